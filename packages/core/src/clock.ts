@@ -1,0 +1,48 @@
+/**
+ * The clock port. Everything in Tutti that waits or tells the time does it through a clock, so that
+ * tests need no real time (`fakeClock` in `@tutti/testing`).
+ */
+
+/** Tells the time and wakes up later. */
+export interface Clock {
+  /** Milliseconds since 1970, for instants that people read. */
+  now(): number
+  /** Milliseconds from an arbitrary start, never going back, for durations. */
+  elapsed(): number
+  /** Calls `callback` once after `delayMs`, unless the returned function is called before. */
+  after(delayMs: number, callback: () => void): () => void
+}
+
+/** The clock of this machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+/** The instant of `clock` as ISO 8601 text in UTC, the form that the wire uses. */
+export function isoNow(clock: Clock): string {
+  return new Date(clock.now()).toISOString()
+}
+
+/** Resolves after `delayMs`, or as soon as `signal` aborts; it never rejects. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve()
+      return
+    }
+    const wake = (): void => {
+      stop()
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const stop = clock.after(delayMs, wake)
+    signal?.addEventListener('abort', wake)
+  })
+}

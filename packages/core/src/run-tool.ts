@@ -1,0 +1,155 @@
+/**
+ * Runs one tool call safely. Whatever the tool does, the caller gets exactly one outcome.
+ *
+ * R1 A throw of the tool body becomes a failed result; it never reaches the caller.
+ * R2 A call ends at its time limit, also when the tool ignores its signal.
+ * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
+ *    to stop, at most `graceMs`, and says when it was abandoned.
+ * R4 Arguments are parsed and checked before the body runs.
+ */
+import { errorMessage } from './errors.ts'
+import { silentLogger, type Logger } from './logger.ts'
+import { systemClock, type Clock } from './clock.ts'
+import { ToolResult } from './tool-result.ts'
+
+import type { AgentTool } from './tool.ts'
+
+/** One call as a model made it. */
+export interface ToolCall {
+  /** The model's id of the call. */
+  readonly id: string
+  readonly name: string
+  /** The arguments as the model wrote them: JSON text. */
+  readonly arguments: string
+}
+
+/** How a call ended, besides its result. */
+export type ToolCallEnd = 'finished' | 'timed_out' | 'cancelled' | 'abandoned'
+
+/** Result of one call and how it came about. */
+export interface ToolCallOutcome {
+  readonly result: ToolResult
+  readonly durationMs: number
+  readonly end: ToolCallEnd
+}
+
+/** Surroundings of a call. */
+export interface RunToolOptions {
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  readonly logger?: Logger
+  readonly agentRole?: string
+  readonly taskName?: string
+  readonly runId?: string
+  /** Stable identity of the call. @default the model's id of the call */
+  readonly idempotencyKey?: string
+  /** How long a cancelled tool may take to stop, in milliseconds. @default 5000 */
+  readonly graceMs?: number
+}
+
+const DEFAULT_GRACE_MS = 5_000
+
+/** Runs `call` on `tool`; never rejects. */
+export async function runTool(
+  tool: AgentTool,
+  call: ToolCall,
+  options: RunToolOptions = {},
+): Promise<ToolCallOutcome> {
+  const clock = options.clock ?? systemClock
+  const startedAt = clock.elapsed()
+  const parsed = parseArguments(tool.name, call.arguments)
+  const ended = parsed.ok
+    ? await runBody(tool, call, parsed.value, { ...options, clock })
+    : ({ result: parsed.failure, end: 'finished' } as const)
+  return { ...ended, durationMs: Math.max(0, Math.round(clock.elapsed() - startedAt)) }
+}
+
+type Ended = Omit<ToolCallOutcome, 'durationMs'>
+
+function runBody(
+  tool: AgentTool,
+  call: ToolCall,
+  input: unknown,
+  options: RunToolOptions & { readonly clock: Clock },
+): Promise<Ended> {
+  const { clock, signal, graceMs = DEFAULT_GRACE_MS } = options
+  if (signal?.aborted === true) return Promise.resolve(cancelled(tool.name, 'cancelled'))
+  const controller = new AbortController()
+  return new Promise((resolve) => {
+    let stopGrace: (() => void) | undefined
+    const finish = (ended: Ended): void => {
+      stopTimeout()
+      stopGrace?.()
+      signal?.removeEventListener('abort', onAbort)
+      resolve(ended)
+    }
+    const stopTimeout = clock.after(tool.timeoutMs, () => {
+      controller.abort(new DOMException(`Tool "${tool.name}" timed out`, 'TimeoutError'))
+      finish({
+        result: ToolResult.failure(`Tool "${tool.name}" timed out after ${tool.timeoutMs} ms`),
+        end: 'timed_out',
+      })
+    })
+    const onAbort = (): void => {
+      stopTimeout()
+      controller.abort(signal?.reason)
+      stopGrace = clock.after(graceMs, () => {
+        finish(cancelled(tool.name, 'abandoned'))
+      })
+    }
+    signal?.addEventListener('abort', onAbort, { once: true })
+    callSafely(tool, call, input, { ...options, signal: controller.signal }).then(
+      (result) => {
+        finish(
+          signal?.aborted === true ? cancelled(tool.name, 'cancelled') : { result, end: 'finished' },
+        )
+      },
+      /* v8 ignore next */ () => undefined,
+    )
+  })
+}
+
+async function callSafely(
+  tool: AgentTool,
+  call: ToolCall,
+  input: unknown,
+  options: RunToolOptions & { readonly signal: AbortSignal },
+): Promise<ToolResult> {
+  const { taskName, runId } = options
+  try {
+    return await tool.call(input, {
+      signal: options.signal,
+      callId: call.id,
+      idempotencyKey: options.idempotencyKey ?? call.id,
+      agentRole: options.agentRole ?? 'unknown',
+      logger: options.logger ?? silentLogger,
+      ...(taskName === undefined ? {} : { taskName }),
+      ...(runId === undefined ? {} : { runId }),
+    })
+  } catch (error) {
+    options.logger?.warn('Tool threw', { tool: tool.name, callId: call.id, error })
+    return ToolResult.failure(errorMessage(error))
+  }
+}
+
+function cancelled(name: string, end: 'cancelled' | 'abandoned'): Ended {
+  const how = end === 'abandoned' ? 'was abandoned: it ignored its signal' : 'was cancelled'
+  return { result: ToolResult.failure(`Tool "${name}" ${how}`), end }
+}
+
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: ToolResult }
+
+function parseArguments(name: string, text: string): Parsed {
+  if (text.trim() === '') return { ok: true, value: {} }
+  try {
+    const value: unknown = JSON.parse(text)
+    return { ok: true, value }
+  } catch (error) {
+    const failure = ToolResult.failure(
+      `Invalid input for "${name}": arguments are not JSON (${errorMessage(error)})`,
+    )
+    return { ok: false, failure }
+  }
+}

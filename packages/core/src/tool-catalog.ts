@@ -1,0 +1,42 @@
+/** The allow-list of tools that requests may name. */
+import { TuttiError } from './errors.ts'
+
+import type { AgentTool } from './tool.ts'
+
+/** Tools by name. */
+export interface ToolCatalog {
+  readonly tools: readonly AgentTool[]
+  /** The tool of that name, or undefined. */
+  find(name: string): AgentTool | undefined
+  /**
+   * The tool of that name.
+   *
+   * @throws {TuttiError} INVALID_TOOL, listing the known names, when there is none.
+   */
+  resolve(name: string): AgentTool
+}
+
+/**
+ * Makes a catalog of tools.
+ *
+ * @throws {TypeError} when two tools have the same name.
+ */
+export function toolCatalog(tools: readonly AgentTool[]): ToolCatalog {
+  const byName = new Map<string, AgentTool>()
+  for (const tool of tools) {
+    if (byName.has(tool.name)) {
+      throw new TypeError(`Cannot make a tool catalog: two tools are named "${tool.name}"`)
+    }
+    byName.set(tool.name, tool)
+  }
+  return {
+    tools: [...byName.values()],
+    find: (name) => byName.get(name),
+    resolve(name) {
+      const tool = byName.get(name)
+      if (tool !== undefined) return tool
+      const known = [...byName.keys()].join(', ')
+      throw new TuttiError('INVALID_TOOL', `Unknown tool '${name}'. Available: [${known}]`)
+    },
+  }
+}

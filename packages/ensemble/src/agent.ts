@@ -1,0 +1,67 @@
+/** Who works on a task. */
+import type { ChatModel } from './model/chat-model.ts'
+import type { AgentTool } from '@tutti/core'
+
+/** An agent: a role with a goal, and the tools that come with it. */
+export interface Agent {
+  /** What it is, such as `Regulatory Researcher`. */
+  readonly role: string
+  /** What it is after. */
+  readonly goal: string
+  /** Where it comes from, when that helps it work. */
+  readonly background?: string
+  readonly tools: readonly AgentTool[]
+  /** Model of this agent; the task's own comes first, the ensemble's last. */
+  readonly model?: ChatModel
+}
+
+/** What the author of an agent writes. */
+export type AgentDefinition = Pick<Agent, 'role' | 'goal' | 'background' | 'model'> & {
+  readonly tools?: readonly AgentTool[]
+}
+
+/** Makes an agent. */
+export function agent(definition: AgentDefinition): Agent {
+  return { ...definition, tools: definition.tools ?? [] }
+}
+
+/** First words of a task and the role that does such work. */
+const ROLES: Readonly<Record<string, string>> = {
+  analyse: 'Analyst',
+  analyze: 'Analyst',
+  assess: 'Analyst',
+  build: 'Engineer',
+  check: 'Reviewer',
+  classify: 'Classifier',
+  code: 'Engineer',
+  compare: 'Analyst',
+  design: 'Designer',
+  draft: 'Writer',
+  edit: 'Editor',
+  evaluate: 'Analyst',
+  explain: 'Explainer',
+  extract: 'Extractor',
+  find: 'Researcher',
+  implement: 'Engineer',
+  investigate: 'Researcher',
+  plan: 'Planner',
+  research: 'Researcher',
+  review: 'Reviewer',
+  search: 'Researcher',
+  summarise: 'Summarizer',
+  summarize: 'Summarizer',
+  test: 'Tester',
+  translate: 'Translator',
+  write: 'Writer',
+}
+
+/** How many words of a description are searched for a verb, as in AgentEnsemble. */
+const WORDS_SEARCHED = 8
+
+/** Makes an agent for a task that names none, from the verb in its description. */
+export function synthesizeAgent(description: string): Agent {
+  const words = description.toLowerCase().split(/\W+/, WORDS_SEARCHED)
+  const verb = words.find((word) => Object.hasOwn(ROLES, word))
+  const role = (verb === undefined ? undefined : ROLES[verb]) ?? 'Agent'
+  return { role, goal: description, tools: [] }
+}

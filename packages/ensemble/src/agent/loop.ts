@@ -1,0 +1,240 @@
+/**
+ * The agent loop: one conversation with a model until it answers.
+ *
+ *   messages ─▶ model call ─▶ stepAfter ─▶ answer ─▶ out
+ *      ▲                          │
+ *      └── results ◀─ tool calls ◀┘
+ *
+ * It decides nothing itself: `step.ts` says what follows a reply. It knows nothing of other tasks, of
+ * stores or of the wire's readers: it emits events and returns.
+ *
+ * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed.
+ * L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
+ * L3 A tool's failure is told to the model and never ends the loop.
+ * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
+ * L5 An aborted signal ends the loop with CANCELLED; nothing is emitted for the call that was cut off.
+ */
+import { isoNow, runToolCalls, toModelText, TuttiError } from '@tutti/core'
+
+import { callModel } from '../model/call-model.ts'
+import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from '../tokens.ts'
+import { limitText } from './limit-text.ts'
+import { FINAL_ANSWER_REQUEST } from './prompt.ts'
+import { stepAfter, turnKind, type TurnKind } from './step.ts'
+
+import type { ChatModel, Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
+import type { TaskScope } from '../task-scope.ts'
+import type { ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
+const MESSAGES_SHOWN = 20
+
+/** What a loop starts from. */
+export interface AgentLoopInput {
+  readonly scope: TaskScope
+  readonly model: ChatModel
+  readonly messages: readonly Message[]
+}
+
+/** What a loop came to. */
+export interface AgentLoopResult {
+  readonly output: string
+  readonly tokens: TokenCount
+  readonly toolCallCount: number
+  /** Whether the answer was forced by the iteration limit. */
+  readonly iterationLimitReached: boolean
+}
+
+/**
+ * Runs one agent until it answers.
+ *
+ * @throws {TuttiError} MODEL_FAILED when a model call fails, CANCELLED when the signal aborts.
+ */
+export async function runAgentLoop(input: AgentLoopInput): Promise<AgentLoopResult> {
+  const { scope } = input
+  const messages = [...input.messages]
+  const totals = new LoopTotals()
+  for (let iterationIndex = 0; ; iterationIndex += 1) {
+    const turn = turnKind(iterationIndex, scope.task.maxIterations)
+    if (turn === 'final') messages.push({ role: 'user', content: FINAL_ANSWER_REQUEST })
+    const reply = await callTurn(input, { iterationIndex, turn, messages, totals })
+    const step = stepAfter(reply, turn)
+    if (step.kind === 'answer') {
+      return { output: step.text, ...totals.result(), iterationLimitReached: turn === 'final' }
+    }
+    messages.push({ role: 'assistant', content: reply.text, toolCalls: step.calls })
+    messages.push(...(await callTools(scope, { iterationIndex, calls: step.calls, totals })))
+  }
+}
+
+/** What a conversation has used so far. */
+class LoopTotals {
+  iterations = 0
+  llmLatencyMs = 0
+  toolExecutionTimeMs = 0
+  toolCallCount = 0
+  tokens: TokenCount = NO_TOKENS
+
+  result(): Pick<AgentLoopResult, 'tokens' | 'toolCallCount'> {
+    return { tokens: this.tokens, toolCallCount: this.toolCallCount }
+  }
+}
+
+interface Turn {
+  readonly iterationIndex: number
+  readonly turn: TurnKind
+  readonly messages: readonly Message[]
+  readonly totals: LoopTotals
+}
+
+async function callTurn(
+  { scope, model }: AgentLoopInput,
+  { iterationIndex, turn, messages, totals }: Turn,
+): Promise<ModelReply> {
+  const { identity, clock, emit } = scope
+  const turnIdentity = { ...identity, iterationIndex, model: `${model.provider}:${model.name}` }
+  emit({
+    type: 'llm_iteration_started',
+    ...turnIdentity,
+    messages: messages.slice(-MESSAGES_SHOWN).map(toWireMessage),
+    totalMessageCount: messages.length,
+  })
+  const { reply, latencyMs } = await callModel(
+    model,
+    { messages, tools: scope.toolSpecifications, toolChoice: turn === 'final' ? 'none' : 'auto' },
+    {
+      signal: scope.signal,
+      clock,
+      onText: (token) => {
+        emit({ type: 'token', token, ...identity, iterationIndex, sentAt: isoNow(clock) })
+      },
+    },
+  )
+  const used = tokensOfCall(reply.usage)
+  totals.tokens = addTokens([totals.tokens, used])
+  totals.llmLatencyMs += latencyMs
+  totals.iterations += 1
+  emit({
+    type: 'llm_iteration_completed',
+    ...turnIdentity,
+    ...responseOf(reply, turn),
+    inputTokens: Math.max(0, used.inputTokens),
+    outputTokens: Math.max(0, used.outputTokens),
+    latencyMs,
+  })
+  emitMetrics(scope, totals)
+  return reply
+}
+
+function responseOf(
+  reply: ModelReply,
+  turn: TurnKind,
+): Pick<
+  RunEventOf<'llm_iteration_completed'>,
+  'responseType' | 'responseText' | 'toolRequests'
+> {
+  const text = reply.text === '' ? {} : { responseText: reply.text }
+  const step = stepAfter(reply, turn)
+  if (step.kind === 'answer') return { responseType: 'FINAL_ANSWER', ...text }
+  return { responseType: 'TOOL_CALLS', ...text, toolRequests: step.calls.map(toWireCall) }
+}
+
+interface ToolTurn {
+  readonly iterationIndex: number
+  readonly calls: readonly ToolCall[]
+  readonly totals: LoopTotals
+}
+
+async function callTools(
+  scope: TaskScope,
+  { iterationIndex, calls, totals }: ToolTurn,
+): Promise<readonly Message[]> {
+  const { identity, task, signal } = scope
+  const outcomes = await runToolCalls(task.tools, calls, {
+    signal,
+    clock: scope.clock,
+    logger: scope.logger,
+    agentRole: identity.agentRole,
+    taskName: identity.taskName,
+    runId: scope.runId,
+    idempotencyPrefix: `${scope.runId}/${identity.taskName}/${identity.attempt}/${iterationIndex}/`,
+    onOutcome: (call, outcome) => {
+      totals.toolCallCount += 1
+      totals.toolExecutionTimeMs += outcome.durationMs
+      emitToolCalled(scope, { iterationIndex, call, outcome })
+    },
+  })
+  if (signal.aborted) throw new TuttiError('CANCELLED', 'Tool calls were cancelled')
+  return calls.map((call, index) => ({
+    role: 'tool',
+    toolCallId: call.id,
+    toolName: call.name,
+    content: toolText(outcomes[index], scope.maxToolOutputLength),
+  }))
+}
+
+function toolText(outcome: ToolCallOutcome | undefined, maxLength: number): string {
+  return outcome === undefined ? '' : limitText(toModelText(outcome.result), maxLength)
+}
+
+interface EndedCall {
+  readonly iterationIndex: number
+  readonly call: ToolCall
+  readonly outcome: ToolCallOutcome
+}
+
+function emitToolCalled(scope: TaskScope, { iterationIndex, call, outcome }: EndedCall): void {
+  const { agentRole, taskIndex, taskName, attempt } = scope.identity
+  scope.emit({
+    type: 'tool_called',
+    agentRole,
+    taskIndex,
+    taskName,
+    attempt,
+    iterationIndex,
+    toolCallId: call.id,
+    toolName: call.name,
+    durationMs: outcome.durationMs,
+    outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
+    toolArguments: call.arguments,
+    toolResult: toModelText(outcome.result),
+    structuredResult: outcome.result.structured ?? null,
+  })
+}
+
+function emitMetrics(scope: TaskScope, totals: LoopTotals): void {
+  const { agentRole, taskIndex, taskName, attempt } = scope.identity
+  scope.emit({
+    type: 'metrics_snapshot',
+    agentRole,
+    taskIndex,
+    taskName,
+    attempt,
+    inputTokens: Math.max(0, totals.tokens.inputTokens),
+    outputTokens: Math.max(0, totals.tokens.outputTokens),
+    llmLatencyMs: totals.llmLatencyMs,
+    toolExecutionTimeMs: totals.toolExecutionTimeMs,
+    iterationCount: totals.iterations,
+  })
+}
+
+/** The tools of a task as the model sees them. */
+export function toolSpecifications(tools: TaskScope['task']['tools']): readonly ToolSpecification[] {
+  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+}
+
+function toWireCall(call: ToolCall): { name: string; arguments: string } {
+  return { name: call.name, arguments: call.arguments }
+}
+
+type WireMessage = RunEventOf<'llm_iteration_started'>['messages'][number]
+
+function toWireMessage(message: Message): WireMessage {
+  return {
+    role: message.role,
+    content: message.content,
+    toolCalls: message.role === 'assistant' ? message.toolCalls.map(toWireCall) : null,
+    toolName: message.role === 'tool' ? message.toolName : null,
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * The engine: runs the tasks of an ensemble as its plan allows.
+ *
+ *   plan ─▶ nextTasks ─▶ runTask … runTask ─▶ outcomes ─▶ nextTasks ─▶ … ─▶ run_result
+ *
+ * It leaves order to `next.ts`, one task to `run-task.ts`, and durability to the journal. Everything
+ * that a reader can know of a run is in its events, in one order.
+ *
+ * E1 Missing inputs are all named, and nothing runs.
+ * E2 A task starts as soon as all it waits for is completed, and at most once per attempt.
+ * E3 With FAIL_FAST nothing starts after a failure; what runs is left to finish.
+ * E4 When the signal aborts nothing starts; the run is CANCELLED when everything in flight has stopped.
+ * E5 ensemble_completed and run_result come last, once, in every ending.
+ * E6 A resumed run repeats no task that a checkpoint holds.
+ */
+import { isoNow, silentLogger, systemClock, TuttiError, type Clock, type Logger } from '@tutti/core'
+
+import { toolSpecifications } from './agent/loop.ts'
+import { renderTask, type ContextOutput } from './agent/prompt.ts'
+import { assertInputs, type Inputs } from './inputs.ts'
+import { modelOfTask } from './model/model-of-task.ts'
+import { nextTasks, type TaskPhase } from './next.ts'
+import { listenerJournal, type RunJournal, type TaskCheckpoint } from './ports/run-journal.ts'
+import { runTask, type TaskOutcome } from './run-task.ts'
+import { addTokens, totalTokens } from './tokens.ts'
+
+import type { Ensemble } from './ensemble.ts'
+import type { Task } from './task.ts'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+
+/** Surroundings of a run. */
+export interface RunOptions {
+  /** @default a random id */
+  readonly runId?: string
+  /** Aborting it cancels the run. */
+  readonly signal?: AbortSignal
+  /** Told of every event, in order. What it throws is logged and changes nothing. */
+  readonly onEvent?: (event: RunEvent) => void
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /** Where events and checkpoints go instead of `onEvent`. */
+  readonly journal?: RunJournal
+  /** What an earlier process left of this run. */
+  readonly resume?: ResumePoint
+}
+
+/** Where a run that was cut off goes on. */
+export interface ResumePoint {
+  /** Tasks that are done. */
+  readonly completed: readonly TaskCheckpoint[]
+  /** Attempts begun so far by task, finished or not. */
+  readonly attempts: ReadonlyMap<string, number>
+  /** How long the run took before it was cut off, in milliseconds. */
+  readonly elapsedMs: number
+}
+
+/** How a run ended. */
+export type RunEnding = RunEventOf<'run_result'>['status']
+
+/** What a run came to. */
+export interface RunResult {
+  readonly runId: string
+  readonly status: RunEnding
+  /** Output of the last declared task that completed; empty when none did. */
+  readonly output: string
+  /** The completed tasks, in the order they were declared. */
+  readonly tasks: readonly TaskCheckpoint[]
+  readonly durationMs: number
+  readonly metrics: { readonly totalTokens: number; readonly totalToolCalls: number }
+  /** Why it failed; present exactly when `status` is FAILED. */
+  readonly error?: TuttiError
+}
+
+/** Runs `ensemble`; see {@link Ensemble.run}. */
+export async function runEnsemble(
+  ensemble: Ensemble,
+  inputs: Inputs,
+  options: RunOptions,
+): Promise<RunResult> {
+  assertInputs(ensemble, inputs)
+  return new Run(ensemble, inputs, options).execute()
+}
+
+/** A run in flight: the state that `execute` moves. */
+class Run {
+  readonly #ensemble: Ensemble
+  readonly #inputs: Inputs
+  readonly #runId: string
+  readonly #signal: AbortSignal
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #journal: RunJournal
+  readonly #resume: ResumePoint | undefined
+  readonly #startedAt: number
+  readonly #phases: Map<string, TaskPhase>
+  readonly #completed: Map<string, TaskCheckpoint>
+  #failure: TuttiError | undefined
+
+  constructor(ensemble: Ensemble, inputs: Inputs, options: RunOptions) {
+    this.#ensemble = ensemble
+    this.#inputs = inputs
+    this.#runId = options.runId ?? `run-${crypto.randomUUID()}`
+    this.#signal = options.signal ?? new AbortController().signal
+    this.#clock = options.clock ?? systemClock
+    this.#logger = options.logger ?? silentLogger
+    this.#journal = options.journal ?? journalOf(options, this.#logger)
+    this.#resume = options.resume
+    this.#startedAt = this.#clock.elapsed() - (options.resume?.elapsedMs ?? 0)
+    this.#completed = new Map(options.resume?.completed.map((done) => [done.taskName, done]))
+    this.#phases = new Map(
+      ensemble.plan.order.map((name) => [name, this.#completed.has(name) ? 'completed' : 'pending']),
+    )
+  }
+
+  async execute(): Promise<RunResult> {
+    if (this.#resume === undefined) this.#announce()
+    await this.#runTasks()
+    return this.#finish()
+  }
+
+  #announce(): void {
+    const { name, tasks, plan } = this.#ensemble
+    this.#journal.emit({
+      type: 'ensemble_started',
+      ensembleId: this.#runId,
+      startedAt: isoNow(this.#clock),
+      totalTasks: tasks.length,
+      workflow: plan.workflow,
+      ensemble: name,
+      tasks: tasks.map((task) => ({
+        name: task.name,
+        description: renderTask(task, this.#inputs).description,
+        agentRole: task.agent.role,
+        context: [...task.context],
+      })),
+    })
+  }
+
+  /** Starts tasks as they become ready until nothing runs and nothing can start. */
+  #runTasks(): Promise<void> {
+    return new Promise((resolve) => {
+      let running = 0
+      const advance = (): void => {
+        for (const task of this.#startable()) {
+          running += 1
+          void this.#runTask(task).then((outcome) => {
+            running -= 1
+            this.#settle(task, outcome)
+            advance()
+          })
+        }
+        if (running === 0) resolve()
+      }
+      advance()
+    })
+  }
+
+  #startable(): readonly Task[] {
+    if (this.#signal.aborted) return []
+    const { start, skip } = nextTasks(this.#ensemble.plan, this.#phases, this.#ensemble)
+    for (const [name, reason] of skip) this.#skip(name, `Task "${reason}" did not complete`)
+    for (const name of start) this.#phases.set(name, 'running')
+    return this.#ensemble.tasks.filter(({ name }) => start.includes(name))
+  }
+
+  #settle(task: Task, outcome: TaskOutcome): void {
+    this.#phases.set(task.name, outcome.ok ? 'completed' : 'failed')
+    if (outcome.ok) this.#completed.set(task.name, outcome.checkpoint)
+    else this.#failure ??= outcome.error
+  }
+
+  #skip(name: string, reason: string): void {
+    const index = this.#ensemble.plan.order.indexOf(name)
+    const task = this.#ensemble.tasks[index]
+    this.#phases.set(name, 'skipped')
+    this.#journal.emit({
+      type: 'task_skipped',
+      taskIndex: index + 1,
+      taskName: name,
+      taskDescription: task === undefined ? '' : renderTask(task, this.#inputs).description,
+      skippedAt: isoNow(this.#clock),
+      reason,
+    })
+  }
+
+  #runTask(task: Task): Promise<TaskOutcome> {
+    const model = modelOfTask(task, this.#ensemble)
+    if (model === undefined) {
+      // An ensemble is checked to have a model for each task when it is made.
+      const error = new TuttiError('CONFIG_INVALID', `Task "${task.name}" has no model`)
+      return Promise.resolve({ ok: false, error })
+    }
+    const text = renderTask(task, this.#inputs)
+    return runTask({
+      model,
+      text,
+      context: this.#contextOf(task),
+      totalTasks: this.#ensemble.tasks.length,
+      journal: this.#journal,
+      scope: {
+        runId: this.#runId,
+        task,
+        identity: {
+          taskIndex: this.#ensemble.plan.order.indexOf(task.name) + 1,
+          taskName: task.name,
+          taskDescription: text.description,
+          agentRole: task.agent.role,
+          attempt: (this.#resume?.attempts.get(task.name) ?? 0) + 1,
+        },
+        toolSpecifications: toolSpecifications(task.tools),
+        signal: this.#signal,
+        clock: this.#clock,
+        logger: this.#logger,
+        maxToolOutputLength: this.#ensemble.maxToolOutputLength,
+        emit: (event) => {
+          this.#journal.emit(event)
+        },
+      },
+    })
+  }
+
+  #contextOf(task: Task): readonly ContextOutput[] {
+    return this.#ensemble.tasks
+      .filter(({ name }) => task.context.includes(name))
+      .map((earlier) => ({
+        taskName: earlier.name,
+        agentRole: earlier.agent.role,
+        description: renderTask(earlier, this.#inputs).description,
+        output: this.#completed.get(earlier.name)?.output ?? '',
+      }))
+  }
+
+  #finish(): RunResult {
+    const status = this.#ending()
+    if (status === 'CANCELLED') {
+      for (const [name, phase] of this.#phases) {
+        if (phase === 'pending') this.#skip(name, 'The run was cancelled')
+      }
+    }
+    const tasks = this.#ensemble.plan.order.flatMap((name) => this.#completed.get(name) ?? [])
+    const result: RunResult = {
+      runId: this.#runId,
+      status,
+      output: tasks.at(-1)?.output ?? '',
+      tasks,
+      durationMs: Math.round(this.#clock.elapsed() - this.#startedAt),
+      metrics: {
+        totalTokens: totalTokens(addTokens(tasks)),
+        totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+      },
+      ...(status === 'FAILED' && this.#failure !== undefined ? { error: this.#failure } : {}),
+    }
+    this.#emitEnd(result)
+    return result
+  }
+
+  #ending(): RunEnding {
+    const unfinished = [...this.#phases.values()].some((phase) => phase !== 'completed')
+    if (!unfinished) return 'COMPLETED'
+    return this.#signal.aborted ? 'CANCELLED' : 'FAILED'
+  }
+
+  #emitEnd({ status, tasks, durationMs, metrics, error }: RunResult): void {
+    const exitReasons = { COMPLETED: 'COMPLETED', FAILED: 'ERROR', CANCELLED: 'CANCELLED' } as const
+    this.#journal.emit({
+      type: 'ensemble_completed',
+      ensembleId: this.#runId,
+      completedAt: isoNow(this.#clock),
+      durationMs,
+      exitReason: exitReasons[status],
+      ...metrics,
+    })
+    this.#journal.emit({
+      type: 'run_result',
+      runId: this.#runId,
+      status,
+      outputs: tasks.map(({ taskName, output, durationMs: taskMs }) => ({
+        taskName,
+        output,
+        durationMs: taskMs,
+      })),
+      durationMs,
+      metrics,
+      ...(error === undefined ? {} : { error: error.message }),
+    })
+  }
+}
+
+function journalOf(options: RunOptions, logger: Logger): RunJournal {
+  return listenerJournal(
+    (event) => options.onEvent?.(event),
+    (error) => {
+      logger.error('A listener of run events threw', { error })
+    },
+  )
+}

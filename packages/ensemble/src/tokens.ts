@@ -1,0 +1,33 @@
+/** Pure: token counts that may be unknown, as the wire has them: -1 is "a provider did not say". */
+import type { ModelUsage } from './model/chat-model.ts'
+
+/** Tokens read and written; -1 when unknown. */
+export interface TokenCount {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** The count of a conversation that has not begun. */
+export const NO_TOKENS: TokenCount = { inputTokens: 0, outputTokens: 0 }
+
+/** The sum of counts; unknown as soon as one of them is. */
+export function addTokens(counts: readonly TokenCount[]): TokenCount {
+  return {
+    inputTokens: addKnown(counts.map((count) => count.inputTokens)),
+    outputTokens: addKnown(counts.map((count) => count.outputTokens)),
+  }
+}
+
+/** The count of one model call. */
+export function tokensOfCall(usage: ModelUsage | undefined): TokenCount {
+  return usage ?? { inputTokens: -1, outputTokens: -1 }
+}
+
+/** Tokens read and written together; -1 when either is unknown. */
+export function totalTokens({ inputTokens, outputTokens }: TokenCount): number {
+  return addKnown([inputTokens, outputTokens])
+}
+
+function addKnown(values: readonly number[]): number {
+  return values.includes(-1) ? -1 : values.reduce((sum, value) => sum + value, 0)
+}

@@ -1,0 +1,236 @@
+/**
+ * Every problem of a value, each at its own place and in words.
+ *
+ * TypeBox's own list stops at eight errors and, for a union, holds the errors of all members. So the
+ * structure (fields, items, unions, references) is walked here, and each place's own keywords (type,
+ * bounds, pattern, format …) are judged by TypeBox, whose word on what is valid is final.
+ *
+ * P1 Nothing is missed: if the walk finds nothing and TypeBox does, TypeBox's list is described.
+ * P2 A union with a fixed field is judged by the member that the value names. Without one, by the
+ *    members of the value's JSON type, and of these by the one it comes closest to.
+ * P3 A value of the wrong type is one problem; what is inside it is not judged.
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS`, and `MAX_DEPTH` levels down.
+ */
+import { Errors } from 'typebox/schema'
+import type { Problem } from '../schemas/problem.ts'
+import { discriminatorOf } from './choose-member.ts'
+import {
+  describeMismatch,
+  describeMissing,
+  describeNotOneOf,
+  describeProblem,
+  describeUnknown,
+  type Place,
+  pointer,
+  problemAt,
+} from './describe-problem.ts'
+import { expectedOf } from './expected.ts'
+import { jsonTypesOf, leafOf } from './keywords.ts'
+import { resolveReference } from './references.ts'
+import { fixedValuesOf, isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
+
+/** Problems listed for one value at most; a body of a million wrong items needs no million lines. */
+export const MAX_PROBLEMS = 1000
+
+/** Levels of nesting that are walked. Only recursive schemas can ask for more than a dozen. */
+export const MAX_DEPTH = 200
+
+/** Every problem that keeps the value from fitting the schema; empty when it fits. */
+export function describeProblems(schema: object, value: unknown): Problem[] {
+  const walk: Walk = { problems: [], depth: 0, scopes: [schema] }
+  visit({ path: '', value, schema }, walk)
+  if (walk.problems.length === 0) return describeErrors({ path: '', value, schema })
+  const problems = distinct(walk.problems)
+  if (problems.length < MAX_PROBLEMS) return problems
+  return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
+}
+
+/** One pass over a value. Mutable: problems are gathered as they are met. */
+interface Walk {
+  readonly problems: Problem[]
+  readonly depth: number
+  /** Schemas round the current one that can hold definitions, the root first. */
+  readonly scopes: readonly SchemaNode[]
+}
+
+type UnknownPlace = Omit<Place, 'schema'> & { readonly schema: Schema }
+
+function visit(place: UnknownPlace, walk: Walk): void {
+  const { schema } = place
+  if (schema === true || walk.problems.length >= MAX_PROBLEMS) return
+  if (schema === false) {
+    walk.problems.push(problemAt(place, 'is not allowed'))
+  } else if (walk.depth > MAX_DEPTH) {
+    walk.problems.push({ path: place.path, message: `is nested more than ${MAX_DEPTH} levels deep` })
+  } else {
+    visitNode({ ...place, schema }, below(walk, schema))
+  }
+}
+
+function below(walk: Walk, schema: SchemaNode): Walk {
+  const scopes = schema.$defs === undefined ? walk.scopes : [...walk.scopes, schema]
+  return { problems: walk.problems, depth: walk.depth + 1, scopes }
+}
+
+function visitNode(place: Place, walk: Walk): void {
+  const { schema, value } = place
+  if (schema.unevaluatedProperties !== undefined || schema.unevaluatedItems !== undefined) {
+    walk.problems.push(...describeErrors(place))
+    return
+  }
+  const own = describeOwn(place)
+  walk.problems.push(...own)
+  if (own.length > 0 && !hasType(schema, value)) return
+  if (schema.$ref !== undefined) {
+    visit({ ...place, schema: resolveReference(schema.$ref, walk.scopes) ?? true }, walk)
+  }
+  visitCombinations(place, walk)
+  if (isJsonObject(value)) visitFields({ ...place, value }, walk)
+  else if (Array.isArray(value)) visitItems({ ...place, value }, walk)
+}
+
+/** The place's own keywords, judged by TypeBox. */
+function describeOwn(place: Place): Problem[] {
+  const fixed = fixedValuesOf(place.schema)
+  if (fixed !== undefined && fixed.every(isScalar)) {
+    return fixed.includes(place.value) ? [] : [describeNotOneOf(fixed, place)]
+  }
+  return describeErrors({ ...place, schema: leafOf(place.schema) })
+}
+
+function describeErrors(place: Place): Problem[] {
+  const [, errors] = Errors(place.schema, place.value)
+  const useful = errors.filter((error) => !SUMMARIES.has(error.keyword))
+  return (useful.length > 0 ? useful : errors).flatMap((error) =>
+    describeProblem(error, {
+      path: place.path + error.instancePath,
+      value: valueAt(place.value, error.instancePath),
+      schema: error.instancePath === '' ? place.schema : {},
+    }),
+  )
+}
+
+/** Errors that only say that others were found. */
+const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'boolean'])
+
+function visitCombinations(place: Place, walk: Walk): void {
+  const { schema } = place
+  if (schema.anyOf !== undefined) visitUnion(place, schema.anyOf, walk)
+  if (schema.oneOf !== undefined) visitUnion(place, schema.oneOf, walk)
+  for (const part of schema.allOf ?? []) visit({ ...place, schema: part }, walk)
+  if (schema.if === undefined) return
+  const holds = problemsOf({ ...place, schema: schema.if }, walk).length === 0
+  visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
+}
+
+function visitUnion(place: Place, members: readonly Schema[], walk: Walk): void {
+  const discriminator = isJsonObject(place.value) ? discriminatorOf(members) : undefined
+  if (discriminator === undefined) return visitOpenUnion(place, members, walk)
+  const { field, members: byTag } = discriminator
+  const tags = [...byTag.keys()]
+  if (!isJsonObject(place.value) || !Object.hasOwn(place.value, field)) {
+    walk.problems.push(describeMissing(field, { ...place, schema: { properties: { [field]: { enum: tags } } } }))
+    return
+  }
+  const tag = ownValue(place.value, field)
+  const member = byTag.get(tag)
+  if (member !== undefined) visit({ ...place, schema: member }, walk)
+  else walk.problems.push(describeNotOneOf(tags, { path: pointer(place.path, field), value: tag, schema: {} }))
+}
+
+/** A union with no fixed field: the member of the value's type that it comes closest to. */
+function visitOpenUnion(place: Place, members: readonly Schema[], walk: Walk): void {
+  const fixed = members.map(fixedValuesOf)
+  if (fixed.every((values) => values !== undefined)) {
+    const values = fixed.flat()
+    if (!values.includes(place.value)) walk.problems.push(describeNotOneOf(values, place))
+    return
+  }
+  const fitting = members.filter((member) => hasType(member, place.value))
+  if (fitting.length === 0) {
+    walk.problems.push(describeMismatch(expectedOf({ anyOf: members }), place))
+    return
+  }
+  let closest: Problem[] | undefined
+  for (const member of fitting) {
+    const problems = problemsOf({ ...place, schema: member }, walk)
+    if (problems.length === 0) return
+    if (closest === undefined || problems.length < closest.length) closest = problems
+  }
+  walk.problems.push(...(closest ?? []))
+}
+
+function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {
+  const problems: Problem[] = []
+  visit(place, { ...walk, problems })
+  return problems
+}
+
+function visitFields(place: Place & { readonly value: Readonly<Record<string, unknown>> }, walk: Walk): void {
+  const { schema, value, path } = place
+  const properties = schema.properties ?? {}
+  const patterns = Object.entries(schema.patternProperties ?? {}).map(
+    ([pattern, member]) => [new RegExp(pattern, 'u'), member] as const,
+  )
+  for (const key of schema.required ?? []) {
+    if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, place))
+  }
+  for (const key of Object.keys(value)) {
+    const at = { path: pointer(path, key), value: ownValue(value, key) }
+    const property = ownValue(properties, key)
+    const matching = patterns.filter(([pattern]) => pattern.test(key))
+    for (const [, member] of matching) visit({ ...at, schema: member }, walk)
+    if (property !== undefined) {
+      if (at.value !== undefined || schema.required?.includes(key)) visit({ ...at, schema: property }, walk)
+    } else if (matching.length === 0) {
+      visitExtra(key, place, walk)
+    }
+  }
+}
+
+/** A field that the schema does not name. */
+function visitExtra(key: string, place: Place & { readonly value: Readonly<Record<string, unknown>> }, walk: Walk): void {
+  const { additionalProperties = true } = place.schema
+  if (walk.problems.length >= MAX_PROBLEMS) return
+  if (additionalProperties === false) walk.problems.push(describeUnknown(key, place))
+  else visit({ path: pointer(place.path, key), value: ownValue(place.value, key), schema: additionalProperties }, walk)
+}
+
+function visitItems(place: Place & { readonly value: readonly unknown[] }, walk: Walk): void {
+  const { items = true, prefixItems } = place.schema
+  const leading: readonly Schema[] = prefixItems ?? (isSchemaList(items) ? items : [])
+  const rest: Schema = isSchemaList(items) ? true : items
+  for (const [index, value] of place.value.entries()) {
+    if (walk.problems.length >= MAX_PROBLEMS) return
+    visit({ path: pointer(place.path, index), value, schema: leading[index] ?? rest }, walk)
+  }
+}
+
+function isSchemaList(items: Schema | readonly Schema[]): items is readonly Schema[] {
+  return Array.isArray(items)
+}
+
+function hasType(schema: Schema, value: unknown): boolean {
+  const types = jsonTypesOf(schema)
+  if (types === undefined) return true
+  return types.some((type) => Errors({ type }, value)[0])
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  let current = value
+  for (const part of path.split('/').slice(1)) {
+    if (typeof current !== 'object' || current === null) return undefined
+    current = Reflect.get(current, part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  }
+  return current
+}
+
+/** Parts of an intersection may find the same thing. */
+function distinct(problems: readonly Problem[]): Problem[] {
+  const seen = new Map(problems.map((problem) => [`${problem.path} ${problem.message}`, problem]))
+  return [...seen.values()]
+}

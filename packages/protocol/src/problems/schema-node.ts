@@ -1,0 +1,54 @@
+/**
+ * A JSON Schema node as this folder reads it.
+ *
+ * Schemas come from TypeBox, but also (tool inputs) from Zod, MCP or OpenAPI as plain JSON Schema, so
+ * everything here reads plain keywords and no TypeBox kind. Keywords that are not listed are left to
+ * TypeBox's own checker.
+ */
+
+/** The keywords that shape a value; every one may be absent. */
+export interface SchemaNode {
+  readonly $id?: unknown
+  readonly $ref?: unknown
+  readonly $defs?: Readonly<Record<string, Schema>>
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly pattern?: unknown
+  readonly format?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema | readonly Schema[]
+  readonly prefixItems?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly allOf?: readonly Schema[]
+  readonly if?: Schema
+  readonly then?: Schema
+  readonly else?: Schema
+  readonly unevaluatedProperties?: unknown
+  readonly unevaluatedItems?: unknown
+}
+
+/** A node, or `true` for any value and `false` for none. */
+export type Schema = SchemaNode | boolean
+
+/** True for a JSON object: not null, not an array. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The fixed values of a node that allows only these, or nothing. */
+export function fixedValuesOf(schema: Schema): readonly unknown[] | undefined {
+  if (typeof schema === 'boolean') return undefined
+  if (Object.hasOwn(schema, 'const')) return [schema.const]
+  if (schema.enum !== undefined) return schema.enum
+  return schema.type === 'null' ? [null] : undefined
+}
+
+/** The own value under a key of a record, never an inherited one such as `constructor`. */
+export function ownValue<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}

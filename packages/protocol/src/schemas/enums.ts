@@ -1,0 +1,84 @@
+/** The closed word lists of the wire. Each is sent as its name, as AgentEnsemble's enums are. */
+import Type from 'typebox'
+
+/** How the tasks of a run are ordered. AgentEnsemble wire. */
+export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
+export type Workflow = Type.Static<typeof Workflow>
+
+/**
+ * Where a run stands. The control API's five, and ours: CANCELLING (asked to stop, work still ends)
+ * and WAITING_REVIEW (every task that could go on waits for a person). A REJECTED run is never stored.
+ */
+export const RunStatus = Type.Enum([
+  'ACCEPTED',
+  'RUNNING',
+  'CANCELLING',
+  'WAITING_REVIEW',
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'REJECTED',
+])
+export type RunStatus = Type.Static<typeof RunStatus>
+
+/** The statuses that a run never leaves. */
+export const TERMINAL_RUN_STATUSES = [
+  'COMPLETED',
+  'FAILED',
+  'CANCELLED',
+  'REJECTED',
+] as const satisfies readonly RunStatus[]
+
+/** True when a run with this status is over. */
+export function isTerminalRunStatus(
+  status: RunStatus,
+): status is (typeof TERMINAL_RUN_STATUSES)[number] {
+  return TERMINAL_RUN_STATUSES.some((terminal) => terminal === status)
+}
+
+/** Where one task of a run stands. */
+export const TaskStatus = Type.Enum([
+  'PENDING',
+  'RUNNING',
+  'COMPLETED',
+  'FAILED',
+  'SKIPPED',
+  'CANCELLED',
+])
+export type TaskStatus = Type.Static<typeof TaskStatus>
+
+/** How a run that was started has ended; the statuses of `run_result`. */
+export const RunOutcome = Type.Enum(['COMPLETED', 'FAILED', 'CANCELLED'])
+export type RunOutcome = Type.Static<typeof RunOutcome>
+
+/** How a cancel takes effect: abort what is in flight, or stop at the next task (the seed's rule). */
+export const CancelMode = Type.Enum(['abort', 'boundary'])
+export type CancelMode = Type.Static<typeof CancelMode>
+
+/** What a reviewer can decide. REJECT (run the task again with feedback) is ours. */
+export const ReviewDecisionKind = Type.Enum(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
+export type ReviewDecisionKind = Type.Static<typeof ReviewDecisionKind>
+
+/** When a review gate opens, seen from its task. AgentEnsemble wire. */
+export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
+export type ReviewTiming = Type.Static<typeof ReviewTiming>
+
+/** What happens to a gate that nobody decides in time. AgentEnsemble wire. */
+export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
+export type ReviewTimeoutAction = Type.Static<typeof ReviewTimeoutAction>
+
+/** Which tasks are reviewed when a task does not say so itself. */
+export const ReviewPolicy = Type.Enum(['NEVER', 'AFTER_EVERY_TASK', 'AFTER_LAST_TASK'])
+export type ReviewPolicy = Type.Static<typeof ReviewPolicy>
+
+/** How a tool call inside a run ended, as `tool_called` says it. AgentEnsemble wire. */
+export const ToolOutcome = Type.Enum(['SUCCESS', 'FAILURE'])
+export type ToolOutcome = Type.Static<typeof ToolOutcome>
+
+/** Where the server itself stands. AgentEnsemble REST. */
+export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
+export type LifecycleState = Type.Static<typeof LifecycleState>
+
+/** How urgent a directive or a peer's request is. AgentEnsemble wire; NORMAL when absent. */
+export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
+export type Priority = Type.Static<typeof Priority>

@@ -1,0 +1,122 @@
+/** Events of the agent at work: model turns, tokens, tool calls, delegations, changed files. */
+import Type from 'typebox'
+import { Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
+import { ToolOutcome } from '../enums.ts'
+import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
+
+/** One message of the conversation sent to the model. AgentEnsemble wire. */
+export const LlmMessage = Type.Object({
+  role: Type.Enum(['system', 'user', 'assistant', 'tool']),
+  content: NullableText,
+  toolCalls: Type.Union([Type.Array(RequestedToolCall), Type.Null()]),
+  toolName: NullableText,
+})
+export type LlmMessage = Type.Static<typeof LlmMessage>
+
+/** A model call begins. Only the last 20 messages are in it. AgentEnsemble wire. */
+export const LlmIterationStarted = Type.Object({
+  type: Type.Literal('llm_iteration_started'),
+  agentRole: Type.String(),
+  taskDescription: Type.String(),
+  /** Counts from 0 in each try of a task. */
+  iterationIndex: Count,
+  messages: Type.Array(LlmMessage),
+  totalMessageCount: Count,
+  ...taskPosition,
+  /** Alias of the model that is called. */
+  model: Type.String(),
+})
+export type LlmIterationStarted = Type.Static<typeof LlmIterationStarted>
+
+/** A model call ended. AgentEnsemble wire. */
+export const LlmIterationCompleted = Type.Object({
+  type: Type.Literal('llm_iteration_completed'),
+  agentRole: Type.String(),
+  taskDescription: Type.String(),
+  iterationIndex: Count,
+  responseType: Type.Enum(['TOOL_CALLS', 'FINAL_ANSWER']),
+  responseText: Type.Optional(Type.String()),
+  toolRequests: Type.Optional(Type.Array(RequestedToolCall)),
+  inputTokens: TokenCount,
+  outputTokens: TokenCount,
+  latencyMs: DurationMs,
+  ...taskPosition,
+  model: Type.String(),
+})
+export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
+
+/** A piece of streamed text; several tokens of the model may be joined in one. AgentEnsemble wire. */
+export const Token = Type.Object({
+  type: Type.Literal('token'),
+  token: Type.String(),
+  agentRole: Type.String(),
+  taskDescription: Type.String(),
+  sentAt: Instant,
+  ...taskPosition,
+  iterationIndex: Count,
+})
+export type Token = Type.Static<typeof Token>
+
+/** A tool call ended. AgentEnsemble wire. */
+export const ToolCalled = Type.Object({
+  type: Type.Literal('tool_called'),
+  agentRole: Type.String(),
+  /** 0 when not known (AgentEnsemble's hierarchical workers); ours is always from 1. */
+  taskIndex: Count,
+  toolName: Type.String(),
+  durationMs: DurationMs,
+  outcome: ToolOutcome,
+  toolArguments: NullableText,
+  /** The text given to the model; `Error: …` after a failure. */
+  toolResult: NullableText,
+  structuredResult: Type.Unknown(),
+  ...taskAttempt,
+  iterationIndex: Count,
+  toolCallId: Type.String(),
+})
+export type ToolCalled = Type.Static<typeof ToolCalled>
+
+const delegation = {
+  delegationId: Type.String(),
+  delegatingAgentRole: Type.String(),
+  workerRole: Type.String(),
+}
+
+/** An agent hands work to another. AgentEnsemble wire. */
+export const DelegationStarted = Type.Object({
+  type: Type.Literal('delegation_started'),
+  ...delegation,
+  taskDescription: Type.String(),
+  ...taskAttempt,
+})
+export type DelegationStarted = Type.Static<typeof DelegationStarted>
+
+/** The worker gave its answer. AgentEnsemble wire. */
+export const DelegationCompleted = Type.Object({
+  type: Type.Literal('delegation_completed'),
+  ...delegation,
+  durationMs: DurationMs,
+  ...taskAttempt,
+})
+export type DelegationCompleted = Type.Static<typeof DelegationCompleted>
+
+/** The worker failed, or a limit refused the delegation before it began. AgentEnsemble wire. */
+export const DelegationFailed = Type.Object({
+  type: Type.Literal('delegation_failed'),
+  ...delegation,
+  reason: Type.String(),
+  ...taskAttempt,
+})
+export type DelegationFailed = Type.Static<typeof DelegationFailed>
+
+/** A tool changed a file of the workspace. AgentEnsemble wire. */
+export const FileChanged = Type.Object({
+  type: Type.Literal('file_changed'),
+  agentRole: Type.String(),
+  filePath: Type.String(),
+  changeType: Type.Enum(['CREATED', 'MODIFIED', 'DELETED']),
+  linesAdded: Count,
+  linesRemoved: Count,
+  timestamp: Instant,
+})
+export type FileChanged = Type.Static<typeof FileChanged>

@@ -1,0 +1,43 @@
+/** Everything that our server sends over a WebSocket, in one union. */
+import Type from 'typebox'
+import { LoggedRunEvent, RUN_EVENT_TYPES } from '../run-event.ts'
+import { DirectiveAck, Heartbeat, Hello, Pong } from './connection-messages.ts'
+import {
+  CapabilityResponse,
+  CapacityUpdate,
+  ProfileApplied,
+  TaskAccepted,
+  TaskProgress,
+  TaskResponse,
+  ToolResponse,
+} from './peer-messages.ts'
+import { ErrorMessage, RunAck, RunControlAck, StateResponse, SubscribeAck } from './run-messages.ts'
+
+const replies = [
+  Hello,
+  Heartbeat,
+  Pong,
+  RunAck,
+  RunControlAck,
+  StateResponse,
+  SubscribeAck,
+  DirectiveAck,
+  TaskAccepted,
+  TaskProgress,
+  TaskResponse,
+  ToolResponse,
+  CapabilityResponse,
+  CapacityUpdate,
+  ProfileApplied,
+  ErrorMessage,
+] as const
+
+/** Any message from server to client: replies, announcements, and every logged event. Narrows by `type`. */
+export const ServerMessage = Type.Union([...replies, LoggedRunEvent])
+export type ServerMessage = Type.Static<typeof ServerMessage>
+
+/** The `type` of every server message, in the order of the union. */
+export const SERVER_MESSAGE_TYPES: readonly ServerMessage['type'][] = [
+  ...replies.map((reply) => reply.properties.type.const),
+  ...RUN_EVENT_TYPES,
+]

@@ -1,0 +1,52 @@
+/** What this server can do: its tools, models, ensembles and shared capabilities. */
+import Type from 'typebox'
+import { Workflow } from '../enums.ts'
+import { JsonObject } from '../scalars.ts'
+
+const described = { name: Type.String(), description: Type.String() }
+
+/** A tool of the catalog. Control API seed §4.3; its input schema is ours. */
+export const ToolInfo = Type.Object({
+  ...described,
+  /** JSON Schema of the tool's input. */
+  inputSchema: Type.Optional(JsonObject),
+})
+export type ToolInfo = Type.Static<typeof ToolInfo>
+
+/** A model of the catalog. Control API seed §4.3. */
+export const ModelInfo = Type.Object({ alias: Type.String(), provider: Type.String() })
+export type ModelInfo = Type.Static<typeof ModelInfo>
+
+/** A task or tool that peers may ask for. Control API seed §4.3. */
+export const SharedInfo = Type.Object(described)
+export type SharedInfo = Type.Static<typeof SharedInfo>
+
+/** A task as the server's code defines it. Control API seed §4.3. */
+export const PreconfiguredTask = Type.Object({
+  ...described,
+  tools: Type.Array(Type.String()),
+  /** Names of the template variables in its description and expected output. */
+  variables: Type.Array(Type.String()),
+})
+export type PreconfiguredTask = Type.Static<typeof PreconfiguredTask>
+
+/** An ensemble that a run can choose. Ours. */
+export const EnsembleInfo = Type.Object({
+  ...described,
+  workflow: Workflow,
+  tasks: Type.Array(PreconfiguredTask),
+})
+export type EnsembleInfo = Type.Static<typeof EnsembleInfo>
+
+/** Answer to `GET /api/capabilities`. Control API seed §4.3; `ensembles` is ours. */
+export const Capabilities = Type.Object({
+  tools: Type.Array(ToolInfo),
+  models: Type.Array(ModelInfo),
+  sharedTasks: Type.Array(SharedInfo),
+  sharedTools: Type.Array(SharedInfo),
+  /** Tasks of the default ensemble. */
+  preconfiguredTasks: Type.Array(PreconfiguredTask),
+  /** Every ensemble, the default one first. */
+  ensembles: Type.Array(EnsembleInfo),
+})
+export type Capabilities = Type.Static<typeof Capabilities>

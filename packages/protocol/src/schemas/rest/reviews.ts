@@ -1,0 +1,56 @@
+/** Reviews over REST: which are open, and how one is decided. */
+import Type from 'typebox'
+import { ReviewDecisionKind } from '../enums.ts'
+import { reviewGate } from '../events/steering-events.ts'
+import { CLOSED, Count, Instant } from '../scalars.ts'
+
+/** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
+export const PendingReview = Type.Object({
+  ...reviewGate,
+  runId: Type.String(),
+  createdAt: Instant,
+  /** When the timeout's action applies; absent when the gate waits forever. */
+  expiresAt: Type.Optional(Instant),
+})
+export type PendingReview = Type.Static<typeof PendingReview>
+
+/** Query of `GET /api/reviews`. */
+export const ListReviewsQuery = Type.Object(
+  { runId: Type.Optional(Type.String({ minLength: 1 })) },
+  CLOSED,
+)
+export type ListReviewsQuery = Type.Static<typeof ListReviewsQuery>
+
+/** Answer to `GET /api/reviews`. AgentEnsemble REST. */
+export const ReviewList = Type.Object({ reviews: Type.Array(PendingReview), total: Count })
+export type ReviewList = Type.Static<typeof ReviewList>
+
+/** The fields of a decision, shared by the body and the `review_decision` message. */
+export const reviewDecisionFields = {
+  decision: ReviewDecisionKind,
+  /** The output that takes the place of the task's; needed for EDIT. */
+  revisedOutput: Type.Optional(Type.String()),
+  /** What the agent is told before it tries again; for REJECT. Ours. */
+  feedback: Type.Optional(Type.String()),
+}
+
+/** EDIT without a text is refused: AgentEnsemble would empty the output. */
+export const EDIT_NEEDS_TEXT = {
+  if: Type.Object({ decision: Type.Literal('EDIT') }),
+  then: Type.Object({ revisedOutput: Type.String() }),
+}
+
+/** Body of `POST /api/reviews/{reviewId}`. Control API seed §4.7. */
+export const ReviewDecisionBody = Type.Object(reviewDecisionFields, {
+  ...CLOSED,
+  ...EDIT_NEEDS_TEXT,
+})
+export type ReviewDecisionBody = Type.Static<typeof ReviewDecisionBody>
+
+/** Answer to a decision that was the first one. Control API seed §4.7. */
+export const ReviewDecisionApplied = Type.Object({
+  reviewId: Type.String(),
+  decision: ReviewDecisionKind,
+  status: Type.Literal('APPLIED'),
+})
+export type ReviewDecisionApplied = Type.Static<typeof ReviewDecisionApplied>

@@ -1,0 +1,57 @@
+/** Steering a run: cancel it, switch its model, tell it something. */
+import Type from 'typebox'
+import { CancelMode, Priority } from '../enums.ts'
+import { CLOSED, IsoDuration, NonBlank } from '../scalars.ts'
+
+/** Body of `POST /api/runs/{runId}/cancel`, which may be left out. Ours; the seed's cancel has none. */
+export const CancelBody = Type.Object({ mode: Type.Optional(CancelMode) }, CLOSED)
+export type CancelBody = Type.Static<typeof CancelBody>
+
+/** Answer to a cancel: it is under way, `CANCELLED` follows when the work has stopped. Seed §4.2. */
+export const CancelAccepted = Type.Object({
+  runId: Type.String(),
+  status: Type.Literal('CANCELLING'),
+})
+export type CancelAccepted = Type.Static<typeof CancelAccepted>
+
+/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `task` is ours. */
+export const SwitchModelBody = Type.Object(
+  {
+    /** Alias of a model in the catalog. */
+    model: NonBlank,
+    /** Name of the one task that switches; the whole run when absent. */
+    task: Type.Optional(NonBlank),
+  },
+  CLOSED,
+)
+export type SwitchModelBody = Type.Static<typeof SwitchModelBody>
+
+/** Answer to a model switch; the next model call uses the new one. Seed §4.2. */
+export const ModelSwitched = Type.Object({
+  runId: Type.String(),
+  model: Type.String(),
+  previousModel: Type.Optional(Type.String()),
+  status: Type.Enum(['APPLIED', 'NOT_RUNNING']),
+})
+export type ModelSwitched = Type.Static<typeof ModelSwitched>
+
+/** Body of `POST /api/runs/{runId}/inject`. Seed §4.4; `ttl` is the directive message's. */
+export const InjectBody = Type.Object(
+  {
+    content: NonBlank,
+    /** Task name or agent role that is told; every agent of the run when absent. */
+    target: Type.Optional(NonBlank),
+    priority: Type.Optional(Priority),
+    /** How long it stays in force; until the run ends when absent. */
+    ttl: Type.Optional(IsoDuration),
+  },
+  CLOSED,
+)
+export type InjectBody = Type.Static<typeof InjectBody>
+
+/** Answer to an injection. Seed §4.4. */
+export const InjectAccepted = Type.Object({
+  directiveId: Type.String(),
+  status: Type.Literal('ACTIVE'),
+})
+export type InjectAccepted = Type.Static<typeof InjectAccepted>

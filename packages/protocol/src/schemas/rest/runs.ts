@@ -1,0 +1,98 @@
+/** What can be read about runs: the list and its query, and one run in detail. */
+import Type from 'typebox'
+import { RunStatus, TaskStatus, Workflow } from '../enums.ts'
+import { RunMetrics } from '../run-metrics.ts'
+import {
+  CLOSED,
+  Count,
+  DurationMs,
+  Instant,
+  PositiveCount,
+  StringMap,
+  TokenCount,
+} from '../scalars.ts'
+import { PendingReview } from './reviews.ts'
+
+/**
+ * Query of `GET /api/runs`, and `filter` of a `state_query`. As it is after the numbers of the query
+ * string were made numbers.
+ */
+export const ListRunsQuery = Type.Object(
+  {
+    status: Type.Optional(RunStatus),
+    /** `key`, or `key:value`. */
+    tag: Type.Optional(Type.String({ minLength: 1 })),
+    /** How many runs at most; 100 when absent. */
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    /** How many runs to pass over, newest first; 0 when absent. */
+    offset: Type.Optional(Count),
+  },
+  CLOSED,
+)
+export type ListRunsQuery = Type.Static<typeof ListRunsQuery>
+
+const runHead = {
+  runId: Type.String(),
+  status: RunStatus,
+  /** When work began; for a run that still waits, when it was accepted. */
+  startedAt: Instant,
+}
+
+/** A run as the list shows it. Control API seed §4.3. */
+export const RunSummary = Type.Object({
+  ...runHead,
+  /** Null until the run is over. */
+  durationMs: Type.Union([DurationMs, Type.Null()]),
+  taskCount: Count,
+  completedTasks: Count,
+  workflow: Workflow,
+  tags: StringMap,
+  /** Absent when no task is being worked on. `index` counts from 0, as in the seed. */
+  currentTask: Type.Optional(Type.Object({ name: Type.String(), index: Count })),
+  ensemble: Type.String(),
+})
+export type RunSummary = Type.Static<typeof RunSummary>
+
+/** Answer to `GET /api/runs`: one page, newest first. Control API seed §4.3. */
+export const RunList = Type.Object({
+  runs: Type.Array(RunSummary),
+  /** How many runs match in all, on every page together. */
+  total: Count,
+})
+export type RunList = Type.Static<typeof RunList>
+
+/** One task of a run. Control API seed §4.3; `index`, `attempt` and `error` are ours. */
+export const RunTaskDetail = Type.Object({
+  name: Type.String(),
+  description: Type.String(),
+  status: TaskStatus,
+  agentRole: Type.String(),
+  durationMs: Type.Optional(DurationMs),
+  tokenCount: Type.Optional(TokenCount),
+  toolCallCount: Type.Optional(Count),
+  output: Type.Optional(Type.String()),
+  /** The task's number in events (`taskIndex`), from 1. */
+  index: PositiveCount,
+  /** Which try this is; 0 before the first. */
+  attempt: Count,
+  error: Type.Optional(Type.String()),
+})
+export type RunTaskDetail = Type.Static<typeof RunTaskDetail>
+
+/** Answer to `GET /api/runs/{runId}`. Control API seed §4.3. */
+export const RunDetail = Type.Object({
+  ...runHead,
+  completedAt: Type.Optional(Instant),
+  durationMs: Type.Optional(DurationMs),
+  workflow: Workflow,
+  inputs: StringMap,
+  tags: StringMap,
+  tasks: Type.Array(RunTaskDetail),
+  metrics: RunMetrics,
+  pendingReviews: Type.Array(PendingReview),
+  error: Type.Optional(Type.String()),
+  ensemble: Type.String(),
+  /** `seq` of the last event: where to follow the run from, with nothing missed. */
+  lastSeq: Count,
+})
+export type RunDetail = Type.Static<typeof RunDetail>

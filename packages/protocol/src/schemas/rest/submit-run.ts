@@ -1,0 +1,111 @@
+/**
+ * What `POST /api/runs` and the `run_request` message carry, at all three levels of the control API:
+ * inputs for the ensemble as it is, overrides for its tasks, or tasks of the request's own.
+ *
+ * A present but empty `tasks` or `taskOverrides` is refused, as it can only be a mistake.
+ */
+import Type from 'typebox'
+import { ReviewPolicy, Workflow } from '../enums.ts'
+import {
+  CLOSED,
+  Count,
+  JsonObject,
+  mapOf,
+  NonBlank,
+  PositiveCount,
+  RunId,
+  StringMap,
+  TaskReference,
+} from '../scalars.ts'
+
+/** One task defined by the request (level 3). Control API seed §4.1. */
+export const TaskDefinitionBody = Type.Object(
+  {
+    name: Type.Optional(NonBlank),
+    /** What the agent should do; `{name}` is replaced from the inputs. */
+    description: NonBlank,
+    expectedOutput: Type.Optional(NonBlank),
+    /** Names of tools in the server's catalog. */
+    tools: Type.Optional(Type.Array(NonBlank)),
+    /** Alias of a model in the server's catalog. */
+    model: Type.Optional(NonBlank),
+    /** Limit of model turns; 25 when absent. */
+    maxIterations: Type.Optional(PositiveCount),
+    /** Tasks whose output this one gets, and so waits for. */
+    context: Type.Optional(Type.Array(TaskReference)),
+    /** JSON Schema that the answer must fit; its own form is checked by the server. */
+    outputSchema: Type.Optional(JsonObject),
+    review: Type.Optional(Type.Enum(['required', 'skip'])),
+    additionalContext: Type.Optional(Type.String()),
+  },
+  CLOSED,
+)
+export type TaskDefinitionBody = Type.Static<typeof TaskDefinitionBody>
+
+/** What changes in one task of the ensemble for this run (level 2). Control API seed §4.1. */
+export const TaskOverrideBody = Type.Object(
+  {
+    description: Type.Optional(NonBlank),
+    expectedOutput: Type.Optional(NonBlank),
+    model: Type.Optional(NonBlank),
+    maxIterations: Type.Optional(PositiveCount),
+    additionalContext: Type.Optional(Type.String()),
+    tools: Type.Optional(
+      Type.Object(
+        {
+          add: Type.Optional(Type.Array(NonBlank)),
+          remove: Type.Optional(Type.Array(NonBlank)),
+        },
+        CLOSED,
+      ),
+    ),
+  },
+  CLOSED,
+)
+export type TaskOverrideBody = Type.Static<typeof TaskOverrideBody>
+
+/** Settings of one run, at every level. Control API seed §4.1, "Run Options". */
+export const RunOptionsBody = Type.Object(
+  {
+    /** Characters of a tool's output that reach the model; -1 for all. */
+    maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
+    /** Characters of a tool's output that reach the log; -1 for all. */
+    toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
+    workflow: Type.Optional(Workflow),
+    verbose: Type.Optional(Type.Boolean()),
+    reviewPolicy: Type.Optional(ReviewPolicy),
+    /** How much a trace keeps. DETAILED is the seed's word, the others AgentEnsemble's. */
+    captureMode: Type.Optional(Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])),
+  },
+  CLOSED,
+)
+export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
+
+/** The fields of a submission, shared by the body and the message. */
+export const submitRunFields = {
+  /** Values of the template variables. */
+  inputs: Type.Optional(StringMap),
+  tasks: Type.Optional(Type.Array(TaskDefinitionBody, { minItems: 1 })),
+  /** Task name, or the start of its description → what changes. */
+  taskOverrides: Type.Optional(mapOf(TaskOverrideBody, { minProperties: 1 })),
+  options: Type.Optional(RunOptionsBody),
+  /** Metadata to find the run by. */
+  tags: Type.Optional(StringMap),
+  /** Name of the ensemble; the first one when absent. Ours. */
+  ensemble: Type.Optional(NonBlank),
+  /** An id of the client's choice; the server chooses one when absent. Ours. */
+  runId: Type.Optional(RunId),
+}
+
+/** Body of `POST /api/runs`. Control API seed §4.1. */
+export const SubmitRunBody = Type.Object(submitRunFields, CLOSED)
+export type SubmitRunBody = Type.Static<typeof SubmitRunBody>
+
+/** Answer 202 to `POST /api/runs`: the run is queued, not yet done. Control API seed §4.1. */
+export const RunAccepted = Type.Object({
+  runId: Type.String(),
+  status: Type.Literal('ACCEPTED'),
+  tasks: Count,
+  workflow: Workflow,
+})
+export type RunAccepted = Type.Static<typeof RunAccepted>

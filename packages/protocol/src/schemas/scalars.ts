@@ -1,0 +1,74 @@
+/**
+ * The small values that every message is made of.
+ *
+ * Built once and shared, so that "an instant" or "a number of milliseconds" means the same in each
+ * schema. Not part of the public door: a reader meets them as fields of the shapes that are.
+ */
+import Type from 'typebox'
+
+/** A point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
+export const Instant = Type.String({ format: 'date-time' })
+
+/** A whole number from 0 up: counts, and indexes where 0 is a value. */
+export const Count = Type.Integer({ minimum: 0 })
+
+/** A whole number from 1 up. */
+export const PositiveCount = Type.Integer({ minimum: 1 })
+
+/** A length of time in whole milliseconds. */
+export const DurationMs = Type.Integer({ minimum: 0 })
+
+/** A number of tokens; -1 when the provider gave none (AgentEnsemble's convention). */
+export const TokenCount = Type.Integer({ minimum: -1 })
+
+const NON_BLANK = '\\S'
+const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
+const TASK_REFERENCE = '^\\$.'
+const ISO_DURATION =
+  '^P(?=[0-9T])(?:\\d+Y)?(?:\\d+M)?(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:\\.\\d+)?S)?)?$'
+
+/** What the patterns of this package ask for, in words; `describeProblem` says them to the reader. */
+export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
+  [NON_BLANK, 'text that is not blank'],
+  [RUN_ID, 'a run id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
+  [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
+  [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
+])
+
+/** Text with at least one character that is not white space. */
+export const NonBlank = Type.String({ pattern: NON_BLANK })
+
+/** A run's id, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
+export const RunId = Type.String({ pattern: RUN_ID })
+
+/** One task named by another: `$name`, or `$0` by its place in the list. Control API seed §4.1. */
+export const TaskReference = Type.String({ pattern: TASK_REFERENCE })
+
+/**
+ * An ISO-8601 duration such as `PT1.234S`. A pattern and not the format `duration`, which has no
+ * fractions of a second while Java writes them.
+ */
+export const IsoDuration = Type.String({ pattern: ISO_DURATION })
+
+/** Text or JSON null: the reference's `|null`, where the key is always present. */
+export const NullableText = Type.Union([Type.String(), Type.Null()])
+
+/** An object that refuses keys it does not know; for everything a client sends. */
+export const CLOSED = { additionalProperties: false } as const
+
+/** Any JSON object, such as a JSON Schema or a tool's input. */
+export const JsonObject = mapOf(Type.Unknown())
+
+/** An object from names to strings. */
+export const StringMap = mapOf(Type.String())
+
+/**
+ * An object from any names to values of one schema. Used in place of a TypeBox record, whose key
+ * pattern `^.*$` leaves the values under keys with a line break unchecked.
+ */
+export function mapOf<S extends Type.TSchema>(
+  values: S,
+  options: Type.TObjectOptions = {},
+): Type.TUnsafe<Record<string, Type.Static<S>>> {
+  return Type.Unsafe({ type: 'object', additionalProperties: values, ...options })
+}

@@ -1,0 +1,56 @@
+/** The task graph of an ensemble before it runs: `*.dag.json`. AgentEnsemble, schema version 1.3. */
+import Type from 'typebox'
+import { Count, Instant } from '../scalars.ts'
+import { AgentSummary } from './execution-trace.ts'
+
+const taskFields = {
+  id: Type.String(),
+  description: Type.String(),
+  expectedOutput: Type.String(),
+  agentRole: Type.String(),
+  /** Ids of the tasks it waits for. */
+  dependsOn: Type.Array(Type.String()),
+  /** Level in the graph, 0 for tasks that wait for nothing. */
+  parallelGroup: Count,
+  onCriticalPath: Type.Boolean(),
+  nodeType: Type.Optional(Type.String()),
+  mapReduceLevel: Type.Optional(Count),
+  loopMaxIterations: Type.Optional(Count),
+}
+
+/** One task of the graph; a loop holds its body. */
+export const DagTask = Type.Object({
+  ...taskFields,
+  loopBody: Type.Optional(Type.Array(Type.Object(taskFields))),
+})
+export type DagTask = Type.Static<typeof DagTask>
+
+/** One edge of a state graph. */
+export const DagEdge = Type.Object({
+  fromStateId: Type.String(),
+  toStateId: Type.String(),
+  conditionDescription: Type.Optional(Type.String()),
+  unconditional: Type.Boolean(),
+  fired: Type.Boolean(),
+})
+export type DagEdge = Type.Static<typeof DagEdge>
+
+/** The graph. */
+export const DagModel = Type.Object({
+  type: Type.Literal('dag'),
+  schemaVersion: Type.String(),
+  workflow: Type.String(),
+  generatedAt: Instant,
+  agents: Type.Array(AgentSummary),
+  tasks: Type.Array(DagTask),
+  /** Task ids, level by level. */
+  parallelGroups: Type.Array(Type.Array(Type.String())),
+  criticalPath: Type.Array(Type.String()),
+  mapReduceMode: Type.Optional(Type.String()),
+  mode: Type.Optional(Type.Literal('graph')),
+  graphEdges: Type.Optional(Type.Array(DagEdge)),
+  graphStartStateId: Type.Optional(Type.String()),
+  graphTerminationReason: Type.Optional(Type.String()),
+  graphStepsRun: Type.Optional(Count),
+})
+export type DagModel = Type.Static<typeof DagModel>

@@ -1,0 +1,83 @@
+/** The trace file of one run: `*.trace.json`. AgentEnsemble trace, schema version 1.1. */
+import Type from 'typebox'
+import { Count, Instant, IsoDuration, JsonObject, NullableText, StringMap } from '../scalars.ts'
+import { TaskTrace } from './task-trace.ts'
+import { NullableTraceCost, TraceMetrics } from './trace-metrics.ts'
+
+/** An agent of a trace or of a task graph. */
+export const AgentSummary = Type.Object({
+  role: Type.String(),
+  goal: Type.String(),
+  background: NullableText,
+  toolNames: Type.Array(Type.String()),
+  allowDelegation: Type.Boolean(),
+})
+export type AgentSummary = Type.Static<typeof AgentSummary>
+
+const ErrorTrace = Type.Object({
+  agentRole: Type.String(),
+  taskDescription: Type.String(),
+  errorType: Type.String(),
+  message: Type.String(),
+  stackTrace: Type.String(),
+  occurredAt: Instant,
+})
+
+const MapReduceLevel = Type.Object({
+  level: Count,
+  taskCount: Count,
+  duration: IsoDuration,
+  workflow: Type.String(),
+})
+
+const LoopTrace = Type.Object({
+  loopName: Type.String(),
+  iterationsRun: Count,
+  maxIterations: Count,
+  terminationReason: Type.String(),
+  onMaxIterations: Type.String(),
+  outputMode: Type.String(),
+  memoryMode: Type.String(),
+  /** Task names, iteration by iteration. */
+  iterations: Type.Array(Type.Array(Type.String())),
+})
+
+const GraphTrace = Type.Object({
+  graphName: Type.String(),
+  startState: Type.String(),
+  terminationReason: Type.String(),
+  stepsRun: Count,
+  maxSteps: Count,
+  steps: Type.Array(
+    Type.Object({
+      stateName: Type.String(),
+      stepNumber: Count,
+      nextState: NullableText,
+    }),
+  ),
+})
+
+/** A whole run, as exported and imported. Tasks of a handler have no entry in `taskTraces`. */
+export const ExecutionTrace = Type.Object({
+  schemaVersion: Type.String(),
+  captureMode: Type.Enum(['OFF', 'STANDARD', 'FULL']),
+  ensembleId: Type.String(),
+  /** A workflow of runs, or MAP_REDUCE_ADAPTIVE. */
+  workflow: Type.String(),
+  startedAt: Instant,
+  completedAt: Instant,
+  totalDuration: IsoDuration,
+  inputs: StringMap,
+  agents: Type.Array(AgentSummary),
+  taskTraces: Type.Array(TaskTrace),
+  metrics: TraceMetrics,
+  totalCostEstimate: NullableTraceCost,
+  errors: Type.Array(ErrorTrace),
+  mapReduceLevels: Type.Array(MapReduceLevel),
+  /** Absent before schema version 1.1, like the two that follow. */
+  loopTraces: Type.Optional(Type.Array(LoopTrace)),
+  graphTrace: Type.Optional(Type.Union([GraphTrace, Type.Null()])),
+  traceId: Type.Optional(NullableText),
+  metadata: JsonObject,
+})
+export type ExecutionTrace = Type.Static<typeof ExecutionTrace>

@@ -1,0 +1,130 @@
+/**
+ * Reads a run's events from the log and then live, with no gap and no duplicate.
+ *
+ * F1 The events given are exactly those with `seq >= from`, in order, each once.
+ * F2 It ends after the terminal event.
+ * F3 A reader that is slow costs at most `MAX_WAITING` events of memory: what does not fit is read from
+ *    the log again when the reader comes for it.
+ */
+import type { EventBus } from './event-bus.ts'
+import type { EventLog } from './ports/run-store.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Events that wait in memory for one reader, at most: some seconds of a busy run. */
+const MAX_WAITING = 1_000
+
+/** Events read from the log at a time. */
+const PAGE = 500
+
+/** Where to read and from when. */
+export interface FollowSource {
+  readonly events: EventLog
+  readonly bus: EventBus
+}
+
+/** What to read. */
+export interface FollowOptions {
+  readonly runId: string
+  readonly from: number
+  readonly signal?: AbortSignal
+}
+
+/** Gives the events in batches as they come; ends after the terminal event or when `signal` aborts. */
+export async function* followEvents(
+  { events, bus }: FollowSource,
+  { runId, from, signal }: FollowOptions,
+): AsyncGenerator<readonly LoggedRunEvent[]> {
+  const live = new LiveEvents()
+  const stopListening = bus.listen(runId, (batch) => {
+    live.add(batch)
+  })
+  const onAbort = (): void => {
+    live.wake()
+  }
+  signal?.addEventListener('abort', onAbort)
+  try {
+    let next = from
+    while (signal?.aborted !== true) {
+      const batch = live.complete ? live.take(next) : await readLog(events, live, { runId, next })
+      const last = batch.at(-1)
+      if (last !== undefined) {
+        yield batch
+        if (last.type === 'run_result') return
+        next = last.seq + 1
+      } else if (live.complete) {
+        await live.arrival()
+      }
+    }
+  } finally {
+    stopListening()
+    signal?.removeEventListener('abort', onAbort)
+  }
+}
+
+/** A page of the log; once it holds nothing more, the live events take over. */
+async function readLog(
+  events: EventLog,
+  live: LiveEvents,
+  { runId, next }: { readonly runId: string; readonly next: number },
+): Promise<readonly LoggedRunEvent[]> {
+  live.restart()
+  const page = await events.read({ runId, from: next, limit: PAGE })
+  if (page.length < PAGE) live.caughtUp()
+  return page
+}
+
+/** The live events that one reader has not taken yet. */
+class LiveEvents {
+  #complete = false
+  #waiting: LoggedRunEvent[] = []
+  #wake: (() => void) | undefined
+  #overflowed = false
+
+  /** Begins again: from now on no event is lost, unless too many come. */
+  restart(): void {
+    this.#waiting = []
+    this.#overflowed = false
+    this.#complete = false
+  }
+
+  /** The log was read to its end; what came meanwhile waits here, unless it was too much. */
+  caughtUp(): void {
+    this.#complete = !this.#overflowed
+  }
+
+  /** Whether nothing is missing between the log as it was last read and what waits here. */
+  get complete(): boolean {
+    return this.#complete
+  }
+
+  add(batch: readonly LoggedRunEvent[]): void {
+    if (!this.#overflowed && this.#waiting.length + batch.length <= MAX_WAITING) {
+      this.#waiting.push(...batch)
+    } else {
+      this.#overflowed = true
+      this.#waiting = []
+      this.#complete = false
+    }
+    this.wake()
+  }
+
+  /** The waiting events from `next` on; those before were in the log already. */
+  take(next: number): readonly LoggedRunEvent[] {
+    const taken = this.#waiting.filter(({ seq }) => seq >= next)
+    this.#waiting = []
+    return taken
+  }
+
+  /** Resolves when there is something new to look at. */
+  arrival(): Promise<void> {
+    if (this.#waiting.length > 0 || !this.#complete) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  wake(): void {
+    this.#wake?.()
+    this.#wake = undefined
+  }
+}

@@ -1,0 +1,52 @@
+/** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
+import type { RunStatus, TaskStatus } from '@tutti/protocol'
+
+/** A run. */
+export interface RunRecord {
+  readonly runId: string
+  /** Name of the ensemble it runs. */
+  readonly ensemble: string
+  readonly workflow: string
+  readonly status: RunStatus
+  readonly inputs: Readonly<Record<string, string>>
+  readonly tags: Readonly<Record<string, string>>
+  readonly taskCount: number
+  readonly completedTasks: number
+  readonly createdAt: number
+  readonly startedAt?: number
+  readonly completedAt?: number
+  readonly durationMs?: number
+  /** Why it failed. */
+  readonly error?: string
+  /** How often it was claimed; the fencing token of its present owner. */
+  readonly epoch: number
+  /** Sequence number of its newest event. */
+  readonly lastSeq: number
+}
+
+/** A task of a run. */
+export interface TaskRecord {
+  /** From 1, as on the wire. */
+  readonly taskIndex: number
+  readonly name: string
+  readonly description: string
+  readonly agentRole: string
+  readonly status: TaskStatus
+  /** Attempts begun so far. */
+  readonly attempt: number
+  readonly startedAt?: number
+  readonly completedAt?: number
+  readonly durationMs?: number
+  /** Tokens so far; -1 when a provider did not say. */
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly toolCallCount: number
+  readonly output?: string
+  readonly error?: string
+}
+
+/** What a submit brings. */
+export type NewRun = Pick<
+  RunRecord,
+  'runId' | 'ensemble' | 'workflow' | 'inputs' | 'tags' | 'taskCount' | 'createdAt'
+>

@@ -1,0 +1,3 @@
+import { libraryBuild } from '../../tooling/build/library.ts'
+
+export default libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' })

@@ -1,0 +1,164 @@
+/**
+ * The cases that every adapter of the model port passes. An adapter's test makes a model whose backend
+ * is told what to answer, and runs each case; a case throws when the adapter breaks the contract.
+ */
+import type { ScriptedReply } from './scripted-model.ts'
+import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble'
+
+/** Makes a model whose next answers are `script`. */
+export type ChatModelSetup = (script: readonly (ScriptedReply | Error)[]) => Promise<ChatModel>
+
+/** One case: its name is the rule. */
+export interface ChatModelCase {
+  readonly name: string
+  run(setup: ChatModelSetup): Promise<void>
+}
+
+const REQUEST: ModelRequest = {
+  messages: [
+    { role: 'system', content: 'You are Tester.' },
+    { role: 'user', content: 'Say something.' },
+  ],
+  tools: [],
+  toolChoice: 'auto',
+}
+
+const WITH_TOOL: ModelRequest = {
+  ...REQUEST,
+  tools: [
+    {
+      name: 'look_up',
+      description: 'Looks a word up',
+      inputSchema: {
+        type: 'object',
+        properties: { word: { type: 'string' } },
+        required: ['word'],
+      },
+    },
+  ],
+}
+
+/** The cases of the model port. */
+export const chatModelCases: readonly ChatModelCase[] = [
+  {
+    name: 'text chunks add up to the text of the reply, which comes last and once',
+    async run(setup) {
+      const model = await setup([{ text: 'All together now, in time.' }])
+      const { chunks, reply } = await read(model, REQUEST)
+      equal(reply.text, 'All together now, in time.')
+      equal(chunks.join(''), reply.text)
+      assert(chunks.length > 1, `expected more than one text chunk, got ${chunks.length}`)
+      equal(reply.toolCalls, [])
+    },
+  },
+  {
+    name: 'usage is reported as the provider says',
+    async run(setup) {
+      const usage = { inputTokens: 21, outputTokens: 7 }
+      const model = await setup([{ text: 'Hello there', usage }])
+      equal((await read(model, REQUEST)).reply.usage, usage)
+    },
+  },
+  {
+    name: 'tool calls keep their ids, names and arguments, in order',
+    async run(setup) {
+      const toolCalls = [
+        { id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } },
+        { id: 'call-b', name: 'look_up', arguments: { word: 'käse "x"\n' } },
+      ]
+      const model = await setup([{ toolCalls }])
+      const { reply } = await read(model, WITH_TOOL)
+      equal(
+        reply.toolCalls.map((call) => ({ ...call, arguments: parse(call.arguments) })),
+        toolCalls,
+      )
+    },
+  },
+  {
+    name: 'a reply may hold both text and tool calls',
+    async run(setup) {
+      const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
+      const model = await setup([{ text: 'Let me look.', toolCalls }])
+      const { reply } = await read(model, WITH_TOOL)
+      equal(reply.text, 'Let me look.')
+      equal(reply.toolCalls.length, 1)
+    },
+  },
+  {
+    name: 'a conversation with tool results goes on',
+    async run(setup) {
+      const model = await setup([{ text: 'It means all.' }])
+      const { reply } = await read(model, {
+        ...WITH_TOOL,
+        messages: [
+          ...REQUEST.messages,
+          {
+            role: 'assistant',
+            content: '',
+            toolCalls: [{ id: 'call-a', name: 'look_up', arguments: '{"word":"tutti"}' }],
+          },
+          { role: 'tool', toolCallId: 'call-a', toolName: 'look_up', content: 'all' },
+        ],
+      })
+      equal(reply.text, 'It means all.')
+    },
+  },
+  {
+    name: 'a call that fails throws',
+    async run(setup) {
+      const model = await setup([new Error('overloaded')])
+      await rejects(read(model, REQUEST))
+    },
+  },
+  {
+    name: 'an aborted signal ends the call with a throw',
+    async run(setup) {
+      const model = await setup([{ text: 'one two three four five six' }])
+      const controller = new AbortController()
+      const reading = async (): Promise<void> => {
+        for await (const _chunk of model.stream(REQUEST, { signal: controller.signal })) {
+          controller.abort()
+        }
+      }
+      await rejects(reading())
+    },
+  },
+]
+
+async function read(
+  model: ChatModel,
+  request: ModelRequest,
+): Promise<{ readonly chunks: readonly string[]; readonly reply: ModelReply }> {
+  const chunks: string[] = []
+  const replies: ModelReply[] = []
+  const { signal } = new AbortController()
+  for await (const chunk of model.stream(request, { signal })) {
+    assert(replies.length === 0, 'a chunk came after the reply')
+    if (chunk.type === 'text') chunks.push(chunk.text)
+    else replies.push(chunk.reply)
+  }
+  const [reply] = replies
+  if (reply === undefined) throw new Error('the stream ended without a reply')
+  return { chunks, reply }
+}
+
+function parse(text: string): unknown {
+  return JSON.parse(text)
+}
+
+function assert(condition: boolean, message: string): void {
+  if (!condition) throw new Error(message)
+}
+
+function equal(actual: unknown, expected: unknown): void {
+  const [got, wanted] = [JSON.stringify(actual), JSON.stringify(expected)]
+  assert(got === wanted, `expected ${wanted}, got ${got}`)
+}
+
+async function rejects(promise: Promise<unknown>): Promise<void> {
+  const outcome = await promise.then(
+    () => 'resolved',
+    () => 'rejected',
+  )
+  equal(outcome, 'rejected')
+}

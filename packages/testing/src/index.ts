@@ -1,0 +1,11 @@
+/** Parts for tests of tools and ensembles: no network, no waiting. */
+export { fakeClock, type FakeClock } from './fake-clock.ts'
+export {
+  scriptedModel,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedReply,
+  type ScriptedToolCall,
+  type ScriptEntry,
+} from './scripted-model.ts'
+export { chatModelCases, type ChatModelCase, type ChatModelSetup } from './chat-model-cases.ts'

@@ -1,0 +1,121 @@
+/**
+ * A chat model that needs no provider: it answers from a script, streams its text in small pieces and
+ * records what it was asked. Every part of a model call is real but the thinking.
+ */
+import { sleep, systemClock, TuttiError, type Clock, type ToolCall } from '@tutti/core'
+
+import type { ChatModel, ModelChunk, ModelReply, ModelRequest, ModelUsage } from '@tutti/ensemble'
+
+/** One answer of a script: text, tool calls, or both. */
+export interface ScriptedReply {
+  /** @default '' */
+  readonly text?: string
+  readonly toolCalls?: readonly ScriptedToolCall[]
+  /** @default counted from the lengths of the texts, four characters a token */
+  readonly usage?: ModelUsage
+}
+
+/** A tool call of a script. */
+export interface ScriptedToolCall {
+  readonly name: string
+  /** Arguments as a value; text is sent as it is, also when it is not JSON. */
+  readonly arguments: object | string
+  /** @default `call-N`, N counting the calls of this model from 1 */
+  readonly id?: string
+}
+
+/** What a script may hold: an answer, its text, an error to throw, or a function that gives one. */
+export type ScriptEntry =
+  | string
+  | ScriptedReply
+  | Error
+  | ((request: ModelRequest) => string | ScriptedReply | Error)
+
+/** How a scripted model behaves. */
+export interface ScriptedModelOptions {
+  /** @default 'scripted' */
+  readonly provider?: string
+  /** @default 'model' */
+  readonly name?: string
+  /** Wait between pieces of text, in milliseconds. @default 0, no wait */
+  readonly delayMs?: number
+  readonly clock?: Clock
+}
+
+/** A scripted model and what it was asked. */
+export interface ScriptedModel extends ChatModel {
+  /** The requests so far, in order. */
+  readonly requests: readonly ModelRequest[]
+}
+
+/**
+ * Makes a model that answers with the entries of `script`, one a call. A script that is a function
+ * answers every call; a list that has run out fails the call.
+ */
+export function scriptedModel(
+  script: readonly ScriptEntry[] | ((request: ModelRequest) => string | ScriptedReply | Error),
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
+  const requests: ModelRequest[] = []
+  let callCount = 0
+  const nextId = (): string => {
+    callCount += 1
+    return `call-${callCount}`
+  }
+  return {
+    provider,
+    name,
+    requests,
+    async *stream(request, { signal }): AsyncGenerator<ModelChunk> {
+      requests.push({ ...request, messages: [...request.messages] })
+      const entry = typeof script === 'function' ? script : script[requests.length - 1]
+      const scripted = readEntry(entry, request, requests.length)
+      for (const text of pieces(scripted.text ?? '')) {
+        if (delayMs > 0) await sleep(clock, delayMs, signal)
+        signal.throwIfAborted()
+        yield { type: 'text', text }
+      }
+      signal.throwIfAborted()
+      yield { type: 'reply', reply: toReply(scripted, request, nextId) }
+    },
+  }
+}
+
+function readEntry(
+  entry: ScriptEntry | undefined,
+  request: ModelRequest,
+  call: number,
+): ScriptedReply {
+  if (entry === undefined) {
+    throw new TuttiError('MODEL_FAILED', `The script of this model has no answer to call ${call}`)
+  }
+  const value = typeof entry === 'function' ? entry(request) : entry
+  if (value instanceof Error) throw value
+  return typeof value === 'string' ? { text: value } : value
+}
+
+/** Text in pieces of one word each, spaces kept. */
+function pieces(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
+}
+
+function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => string): ModelReply {
+  const text = scripted.text ?? ''
+  const toolCalls = (scripted.toolCalls ?? []).map(
+    (call): ToolCall => ({
+      id: call.id ?? nextId(),
+      name: call.name,
+      arguments:
+        typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
+    }),
+  )
+  const written = text + toolCalls.map((call) => call.name + call.arguments).join('')
+  const read = request.messages.map((message) => message.content).join('')
+  const usage = scripted.usage ?? { inputTokens: tokens(read), outputTokens: tokens(written) }
+  return { text, toolCalls, usage }
+}
+
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
