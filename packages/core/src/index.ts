@@ -1,7 +1,7 @@
 /** Tools for LLM agents. To define: `defineTool`, `defineTextTool`. To run: `runTool`, `runToolCalls`. */
 
 // To define
-export { default as Type } from 'typebox'
+export { default as Type, type Static, type TObject, type TSchema } from 'typebox'
 export {
   defineTextTool,
   defineTool,

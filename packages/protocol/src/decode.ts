@@ -11,7 +11,7 @@
  *    TypeBox then interprets the schema instead of compiling it.
  */
 import type Type from 'typebox'
-import { Compile } from 'typebox/schema'
+import { compiledCheck } from './compiled-check.ts'
 import { narrowByTag } from './problems/choose-member.ts'
 import { describeProblems } from './problems/describe-problems.ts'
 import type { Schema } from './problems/schema-node.ts'
@@ -59,19 +59,11 @@ export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
 
 const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
 
-const checks = new WeakMap<object, (value: unknown) => boolean>()
-
 function fits(schema: object, value: unknown): boolean {
   const narrowed: Schema = narrowByTag(schema, value)
   if (typeof narrowed === 'boolean') return narrowed
-  let check = checks.get(narrowed)
-  if (check === undefined) {
-    const validator = Compile(narrowed)
-    check = (candidate) => validator.Check(candidate)
-    checks.set(narrowed, check)
-  }
   try {
-    return check(value)
+    return compiledCheck(narrowed)(value)
   } catch (error) {
     // A recursive schema on a value nested deeper than the stack: let the bounded walk report it.
     if (error instanceof RangeError) return false

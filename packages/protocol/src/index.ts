@@ -1,16 +1,36 @@
+/**
+ * `@tutti/protocol`: everything that Tutti puts on the wire, and nothing that does anything with it.
+ *
+ * A schema and the type of its values share a name. No input or output; runs in a browser.
+ */
+
+// To read a value from outside
+export {
+  decode,
+  decodeClientMessage,
+  decodeLoggedRunEvent,
+  decodeRunEvent,
+  decodeServerMessage,
+} from './decode.ts'
+export type { Decoded } from './decode.ts'
+export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
+export { describeProblem } from './problems/describe-problem.ts'
+export type { Place } from './problems/describe-problem.ts'
+export { suggest } from './problems/suggest.ts'
+export { Problem } from './schemas/problem.ts'
+
+// To answer with a code
 export { ERROR_CODES, FAILURE_CODES, isErrorCode, isFailureCode } from './error-codes.ts'
 export type { ErrorCode, ErrorCodeInfo, FailureCode, FailureCodeInfo } from './error-codes.ts'
-export { decode } from './decode.ts'
-export type { Decoded } from './decode.ts'
-export { describeProblems } from './problems/describe-problems.ts'
-export { Problem } from './schemas/problem.ts'
-export {
-  EventPosition,
-  LoggedRunEvent,
-  RunEvent,
-  RUN_EVENT_TYPES,
-  type RunEventOf,
-} from './schemas/run-event.ts'
+export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
+
+// To serve or call an address
+export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
+export type { Route, RouteName, RouteParams } from './routes.ts'
+
+// To emit, store or follow the events of a run
+export { EventPosition, LoggedRunEvent, RUN_EVENT_TYPES, RunEvent } from './schemas/run-event.ts'
+export type { RunEventOf } from './schemas/run-event.ts'
 export {
   EnsembleCompleted,
   EnsembleStarted,
@@ -40,6 +60,7 @@ export {
   Token,
   ToolCalled,
 } from './schemas/events/agent-events.ts'
+export { RequestedToolCall } from './schemas/events/positions.ts'
 export {
   DirectiveActive,
   ModelSwitchedEvent,
@@ -47,10 +68,131 @@ export {
   ReviewRequested,
   ReviewTimedOut,
 } from './schemas/events/steering-events.ts'
+
+// To submit, read and steer runs over REST
+export {
+  RunAccepted,
+  RunOptionsBody,
+  SubmitRunBody,
+  TaskDefinitionBody,
+  TaskOverrideBody,
+} from './schemas/rest/submit-run.ts'
+export {
+  ListRunsQuery,
+  RunDetail,
+  RunEventsQuery,
+  RunList,
+  RunSummary,
+  RunTaskDetail,
+} from './schemas/rest/runs.ts'
 export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
+export {
+  CancelAccepted,
+  CancelBody,
+  InjectAccepted,
+  InjectBody,
+  ModelSwitched,
+  SwitchModelBody,
+} from './schemas/rest/run-control.ts'
+export {
+  ListReviewsQuery,
+  PendingReview,
+  ReviewDecisionApplied,
+  ReviewDecisionBody,
+  ReviewList,
+} from './schemas/rest/reviews.ts'
+export { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
+export {
+  Capabilities,
+  EnsembleInfo,
+  ModelInfo,
+  PreconfiguredTask,
+  SharedInfo,
+  ToolInfo,
+} from './schemas/rest/capabilities.ts'
+export {
+  DrainAccepted,
+  Liveness,
+  Readiness,
+  ServerStatus,
+  WorkspaceEntry,
+  WorkspaceFileQuery,
+  WorkspaceFiles,
+  WorkspaceFilesQuery,
+} from './schemas/rest/server.ts'
+
+// To talk over a WebSocket: client to server
+export {
+  CLIENT_MESSAGE_TYPES,
+  ClientMessage,
+  Directive,
+  Ping,
+  ReviewDecision,
+  RunControl,
+  RunRequest,
+  StateQuery,
+  Subscribe,
+} from './schemas/messages/client-message.ts'
+export {
+  CapabilityQuery,
+  DeliverySpec,
+  TaskRequest,
+  ToolRequest,
+  TraceContext,
+} from './schemas/messages/peer-requests.ts'
+
+// To talk over a WebSocket: server to client
+export { SERVER_MESSAGE_TYPES, ServerMessage } from './schemas/messages/server-message.ts'
+export {
+  DirectiveAck,
+  Heartbeat,
+  Hello,
+  IterationSnapshot,
+  Pong,
+} from './schemas/messages/connection-messages.ts'
+export {
+  ErrorMessage,
+  RunAck,
+  RunControlAck,
+  StateResponse,
+  SubscribeAck,
+} from './schemas/messages/run-messages.ts'
+export {
+  CapabilityResponse,
+  CapacityUpdate,
+  ProfileApplied,
+  TaskAccepted,
+  TaskProgress,
+  TaskResponse,
+  ToolResponse,
+} from './schemas/messages/peer-messages.ts'
+export { CapabilityType, SharedCapability } from './schemas/shared-capability.ts'
+
+// To read an AgentEnsemble hub
+export {
+  HubEvent,
+  HubHello,
+  HubMessage,
+  ProducerInfo,
+  ProducerJoined,
+  ProducerLeft,
+} from './schemas/messages/hub-message.ts'
+
+// To exchange traces and task graphs with AgentEnsemble
+export { AgentSummary, ExecutionTrace } from './schemas/trace/execution-trace.ts'
+export { LlmInteraction, TaskTrace, ToolCallTrace } from './schemas/trace/task-trace.ts'
+export { TraceCost, TraceMetrics, TraceTaskMetrics } from './schemas/trace/trace-metrics.ts'
+export { DagEdge, DagModel, DagTask } from './schemas/trace/dag-model.ts'
+
+// To run a tool as a process
+export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.ts'
+
+// Word lists
 export {
   CancelMode,
   isTerminalRunStatus,
+  LifecycleState,
+  Priority,
   ReviewDecisionKind,
   ReviewPolicy,
   ReviewTimeoutAction,

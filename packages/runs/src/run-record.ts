@@ -1,12 +1,12 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
-import type { RunStatus, TaskStatus } from '@tutti/protocol'
+import type { RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A run. */
 export interface RunRecord {
   readonly runId: string
   /** Name of the ensemble it runs. */
   readonly ensemble: string
-  readonly workflow: string
+  readonly workflow: Workflow
   readonly status: RunStatus
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<Record<string, string>>

@@ -143,6 +143,13 @@ export class RunService {
     return run === undefined ? undefined : { run, tasks: await this.#storage.runs.tasks(runId) }
   }
 
+  /** The first task of a run that is being worked on, or undefined. */
+  async currentTask({ runId, status }: RunRecord): Promise<TaskRecord | undefined> {
+    if (isTerminalRunStatus(status)) return undefined
+    const tasks = await this.#storage.runs.tasks(runId)
+    return tasks.find((task) => task.status === 'RUNNING')
+  }
+
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage> {
     return this.#storage.runs.list(query)

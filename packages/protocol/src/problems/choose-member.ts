@@ -91,7 +91,9 @@ function tagsOf(schema: Schema, field: string): readonly unknown[] | undefined {
   if (schema.allOf !== undefined) {
     return schema.allOf.map((part) => tagsOf(part, field)).find((values) => values !== undefined)
   }
-  const property = schema.required?.includes(field) ? ownValue(schema.properties ?? {}, field) : undefined
+  const property = schema.required?.includes(field)
+    ? ownValue(schema.properties ?? {}, field)
+    : undefined
   return property === undefined ? undefined : fixedValuesOf(property)
 }
 

@@ -29,10 +29,17 @@ export function describeProblem(error: TValidationError, place: Place): Problem[
     case 'unevaluatedProperties':
       return error.params.unevaluatedProperties.map((key) => describeUnknown(String(key), place))
     case 'propertyNames':
-      return error.params.propertyNames.map((key) => problemAt(field(place, key), 'has a name that is not allowed'))
+      return error.params.propertyNames.map((key) =>
+        problemAt(field(place, key), 'has a name that is not allowed'),
+      )
     case 'dependentRequired':
     case 'dependencies':
-      return [mismatch(place, `have ${quoted(error.params.dependencies)} when it has "${error.params.property}"`)]
+      return [
+        mismatch(
+          place,
+          `have ${quoted(error.params.dependencies)} when it has "${error.params.property}"`,
+        ),
+      ]
     case '~refine':
       return [problemAt(place, error.params.message)]
     default:
@@ -54,8 +61,8 @@ export function describeUnknown(key: string, place: Place): Problem {
   const known = Object.keys(place.schema.properties ?? {})
   const meant = suggest(key, known)
   const hint = meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`
-  const problem = problemAt(field(place, key), `is not a known field${hint}`)
-  return known.length === 0 ? problem : { ...problem, expected: oneOf(known) }
+  const message = `is not a known field${hint}`
+  return problemAt(field(place, key), message, known.length === 0 ? undefined : oneOf(known))
 }
 
 /** A value that is none of the fixed ones, with the one it may be a slip of. */
@@ -73,8 +80,15 @@ export function describeMismatch(wanted: string, place: Place): Problem {
 }
 
 /** A problem with a message of its own, carrying what came. */
-export function problemAt(place: Omit<Place, 'schema'>, message: string): Problem {
-  return { path: place.path, message, received: receivedOf(place.value) }
+export function problemAt(
+  place: Omit<Place, 'schema'>,
+  message: string,
+  expected?: string,
+): Problem {
+  const received = receivedOf(place.value)
+  return expected === undefined
+    ? { path: place.path, message, received }
+    : { path: place.path, message, expected, received }
 }
 
 /** The JSON pointer of a member: RFC 6901 escapes. */
@@ -83,13 +97,14 @@ export function pointer(path: string, key: string | number): string {
 }
 
 function mismatch(place: Place, demand: string): Problem {
-  const problem = problemAt(place, `must ${demand}, got ${previewOf(place.value)}`)
-  return { path: problem.path, message: problem.message, expected: demand.replace(/^be /, ''), received: problem.received }
+  const message = `must ${demand}, got ${previewOf(place.value)}`
+  return problemAt(place, message, demand.replace(/^(?:be|have) /, ''))
 }
 
 function field(place: Place, key: string): Omit<Place, 'schema'> {
   const parent = place.value
-  const value: unknown = typeof parent === 'object' && parent !== null ? Reflect.get(parent, key) : undefined
+  const value: unknown =
+    typeof parent === 'object' && parent !== null ? Reflect.get(parent, key) : undefined
   return { path: pointer(place.path, key), value }
 }
 

@@ -12,8 +12,9 @@
  * P4 Work and result are bounded: at most `MAX_PROBLEMS`, and `MAX_DEPTH` levels down.
  */
 import { Errors } from 'typebox/schema'
+import { compiledCheck } from '../compiled-check.ts'
 import type { Problem } from '../schemas/problem.ts'
-import { discriminatorOf } from './choose-member.ts'
+import { discriminatorOf, narrowByTag } from './choose-member.ts'
 import {
   describeMismatch,
   describeMissing,
@@ -25,9 +26,15 @@ import {
   problemAt,
 } from './describe-problem.ts'
 import { expectedOf } from './expected.ts'
-import { jsonTypesOf, leafOf } from './keywords.ts'
+import { allowsTypeOf, leafOf } from './keywords.ts'
 import { resolveReference } from './references.ts'
-import { fixedValuesOf, isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
+import {
+  fixedValuesOf,
+  isJsonObject,
+  ownValue,
+  type Schema,
+  type SchemaNode,
+} from './schema-node.ts'
 
 /** Problems listed for one value at most; a body of a million wrong items needs no million lines. */
 export const MAX_PROBLEMS = 1000
@@ -61,7 +68,10 @@ function visit(place: UnknownPlace, walk: Walk): void {
   if (schema === false) {
     walk.problems.push(problemAt(place, 'is not allowed'))
   } else if (walk.depth > MAX_DEPTH) {
-    walk.problems.push({ path: place.path, message: `is nested more than ${MAX_DEPTH} levels deep` })
+    walk.problems.push({
+      path: place.path,
+      message: `is nested more than ${MAX_DEPTH} levels deep`,
+    })
   } else {
     visitNode({ ...place, schema }, below(walk, schema))
   }
@@ -80,7 +90,7 @@ function visitNode(place: Place, walk: Walk): void {
   }
   const own = describeOwn(place)
   walk.problems.push(...own)
-  if (own.length > 0 && !hasType(schema, value)) return
+  if (own.length > 0 && !allowsTypeOf(schema, value)) return
   if (schema.$ref !== undefined) {
     visit({ ...place, schema: resolveReference(schema.$ref, walk.scopes) ?? true }, walk)
   }
@@ -95,7 +105,8 @@ function describeOwn(place: Place): Problem[] {
   if (fixed !== undefined && fixed.every(isScalar)) {
     return fixed.includes(place.value) ? [] : [describeNotOneOf(fixed, place)]
   }
-  return describeErrors({ ...place, schema: leafOf(place.schema) })
+  const leaf = leafOf(place.schema)
+  return compiledCheck(leaf)(place.value) ? [] : describeErrors({ ...place, schema: leaf })
 }
 
 function describeErrors(place: Place): Problem[] {
@@ -117,10 +128,18 @@ function visitCombinations(place: Place, walk: Walk): void {
   const { schema } = place
   if (schema.anyOf !== undefined) visitUnion(place, schema.anyOf, walk)
   if (schema.oneOf !== undefined) visitUnion(place, schema.oneOf, walk)
-  for (const part of schema.allOf ?? []) visit({ ...place, schema: part }, walk)
+  if (schema.allOf !== undefined) visitIntersection(place, schema.allOf, walk)
   if (schema.if === undefined) return
   const holds = problemsOf({ ...place, schema: schema.if }, walk).length === 0
   visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
+}
+
+/** Every part; but when one is a union and the value names no member, that alone. */
+function visitIntersection(place: Place, parts: readonly Schema[], walk: Walk): void {
+  const unnamed = parts.find((part) => narrowByTag(part, place.value) === false)
+  for (const part of unnamed === undefined ? parts : [unnamed]) {
+    visit({ ...place, schema: part }, walk)
+  }
 }
 
 function visitUnion(place: Place, members: readonly Schema[], walk: Walk): void {
@@ -129,13 +148,18 @@ function visitUnion(place: Place, members: readonly Schema[], walk: Walk): void 
   const { field, members: byTag } = discriminator
   const tags = [...byTag.keys()]
   if (!isJsonObject(place.value) || !Object.hasOwn(place.value, field)) {
-    walk.problems.push(describeMissing(field, { ...place, schema: { properties: { [field]: { enum: tags } } } }))
+    walk.problems.push(
+      describeMissing(field, { ...place, schema: { properties: { [field]: { enum: tags } } } }),
+    )
     return
   }
   const tag = ownValue(place.value, field)
   const member = byTag.get(tag)
   if (member !== undefined) visit({ ...place, schema: member }, walk)
-  else walk.problems.push(describeNotOneOf(tags, { path: pointer(place.path, field), value: tag, schema: {} }))
+  else
+    walk.problems.push(
+      describeNotOneOf(tags, { path: pointer(place.path, field), value: tag, schema: {} }),
+    )
 }
 
 /** A union with no fixed field: the member of the value's type that it comes closest to. */
@@ -146,7 +170,7 @@ function visitOpenUnion(place: Place, members: readonly Schema[], walk: Walk): v
     if (!values.includes(place.value)) walk.problems.push(describeNotOneOf(values, place))
     return
   }
-  const fitting = members.filter((member) => hasType(member, place.value))
+  const fitting = members.filter((member) => allowsTypeOf(member, place.value))
   if (fitting.length === 0) {
     walk.problems.push(describeMismatch(expectedOf({ anyOf: members }), place))
     return
@@ -166,7 +190,10 @@ function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {
   return problems
 }
 
-function visitFields(place: Place & { readonly value: Readonly<Record<string, unknown>> }, walk: Walk): void {
+function visitFields(
+  place: Place & { readonly value: Readonly<Record<string, unknown>> },
+  walk: Walk,
+): void {
   const { schema, value, path } = place
   const properties = schema.properties ?? {}
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
@@ -176,12 +203,14 @@ function visitFields(place: Place & { readonly value: Readonly<Record<string, un
     if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, place))
   }
   for (const key of Object.keys(value)) {
+    if (walk.problems.length >= MAX_PROBLEMS) return
     const at = { path: pointer(path, key), value: ownValue(value, key) }
     const property = ownValue(properties, key)
     const matching = patterns.filter(([pattern]) => pattern.test(key))
     for (const [, member] of matching) visit({ ...at, schema: member }, walk)
     if (property !== undefined) {
-      if (at.value !== undefined || schema.required?.includes(key)) visit({ ...at, schema: property }, walk)
+      if (at.value !== undefined || schema.required?.includes(key))
+        visit({ ...at, schema: property }, walk)
     } else if (matching.length === 0) {
       visitExtra(key, place, walk)
     }
@@ -189,11 +218,22 @@ function visitFields(place: Place & { readonly value: Readonly<Record<string, un
 }
 
 /** A field that the schema does not name. */
-function visitExtra(key: string, place: Place & { readonly value: Readonly<Record<string, unknown>> }, walk: Walk): void {
+function visitExtra(
+  key: string,
+  place: Place & { readonly value: Readonly<Record<string, unknown>> },
+  walk: Walk,
+): void {
   const { additionalProperties = true } = place.schema
-  if (walk.problems.length >= MAX_PROBLEMS) return
   if (additionalProperties === false) walk.problems.push(describeUnknown(key, place))
-  else visit({ path: pointer(place.path, key), value: ownValue(place.value, key), schema: additionalProperties }, walk)
+  else
+    visit(
+      {
+        path: pointer(place.path, key),
+        value: ownValue(place.value, key),
+        schema: additionalProperties,
+      },
+      walk,
+    )
 }
 
 function visitItems(place: Place & { readonly value: readonly unknown[] }, walk: Walk): void {
@@ -208,12 +248,6 @@ function visitItems(place: Place & { readonly value: readonly unknown[] }, walk:
 
 function isSchemaList(items: Schema | readonly Schema[]): items is readonly Schema[] {
   return Array.isArray(items)
-}
-
-function hasType(schema: Schema, value: unknown): boolean {
-  const types = jsonTypesOf(schema)
-  if (types === undefined) return true
-  return types.some((type) => Errors({ type }, value)[0])
 }
 
 function isScalar(value: unknown): boolean {

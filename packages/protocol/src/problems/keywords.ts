@@ -1,5 +1,5 @@
-/** Taking a schema node apart: its own keywords, and the JSON types it allows. */
-import type { Schema, SchemaNode } from './schema-node.ts'
+/** Taking a schema node apart: its own keywords, and whether it allows a value's JSON type. */
+import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
 
 /** Keywords that lead to other schemas or say nothing; the walk follows the first and skips the rest. */
 const NOT_OWN: ReadonlySet<string> = new Set([
@@ -40,14 +40,40 @@ export function leafOf(schema: SchemaNode): SchemaNode {
   return leaf
 }
 
-/** The JSON types a value of the node can have, or nothing when it does not say. */
-export function jsonTypesOf(schema: Schema): readonly string[] | undefined {
+/** False when the schema says which JSON types it allows, and the value's is none of them. */
+export function allowsTypeOf(schema: Schema, value: unknown): boolean {
+  return jsonTypesOf(schema)?.some((type) => isOfType(type, value)) ?? true
+}
+
+/** The JSON types a value of the schema can have, or nothing when it does not say. */
+function jsonTypesOf(schema: Schema): readonly string[] | undefined {
   if (typeof schema === 'boolean') return undefined
-  if (schema.type !== undefined) return typeof schema.type === 'string' ? [schema.type] : schema.type
+  if (schema.type !== undefined)
+    return typeof schema.type === 'string' ? [schema.type] : schema.type
   const members = schema.anyOf ?? schema.oneOf
   if (members !== undefined) {
     const types = members.map(jsonTypesOf)
     return types.every((type) => type !== undefined) ? types.flat() : undefined
   }
   return schema.allOf?.map(jsonTypesOf).find((types) => types !== undefined)
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'object':
+      return isJsonObject(value)
+    case 'array':
+      return Array.isArray(value)
+    case 'null':
+      return value === null
+    case 'integer':
+      return Number.isInteger(value)
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    default:
+      // Not a JSON type, such as TypeBox's bigint: TypeBox judges.
+      return true
+  }
 }

@@ -72,3 +72,12 @@ export function mapOf<S extends Type.TSchema>(
 ): Type.TUnsafe<Record<string, Type.Static<S>>> {
   return Type.Unsafe({ type: 'object', additionalProperties: values, ...options })
 }
+
+/** An object option: when a field has this value, another field must be there too. */
+export function requiredWhen(field: string, value: string, required: string): Type.TObjectOptions {
+  return {
+    if: Type.Object({ [field]: Type.Literal(value) }),
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+    then: Type.Object({ [required]: Type.Unknown() }),
+  }
+}

@@ -1,6 +1,6 @@
 /** Pure: between rows of the embedded store and records. */
 import type { RunRecord, TaskRecord } from '../run-record.ts'
-import type { RunStatus, TaskStatus } from '@tutti/protocol'
+import type { RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -10,8 +10,8 @@ export function toRun(row: Row): RunRecord {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
-    workflow: text(row['workflow']),
     // NOTE: casts at the boundary: this store only ever writes values of these types.
+    workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
     inputs: JSON.parse(text(row['inputs'])) as Record<string, string>,
     tags: JSON.parse(text(row['tags'])) as Record<string, string>,

@@ -16,3 +16,4 @@ export const taskLabel = { taskDescription: Type.String(), agentRole: Type.Strin
 
 /** A call that the model asked for, as `llm_iteration_*` carry it: the arguments are raw text. */
 export const RequestedToolCall = Type.Object({ name: Type.String(), arguments: Type.String() })
+export type RequestedToolCall = Type.Static<typeof RequestedToolCall>

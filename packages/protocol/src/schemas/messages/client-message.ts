@@ -4,7 +4,7 @@ import { CancelMode, Priority } from '../enums.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
-import { CLOSED, IsoDuration, NonBlank } from '../scalars.ts'
+import { CLOSED, IsoDuration, NonBlank, requiredWhen } from '../scalars.ts'
 import { CapabilityQuery, TaskRequest, ToolRequest } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
@@ -31,7 +31,7 @@ export const RunRequest = Type.Object(
 )
 export type RunRequest = Type.Static<typeof RunRequest>
 
-/** Cancels a run or switches its model. Control API seed §4.2; `mode` and `task` are ours. */
+/** Cancels a run or switches its model. Control API seed §4.2; `mode` and `taskName` are ours. */
 export const RunControl = Type.Object(
   {
     type: Type.Literal('run_control'),
@@ -42,12 +42,11 @@ export const RunControl = Type.Object(
     /** How to cancel; `abort` when absent. */
     mode: Type.Optional(CancelMode),
     /** Name of the one task that switches; the whole run when absent. */
-    task: Type.Optional(NonBlank),
+    taskName: Type.Optional(NonBlank),
   },
   {
     ...CLOSED,
-    if: Type.Object({ action: Type.Literal('switch_model') }),
-    then: Type.Object({ model: Type.String() }),
+    ...requiredWhen('action', 'switch_model', 'model'),
   },
 )
 export type RunControl = Type.Static<typeof RunControl>
@@ -65,8 +64,7 @@ export const StateQuery = Type.Object(
   },
   {
     ...CLOSED,
-    if: Type.Object({ query: Type.Literal('run_detail') }),
-    then: Type.Object({ runId: Type.String() }),
+    ...requiredWhen('query', 'run_detail', 'runId'),
   },
 )
 export type StateQuery = Type.Static<typeof StateQuery>
@@ -95,7 +93,7 @@ export const Directive = Type.Object(
     /** What agents are told. */
     content: Type.Optional(Type.String()),
     /** What is done, such as SET_MODEL_TIER; `value` says to what. */
-    action: Type.Optional(NonBlank),
+    action: Type.Optional(Type.String()),
     value: Type.Optional(Type.String()),
     ttl: Type.Optional(IsoDuration),
     /** The run that is meant; every running one when absent. */

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
 import { reviewGate } from '../events/steering-events.ts'
-import { CLOSED, Count, Instant } from '../scalars.ts'
+import { CLOSED, Count, Instant, requiredWhen } from '../scalars.ts'
 
 /** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
 export const PendingReview = Type.Object({
@@ -35,10 +35,7 @@ export const reviewDecisionFields = {
 }
 
 /** EDIT without a text is refused: AgentEnsemble would empty the output. */
-export const EDIT_NEEDS_TEXT = {
-  if: Type.Object({ decision: Type.Literal('EDIT') }),
-  then: Type.Object({ revisedOutput: Type.String() }),
-}
+export const EDIT_NEEDS_TEXT = requiredWhen('decision', 'EDIT', 'revisedOutput')
 
 /** Body of `POST /api/reviews/{reviewId}`. Control API seed §4.7. */
 export const ReviewDecisionBody = Type.Object(reviewDecisionFields, {

@@ -14,13 +14,13 @@ export const CancelAccepted = Type.Object({
 })
 export type CancelAccepted = Type.Static<typeof CancelAccepted>
 
-/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `task` is ours. */
+/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `taskName` is ours. */
 export const SwitchModelBody = Type.Object(
   {
     /** Alias of a model in the catalog. */
     model: NonBlank,
     /** Name of the one task that switches; the whole run when absent. */
-    task: Type.Optional(NonBlank),
+    taskName: Type.Optional(NonBlank),
   },
   CLOSED,
 )

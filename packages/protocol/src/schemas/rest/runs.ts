@@ -31,6 +31,18 @@ export const ListRunsQuery = Type.Object(
 )
 export type ListRunsQuery = Type.Static<typeof ListRunsQuery>
 
+/** Query of `GET /api/runs/{runId}/events`. Control API seed §4.6. */
+export const RunEventsQuery = Type.Object(
+  {
+    /** Event types with commas between them; all when absent. */
+    events: Type.Optional(Type.String({ minLength: 1 })),
+    /** First `seq` to send; negative counts from the end. `Last-Event-ID` wins over it. */
+    from: Type.Optional(Type.Integer()),
+  },
+  CLOSED,
+)
+export type RunEventsQuery = Type.Static<typeof RunEventsQuery>
+
 const runHead = {
   runId: Type.String(),
   status: RunStatus,

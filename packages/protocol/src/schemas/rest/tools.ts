@@ -3,7 +3,10 @@ import Type from 'typebox'
 import { CLOSED, DurationMs, JsonObject } from '../scalars.ts'
 
 /** Body of `POST /api/tools/{name}/invoke`: text, or the object of a typed tool. Seed §4.8. */
-export const InvokeToolBody = Type.Object({ input: Type.Union([Type.String(), JsonObject]) }, CLOSED)
+export const InvokeToolBody = Type.Object(
+  { input: Type.Union([Type.String(), JsonObject]) },
+  CLOSED,
+)
 export type InvokeToolBody = Type.Static<typeof InvokeToolBody>
 
 /** Answer of a tool that ran. FAILED is the tool's own word and still status 200. Seed §4.8. */

@@ -1,0 +1,102 @@
+/** The environment of the server: the one file that reads it. Every problem is reported at once. */
+import { TuttiError } from '@tutti/core'
+
+/** What the environment says. */
+export interface Environment {
+  /** Address to listen on. */
+  readonly host: string
+  /** Port to listen on; 0 is any free one. */
+  readonly port: number
+  /** Path of the config file; undefined looks for `tutti.config.*` in the working directory. */
+  readonly configPath: string | undefined
+  /** Directory of the embedded store. */
+  readonly dataDir: string
+  /** Keys of which every request must carry one. */
+  readonly apiKeys: readonly string[]
+  /** Providers whose key variable is set. */
+  readonly providers: readonly Provider[]
+  /** Model of the sample ensemble, such as `openai:gpt-5-mini`. */
+  readonly sampleModel: string | undefined
+}
+
+/** A model provider that the sample ensemble can use. */
+export type Provider = 'anthropic' | 'openai'
+
+const PROVIDER_KEYS: Readonly<Record<Provider, string>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+}
+
+/** Shortest key that is taken: 16 characters cannot be guessed over a network. */
+const MIN_KEY_LENGTH = 16
+
+const MAX_PORT = 65_535
+
+/**
+ * Reads the environment.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every variable that does not fit and what would.
+ */
+export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
+  const problems: string[] = []
+  const environment: Environment = {
+    host: text(variables, 'HOST') ?? '127.0.0.1',
+    port: readPort(text(variables, 'PORT'), problems),
+    configPath: text(variables, 'TUTTI_CONFIG'),
+    dataDir: text(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
+    apiKeys: readKeys(text(variables, 'TUTTI_API_KEYS'), problems),
+    providers: (['anthropic', 'openai'] as const).filter(
+      (provider) => text(variables, PROVIDER_KEYS[provider]) !== undefined,
+    ),
+    sampleModel: text(variables, 'TUTTI_MODEL'),
+  }
+  refuseUnsupported(variables, problems)
+  if (problems.length === 0) return environment
+  throw new TuttiError('CONFIG_INVALID', `Cannot start:\n${problems.map((p) => `  ${p}`).join('\n')}`, {
+    details: { problems },
+  })
+}
+
+/** The value of a variable; one that is empty counts as not set. */
+function text(variables: NodeJS.ProcessEnv, name: string): string | undefined {
+  const value = variables[name]?.trim()
+  return value === '' ? undefined : value
+}
+
+function readPort(value: string | undefined, problems: string[]): number {
+  if (value === undefined) return 7329
+  if (/^\d+$/.test(value) && Number(value) <= MAX_PORT) return Number(value)
+  problems.push(`PORT must be a number from 0 to ${MAX_PORT}, got "${value}"`)
+  return 0
+}
+
+function readKeys(value: string | undefined, problems: string[]): readonly string[] {
+  const keys = (value ?? '').split(',').map((key) => key.trim())
+  const given = keys.filter((key) => key !== '')
+  const short = given.filter((key) => key.length < MIN_KEY_LENGTH || /\s/.test(key))
+  if (short.length > 0) {
+    problems.push(
+      `TUTTI_API_KEYS must be keys of at least ${MIN_KEY_LENGTH} characters without spaces, ` +
+        `separated by commas; ${short.length} of ${given.length} are not`,
+    )
+  }
+  return given
+}
+
+function refuseUnsupported(variables: NodeJS.ProcessEnv, problems: string[]): void {
+  if (text(variables, 'DATABASE_URL') !== undefined) {
+    problems.push(
+      'DATABASE_URL is set, but this version keeps its runs in the embedded store only; ' +
+        'unset it, and choose where with TUTTI_DATA_DIR',
+    )
+  }
+  const role = text(variables, 'TUTTI_ROLE') ?? 'all'
+  if (role !== 'all') {
+    const known = ['api', 'worker'].includes(role)
+    problems.push(
+      known
+        ? `TUTTI_ROLE "${role}" needs several processes on one database, which this version does not support; use "all"`
+        : `TUTTI_ROLE must be "all", got "${role}"`,
+    )
+  }
+}

@@ -1,0 +1,2 @@
+/** To configure a server: `export default defineConfig({ … })` in `tutti.config.ts`. */
+export { defineConfig, type AuthConfig, type LimitsConfig, type TuttiConfig } from './config.ts'

@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+/** The `tutti` program. */
+import { errorMessage, TuttiError } from '@tutti/core'
+
+import { readEnvironment } from './env.ts'
+import { loadConfig } from './load-config.ts'
+import { jsonLogger } from './log.ts'
+import { sampleConfig, sampleNotice } from './sample/sample-config.ts'
+import { startServer, type RunningServer } from './start-server.ts'
+
+const USAGE = `Usage: tutti [start]
+
+Starts the server. It is configured by tutti.config.ts in the working directory and by the
+environment:
+  HOST            address to listen on (127.0.0.1)
+  PORT            port to listen on, 0 for any free one (7329)
+  TUTTI_CONFIG    path of the config file (tutti.config.ts)
+  TUTTI_DATA_DIR  directory of the embedded store (.tutti)
+  TUTTI_API_KEYS  keys that requests must carry, separated by commas
+  TUTTI_MODEL     model of the sample ensemble, such as openai:gpt-5-mini
+  ANTHROPIC_API_KEY, OPENAI_API_KEY and the other variables of the providers
+`
+
+/** Exit code for a command line that is not understood, as shells use it. */
+const EXIT_USAGE = 2
+
+await main(process.argv.slice(2))
+
+async function main(words: readonly string[]): Promise<void> {
+  const [command = 'start', ...rest] = words
+  if (command === '--help' || command === '-h' || command === 'help') {
+    process.stdout.write(USAGE)
+  } else if (command !== 'start' || rest.length > 0) {
+    process.stderr.write(`Cannot understand "tutti ${words.join(' ')}"\n\n${USAGE}`)
+    process.exitCode = EXIT_USAGE
+  } else {
+    await start()
+  }
+}
+
+async function start(): Promise<void> {
+  const logger = jsonLogger((line) => process.stderr.write(line))
+  process.on('unhandledRejection', (error) => {
+    logger.error('A promise was rejected and nobody looked', { error })
+  })
+  try {
+    const environment = readEnvironment()
+    const loaded = await loadConfig(environment.configPath)
+    if (loaded === undefined) process.stdout.write(sampleNotice(environment))
+    const config = loaded?.config ?? sampleConfig(environment)
+    const server = await startServer(config, environment, logger)
+    stopOnSignals(server)
+    if (server.resumed.length > 0) {
+      logger.info('Going on with runs that were cut off', { runIds: server.resumed })
+    }
+    process.stdout.write(`Tutti ready on ${server.url}\n`)
+  } catch (error) {
+    const expected = TuttiError.isInstance(error)
+    process.stderr.write(`${expected ? errorMessage(error) : stackOf(error)}\n`)
+    process.exitCode = 1
+  }
+}
+
+function stopOnSignals(server: RunningServer): void {
+  let stopping = false
+  const stop = (): void => {
+    // A second signal means now.
+    if (stopping) process.exit(1)
+    stopping = true
+    void server.stop()
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

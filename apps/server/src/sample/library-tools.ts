@@ -1,0 +1,82 @@
+/** The tools of the sample ensemble: typed, offline, real. */
+import { defineTool, ToolResult, Type } from '@tutti/core'
+
+import { LIBRARY, type Article } from './library.ts'
+
+/** Words that say nothing about a subject. */
+const STOP_WORDS = new Set(
+  'a an and are as at be by can for from how in is it of on or that the this to what when which who why with'.split(' '),
+)
+
+/** Finds articles on a subject. */
+export const searchLibrary = defineTool({
+  name: 'search_library',
+  description:
+    'Searches a small library of short articles. Gives the ids and titles of those that fit best, best first.',
+  input: Type.Object({
+    query: Type.String({ minLength: 1, description: 'A subject in a few words' }),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 10, description: 'How many articles at most; 3 when absent' }),
+    ),
+  }),
+  output: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
+  execute({ query, limit = 3 }) {
+    const found = rank(wordsOf(query)).slice(0, limit)
+    return found.map(({ id, title }) => ({ id, title }))
+  },
+})
+
+/** Gives the text of an article. */
+export const readArticle = defineTool({
+  name: 'read_article',
+  description: 'Gives the full text of one article of the library.',
+  input: Type.Object({ id: Type.String({ description: 'The id that search_library gave' }) }),
+  execute({ id }) {
+    const article = LIBRARY.find((candidate) => candidate.id === id)
+    if (article !== undefined) return ToolResult.success(`${article.title}\n${article.text}`)
+    const known = LIBRARY.map((candidate) => candidate.id).join(', ')
+    return ToolResult.failure(`There is no article "${id}". Known: ${known}`)
+  },
+})
+
+/** Words read in a minute by an adult who reads for information. */
+const WORDS_PER_MINUTE = 240
+
+/** Measures a text. */
+export const measureText = defineTool({
+  name: 'measure_text',
+  description: 'Counts the words and sentences of a text and estimates how long it takes to read.',
+  input: Type.Object({ text: Type.String({ minLength: 1 }) }),
+  output: Type.Object({
+    words: Type.Integer(),
+    sentences: Type.Integer(),
+    readingSeconds: Type.Integer(),
+  }),
+  execute({ text }) {
+    const words = text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu)?.length ?? 0
+    const sentences = text.match(/[.!?]+(?=\s|$)/g)?.length ?? 0
+    return { words, sentences, readingSeconds: Math.ceil((words / WORDS_PER_MINUTE) * 60) }
+  },
+})
+
+function wordsOf(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.filter((word) => !STOP_WORDS.has(word))
+}
+
+/** Articles that hold any of the words: by how many of them, then by how often. A title counts twice. */
+function rank(words: readonly string[]): readonly Article[] {
+  return LIBRARY.map((article) => ({ article, ...score(article, words) }))
+    .filter(({ distinct }) => distinct > 0)
+    .toSorted((a, b) => b.distinct - a.distinct || b.times - a.times)
+    .map(({ article }) => article)
+}
+
+function score({ title, text }: Article, words: readonly string[]): { distinct: number; times: number } {
+  const own = wordsOf(`${title} ${title} ${text}`)
+  const counts = words.map((word) => own.filter((candidate) => candidate === word).length)
+  return {
+    distinct: counts.filter((count) => count > 0).length,
+    times: counts.reduce((sum, count) => sum + count, 0),
+  }
+}

@@ -1,0 +1,120 @@
+/** The small library that the sample ensemble searches: short articles, written for it. */
+
+/** An article. */
+export interface Article {
+  readonly id: string
+  readonly title: string
+  readonly text: string
+}
+
+/** The articles. */
+export const LIBRARY: readonly Article[] = [
+  {
+    id: 'ai-safety-goals',
+    title: 'What AI safety is after',
+    text:
+      'AI safety asks how a capable system can be made to do what people want, and nothing they would regret. ' +
+      'Its questions are old ones of engineering: what is specified, what is measured, and what happens when both are wrong. ' +
+      'A model that is trained on a measure learns the measure, so a gap between the measure and the wish becomes a behaviour. ' +
+      'Most practical work therefore goes into better tests, into watching systems in use, and into keeping a person able to stop them.',
+  },
+  {
+    id: 'ai-safety-practice',
+    title: 'AI safety in daily practice',
+    text:
+      'Teams that ship language models test them with adversarial prompts before each release and keep the prompts that worked. ' +
+      'Tools that change something outside the model get the narrowest permission that does the job, and a person approves the rest. ' +
+      'Logs hold every model call and every tool call, because an incident that cannot be replayed cannot be learned from. ' +
+      'A budget in money and in time is a safety measure too: it bounds what a mistake can cost.',
+  },
+  {
+    id: 'eu-ai-act',
+    title: 'The EU AI Act in one page',
+    text:
+      'The EU AI Act sorts AI systems by risk: some uses are forbidden, some are high-risk and regulated, most are free. ' +
+      'High-risk systems, such as those that decide on jobs or credit, need risk management, logging and human oversight. ' +
+      'Providers of general models must document training and capabilities, and the largest must assess systemic risk. ' +
+      'The rules come into force in steps over several years, and fines follow the size of the company.',
+  },
+  {
+    id: 'agents',
+    title: 'What makes a program an agent',
+    text:
+      'An agent is a loop: a model reads a conversation, asks for tools, reads their results, and goes on until it answers. ' +
+      'What separates a useful agent from a toy is rarely the model and mostly the tools: clear names, typed inputs, honest errors. ' +
+      'An agent that is told exactly why a call failed usually corrects itself in the next turn. ' +
+      'Several agents with one job each are easier to test than one agent with every job.',
+  },
+  {
+    id: 'durable-execution',
+    title: 'Durable execution',
+    text:
+      'A durable program writes down what it has done before it goes on, so that another process can take over after a crash. ' +
+      'The price is one synced write a step, which is small beside a model call that takes seconds. ' +
+      'Steps that are done are never repeated; the one step that was in flight may be, so it should recognise itself by a key. ' +
+      'A lease says who owns a run, and a fencing token keeps an owner that was only asleep from writing again.',
+  },
+  {
+    id: 'event-logs',
+    title: 'Event logs and replay',
+    text:
+      'A log with gapless numbers lets a reader leave and come back: it names the last number it saw and misses nothing. ' +
+      'Live delivery and replay should be the same log read at two places, or they will disagree. ' +
+      'Text that streams is joined into larger pieces before it is stored, which saves most of the rows. ' +
+      'A slow reader must never slow the writer; it reads from the log at its own pace.',
+  },
+  {
+    id: 'human-review',
+    title: 'People in the loop',
+    text:
+      'A review gate stops a run until a person has looked at what it is about to do or has done. ' +
+      'Good gates show what changed, how much time is left, and what happens if nobody answers. ' +
+      'Feedback in the words of the reviewer is worth more than a yes or no: the task runs again and knows why. ' +
+      'A gate that opens too often is approved unread, so each one has to earn its place.',
+  },
+  {
+    id: 'orchestra',
+    title: 'How an orchestra keeps together',
+    text:
+      'In a full score the word tutti tells every player to come in; until then most of them count rests. ' +
+      'A conductor gives few signals during a performance: tempo, balance, and the moments where the piece turns. ' +
+      'Sections listen to their neighbours more than they watch the podium, so order comes from the parts as much as from the whole. ' +
+      'Rehearsal is where mistakes are cheap, which is why it takes most of the time.',
+  },
+  {
+    id: 'chamber-music',
+    title: 'Chamber music and small teams',
+    text:
+      'A string quartet has no conductor; breathing and bowing carry the signals. ' +
+      'Four players who know the whole score can recover from a wrong entry within a bar. ' +
+      'The size matters: with nine players somebody has to lead, with four anybody can. ' +
+      'Small teams of agents behave alike: a shared plan replaces most of the messages.',
+  },
+  {
+    id: 'climate-models',
+    title: 'How climate models are built',
+    text:
+      'A climate model divides the planet into cells and moves heat, water and air between them step by step. ' +
+      'What is smaller than a cell, such as a cloud, is described by a rule that is fitted to observations. ' +
+      'Ensembles of runs with slightly different starts show which results are robust and which are chance. ' +
+      'Models are judged by how well they repeat the past century before anyone trusts them with the next.',
+  },
+  {
+    id: 'city-heat',
+    title: 'Heat in cities',
+    text:
+      'Cities are warmer than the land around them because stone and asphalt store heat and little water evaporates. ' +
+      'Trees in streets lower the temperature of the air by one to three degrees on a hot afternoon. ' +
+      'Light roofs reflect sunlight and cost little more than dark ones when a roof is renewed anyway. ' +
+      'Heat plans that name who visits whom save more lives than any single building measure.',
+  },
+  {
+    id: 'batteries',
+    title: 'Batteries for the grid',
+    text:
+      'Grid batteries move electricity by hours, from the sun of noon to the demand of the evening. ' +
+      'Lithium iron phosphate cells have become the standard because they last long and use no cobalt. ' +
+      'A battery earns its keep by several services at once: peak shifting, reserve, and keeping the frequency. ' +
+      'For storage over weeks other means are cheaper, such as water, heat or hydrogen.',
+  },
+]

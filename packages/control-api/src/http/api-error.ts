@@ -1,0 +1,53 @@
+/** Pure: from anything that was thrown to the error body and status that the caller gets. */
+import { TuttiError } from '@tutti/core'
+import { ERROR_CODES, isErrorCode, type ErrorBody, type ErrorCode, type Problem } from '@tutti/protocol'
+
+/** An error as it goes over the wire. */
+export interface WireError {
+  readonly status: number
+  readonly body: ErrorBody
+}
+
+/** Makes the error of a request that does not fit, with every problem. */
+export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
+  const list = problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
+  return new TuttiError('BAD_REQUEST', `${what} does not fit: ${list.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+/** The wire form of `error`; undefined when it is a fault of ours that the caller learns nothing of. */
+export function toWireError(error: unknown): WireError | undefined {
+  if (!TuttiError.isInstance(error)) return undefined
+  if (error.code === 'INPUT_MISSING') return missingInputs(error)
+  if (error.code === 'CONFIG_INVALID') return wireError('BAD_REQUEST', error)
+  return isErrorCode(error.code) ? wireError(error.code, error) : undefined
+}
+
+function wireError(code: ErrorCode, error: TuttiError): WireError {
+  const { problems, retryAfterMs } = error.details ?? {}
+  return {
+    status: ERROR_CODES[code].status,
+    body: {
+      error: code,
+      message: error.message,
+      // NOTE: `details` is open; only `badRequest` puts problems there.
+      ...(Array.isArray(problems) ? { problems: problems as Problem[] } : {}),
+      ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
+    },
+  }
+}
+
+function missingInputs(error: TuttiError): WireError {
+  const missing = error.details?.['missing']
+  const names = Array.isArray(missing) ? missing.map(String) : []
+  const problems = names.map((name) => ({
+    path: `/inputs/${name}`,
+    message: 'is required: a task text has this template variable',
+    expected: 'string',
+  }))
+  return {
+    status: ERROR_CODES.BAD_REQUEST.status,
+    body: { error: 'BAD_REQUEST', message: error.message, problems },
+  }
+}

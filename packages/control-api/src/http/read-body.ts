@@ -1,0 +1,59 @@
+/** Reads a request body: bounded, as JSON, and fitting its schema. */
+import { errorMessage, TuttiError } from '@tutti/core'
+import { decode } from '@tutti/protocol'
+
+import { badRequest } from './api-error.ts'
+
+import type { Static, TSchema } from '@tutti/core'
+
+/**
+ * The body of `request`, checked. An empty body is an empty object, so that a call without parameters
+ * needs no body.
+ *
+ * @throws {TuttiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or BAD_REQUEST with every problem.
+ */
+export async function readBody<Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  maxBodyBytes: number,
+): Promise<Static<Schema>> {
+  const bytes = await readBytes(request, maxBodyBytes)
+  const decoded = decode(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
+  if (decoded.ok) return decoded.value
+  throw badRequest('Request body', decoded.problems)
+}
+
+async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): TuttiError =>
+    new TuttiError('PAYLOAD_TOO_LARGE', `Request body must be at most ${maxBodyBytes} bytes`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > maxBodyBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseBody(request: Request, bytes: Uint8Array): unknown {
+  assertJson(request.headers.get('content-type'))
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw badRequest('Request body', [
+      { path: '', message: `must be JSON in UTF-8 (${errorMessage(error)})` },
+    ])
+  }
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+function assertJson(contentType: string | null): void {
+  if (contentType !== null && JSON_TYPE.test(contentType)) return
+  throw new TuttiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Content-Type must be application/json, got ${contentType === null ? 'none' : `"${contentType}"`}`,
+  )
+}

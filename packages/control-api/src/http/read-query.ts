@@ -1,0 +1,33 @@
+/** Reads query parameters. Text that looks like a number becomes one where the schema wants a number. */
+import { Type, type Static, type TObject, type TSchema } from '@tutti/core'
+import { decode } from '@tutti/protocol'
+
+import { badRequest } from './api-error.ts'
+
+const NUMBER = /^[+-]?\d{1,15}$/
+
+/**
+ * The query of `url`, checked. A parameter that comes twice is refused.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ */
+export function readQuery<Schema extends TObject>(url: string, schema: Schema): Static<Schema> {
+  const parameters = new URL(url).searchParams
+  const repeated = [...new Set(parameters.keys())].filter((key) => parameters.getAll(key).length > 1)
+  if (repeated.length > 0) {
+    const problems = repeated.map((key) => ({ path: `/${key}`, message: 'must be given once' }))
+    throw badRequest('Query', problems)
+  }
+  const properties: Readonly<Record<string, TSchema>> = schema.properties
+  const value = Object.fromEntries(
+    [...parameters].map(([key, text]) => [key, toNumber(properties[key], text)]),
+  )
+  const decoded = decode(schema, value)
+  if (decoded.ok) return decoded.value
+  throw badRequest('Query', decoded.problems)
+}
+
+function toNumber(schema: TSchema | undefined, text: string): string | number {
+  const wanted = schema !== undefined && (Type.IsInteger(schema) || Type.IsNumber(schema))
+  return wanted && NUMBER.test(text) ? Number(text) : text
+}

@@ -1,0 +1,30 @@
+/** Lists runs as a query or a message asks. */
+import { toRunSummary } from './to-wire.ts'
+
+import type { ListRunsQuery, RunList } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+
+/** Runs on a page when nothing else is said. */
+const DEFAULT_LIMIT = 100
+
+/** The page of runs that fits `query`, newest first. */
+export async function listRuns(
+  runs: RunService,
+  { status, tag, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
+): Promise<RunList> {
+  const page = await runs.list({
+    limit,
+    offset,
+    ...(status === undefined ? {} : { statuses: [status] }),
+    ...(tag === undefined ? {} : { tag: toTag(tag) }),
+  })
+  const summaries = page.runs.map(async (run) => toRunSummary(run, await runs.currentTask(run)))
+  return { runs: await Promise.all(summaries), total: page.total }
+}
+
+/** `key` or `key:value`. */
+function toTag(text: string): { readonly key: string; readonly value?: string } {
+  const colon = text.indexOf(':')
+  if (colon === -1) return { key: text }
+  return { key: text.slice(0, colon), value: text.slice(colon + 1) }
+}

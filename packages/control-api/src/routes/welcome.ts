@@ -1,0 +1,48 @@
+/** What a person who opens the server's address sees: that it runs, and what to do next. */
+import { inputVariables } from '@tutti/ensemble'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Route } from './route.ts'
+
+/** `GET /`: a short text with commands that work as they are. */
+export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    handle({ request }) {
+      const { origin } = new URL(request.url)
+      const ensembles = runs.ensembles.map(({ name, description, tasks }) => {
+        const variables = inputVariables(tasks).map((variable) => `{${variable}}`)
+        return `  ${name}  ${description} ${variables.join(' ')}`
+      })
+      return new Response(welcomeText(origin, ensembles, exampleBody(runs)), {
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+      })
+    },
+  }
+}
+
+function exampleBody(runs: ResolvedControlApiOptions['runs']): string {
+  const variables = inputVariables(runs.ensembles[0]?.tasks ?? [])
+  const inputs = Object.fromEntries(variables.map((name) => [name, 'AI safety']))
+  return JSON.stringify({ inputs })
+}
+
+function welcomeText(origin: string, ensembles: readonly string[], body: string): string {
+  return [
+    'Tutti control API',
+    '',
+    'Ensembles',
+    ...ensembles,
+    '',
+    'Submit a run',
+    `  curl -X POST ${origin}/api/runs -H 'content-type: application/json' -d '${body}'`,
+    'Follow it live',
+    `  curl -N ${origin}/api/runs/{runId}/events`,
+    'See what came of it',
+    `  curl ${origin}/api/runs/{runId}`,
+    'Everything else',
+    `  ${origin}/api/capabilities  ${origin}/api/status  ${origin.replace(/^http/, 'ws')}/ws`,
+    '',
+  ].join('\n')
+}

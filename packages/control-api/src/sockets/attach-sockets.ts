@@ -1,0 +1,136 @@
+/** Serves WebSockets on the HTTP server: upgrade, guard, sessions, signs of life. */
+import { WebSocketServer, type WebSocket } from 'ws'
+
+import { toWireError } from '../http/api-error.ts'
+import { requestGuard } from '../http/guard-request.ts'
+import { runNotFound } from '../routes/runs.ts'
+import { Session } from './session.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+
+/** What upgrades connections; a Node HTTP server is one. */
+export interface UpgradeServer {
+  on(
+    event: 'upgrade',
+    listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+  ): unknown
+}
+
+/** The WebSocket side of the control API. */
+export interface Sockets {
+  /** Open connections. */
+  readonly count: number
+  /** Serves the connections of an HTTP server. */
+  attach(server: UpgradeServer): void
+  /** Closes every connection. */
+  close(): void
+}
+
+const RUN_PATH = /^\/runs\/([^/]+)\/ws$/
+
+/** "Going away", the registered close code of a server that stops. */
+const GOING_AWAY = 1001
+
+/** Makes the WebSocket side. */
+export function createSockets(options: ResolvedControlApiOptions): Sockets {
+  const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
+  const guard = requestGuard(options)
+  const sessions = new Map<WebSocket, Session>()
+  const stopHeartbeat = beat(options, sessions)
+
+  const admit = async (request: IncomingMessage): Promise<string | undefined> => {
+    guard(headersOf(request), 'keyed')
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    if (pathname === '/ws') return undefined
+    const [, encoded] = RUN_PATH.exec(pathname) ?? []
+    const runId = encoded === undefined ? pathname : decodeURIComponent(encoded)
+    if (encoded === undefined || (await options.runs.get(runId)) === undefined) {
+      throw runNotFound(runId)
+    }
+    return runId
+  }
+
+  return {
+    get count() {
+      return sessions.size
+    },
+    attach(http) {
+      http.on('upgrade', (request, socket, head) => {
+        socket.on('error', () => undefined)
+        admit(request).then(
+          (runId) => {
+            server.handleUpgrade(request, socket, head, (webSocket) => {
+              webSocket.on('error', (error) => {
+                options.logger.debug('A WebSocket failed', { error })
+              })
+              webSocket.on('close', () => sessions.delete(webSocket))
+              sessions.set(webSocket, new Session(webSocket, options, runId))
+            })
+          },
+          (error: unknown) => {
+            refuse(socket, error)
+          },
+        )
+      })
+    },
+    close() {
+      stopHeartbeat()
+      for (const socket of sessions.keys()) socket.close(GOING_AWAY, 'The server is shutting down')
+      server.close()
+    },
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Parameters<ReturnType<typeof requestGuard>>[0] {
+  const { host, origin, authorization } = headers
+  return { host, origin, authorization }
+}
+
+/** Answers a handshake with an error, as HTTP does. */
+function refuse(socket: Duplex, error: unknown): void {
+  const known = toWireError(error)
+  const status = known?.status ?? 500
+  const body = JSON.stringify(
+    known?.body ?? { error: 'INTERNAL', message: 'Something went wrong in the server' },
+  )
+  socket.end(
+    [
+      `HTTP/1.1 ${status} Refused`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+/** Sends a `heartbeat` to every connection, again and again; drops those that do not answer pings. */
+function beat(
+  { clock, heartbeatMs }: ResolvedControlApiOptions,
+  sessions: ReadonlyMap<WebSocket, Session>,
+): () => void {
+  const answered = new WeakSet<WebSocket>()
+  const asked = new WeakSet<WebSocket>()
+  let stop = (): void => undefined
+  const tick = (): void => {
+    for (const [socket, session] of sessions) {
+      if (asked.has(socket) && !answered.has(socket)) {
+        socket.terminate()
+        continue
+      }
+      if (!asked.has(socket)) socket.on('pong', () => answered.add(socket))
+      asked.add(socket)
+      answered.delete(socket)
+      session.send({ type: 'heartbeat', serverTimeMs: clock.now() })
+      socket.ping()
+    }
+    stop = clock.after(heartbeatMs, tick)
+  }
+  stop = clock.after(heartbeatMs, tick)
+  return () => {
+    stop()
+  }
+}

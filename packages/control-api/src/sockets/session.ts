@@ -1,0 +1,250 @@
+/**
+ * One WebSocket connection: sends the events it asked for and answers its messages.
+ *
+ *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
+ *
+ * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once.
+ * N2 A message that cannot be acted on is answered with an `error`; it never closes the connection.
+ * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
+ *    it was sent as the reason, so that it can go on from there.
+ */
+import { decodeClientMessage, isTerminalRunStatus } from '@tutti/protocol'
+
+import { cursorOf } from '../event-cursor.ts'
+import { eventJson } from '../event-json.ts'
+import { badRequest, toWireError } from '../http/api-error.ts'
+import { notImplemented, runNotFound } from '../routes/runs.ts'
+import { submitRun } from '../submit-run.ts'
+import { answerStateQuery } from './state-query.ts'
+import { helloOf } from './hello.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ClientMessage, LoggedRunEvent, ServerMessage } from '@tutti/protocol'
+import type { RawData, WebSocket } from 'ws'
+
+/** "Try again later", the registered close code for a server that cannot keep up with a client. */
+const TRY_AGAIN_LATER = 1013
+
+type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+/** Which events a connection gets. */
+interface Subscription {
+  readonly runId: string | undefined
+  /** Types it wants; undefined for all. */
+  readonly types: ReadonlySet<string> | undefined
+}
+
+/** Serves one connection until it closes. */
+export class Session {
+  readonly #socket: WebSocket
+  readonly #options: ResolvedControlApiOptions
+  #subscription: Subscription
+  /** Runs submitted here; their result is sent whatever the subscription says. */
+  readonly #ownRuns = new Set<string>()
+  /** Events that came before `hello` was ready. */
+  #early: LoggedRunEvent[] | undefined = []
+  #stopReading: () => void
+  #lastEventId = ''
+
+  /** @param runId the run this connection is about; undefined for every run. */
+  constructor(socket: WebSocket, options: ResolvedControlApiOptions, runId: string | undefined) {
+    this.#socket = socket
+    this.#options = options
+    this.#subscription = { runId, types: undefined }
+    this.#stopReading = this.#readLive()
+    socket.on('message', (data) => {
+      void this.#receive(data)
+    })
+    socket.on('close', () => {
+      this.#stopReading()
+    })
+    void this.#greet(runId)
+  }
+
+  /** Sends a message. */
+  send(message: ServerMessage): void {
+    this.#write(JSON.stringify(message))
+  }
+
+  async #greet(runId: string | undefined): Promise<void> {
+    try {
+      const { message, reaches } = await helloOf(this.#options.runs, runId)
+      this.send(message)
+      const early = this.#early ?? []
+      this.#early = undefined
+      this.#deliver(early.filter((event) => event.seq > (reaches.get(event.runId) ?? -1)))
+    } catch (error) {
+      this.#options.logger.error('A WebSocket could not be greeted', { error })
+      this.#socket.close(1011, 'The server could not read its runs')
+    }
+  }
+
+  #readLive(): () => void {
+    return this.#options.runs.listenToAll((events) => {
+      if (this.#early === undefined) this.#deliver(events)
+      else this.#early.push(...events)
+    })
+  }
+
+  #deliver(events: readonly LoggedRunEvent[]): void {
+    for (const event of events) {
+      if (!this.#wants(event)) continue
+      this.#lastEventId = event.id
+      this.#write(eventJson(event))
+    }
+  }
+
+  #wants(event: LoggedRunEvent): boolean {
+    if (event.type === 'run_result' && this.#ownRuns.delete(event.runId)) return true
+    const { runId, types } = this.#subscription
+    return (
+      (runId === undefined || runId === event.runId) &&
+      (types === undefined || types.has(event.type))
+    )
+  }
+
+  #write(text: string): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
+      this.#stopReading()
+      this.#socket.close(TRY_AGAIN_LATER, `Too slow; last event sent: ${this.#lastEventId}`)
+      return
+    }
+    this.#socket.send(text)
+  }
+
+  async #receive(data: RawData): Promise<void> {
+    let message: ClientMessage | undefined
+    try {
+      message = parseMessage(data)
+      await this.#answer(message)
+    } catch (error) {
+      this.#refuse(error, message)
+    }
+  }
+
+  #refuse(error: unknown, message: ClientMessage | undefined): void {
+    const known = toWireError(error)
+    if (known === undefined) {
+      this.#options.logger.error('A WebSocket message failed', { error })
+    }
+    const body = known?.body ?? { error: 'INTERNAL', message: 'Something went wrong in the server' }
+    const requestId =
+      message !== undefined && 'requestId' in message ? message.requestId : undefined
+    if (message?.type === 'run_request') {
+      const { error: code, ...rest } = body
+      this.send({ type: 'run_ack', status: 'REJECTED', tasks: 0, error: code, ...rest, ...(requestId === undefined ? {} : { requestId }) })
+      return
+    }
+    this.send({ type: 'error', ...body, ...(requestId === undefined ? {} : { requestId }) })
+  }
+
+  async #answer(message: ClientMessage): Promise<void> {
+    switch (message.type) {
+      case 'ping':
+        this.send({ type: 'pong' })
+        return
+      case 'subscribe':
+        await this.#subscribe(message)
+        return
+      case 'run_request':
+        await this.#submit(message)
+        return
+      case 'run_control':
+        await this.#control(message)
+        return
+      case 'state_query':
+        this.send(await answerStateQuery(message, this.#options))
+        return
+      default:
+        throw notImplemented(`the message "${message.type}"`)
+    }
+  }
+
+  async #submit({ type: _, requestId, ...body }: MessageOf<'run_request'>): Promise<void> {
+    const { runId, taskCount, workflow } = await submitRun(this.#options.runs, body)
+    this.#ownRuns.add(runId)
+    this.send({
+      type: 'run_ack',
+      ...(requestId === undefined ? {} : { requestId }),
+      runId,
+      status: 'ACCEPTED',
+      tasks: taskCount,
+      workflow,
+    })
+  }
+
+  async #control({ runId, action, mode }: MessageOf<'run_control'>): Promise<void> {
+    if (action !== 'cancel') throw notImplemented(`the action "${action}"`)
+    if (mode === 'boundary') throw notImplemented('cancel mode "boundary"')
+    await this.#options.runs.cancel(runId)
+    this.send({ type: 'run_control_ack', runId, action, status: 'CANCELLING' })
+  }
+
+  async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
+    const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
+    const about = runId ?? this.#subscription.runId
+    const cursor = from === undefined ? undefined : await this.#cursor(about, from)
+    this.#stopReading()
+    this.#subscription = { runId, types }
+    this.send({ type: 'subscribe_ack', events, ...(runId === undefined ? {} : { runId }) })
+    this.#stopReading =
+      about === undefined || cursor === undefined
+        ? this.#readLive()
+        : this.#readFrom(about, cursor)
+  }
+
+  async #cursor(runId: string | undefined, from: number): Promise<number> {
+    if (runId === undefined) {
+      throw badRequest('Message', [{ path: '/runId', message: 'is required with "from"' }])
+    }
+    const found = await this.#options.runs.get(runId)
+    if (found === undefined) throw runNotFound(runId)
+    return cursorOf(found.run, { from })
+  }
+
+  /** Reads one run from its log and then live, no faster than the client takes it. */
+  #readFrom(runId: string, from: number): () => void {
+    const stop = new AbortController()
+    const read = async (): Promise<void> => {
+      const found = await this.#options.runs.get(runId)
+      const ended = found !== undefined && isTerminalRunStatus(found.run.status)
+      if (ended && from > found.run.lastSeq) return
+      const batches = this.#options.runs.follow({ runId, from, signal: stop.signal })
+      for await (const batch of batches) {
+        if (stop.signal.aborted) return
+        this.#deliver(batch)
+        await this.#drained()
+      }
+    }
+    read().catch((error: unknown) => {
+      this.#options.logger.error('A WebSocket reader failed', { runId, error })
+      this.#socket.close(1011, 'The server could not read the run')
+    })
+    return () => {
+      stop.abort()
+    }
+  }
+
+  /** Resolves when what was sent has left this process. */
+  #drained(): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#socket.ping(undefined, undefined, () => {
+        resolve()
+      })
+    })
+  }
+}
+
+function parseMessage(data: RawData): ClientMessage {
+  let value: unknown
+  try {
+    value = JSON.parse(data.toString())
+  } catch {
+    throw badRequest('Message', [{ path: '', message: 'must be JSON' }])
+  }
+  const decoded = decodeClientMessage(value)
+  if (decoded.ok) return decoded.value
+  throw badRequest('Message', decoded.problems)
+}

@@ -1,0 +1,26 @@
+/** Answers `state_query`, with the bodies that the REST routes give. */
+import { runNotFound } from '../routes/runs.ts'
+import { listRuns } from '../list-runs.ts'
+import { toCapabilities, toRunDetail } from '../to-wire.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ServerMessage, StateQuery } from '@tutti/protocol'
+
+type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
+
+/** @throws {TuttiError} RUN_NOT_FOUND for the detail of an unknown run. */
+export async function answerStateQuery(
+  { requestId, query, runId = '', filter = {} }: StateQuery,
+  { runs, tools, models }: ResolvedControlApiOptions,
+): Promise<StateResponse> {
+  const answer = (data: StateResponse['data']): StateResponse => ({
+    type: 'state_response',
+    requestId,
+    data,
+  })
+  if (query === 'capabilities') return answer(toCapabilities(runs.ensembles, tools, models))
+  if (query === 'runs') return answer(await listRuns(runs, filter))
+  const found = await runs.get(runId)
+  if (found === undefined) throw runNotFound(runId)
+  return answer(toRunDetail(found))
+}

@@ -1,0 +1,124 @@
+/** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
+import { inputVariables, taskVariables } from '@tutti/ensemble'
+
+import type { ToolCatalog } from '@tutti/core'
+import type { Ensemble, ModelCatalog, Task } from '@tutti/ensemble'
+import type {
+  Capabilities,
+  PreconfiguredTask,
+  RunAccepted,
+  RunDetail,
+  RunSummary,
+  RunTaskDetail,
+} from '@tutti/protocol'
+import type { RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
+
+/** The answer to an accepted submit. */
+export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
+  return { runId, status: 'ACCEPTED', tasks: taskCount, workflow }
+}
+
+/** A run as the list shows it. */
+export function toRunSummary(run: RunRecord, current: TaskRecord | undefined): RunSummary {
+  return {
+    runId: run.runId,
+    status: run.status,
+    startedAt: iso(run.startedAt ?? run.createdAt),
+    durationMs: run.durationMs ?? null,
+    taskCount: run.taskCount,
+    completedTasks: run.completedTasks,
+    workflow: run.workflow,
+    tags: { ...run.tags },
+    ...(current === undefined
+      ? {}
+      : { currentTask: { name: current.name, index: current.taskIndex - 1 } }),
+    ensemble: run.ensemble,
+  }
+}
+
+/** A run with everything that is known of it. */
+export function toRunDetail({ run, tasks }: RunWithTasks): RunDetail {
+  return {
+    runId: run.runId,
+    status: run.status,
+    startedAt: iso(run.startedAt ?? run.createdAt),
+    ...(run.completedAt === undefined ? {} : { completedAt: iso(run.completedAt) }),
+    ...(run.durationMs === undefined ? {} : { durationMs: run.durationMs }),
+    workflow: run.workflow,
+    inputs: { ...run.inputs },
+    tags: { ...run.tags },
+    tasks: tasks.map(toTaskDetail),
+    metrics: {
+      totalTokens: sumKnown(tasks.map(tokenCount)),
+      totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+    },
+    pendingReviews: [],
+    ...(run.error === undefined ? {} : { error: run.error }),
+    ensemble: run.ensemble,
+    lastSeq: run.lastSeq,
+  }
+}
+
+function toTaskDetail(task: TaskRecord): RunTaskDetail {
+  return {
+    name: task.name,
+    description: task.description,
+    status: task.status,
+    agentRole: task.agentRole,
+    ...(task.durationMs === undefined ? {} : { durationMs: task.durationMs }),
+    tokenCount: tokenCount(task),
+    toolCallCount: task.toolCallCount,
+    ...(task.output === undefined ? {} : { output: task.output }),
+    index: task.taskIndex,
+    attempt: task.attempt,
+    ...(task.error === undefined ? {} : { error: task.error }),
+  }
+}
+
+/** What the server can do. */
+export function toCapabilities(
+  ensembles: readonly Ensemble[],
+  tools: ToolCatalog,
+  models: ModelCatalog,
+): Capabilities {
+  return {
+    tools: tools.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema: { ...inputSchema },
+    })),
+    models: [...models.models].map(([alias, { provider }]) => ({ alias, provider })),
+    sharedTasks: [],
+    sharedTools: [],
+    preconfiguredTasks: (ensembles[0]?.tasks ?? []).map(toPreconfiguredTask),
+    ensembles: ensembles.map(({ name, description, plan, tasks }) => ({
+      name,
+      description,
+      workflow: plan.workflow,
+      variables: [...inputVariables(tasks)],
+      tasks: tasks.map(toPreconfiguredTask),
+    })),
+  }
+}
+
+function toPreconfiguredTask(task: Task): PreconfiguredTask {
+  return {
+    name: task.name,
+    description: task.description,
+    tools: task.tools.map(({ name }) => name),
+    variables: [...taskVariables(task)],
+  }
+}
+
+function tokenCount({ inputTokens, outputTokens }: TaskRecord): number {
+  return sumKnown([inputTokens, outputTokens])
+}
+
+/** The sum of token counts, -1 as soon as one of them is unknown. */
+function sumKnown(counts: readonly number[]): number {
+  return counts.includes(-1) ? -1 : counts.reduce((sum, count) => sum + count, 0)
+}
+
+function iso(instant: number): string {
+  return new Date(instant).toISOString()
+}

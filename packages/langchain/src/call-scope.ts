@@ -1,0 +1,70 @@
+/** The life of one call: ends with the caller's signal, with the time limit, or when it is closed. */
+import type { Clock } from '@tutti/core'
+
+/** What may end a call. */
+export interface CallScopeOptions {
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** In milliseconds; 0 is no limit. */
+  readonly timeoutMs: number
+  /** The error that the call ends with at its limit. */
+  readonly timeoutError: () => Error
+}
+
+/** A call in flight. */
+export interface CallScope extends Disposable {
+  /** Aborts when the call must stop; its reason is what the call throws. */
+  readonly signal: AbortSignal
+}
+
+/** Opens a scope. Closing it aborts what is still in flight, such as the HTTP request. */
+export function openCallScope(options: CallScopeOptions): CallScope {
+  const { signal, clock, timeoutMs, timeoutError } = options
+  const controller = new AbortController()
+  const onAbort = (): void => {
+    controller.abort(signal.reason)
+  }
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort)
+  const stopTimer =
+    timeoutMs === 0
+      ? undefined
+      : clock.after(timeoutMs, () => {
+          controller.abort(timeoutError())
+        })
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      stopTimer?.()
+      signal.removeEventListener('abort', onAbort)
+      controller.abort()
+    },
+  }
+}
+
+/** `promise`, but rejects with the reason of `signal` as soon as that aborts. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      reject(signal.reason)
+    }
+    const settle = (act: () => void): void => {
+      signal.removeEventListener('abort', onAbort)
+      act()
+    }
+    if (signal.aborted) onAbort()
+    signal.addEventListener('abort', onAbort)
+    promise.then(
+      (value) => {
+        settle(() => {
+          resolve(value)
+        })
+      },
+      (error: unknown) => {
+        settle(() => {
+          reject(error)
+        })
+      },
+    )
+  })
+}

@@ -1,0 +1,208 @@
+/** What a LangChain model is made from, and the settings of its calls. */
+import { systemClock, type Clock } from '@tutti/core'
+
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+
+/**
+ * Where the model comes from: `provider:model` such as `anthropic:claude-sonnet-4-5`, a model that is
+ * made already, or a function that makes one when it is first used.
+ */
+export type LangchainSource = string | BaseChatModel | (() => BaseChatModel | Promise<BaseChatModel>)
+
+/** How a model is made and called. */
+export interface LangchainModelOptions {
+  /** Who serves the model. Required for a function. @default taken from the source */
+  readonly provider?: string
+  /** The provider's name of the model. Required for a function. @default taken from the source */
+  readonly name?: string
+  /** Randomness, from 0; the upper end is the provider's. @default the provider's */
+  readonly temperature?: number
+  /** Longest answer in tokens, at least 1. @default the provider's; for Anthropic, LangChain's */
+  readonly maxTokens?: number
+  /**
+   * How long one call may take from its start to the whole answer, retries included, in
+   * milliseconds; 0 is no limit. @default 600000
+   */
+  readonly timeoutMs?: number
+  /**
+   * How often a failed call is made again; 0 is never. Only failures that may pass are retried, and
+   * only before the first text has come. @default 2; 0 for a model made by the caller, which brings
+   * its own retries: a number given here replaces them where the model allows it.
+   */
+  readonly maxRetries?: number
+  /** The provider's key. @default the provider's variable, such as `ANTHROPIC_API_KEY` */
+  readonly apiKey?: string
+  /**
+   * Address of an OpenAI-compatible service (up to and with `/v1`) or of an Anthropic-compatible one
+   * (without `/v1`). Other providers take theirs in `modelOptions`. @default `OPENAI_BASE_URL` or
+   * `ANTHROPIC_BASE_URL`, else the provider's own address
+   */
+  readonly baseUrl?: string
+  /** Further fields for the constructor of the LangChain class; they win over those above. */
+  readonly modelOptions?: Readonly<Record<string, unknown>>
+  /** What tells the time for the limit and for waits between retries. @default systemClock */
+  readonly clock?: Clock
+}
+
+/** What a model is called. */
+export interface ModelIdentity {
+  readonly provider: string
+  readonly name: string
+}
+
+/** How the model comes into being. */
+export type ResolvedSource =
+  | { readonly kind: 'named'; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'made'; readonly make: () => BaseChatModel | Promise<BaseChatModel> }
+
+/** Options with nothing left open. */
+export interface ResolvedOptions {
+  readonly identity: ModelIdentity
+  readonly source: ResolvedSource
+  readonly timeoutMs: number
+  readonly maxRetries: number
+  /** Whether LangChain's own retries are turned off call by call. */
+  readonly replacesRetries: boolean
+  /** Texts that no message may hold. */
+  readonly secrets: readonly string[]
+  readonly clock: Clock
+}
+
+const DEFAULTS = {
+  /** As both providers' own clients have it; theirs ends with the first byte, ours with the last. */
+  timeoutMs: 600_000,
+  /** Bridges a moment's overload. LangChain's 6 would hide an outage for a minute and more. */
+  maxRetries: 2,
+} as const
+
+/** The longest delay a timer of Node can hold. */
+const MAX_TIMEOUT_MS = 2_147_483_647
+
+/** Options that make a model, and so have no meaning for one that is made already. */
+const MAKING = ['temperature', 'maxTokens', 'apiKey', 'baseUrl', 'modelOptions'] as const
+
+/**
+ * Fills and checks.
+ *
+ * @throws {TypeError} naming every problem.
+ */
+export function resolveOptions(
+  source: LangchainSource,
+  options: LangchainModelOptions,
+): ResolvedOptions {
+  const problems: string[] = []
+  const identity = identify(source, options)
+  if (identity.provider === '') problems.push(missing('provider', source))
+  if (identity.name === '') problems.push(missing('name', source))
+  const named = typeof source === 'string'
+  problems.push(...(named ? namedProblems(identity, options) : madeProblems(options)))
+  problems.push(...callProblems(options))
+  if (problems.length > 0) {
+    throw new TypeError(`Cannot make model ${label(identity)}: ${problems.join('; ')}`)
+  }
+  return {
+    identity,
+    source: named ? { kind: 'named', fields: toFields(identity, options) } : toMade(source),
+    timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
+    maxRetries: options.maxRetries ?? (named ? DEFAULTS.maxRetries : 0),
+    replacesRetries: options.maxRetries !== undefined,
+    secrets: options.apiKey === undefined ? [] : [options.apiKey],
+    clock: options.clock ?? systemClock,
+  }
+}
+
+function identify(source: LangchainSource, options: LangchainModelOptions): ModelIdentity {
+  const { provider, name } = options
+  const found = { provider: '', name: '', ...identityOf(source) }
+  return { provider: provider ?? found.provider, name: name ?? found.name }
+}
+
+function identityOf(source: LangchainSource): Partial<ModelIdentity> {
+  if (typeof source === 'function') return {}
+  if (typeof source === 'string') {
+    const colon = source.indexOf(':')
+    return colon < 0 ? {} : { provider: source.slice(0, colon), name: source.slice(colon + 1) }
+  }
+  return { provider: source._llmType(), name: modelNameOf(source) }
+}
+
+/** Most LangChain classes keep the name in `model`, older ones in `modelName`. */
+function modelNameOf(model: BaseChatModel): string {
+  if ('model' in model && typeof model.model === 'string') return model.model
+  if ('modelName' in model && typeof model.modelName === 'string') return model.modelName
+  return model.getName()
+}
+
+function missing(what: 'provider' | 'name', source: LangchainSource): string {
+  if (typeof source !== 'string') return `${what} must be given in the options`
+  return `write it as provider:model, such as openai:gpt-5-mini; got ${JSON.stringify(source)}`
+}
+
+function label({ provider, name }: ModelIdentity): string {
+  return JSON.stringify(`${provider}:${name}`)
+}
+
+function namedProblems(identity: ModelIdentity, options: LangchainModelOptions): string[] {
+  const { baseUrl, apiKey, maxTokens, temperature } = options
+  const problems: string[] = []
+  if (apiKey?.trim() === '') problems.push('apiKey must not be blank')
+  if (maxTokens !== undefined && !isInteger(maxTokens, 1)) {
+    problems.push(`maxTokens must be an integer >= 1, got ${maxTokens}`)
+  }
+  if (temperature !== undefined && !(Number.isFinite(temperature) && temperature >= 0)) {
+    problems.push(`temperature must be a number >= 0, got ${temperature}`)
+  }
+  if (baseUrl === undefined) return problems
+  if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+    problems.push(`baseUrl must be an http or https address, got ${JSON.stringify(baseUrl)}`)
+  }
+  if (BASE_URL_FIELDS[identity.provider] === undefined) {
+    problems.push(`baseUrl is for openai and anthropic; give ${identity.provider} its own field in modelOptions`)
+  }
+  return problems
+}
+
+function madeProblems(options: LangchainModelOptions): string[] {
+  return MAKING.filter((key) => options[key] !== undefined).map(
+    (key) => `${key} must be set on the LangChain model itself`,
+  )
+}
+
+function callProblems({ timeoutMs = 0, maxRetries = 0 }: LangchainModelOptions): string[] {
+  const problems: string[] = []
+  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
+    problems.push(`timeoutMs must be from 0 to ${MAX_TIMEOUT_MS}, got ${timeoutMs}`)
+  }
+  if (!isInteger(maxRetries, 0)) {
+    problems.push(`maxRetries must be an integer >= 0, got ${maxRetries}`)
+  }
+  return problems
+}
+
+function isInteger(value: number, least: number): boolean {
+  return Number.isSafeInteger(value) && value >= least
+}
+
+/** Where each provider's class takes its address. */
+const BASE_URL_FIELDS: Readonly<Record<string, (baseUrl: string) => Record<string, unknown>>> = {
+  openai: (baseUrl) => ({ configuration: { baseURL: baseUrl } }),
+  anthropic: (baseUrl) => ({ anthropicApiUrl: baseUrl }),
+}
+
+function toFields(
+  { provider, name }: ModelIdentity,
+  { temperature, maxTokens, apiKey, baseUrl, modelOptions }: LangchainModelOptions,
+): Readonly<Record<string, unknown>> {
+  const given = { temperature, maxTokens, apiKey }
+  return {
+    model: name,
+    maxRetries: 0,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(baseUrl === undefined ? {} : BASE_URL_FIELDS[provider]?.(baseUrl)),
+    ...modelOptions,
+  }
+}
+
+function toMade(source: Exclude<LangchainSource, string>): ResolvedSource {
+  return { kind: 'made', make: typeof source === 'function' ? source : () => source }
+}

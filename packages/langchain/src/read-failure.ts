@@ -1,0 +1,135 @@
+/**
+ * Pure: the facts of what a LangChain model threw. Each provider's client has its own error classes;
+ * they agree in a few fields, which are read here without knowing the classes.
+ */
+import { errorMessage } from '@tutti/core'
+
+/** What is known of a failure. */
+export interface Failure {
+  /** The provider's own words, without status and LangChain's additions. */
+  readonly message: string
+  /** HTTP status, when there was an answer. */
+  readonly status?: number
+  /** The provider's class of the failure, such as `overloaded_error`. */
+  readonly type?: string
+  /** A finer code, the provider's or the system's, such as `insufficient_quota` or `ECONNRESET`. */
+  readonly code?: string
+  /** Whether the provider could not be reached, or the connection broke. */
+  readonly connection: boolean
+  /** How long the provider asks to wait, in milliseconds. */
+  readonly retryAfterMs?: number
+  /** Whether the provider itself says that a retry may help. */
+  readonly shouldRetry?: boolean
+}
+
+const CONNECTION_NAMES = /^(APIConnectionError|APIConnectionTimeoutError|TimeoutError)$/
+const CONNECTION_CODES =
+  /^(ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/
+const CONNECTION_MESSAGES = /^(terminated|fetch failed|connection error\.?|premature close)$/i
+
+/** How many causes deep an error is read. */
+const MAX_DEPTH = 6
+
+/** Reads `error` and its causes. */
+export function readFailure(error: unknown): Failure {
+  const chain = causesOf(error)
+  const first = <T>(read: (link: unknown) => T | undefined): T | undefined => {
+    for (const link of chain) {
+      const value = read(link)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+  const connection = chain.some(isConnectionFailure)
+  const facts = {
+    status: first(statusOf),
+    type: first((link) => textField(bodyOf(link), 'type') ?? textField(link, 'type')),
+    code: first((link) => textField(bodyOf(link), 'code') ?? textField(link, 'code')),
+    retryAfterMs: first(retryAfterOf),
+    shouldRetry: first(shouldRetryOf),
+  }
+  const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+  return { message: connection ? connectionMessage(chain) : messageOf(chain), connection, ...known }
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = []
+  for (let link = error; link !== undefined && chain.length < MAX_DEPTH; ) {
+    chain.push(link)
+    link = field(link, 'cause') ?? undefined
+  }
+  return chain
+}
+
+function isConnectionFailure(link: unknown): boolean {
+  const name = link instanceof Error ? link.constructor.name : ''
+  return (
+    CONNECTION_NAMES.test(name) ||
+    CONNECTION_NAMES.test(textField(link, 'name') ?? '') ||
+    CONNECTION_CODES.test(textField(link, 'code') ?? '') ||
+    CONNECTION_MESSAGES.test(textField(link, 'message') ?? '')
+  )
+}
+
+function connectionMessage(chain: readonly unknown[]): string {
+  const texts = chain.map((link) => textField(link, 'message') || textField(link, 'code') || '')
+  const [said = '', deepest = ''] = [texts.find((text) => text !== ''), texts.findLast((text) => text !== '')]
+  return said === deepest ? said : `${said.replace(/\.$/, '')} (${deepest})`
+}
+
+function messageOf(chain: readonly unknown[]): string {
+  for (const link of chain) {
+    const said = textField(bodyOf(link), 'message')
+    if (said !== undefined && said !== '') return said
+  }
+  const [text = ''] = errorMessage(chain[0]).split('\n\nTroubleshooting URL:')
+  return text.replace(/^\d{3} /, '').trim()
+}
+
+/** The error object of the provider's answer: OpenAI's client unwraps it, Anthropic's does not. */
+function bodyOf(link: unknown): unknown {
+  const body = field(link, 'error')
+  return field(body, 'error') ?? body
+}
+
+function statusOf(link: unknown): number | undefined {
+  const places = [
+    field(link, 'status'),
+    field(link, 'statusCode'),
+    field(field(link, 'response'), 'status'),
+    field(field(link, '$metadata'), 'httpStatusCode'),
+  ]
+  return places.find((place) => typeof place === 'number')
+}
+
+function retryAfterOf(link: unknown): number | undefined {
+  const headers = headersOf(link)
+  const milliseconds = headers?.get('retry-after-ms')
+  if (milliseconds !== undefined && milliseconds !== null) return positive(Number(milliseconds))
+  return positive(Number(headers?.get('retry-after') ?? Number.NaN) * 1_000)
+}
+
+function shouldRetryOf(link: unknown): boolean | undefined {
+  const said = headersOf(link)?.get('x-should-retry')
+  return said === 'true' ? true : said === 'false' ? false : undefined
+}
+
+function positive(value: number): number | undefined {
+  return Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+function headersOf(link: unknown): Headers | undefined {
+  const headers = field(link, 'headers')
+  return headers instanceof Headers ? headers : undefined
+}
+
+function field(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !(key in value)) return undefined
+  // NOTE: boundary cast: errors of other packages are read field by field, each checked by its reader.
+  return (value as Readonly<Record<string, unknown>>)[key]
+}
+
+function textField(value: unknown, key: string): string | undefined {
+  const text = field(value, key)
+  return typeof text === 'string' ? text : undefined
+}

@@ -1,0 +1,111 @@
+/** Pure: what Anthropic would refuse in a request, in its own words. */
+import { fieldsOf, itemsOf } from './pieces.ts'
+
+import type { StubFailure, StubRequest } from './provider-stub.ts'
+
+type Fields = StubRequest['body']
+
+/** The failure that a request is answered with, or undefined when there is nothing wrong with it. */
+export function findAnthropicProblem(request: StubRequest): StubFailure | undefined {
+  const { method, path, headers, body } = request
+  if (method !== 'POST' || !/^\/v1\/messages(\?|$)/.test(path)) {
+    return { status: 404, message: `Not Found: ${method} ${path}` }
+  }
+  if (!headers['x-api-key'] && headers['authorization'] === undefined) {
+    return { status: 401, message: 'x-api-key header is required' }
+  }
+  const message =
+    (headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : undefined) ??
+    findParameterProblem(body) ??
+    findToolProblem(body) ??
+    findMessageProblem(itemsOf(body['messages']))
+  return message === undefined ? undefined : { status: 400, message }
+}
+
+function findParameterProblem(body: Fields): string | undefined {
+  if (typeof body['model'] !== 'string') return 'model: Field required'
+  if (typeof body['max_tokens'] !== 'number') return 'max_tokens: Field required'
+  if (body['stream'] !== true) return 'stream: this stub only streams'
+  if (itemsOf(body['messages']).length === 0) return 'messages: at least one message is required'
+  return undefined
+}
+
+function findToolProblem(body: Fields): string | undefined {
+  const tools = itemsOf(body['tools'])
+  for (const [index, tool] of tools.entries()) {
+    const schema = fieldsOf(tool['input_schema'])
+    if (typeof tool['name'] !== 'string') return `tools.${index}.custom.name: Field required`
+    if (schema['type'] !== 'object') return `tools.${index}.custom.input_schema.type: Input should be 'object'`
+    if ('anyOf' in schema || 'oneOf' in schema || 'allOf' in schema) {
+      return `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
+    }
+  }
+  if (tools.length > 0) return undefined
+  if (body['tool_choice'] !== undefined) return 'tool_choice: may only be specified while providing tools'
+  const usesTools = itemsOf(body['messages']).some((message) =>
+    blocksOf(message).some(({ type }) => type === 'tool_use' || type === 'tool_result'),
+  )
+  return usesTools
+    ? 'Requests which have `tool_use` or `tool_result` blocks in messages must define tools.'
+    : undefined
+}
+
+function findMessageProblem(messages: readonly Fields[]): string | undefined {
+  let asked: readonly string[] = []
+  for (const [index, message] of messages.entries()) {
+    const { role } = message
+    if (role !== 'user' && role !== 'assistant') {
+      return `messages.${index}.role: Input should be 'user' or 'assistant'`
+    }
+    const blocks = blocksOf(message)
+    const problem = findBlockProblem(blocks, index) ?? findResultProblem(blocks, asked, index)
+    if (problem !== undefined) return problem
+    asked = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => String(id))
+  }
+  return asked.length > 0 ? unanswered(asked, messages.length - 1) : undefined
+}
+
+function findBlockProblem(blocks: readonly Fields[], index: number): string | undefined {
+  if (blocks.length === 0) return `messages.${index}: all messages must have non-empty content`
+  for (const [position, block] of blocks.entries()) {
+    const at = `messages.${index}.content.${position}`
+    if (block['type'] === 'text' && block['text'] === '') {
+      return 'messages: text content blocks must be non-empty'
+    }
+    if (block['type'] !== 'tool_use') continue
+    if (!/^[a-zA-Z0-9_-]+$/.test(String(block['id']))) {
+      return `${at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
+    }
+    const { input } = block
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+      return `${at}.tool_use.input: Input should be a valid dictionary`
+    }
+  }
+  return undefined
+}
+
+function findResultProblem(
+  blocks: readonly Fields[],
+  asked: readonly string[],
+  index: number,
+): string | undefined {
+  const given = blocks
+    .filter(({ type }) => type === 'tool_result')
+    .map((block) => String(block['tool_use_id']))
+  const unexpected = given.find((id) => !asked.includes(id))
+  if (unexpected !== undefined) {
+    return `messages.${index}.content.0: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${unexpected}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`
+  }
+  const missing = asked.filter((id) => !given.includes(id))
+  return missing.length > 0 ? unanswered(missing, index - 1) : undefined
+}
+
+function unanswered(ids: readonly string[], index: number): string {
+  return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+}
+
+/** The content of a message as blocks. */
+function blocksOf({ content }: Fields): readonly Fields[] {
+  if (typeof content !== 'string') return itemsOf(content)
+  return content === '' ? [] : [{ type: 'text', text: content }]
+}

@@ -1,0 +1,148 @@
+/**
+ * Anthropic's messages, streaming, as the service speaks it.
+ *
+ * @see https://docs.anthropic.com/en/docs/build-with-claude/streaming
+ */
+import { findAnthropicProblem } from './anthropic-check.ts'
+import { argumentPieces, usageOf, wordsOf } from './pieces.ts'
+import {
+  startStub,
+  type ProviderStub,
+  type ProviderWire,
+  type StubFailure,
+  type StubOptions,
+  type StubReply,
+  type StubScript,
+  type WireContext,
+} from './provider-stub.ts'
+
+import type { ScriptedToolCall } from '@tutti/testing'
+
+/** Starts a stub of Anthropic; its base URL has no path. Any key is accepted, none is refused. */
+export function anthropicStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
+  return startStub(WIRE, script, options)
+}
+
+const WIRE: ProviderWire = {
+  basePath: '',
+  check: findAnthropicProblem,
+  failureBody: ({ status, message = 'Stubbed failure', type }: StubFailure) =>
+    JSON.stringify({
+      type: 'error',
+      error: { type: type ?? typeOf(status), message },
+      request_id: 'req_stub',
+    }),
+  events,
+  overloadEvent: () =>
+    event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }),
+}
+
+/** Anthropic's classes of failures by status. */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+}
+
+function typeOf(status: number): string {
+  return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+}
+
+function events(
+  reply: StubReply,
+  { request, call }: WireContext,
+): { readonly head: string; readonly tail: string } {
+  const { inputTokens, outputTokens } = usageOf(reply, request.body)
+  const { toolCalls = [] } = reply
+  // NOTE: as the service does, the start already counts a token, and the last count is of all.
+  const usage = {
+    input_tokens: inputTokens,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: Math.min(1, outputTokens),
+  }
+  const spoken = spokenBlocks(reply)
+  const called = toolCalls.map((toolCall, index) => toolBlock(toolCall, `toolu_${call}_${index}`))
+  const blocks = [...spoken, ...called].map(blockEvents)
+  const last = blocks[spoken.length - 1]
+  const stop = { stop_reason: called.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }
+  const head = [
+    event({ type: 'message_start', message: message(request, { call, usage }) }),
+    event({ type: 'ping' }),
+    ...blocks.slice(0, spoken.length).map((block) => (block === last ? block.open : whole(block))),
+  ]
+  const tail = [
+    last?.close ?? '',
+    ...blocks.slice(spoken.length).map(whole),
+    event({ type: 'message_delta', delta: stop, usage: { output_tokens: outputTokens } }),
+    event({ type: 'message_stop' }),
+  ]
+  return { head: head.join(''), tail: tail.join('') }
+}
+
+function message(
+  { body }: WireContext['request'],
+  { call, usage }: { readonly call: number; readonly usage: object },
+): object {
+  return {
+    id: `msg_${call}`,
+    type: 'message',
+    role: 'assistant',
+    model: body['model'],
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage,
+  }
+}
+
+/** A content block: how it starts, and what is added to it. */
+interface Block {
+  readonly start: object
+  readonly deltas: readonly object[]
+}
+
+/** The events of a block: up to its end, and its end. */
+interface BlockEvents {
+  readonly open: string
+  readonly close: string
+}
+
+function spokenBlocks({ reasoning = '', text = '' }: StubReply): readonly Block[] {
+  const thinking = wordsOf(reasoning).map((piece) => ({ type: 'thinking_delta', thinking: piece }))
+  const signature = { type: 'signature_delta', signature: 'c3R1Yg==' }
+  const texts = wordsOf(text).map((piece) => ({ type: 'text_delta', text: piece }))
+  return [
+    { start: { type: 'thinking', thinking: '', signature: '' }, deltas: [...thinking, signature] },
+    { start: { type: 'text', text: '' }, deltas: texts },
+  ].filter((_block, index) => (index === 0 ? thinking : texts).length > 0)
+}
+
+function toolBlock(toolCall: ScriptedToolCall, id: string): Block {
+  return {
+    start: { type: 'tool_use', id: toolCall.id ?? id, name: toolCall.name, input: {} },
+    deltas: ['', ...argumentPieces(toolCall)].map((piece) => {
+      return { type: 'input_json_delta', partial_json: piece }
+    }),
+  }
+}
+
+function blockEvents({ start, deltas }: Block, index: number): BlockEvents {
+  const open = [
+    event({ type: 'content_block_start', index, content_block: start }),
+    ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
+  ]
+  return { open: open.join(''), close: event({ type: 'content_block_stop', index }) }
+}
+
+function whole({ open, close }: BlockEvents): string {
+  return open + close
+}
+
+function event(value: { readonly type: string; readonly [field: string]: unknown }): string {
+  return `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`
+}

@@ -1,0 +1,89 @@
+/** Pure: what OpenAI would refuse in a request, in its own words. */
+import { fieldsOf, itemsOf } from './pieces.ts'
+
+import type { StubFailure, StubRequest } from './provider-stub.ts'
+
+const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
+
+/** The longest id of a tool call. */
+const MAX_ID_LENGTH = 40
+
+/** The failure that a request is answered with, or undefined when there is nothing wrong with it. */
+export function findOpenaiProblem(request: StubRequest): StubFailure | undefined {
+  const { method, path, headers, body } = request
+  if (method !== 'POST' || !/^\/[^?]*\/chat\/completions(\?|$)/.test(path)) {
+    return { status: 404, message: `Invalid URL (${method} ${path})` }
+  }
+  // NOTE: `api-key` is how Azure takes it, on the same wire.
+  if (!/^Bearer \S+$/.test(headers['authorization'] ?? '') && headers['api-key'] === undefined) {
+    return { status: 401, message: "You didn't provide an API key." }
+  }
+  const message =
+    findParameterProblem(body) ?? findToolProblem(body) ?? findMessageProblem(itemsOf(body['messages']))
+  return message === undefined ? undefined : { status: 400, message }
+}
+
+function findParameterProblem(body: StubRequest['body']): string | undefined {
+  if (typeof body['model'] !== 'string') return 'you must provide a model parameter'
+  if (body['stream'] !== true) return 'This stub only streams: set "stream": true'
+  if (itemsOf(body['messages']).length === 0) return "Invalid 'messages': empty array."
+  return undefined
+}
+
+function findToolProblem(body: StubRequest['body']): string | undefined {
+  const { tools, tool_choice: choice } = body
+  if (tools === undefined) {
+    return choice === undefined ? undefined : "'tool_choice' is only allowed when 'tools' are specified."
+  }
+  const bad = itemsOf(tools).findIndex((tool) => {
+    const { name, parameters } = fieldsOf(tool['function'])
+    const named = typeof name === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+    return tool['type'] !== 'function' || !named || fieldsOf(parameters)['type'] !== 'object'
+  })
+  if (bad >= 0) return `Invalid 'tools[${bad}].function'.`
+  if (itemsOf(tools).length === 0) return "Invalid 'tools': empty array."
+  return undefined
+}
+
+function findMessageProblem(messages: readonly StubRequest['body'][]): string | undefined {
+  let open: readonly string[] = []
+  for (const [index, message] of messages.entries()) {
+    const { role } = message
+    if (!ROLES.has(role)) return `Invalid value: '${String(role)}' at 'messages[${index}].role'.`
+    if (role === 'tool') {
+      const id = String(message['tool_call_id'])
+      if (!open.includes(id)) {
+        return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
+      }
+      open = open.filter((other) => other !== id)
+      continue
+    }
+    if (open.length > 0) return unanswered(open)
+    const calls = itemsOf(message['tool_calls'])
+    if (message['content'] === undefined && calls.length === 0) {
+      return `Invalid value for 'content': expected a string, got null. ('messages[${index}].content')`
+    }
+    const problem = findCallProblem(calls, index)
+    if (problem !== undefined) return problem
+    open = calls.map((call) => String(call['id']))
+  }
+  return open.length > 0 ? unanswered(open) : undefined
+}
+
+function findCallProblem(calls: readonly StubRequest['body'][], index: number): string | undefined {
+  for (const [position, call] of calls.entries()) {
+    const at = `messages[${index}].tool_calls[${position}]`
+    const { id } = call
+    if (typeof id !== 'string' || id.length > MAX_ID_LENGTH) {
+      return `Invalid '${at}.id': expected a string with maximum length ${MAX_ID_LENGTH}.`
+    }
+    if (typeof fieldsOf(call['function'])['arguments'] !== 'string') {
+      return `Invalid type for '${at}.function.arguments': expected a string.`
+    }
+  }
+  return undefined
+}
+
+function unanswered(ids: readonly string[]): string {
+  return `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`
+}

@@ -1,0 +1,101 @@
+/**
+ * OpenAI's chat completions, streaming, as the service speaks it.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming
+ */
+import { findOpenaiProblem } from './openai-check.ts'
+import { argumentPieces, fieldsOf, usageOf, wordsOf } from './pieces.ts'
+import {
+  startStub,
+  type ProviderStub,
+  type ProviderWire,
+  type StubFailure,
+  type StubOptions,
+  type StubReply,
+  type StubScript,
+  type WireContext,
+} from './provider-stub.ts'
+
+/** Starts a stub of OpenAI; its base URL ends in `/v1`. Any key is accepted, none is refused. */
+export function openaiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
+  return startStub(WIRE, script, options)
+}
+
+const WIRE: ProviderWire = {
+  basePath: '/v1',
+  check: findOpenaiProblem,
+  failureBody: ({ status, message = 'Stubbed failure', type, code = null }: StubFailure) =>
+    JSON.stringify({ error: { message, type: type ?? typeOf(status), param: null, code } }),
+  events,
+  overloadEvent: () =>
+    data({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } }),
+}
+
+/** The class OpenAI gives to failures of a status. */
+function typeOf(status: number): string {
+  if (status === 429) return 'requests'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}
+
+function events(
+  reply: StubReply,
+  { request, call }: WireContext,
+): { readonly head: string; readonly tail: string } {
+  const { stream_options: streamOptions, model } = request.body
+  const withUsage = fieldsOf(streamOptions)['include_usage'] === true
+  const base = {
+    id: `chatcmpl-${call}`,
+    object: 'chat.completion.chunk',
+    created: 1_767_225_600,
+    model,
+    service_tier: 'default',
+    system_fingerprint: 'fp_stub',
+  }
+  const nullUsage = withUsage ? { usage: null } : {}
+  const chunk = (delta: object, finishReason: string | null = null): string =>
+    data({
+      ...base,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+      ...nullUsage,
+    })
+  const calls = toolCallDeltas(reply, call)
+  const head = [
+    chunk({ role: 'assistant', content: calls.length > 0 && !reply.text ? null : '', refusal: null }),
+    ...wordsOf(reply.reasoning ?? '').map((text) => chunk({ reasoning_content: text })),
+    ...wordsOf(reply.text ?? '').map((text) => chunk({ content: text })),
+  ]
+  const tail = [
+    ...calls.map((delta) => chunk({ tool_calls: [delta] })),
+    chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(withUsage ? [data({ ...base, choices: [], usage: wireUsage(reply, request.body) })] : []),
+    'data: [DONE]\n\n',
+  ]
+  return { head: head.join(''), tail: tail.join('') }
+}
+
+function toolCallDeltas({ toolCalls = [] }: StubReply, call: number): readonly object[] {
+  return toolCalls.flatMap((toolCall, index) => [
+    {
+      index,
+      id: toolCall.id ?? `call_${call}_${index}`,
+      type: 'function',
+      function: { name: toolCall.name, arguments: '' },
+    },
+    ...argumentPieces(toolCall).map((piece) => ({ index, function: { arguments: piece } })),
+  ])
+}
+
+function wireUsage(reply: StubReply, body: object): object {
+  const { inputTokens, outputTokens } = usageOf(reply, body)
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+  }
+}
+
+function data(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}

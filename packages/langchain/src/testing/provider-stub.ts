@@ -1,0 +1,230 @@
+/**
+ * A model service on loopback for tests: real HTTP, real server-sent events, answers from a script. What
+ * a provider's wire looks like is in `openai-stub.ts` and `anthropic-stub.ts`; this file listens,
+ * records, and sends their bytes in pieces that fall where they may, also inside a character.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import type { ScriptedReply } from '@tutti/testing'
+
+/** An answer: text, tool calls, or both, and how its stream ends. */
+export interface StubReply extends ScriptedReply {
+  /** What the model thinks aloud before it answers; no part of the text. @default '' */
+  readonly reasoning?: string
+  /**
+   * How the stream ends: `complete` as the provider ends it, `drop` with the connection torn down,
+   * `truncate` with a clean end in the middle, `error` with the provider's overload event, `hang` not
+   * at all. All but the first end it after the text. @default 'complete'
+   */
+  readonly ending?: 'complete' | 'drop' | 'truncate' | 'error' | 'hang'
+}
+
+/** An answer with a status other than 200. */
+export interface StubFailure {
+  readonly status: number
+  /** The provider's words. @default 'Stubbed failure' */
+  readonly message?: string
+  /** The provider's class of the failure. @default what the provider uses for the status */
+  readonly type?: string
+  readonly code?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whole body in place of the provider's own form. */
+  readonly body?: string
+}
+
+/** What a script may hold; text is an answer of that text, an error a status 500. */
+export type StubAnswer = string | StubReply | StubFailure | Error
+
+/** Answers in order, one a call, or a function that answers every call. */
+export type StubScript =
+  | readonly StubAnswer[]
+  | ((request: StubRequest, call: number) => StubAnswer)
+
+/** A request as it came in. */
+export interface StubRequest {
+  readonly method: string
+  /** With the query, as sent. */
+  readonly path: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The JSON body; empty when it was none. */
+  readonly body: Readonly<Record<string, unknown>>
+  /** Settles when the answer is over: sent to its end, or the client hung up before. */
+  readonly ended: Promise<'sent' | 'client_closed'>
+}
+
+/** A running stub. */
+export interface ProviderStub extends AsyncDisposable {
+  /** What to give a client as the base URL. */
+  readonly baseUrl: string
+  /** The requests so far, also those that were refused. */
+  readonly requests: readonly StubRequest[]
+  /** The request of this 0-based index, as soon as it has come in. */
+  request(index: number): Promise<StubRequest>
+  /** Stops listening and cuts off what is still open. */
+  close(): Promise<void>
+}
+
+/** How a stub sends. */
+export interface StubOptions {
+  /** Longest run of bytes written at once. @default 29, so that events and characters are cut */
+  readonly bytesPerWrite?: number
+}
+
+/** One provider's side of the wire. */
+export interface ProviderWire {
+  /** What follows the origin in the base URL, such as `/v1`. */
+  readonly basePath: string
+  /** What is wrong with a request, as the provider would say it. */
+  check(request: StubRequest): StubFailure | undefined
+  /** The body of a failure. */
+  failureBody(failure: StubFailure): string
+  /** The events of an answer as text: up to the end of its text, and the rest. */
+  events(reply: StubReply, context: WireContext): { readonly head: string; readonly tail: string }
+  /** The event that tells of overload in the middle of a stream. */
+  overloadEvent(): string
+}
+
+/** What an answer's events depend on. */
+export interface WireContext {
+  readonly request: StubRequest
+  /** Counts the answers of this stub from 1. */
+  readonly call: number
+}
+
+/** Starts a stub that speaks `wire`. */
+export async function startStub(
+  wire: ProviderWire,
+  script: StubScript,
+  { bytesPerWrite = 29 }: StubOptions = {},
+): Promise<ProviderStub> {
+  const log = createRequestLog()
+  let calls = 0
+  const server = createServer((incoming, response) => {
+    void receive(incoming, response).then(async (request) => {
+      log.add(request)
+      const refused = wire.check(request)
+      if (refused === undefined) calls += 1
+      const answer = refused ?? nextAnswer(script, request, calls)
+      await (isFailure(answer)
+        ? sendFailure(response, answer, wire)
+        : sendReply(response, answer, { wire, bytesPerWrite, request, call: calls }))
+    })
+  })
+  const close = (): Promise<void> => closeServer(server)
+  return {
+    baseUrl: `${await listen(server)}${wire.basePath}`,
+    requests: log.requests,
+    request: log.request,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function createRequestLog(): Pick<ProviderStub, 'requests' | 'request'> & {
+  add(request: StubRequest): void
+} {
+  const requests: StubRequest[] = []
+  const waiting = new Map<number, (request: StubRequest) => void>()
+  return {
+    requests,
+    add(request) {
+      waiting.get(requests.push(request) - 1)?.(request)
+    },
+    request(index) {
+      const known = requests[index]
+      if (known !== undefined) return Promise.resolve(known)
+      return new Promise((resolve) => waiting.set(index, resolve))
+    },
+  }
+}
+
+async function receive(incoming: IncomingMessage, response: ServerResponse): Promise<StubRequest> {
+  const ended = new Promise<'sent' | 'client_closed'>((resolve) => {
+    response.on('close', () => {
+      resolve(response.writableFinished ? 'sent' : 'client_closed')
+    })
+  })
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk)
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])
+  return {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: Object.fromEntries(headers),
+    body: parseObject(Buffer.concat(chunks).toString()),
+    ended,
+  }
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+function nextAnswer(script: StubScript, request: StubRequest, call: number): StubReply | StubFailure {
+  const answer = typeof script === 'function' ? script(request, call) : script[call - 1]
+  if (answer === undefined) {
+    return { status: 500, message: `The script of this stub has no answer to call ${call}` }
+  }
+  if (typeof answer === 'string') return { text: answer }
+  return answer instanceof Error ? { status: 500, message: answer.message } : answer
+}
+
+function isFailure(answer: StubReply | StubFailure): answer is StubFailure {
+  return 'status' in answer
+}
+
+function sendFailure(response: ServerResponse, failure: StubFailure, wire: ProviderWire): void {
+  response.writeHead(failure.status, { 'content-type': 'application/json', ...failure.headers })
+  response.end(failure.body ?? wire.failureBody(failure))
+}
+
+async function sendReply(
+  response: ServerResponse,
+  reply: StubReply,
+  context: WireContext & { readonly wire: ProviderWire; readonly bytesPerWrite: number },
+): Promise<void> {
+  const { wire, bytesPerWrite } = context
+  const { ending = 'complete' } = reply
+  const { head, tail } = wire.events(reply, context)
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+  const end = ending === 'complete' ? tail : ending === 'error' ? wire.overloadEvent() : ''
+  await write(response, Buffer.from(head + end), bytesPerWrite)
+  if (ending === 'drop') response.destroy()
+  else if (ending !== 'hang') response.end()
+}
+
+/** Writes `bytes` piece by piece, each in a turn of its own so that they are not put together again. */
+async function write(response: ServerResponse, bytes: Buffer, bytesPerWrite: number): Promise<void> {
+  for (let start = 0; start < bytes.length; start += bytesPerWrite) {
+    if (response.destroyed) return
+    response.write(bytes.subarray(start, start + bytesPerWrite))
+    await nextTurn()
+  }
+}
+
+function listen(server: Server): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      resolve(`http://127.0.0.1:${port}`)
+    })
+  })
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,52 @@
+/** Pure: a conversation of the model port as LangChain messages. */
+import type { MessageClasses } from './load-model.ts'
+import type { BaseMessage } from '@langchain/core/messages'
+import type { AssistantMessage, Message } from '@tutti/ensemble'
+
+/** Name under which arguments that are no JSON object are put back into a conversation. */
+const INVALID_ARGUMENTS = 'invalid_arguments'
+
+/** The messages in their order. */
+export function toMessages(messages: readonly Message[], classes: MessageClasses): BaseMessage[] {
+  return messages.map((message) => toMessage(message, classes))
+}
+
+function toMessage(message: Message, classes: MessageClasses): BaseMessage {
+  const { content } = message
+  switch (message.role) {
+    case 'system':
+      return new classes.SystemMessage({ content })
+    case 'user':
+      return new classes.HumanMessage({ content })
+    case 'assistant':
+      return new classes.AIMessage({ content, tool_calls: toToolCalls(message) })
+    case 'tool':
+      return new classes.ToolMessage({ content, tool_call_id: message.toolCallId })
+  }
+}
+
+function toToolCalls({ toolCalls }: AssistantMessage): {
+  readonly type: 'tool_call'
+  readonly id: string
+  readonly name: string
+  readonly args: Record<string, unknown>
+}[] {
+  return toolCalls.map(({ id, name, arguments: text }) => {
+    return { type: 'tool_call', id, name, args: toArguments(text) }
+  })
+}
+
+/**
+ * Arguments as an object, which is all that LangChain and Anthropic take. Text that is none is kept
+ * under a name that says so: the model should see what it wrote beside the tool's complaint about it.
+ */
+function toArguments(text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Not JSON: kept as text below.
+  }
+  return { [INVALID_ARGUMENTS]: text }
+}

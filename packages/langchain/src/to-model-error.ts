@@ -1,0 +1,139 @@
+/** What a failed call means: one error with the provider's words, and whether trying again may help. */
+import { TuttiError } from '@tutti/core'
+
+import { readFailure, type Failure } from './read-failure.ts'
+
+import type { ModelIdentity } from './options.ts'
+
+/** Where LangChain looks for a provider's key. */
+const KEY_VARIABLES: Readonly<Record<string, string>> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  azure_openai: 'AZURE_OPENAI_API_KEY',
+  cerebras: 'CEREBRAS_API_KEY',
+  cohere: 'COHERE_API_KEY',
+  deepseek: 'DEEPSEEK_API_KEY',
+  fireworks: 'FIREWORKS_API_KEY',
+  'google-genai': 'GOOGLE_API_KEY',
+  groq: 'GROQ_API_KEY',
+  langsmith: 'LANGSMITH_API_KEY',
+  mistralai: 'MISTRAL_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  perplexity: 'PERPLEXITY_API_KEY',
+  together: 'TOGETHER_AI_API_KEY',
+  xai: 'XAI_API_KEY',
+}
+
+/** Statuses below 500 that may pass: request timeout, conflict, too many requests. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
+
+/** What providers call failures that may pass, when they come in the middle of a stream. */
+const PASSING_TYPES: ReadonlySet<string> = new Set([
+  'api_error',
+  'overloaded_error',
+  'rate_limit_error',
+  'rate_limit_exceeded',
+  'server_error',
+  'timeout_error',
+])
+
+/** Shapes of keys that a provider may repeat in its message, masked or not. */
+const KEY_SHAPES = /\b(?:sk|xai|gsk|pplx|AIza)[-_][\w*.-]{6,}|\bBearer [\w*.-]{6,}/g
+
+const REDACTED = '[redacted]'
+
+/** A shorter secret is none, and its text occurs by chance. */
+const MIN_SECRET_LENGTH = 8
+
+/** Longest text of a provider that a message repeats: some proxies answer with whole pages. */
+const MAX_MESSAGE_LENGTH = 1_000
+
+/**
+ * `error` as MODEL_FAILED. Its message names the model and has the provider's own words, its details
+ * hold status and codes; `secrets` and what looks like a key appear in neither, nor in the cause.
+ */
+export function toModelError(
+  error: unknown,
+  identity: ModelIdentity,
+  secrets: readonly string[],
+): TuttiError {
+  if (TuttiError.isInstance(error)) return error
+  const failure = readFailure(error)
+  const { status, type, code, retryAfterMs } = failure
+  const message = redact(describe(failure, identity), secrets)
+  const facts = { provider: identity.provider, model: identity.name, status, type, code, retryAfterMs }
+  return new TuttiError('MODEL_FAILED', message, {
+    retryable: isPassing(failure),
+    details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
+    cause: safeCause(error, secrets),
+  })
+}
+
+function isPassing({ status, type, code, connection, shouldRetry }: Failure): boolean {
+  if (type === 'insufficient_quota' || code === 'insufficient_quota') return false
+  if (shouldRetry !== undefined) return shouldRetry
+  if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status)
+  return connection || PASSING_TYPES.has(type ?? '')
+}
+
+function describe(failure: Failure, { provider, name }: ModelIdentity): string {
+  const start = `Cannot call ${provider}:${name}:`
+  const uninstalled = missingPackage(failure.message)
+  if (uninstalled !== undefined) {
+    return `${start} the package ${uninstalled} is not installed; run "npm install ${uninstalled}"`
+  }
+  const variable = KEY_VARIABLES[provider]
+  const places = `${variable === undefined ? 'the key variable of the provider' : variable} or the option apiKey`
+  if (failure.status === undefined && !failure.connection && isAboutKey(failure.message)) {
+    return `${start} there is no API key; set ${places}`
+  }
+  const status = failure.status === undefined ? '' : `${failure.status} `
+  const hint = failure.status === 401 ? ` (check ${places})` : ''
+  return `${start} ${status}${shorten(failure.message)}${hint}`
+}
+
+function shorten(text: string): string {
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH)}…`
+}
+
+/** Node says it one way, LangChain's `initChatModel` another. */
+function missingPackage(message: string): string | undefined {
+  return (
+    /^Cannot find package '([^']+)'/.exec(message)?.[1] ??
+    /^Unable to import (\S+)\. Please install/.exec(message)?.[1]
+  )
+}
+
+function isAboutKey(message: string): boolean {
+  return /api[ _-]?key not found|missing credentials|no api key|api[ _-]?key.*(missing|required|set)/i.test(
+    message,
+  )
+}
+
+function redact(text: string, secrets: readonly string[]): string {
+  const withoutSecrets = secrets
+    .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
+    .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+  return withoutSecrets.replaceAll(KEY_SHAPES, REDACTED)
+}
+
+/** The error itself, or, when its words hold a key, a copy of them without it. */
+function safeCause(error: unknown, secrets: readonly string[]): unknown {
+  if (!(error instanceof Error)) return error
+  const words = wordsOf(error)
+  if (words !== undefined && redact(words, secrets) === words) return error
+  const copy = new Error(redact(error.message, secrets))
+  copy.name = error.name
+  copy.stack = redact(error.stack ?? '', secrets)
+  return copy
+}
+
+/** All that a logger could print of `error`; undefined when that cannot be known. */
+function wordsOf(error: Error): string | undefined {
+  try {
+    const { message, stack, cause } = error
+    const behind = cause instanceof Error ? wordsOf(cause) : JSON.stringify(cause)
+    return [message, stack, JSON.stringify({ ...error, cause: undefined }), behind].join('\n')
+  } catch {
+    return undefined
+  }
+}

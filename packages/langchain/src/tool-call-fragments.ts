@@ -1,0 +1,70 @@
+/** Pure: the pieces in which a provider streams its tool calls, joined to whole calls. */
+import type { ToolCall } from '@tutti/core'
+
+/** A piece of a tool call, as LangChain hands it on. */
+export interface ToolCallFragment {
+  readonly index?: number | string | undefined
+  readonly id?: string | undefined
+  readonly name?: string | undefined
+  /** A piece of the JSON text of the arguments. */
+  readonly args?: string | undefined
+}
+
+interface OpenCall {
+  readonly index: number | string | undefined
+  id: string | undefined
+  name: string | undefined
+  readonly args: string[]
+}
+
+/**
+ * The calls that `fragments` make up, in the order of their first pieces. Arguments are the text as it
+ * was streamed, also when it is not JSON; LangChain's own reading would mend a cut-off text to a wrong
+ * call. A call without an id gets one from `makeId`.
+ */
+export function joinFragments(
+  fragments: readonly ToolCallFragment[],
+  makeId: () => string,
+): readonly ToolCall[] {
+  const calls: OpenCall[] = []
+  for (const fragment of fragments) {
+    const call = calls.findLast((open) => continues(open, fragment, calls)) ?? open(calls, fragment)
+    call.id ??= nonBlank(fragment.id)
+    call.name ??= nonBlank(fragment.name)
+    call.args.push(fragment.args ?? '')
+  }
+  return calls.map((call) => ({
+    id: call.id ?? makeId(),
+    name: call.name ?? '',
+    arguments: argumentText(call.args.join('')),
+  }))
+}
+
+/** JSON text of arguments: providers write nothing at all for a call that has none. */
+export function argumentText(text: string): string {
+  return text.trim() === '' ? '{}' : text
+}
+
+/**
+ * Whether `fragment` goes on with the call `open`. Index and id decide. Some services number all calls
+ * of a turn 0, so that two ids at one index are two calls; a piece with neither goes on with the last.
+ */
+function continues(open: OpenCall, fragment: ToolCallFragment, calls: readonly OpenCall[]): boolean {
+  const id = nonBlank(fragment.id)
+  const sameId = open.id !== undefined && open.id === id
+  if (open.index !== undefined && fragment.index !== undefined) {
+    return open.index === fragment.index && (sameId || open.id === undefined || id === undefined)
+  }
+  if (id !== undefined) return sameId
+  return nonBlank(fragment.name) === undefined && open === calls.at(-1)
+}
+
+function open(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
+  const call: OpenCall = { index, id: undefined, name: undefined, args: [] }
+  calls.push(call)
+  return call
+}
+
+function nonBlank(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text
+}

@@ -1,0 +1,119 @@
+/** [M3] How a call is stopped: by its signal, by its time limit, by a reader who has enough. */
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, test } from 'vitest'
+
+import { langchainModel } from '../src/index.ts'
+import { modelAt, PROVIDERS, REQUEST } from './providers.ts'
+
+import type { ChatModel } from '@tutti/ensemble'
+
+/** Reads until the call throws; tells `onText` of each text. */
+async function readUntilThrow(
+  model: ChatModel,
+  signal: AbortSignal,
+  onText: (text: string) => void = () => undefined,
+): Promise<unknown> {
+  try {
+    for await (const chunk of model.stream(REQUEST, { signal })) {
+      if (chunk.type === 'text') onText(chunk.text)
+    }
+  } catch (error) {
+    return error
+  }
+  throw new Error('the call did not throw')
+}
+
+const never = new Promise<never>(() => undefined)
+
+describe.each(PROVIDERS)('$name', (provider) => {
+  test('an abort while text streams throws the reason and closes the request', async () => {
+    await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const thrown = await readUntilThrow(modelAt(provider, stub), controller.signal, (text) => {
+      if (text.includes('three')) controller.abort(reason)
+    })
+    expect(thrown).toBe(reason)
+    expect(await (await stub.request(0)).ended).toBe('client_closed')
+  })
+
+  test('an abort before the first text closes the request', async () => {
+    await using stub = await provider.stub([{ text: '', ending: 'hang' }])
+    const controller = new AbortController()
+    const thrown = readUntilThrow(modelAt(provider, stub), controller.signal)
+    const request = await stub.request(0)
+    controller.abort()
+    expect(await thrown).toMatchObject({ name: 'AbortError' })
+    expect(await request.ended).toBe('client_closed')
+  })
+
+  test('a signal that has aborted before sends nothing', async () => {
+    await using stub = await provider.stub(['never'])
+    const thrown = await readUntilThrow(modelAt(provider, stub), AbortSignal.abort())
+    expect(thrown).toMatchObject({ name: 'AbortError' })
+    expect(stub.requests).toHaveLength(0)
+  })
+
+  test('an abort between retries ends the wait', async () => {
+    await using stub = await provider.stub([{ status: 503 }])
+    const controller = new AbortController()
+    const clock = {
+      ...fakeClock(),
+      after: () => {
+        queueMicrotask(() => {
+          controller.abort()
+        })
+        return () => undefined
+      },
+    }
+    const model = modelAt(provider, stub, { maxRetries: 1, clock })
+    expect(await readUntilThrow(model, controller.signal)).toMatchObject({ name: 'AbortError' })
+    expect(stub.requests).toHaveLength(1)
+  })
+
+  test('a reader who stops reading closes the request', async () => {
+    await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
+    const { signal } = new AbortController()
+    for await (const chunk of modelAt(provider, stub).stream(REQUEST, { signal })) {
+      if (chunk.type === 'text') break
+    }
+    expect(await (await stub.request(0)).ended).toBe('client_closed')
+  })
+
+  test('the time limit ends a call that hangs, as a failure that may pass', async () => {
+    await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }, 'again'])
+    const clock = fakeClock()
+    const model = modelAt(provider, stub, { timeoutMs: 30_000, maxRetries: 2, clock })
+    const { signal } = new AbortController()
+    const thrown = await readUntilThrow(model, signal, (text) => {
+      if (text.includes('three')) void clock.advance(30_000)
+    })
+    expect(thrown).toMatchObject({
+      code: 'MODEL_FAILED',
+      retryable: true,
+      message: `Cannot call ${provider.model}: no whole answer within 30000 ms`,
+    })
+    expect(await (await stub.request(0)).ended).toBe('client_closed')
+    expect(stub.requests).toHaveLength(1)
+    expect(clock.pending).toBe(0)
+  })
+
+  test('a call that has ended leaves no timer', async () => {
+    await using stub = await provider.stub(['done'])
+    const clock = fakeClock()
+    const { signal } = new AbortController()
+    const stream = modelAt(provider, stub, { timeoutMs: 30_000, clock }).stream(REQUEST, { signal })
+    for await (const _chunk of stream) expect(clock.pending).toBe(1)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('of a model that ignores its signal', () => {
+  test('the call stops all the same', async () => {
+    const controller = new AbortController()
+    const model = langchainModel(() => never, { provider: 'own', name: 'stuck' })
+    const thrown = readUntilThrow(model, controller.signal)
+    controller.abort()
+    expect(await thrown).toMatchObject({ name: 'AbortError' })
+  })
+})

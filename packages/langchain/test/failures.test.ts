@@ -1,0 +1,157 @@
+/** [M4] What a failed call throws. */
+import { createServer } from 'node:http'
+
+import { ChatOpenAI } from '@langchain/openai'
+import { errorMessage, TuttiError } from '@tutti/core'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+
+import { langchainModel } from '../src/index.ts'
+import { ask, failureOf, KEY, modelAt, PROVIDERS } from './providers.ts'
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+const STATUSES: readonly (readonly [status: number, retryable: boolean])[] = [
+  [400, false],
+  [401, false],
+  [403, false],
+  [404, false],
+  [408, true],
+  [409, true],
+  [413, false],
+  [422, false],
+  [429, true],
+  [500, true],
+  [502, true],
+  [503, true],
+  [504, true],
+  [529, true],
+]
+
+/** The address of a port on which nobody listens any more. */
+async function deadUrl(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/v1`
+}
+
+describe.each(PROVIDERS)('$name', (provider) => {
+  test.each(STATUSES)('status %i: retryable is %s', async (status, retryable) => {
+    await using stub = await provider.stub([{ status, message: 'The words of the provider' }])
+    const error = await failureOf(modelAt(provider, stub))
+    expect(TuttiError.isInstance(error)).toBe(true)
+    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable, details: { status } })
+    expect(errorMessage(error)).toMatch(`Cannot call ${provider.model}: ${status} The words of`)
+    expect(stub.requests).toHaveLength(1)
+  })
+
+  test('401 says which variable to look at, and shows no key', async () => {
+    const message = `Incorrect API key provided: ${KEY} (also seen: sk-proj-abcdef123456)`
+    await using stub = await provider.stub([{ status: 401, message }])
+    const error = await failureOf(modelAt(provider, stub))
+    const cause = error instanceof Error ? error.cause : undefined
+    const shown = JSON.stringify([
+      errorMessage(error),
+      errorMessage(cause),
+      cause instanceof Error ? { ...cause, stack: cause.stack } : {},
+    ])
+    expect(shown).toContain(`check ${provider.keyVariable}`)
+    expect(shown).not.toContain(KEY)
+    expect(shown).not.toContain('abcdef123456')
+  })
+
+  test('a key that came from the environment is not shown either', async () => {
+    await using stub = await provider.stub([{ status: 401, message: 'Bad key: from-environment' }])
+    vi.stubEnv(provider.keyVariable, 'from-environment')
+    const model = langchainModel(provider.model, { baseUrl: stub.baseUrl, maxRetries: 0 })
+    expect(errorMessage(await failureOf(model))).not.toContain('from-environment')
+  })
+
+  test('a missing key is said before anything is sent', async () => {
+    await using stub = await provider.stub([])
+    vi.stubEnv(provider.keyVariable, undefined)
+    const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
+    const error = await failureOf(model)
+    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
+    expect(errorMessage(error)).toBe(
+      `Cannot call ${provider.model}: there is no API key; set ${provider.keyVariable} or the option apiKey`,
+    )
+    expect(stub.requests).toHaveLength(0)
+  })
+
+  test('the environment may give the address', async () => {
+    await using stub = await provider.stub(['from the environment'])
+    vi.stubEnv(provider.baseUrlVariable, stub.baseUrl)
+    const { reply } = await ask(langchainModel(provider.model, { apiKey: KEY, maxRetries: 0 }))
+    expect(reply.text).toBe('from the environment')
+  })
+
+  test('a service that cannot be reached is retryable and says why', async () => {
+    const baseUrl = await deadUrl()
+    const model = langchainModel(provider.model, { apiKey: KEY, baseUrl, maxRetries: 0 })
+    const error = await failureOf(model)
+    expect(error).toMatchObject({ retryable: true, details: { code: 'ECONNREFUSED' } })
+    expect(errorMessage(error)).toContain('Connection error (connect ECONNREFUSED')
+  })
+
+  test.each(['drop', 'truncate', 'error'] as const)(
+    'an answer that ends with %s is a failure that may pass, after its text',
+    async (ending) => {
+      await using stub = await provider.stub([{ text: 'one two three', ending }])
+      const texts: string[] = []
+      const { signal } = new AbortController()
+      const reading = async (): Promise<void> => {
+        const request = { messages: [{ role: 'user', content: 'Count.' }], tools: [] } as const
+        const stream = modelAt(provider, stub).stream({ ...request, toolChoice: 'auto' }, { signal })
+        for await (const chunk of stream) if (chunk.type === 'text') texts.push(chunk.text)
+      }
+      await expect(reading()).rejects.toMatchObject({ code: 'MODEL_FAILED', retryable: true })
+      expect(texts.join('')).toBe(ending === 'drop' ? texts.join('') : 'one two three')
+    },
+  )
+
+  test('a whole page of a proxy is cut short', async () => {
+    await using stub = await provider.stub([{ status: 502, body: `<html>${'x'.repeat(9_000)}` }])
+    expect(errorMessage(await failureOf(modelAt(provider, stub))).length).toBeLessThan(1_200)
+  })
+})
+
+describe('of the set-up', () => {
+  test('a spent quota does not come back by trying again', async () => {
+    const [openai] = PROVIDERS
+    if (openai === undefined) throw new Error('no provider')
+    const spent = { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' }
+    await using stub = await openai.stub([spent])
+    const error = await failureOf(modelAt(openai, stub, { maxRetries: 2 }))
+    expect(error).toMatchObject({ retryable: false, details: { code: 'insufficient_quota' } })
+    expect(stub.requests).toHaveLength(1)
+  })
+
+  test('a provider whose package is not installed: the message names it', async () => {
+    const error = await failureOf(langchainModel('groq:llama-4', { apiKey: KEY }))
+    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
+    expect(errorMessage(error)).toBe(
+      'Cannot call groq:llama-4: the package @langchain/groq is not installed; run "npm install @langchain/groq"',
+    )
+  })
+
+  test('a provider that LangChain does not know: the message lists those it does', async () => {
+    const error = await failureOf(langchainModel('nobody:model', { apiKey: KEY }))
+    expect(errorMessage(error)).toMatch(/^Cannot call nobody:model: Unsupported .*[^]*openai, anthropic/)
+  })
+
+  test('what the caller made is given tools only when it takes them', async () => {
+    const model = new ChatOpenAI({ model: 'gpt-4o-mini', apiKey: KEY })
+    Object.defineProperty(model, 'bindTools', { value: undefined })
+    const tools = [{ name: 'look_up', description: 'Looks up', inputSchema: { type: 'object' } }]
+    const error = await failureOf(langchainModel(model), {
+      messages: [{ role: 'user', content: 'Go' }],
+      tools,
+      toolChoice: 'auto',
+    })
+    expect(error).toMatchObject({ code: 'TOOL_CONFIGURATION' })
+  })
+})

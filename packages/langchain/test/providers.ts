@@ -1,0 +1,87 @@
+/** The two providers of the tests: a stub and a model that is pointed at it. */
+import { langchainModel, type LangchainModelOptions } from '../src/index.ts'
+import { anthropicStub, openaiStub, type ProviderStub } from '../src/testing/index.ts'
+
+import type { StubScript } from '../src/testing/index.ts'
+import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble'
+
+/** A provider as the tests see it. */
+export interface Provider {
+  readonly name: 'openai' | 'anthropic'
+  readonly model: string
+  readonly keyVariable: string
+  readonly baseUrlVariable: string
+  stub(script: StubScript): Promise<ProviderStub>
+}
+
+export const PROVIDERS: readonly Provider[] = [
+  {
+    name: 'openai',
+    model: 'openai:gpt-4o-mini',
+    keyVariable: 'OPENAI_API_KEY',
+    baseUrlVariable: 'OPENAI_BASE_URL',
+    stub: openaiStub,
+  },
+  {
+    name: 'anthropic',
+    model: 'anthropic:claude-sonnet-4-5',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    baseUrlVariable: 'ANTHROPIC_BASE_URL',
+    stub: anthropicStub,
+  },
+]
+
+/** The key that tests use. */
+export const KEY = 'key-of-the-tests'
+
+/** A model of `provider` that calls `stub` and, unless told, never retries. */
+export function modelAt(
+  provider: Provider,
+  stub: ProviderStub,
+  options: LangchainModelOptions = {},
+): ChatModel {
+  return langchainModel(provider.model, {
+    apiKey: KEY,
+    baseUrl: stub.baseUrl,
+    maxRetries: 0,
+    timeoutMs: 0,
+    ...options,
+  })
+}
+
+/** A request that asks for anything. */
+export const REQUEST: ModelRequest = {
+  messages: [
+    { role: 'system', content: 'You are Tester.' },
+    { role: 'user', content: 'Say something.' },
+  ],
+  tools: [],
+  toolChoice: 'auto',
+}
+
+/** What one call came to. */
+export interface Answer {
+  readonly texts: readonly string[]
+  readonly reply: ModelReply
+}
+
+/** Reads a call to its end. */
+export async function ask(model: ChatModel, request: ModelRequest = REQUEST): Promise<Answer> {
+  const texts: string[] = []
+  const { signal } = new AbortController()
+  for await (const chunk of model.stream(request, { signal })) {
+    if (chunk.type === 'reply') return { texts, reply: chunk.reply }
+    texts.push(chunk.text)
+  }
+  throw new Error('the stream ended without a reply')
+}
+
+/** What a call that must fail throws. */
+export async function failureOf(model: ChatModel, request: ModelRequest = REQUEST): Promise<unknown> {
+  return ask(model, request).then(
+    () => {
+      throw new Error('the call did not fail')
+    },
+    (error: unknown) => error,
+  )
+}

@@ -1,0 +1,62 @@
+/**
+ * A LangChain model of the kind a user may write: a subclass of `BaseChatModel` that streams. The fakes
+ * of LangChain cannot do all cases: they report no usage and stream no pieces of tool calls.
+ */
+import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
+
+import type { ScriptedReply } from '@tutti/testing'
+
+class ScriptedBaseModel extends BaseChatModel {
+  readonly #script: (ScriptedReply | Error)[]
+
+  constructor(script: readonly (ScriptedReply | Error)[]) {
+    super({})
+    this.#script = [...script]
+  }
+
+  override _llmType(): string {
+    return 'scripted'
+  }
+
+  override _generate(): Promise<ChatResult> {
+    return Promise.resolve({ generations: [{ text: '', message: new AIMessage('') }] })
+  }
+
+  override bindTools(): this {
+    return this
+  }
+
+  override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+    await Promise.resolve()
+    const answer = this.#script.shift()
+    if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer')
+    for (const text of answer.text?.match(/\s*\S+/g) ?? []) {
+      yield new ChatGenerationChunk({ text, message: new AIMessageChunk(text) })
+    }
+    const { usage } = answer
+    const chunks = (answer.toolCalls ?? []).map((call, index) => {
+      return { index, name: call.name, args: JSON.stringify(call.arguments), id: call.id ?? '' }
+    })
+    const message = new AIMessageChunk({
+      content: '',
+      tool_call_chunks: chunks,
+      ...(usage === undefined
+        ? {}
+        : {
+            usage_metadata: {
+              input_tokens: usage.inputTokens,
+              output_tokens: usage.outputTokens,
+              total_tokens: usage.inputTokens + usage.outputTokens,
+            },
+          }),
+    })
+    yield new ChatGenerationChunk({ text: '', message })
+  }
+}
+
+/** Makes a model that answers with the entries of `script`, one a call. */
+export function scriptedBaseModel(script: readonly (ScriptedReply | Error)[]): BaseChatModel {
+  return new ScriptedBaseModel(script)
+}

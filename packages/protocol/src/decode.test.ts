@@ -1,0 +1,238 @@
+import Type from 'typebox'
+import { Settings } from 'typebox/system'
+import { afterEach, describe, expect, it } from 'vitest'
+import {
+  decode,
+  decodeClientMessage,
+  decodeLoggedRunEvent,
+  decodeRunEvent,
+  decodeServerMessage,
+} from './decode.ts'
+import { MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
+import { ListRunsQuery } from './schemas/rest/runs.ts'
+import { SubmitRunBody } from './schemas/rest/submit-run.ts'
+import { CLIENT_MESSAGE_TYPES } from './schemas/messages/client-message.ts'
+import { InvokeToolBody } from './schemas/rest/tools.ts'
+import { TaskTrace } from './schemas/trace/task-trace.ts'
+
+const cancelling = {
+  type: 'run_cancelling',
+  requestedAt: '2025-03-15T10:30:00Z',
+  mode: 'abort',
+  runId: 'run-7f3a2b',
+  seq: 3,
+  id: 'run-7f3a2b:3',
+}
+
+describe('decode, of a value that fits', () => {
+  it('[D2] gives back the very same value', () => {
+    const body = { inputs: { topic: 'AI safety' }, runId: 'mine' }
+    const decoded = decode(SubmitRunBody, body)
+    expect(decoded.ok && decoded.value).toBe(body)
+  })
+
+  it('[D2] coerces nothing', () => {
+    expect(paths(decode(ListRunsQuery, { limit: '10' }))).toEqual(['/limit'])
+    expect(paths(decode(SubmitRunBody, { inputs: { year: 2025 } }))).toEqual(['/inputs/year'])
+    expect(paths(decode(SubmitRunBody, { options: { verbose: 'true' } }))).toEqual([
+      '/options/verbose',
+    ])
+  })
+
+  it('accepts any key in a map, also those that objects inherit', () => {
+    const body = JSON.parse('{"inputs":{"__proto__":"a","constructor":"b","toString":"c","":"d"}}')
+    expect(decode(SubmitRunBody, body).ok).toBe(true)
+  })
+})
+
+describe('decode, of a value that does not fit', () => {
+  it('names every problem with its path, what was wanted and what came', () => {
+    expect(
+      decode(SubmitRunBody, { inputs: { topic: 42 }, input: {}, tasks: [{ name: 'a' }] }),
+    ).toEqual({
+      ok: false,
+      problems: [
+        {
+          path: '/inputs/topic',
+          message: 'must be a string, got 42',
+          expected: 'a string',
+          received: 42,
+        },
+        {
+          path: '/input',
+          message: 'is not a known field; did you mean "inputs"?',
+          expected:
+            'one of "inputs", "tasks", "taskOverrides", "options", "tags", "ensemble", "runId"',
+          received: '{}',
+        },
+        {
+          path: '/tasks/0/description',
+          message: 'is required',
+          expected: 'text that is not blank',
+        },
+      ],
+    })
+  })
+
+  it('checks under keys with a line break, which a TypeBox record does not', () => {
+    expect(paths(decode(SubmitRunBody, { inputs: { 'a\nb': 1 } }))).toEqual(['/inputs/a\nb'])
+  })
+
+  it('refuses an own key "__proto__" as unknown, and a wrong value under it in a map', () => {
+    const body = JSON.parse('{"__proto__":{"inputs":1},"inputs":{"__proto__":1}}')
+    expect(paths(decode(SubmitRunBody, body))).toEqual(['/__proto__', '/inputs/__proto__'])
+  })
+
+  it('does not take inherited fields for given ones', () => {
+    expect(paths(decode(InvokeToolBody, Object.create({ input: 1 })))).toEqual(['/input'])
+  })
+
+  it('lists the known types for an unknown one', () => {
+    const decoded = decodeClientMessage({ type: 'run_requst', inputs: 5 })
+    const known = CLIENT_MESSAGE_TYPES.map((type) => `"${type}"`).join(', ')
+    expect(decoded).toEqual({
+      ok: false,
+      problems: [
+        {
+          path: '/type',
+          message: `must be one of ${known}, got "run_requst"; did you mean "run_request"?`,
+          expected: `one of ${known}`,
+          received: 'run_requst',
+        },
+      ],
+    })
+  })
+
+  it('judges a message by its own type only', () => {
+    expect(paths(decodeServerMessage({ ...cancelling, mode: 'now', seq: -1 }))).toEqual([
+      '/mode',
+      '/seq',
+    ])
+    expect(paths(decodeLoggedRunEvent({ ...cancelling, type: 'nope' }))).toEqual(['/type'])
+    expect(paths(decodeRunEvent({ type: 'run_cancelling' }))).toEqual(['/requestedAt', '/mode'])
+  })
+})
+
+describe('[D1] decode never throws', () => {
+  it('for a value nested 10,000 levels deep, wanted or not', () => {
+    const deep = nest(10_000)
+    expect(decode(InvokeToolBody, { input: { deep } }).ok).toBe(true)
+    expect(paths(decode(SubmitRunBody, { inputs: { topic: deep } }))).toEqual(['/inputs/topic'])
+    expect(paths(decodeClientMessage(deep))).toEqual(['/type'])
+  })
+
+  it('for a recursive schema on a value 10,000 levels deep', () => {
+    const decoded = decode(TaskTrace, traceOf(10_000))
+    expect(decoded).toMatchObject({
+      ok: false,
+      problems: [{ message: `is nested more than ${MAX_DEPTH} levels deep` }],
+    })
+  })
+
+  it('for a cyclic value', () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic['inputs'] = cyclic
+    expect(decode(SubmitRunBody, cyclic)).toMatchObject({
+      ok: false,
+      problems: [
+        { path: '/inputs/inputs', message: expect.stringMatching(/^must be a string, got \{/) },
+      ],
+    })
+  })
+
+  it('for a hostile value', () => {
+    const hostile = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('no')
+        },
+      },
+    )
+    expect(decode(SubmitRunBody, hostile)).toEqual({
+      ok: false,
+      problems: [{ path: '', message: 'cannot be checked: no' }],
+    })
+  })
+
+  it('for a value that is not JSON at all', () => {
+    for (const value of [undefined, () => 1, Symbol('s'), 5n, Number.NaN, new Date(0)]) {
+      expect(decode(InvokeToolBody, value).ok).toBe(false)
+      expect(decode(InvokeToolBody, { input: [value] }).ok).toBe(false)
+    }
+  })
+
+  it('for a schema that is broken', () => {
+    const decoded = decode(Type.String({ pattern: '(' }), 'a')
+    expect(decoded).toMatchObject({ ok: false, problems: [{ path: '' }] })
+  })
+})
+
+describe('decode, of a very large value', () => {
+  it('lists a bounded number of problems and says that there are more', () => {
+    const decoded = decode(SubmitRunBody, { tasks: Array.from({ length: 50_000 }, () => 1) })
+    expect(decoded.ok ? [] : decoded.problems).toHaveLength(MAX_PROBLEMS + 1)
+    expect(decoded.ok ? undefined : decoded.problems.at(-1)).toEqual({
+      path: '',
+      message: 'has more problems than the 1000 listed',
+    })
+  })
+
+  it('cuts what came', () => {
+    const decoded = decode(SubmitRunBody, { runId: '/'.repeat(100_000) })
+    expect(JSON.stringify(decoded).length).toBeLessThan(1000)
+  })
+})
+
+describe('[D3] decode without code from text', () => {
+  afterEach(() => {
+    Settings.Reset()
+  })
+
+  it('has the same verdicts', () => {
+    Settings.Set({ useAcceleration: false })
+    // A schema of its own: the shared ones may have been compiled by another test.
+    const schema = Type.Union([
+      Type.Object({ type: Type.Literal('a'), at: Type.String({ format: 'date-time' }) }),
+      Type.Object(
+        { type: Type.Literal('b'), n: Type.Integer({ minimum: 1 }) },
+        { additionalProperties: false },
+      ),
+    ])
+    expect(decode(schema, { type: 'a', at: '2025-03-15T10:30:00Z', more: 1 }).ok).toBe(true)
+    expect(paths(decode(schema, { type: 'a', at: 'today' }))).toEqual(['/at'])
+    expect(paths(decode(schema, { type: 'b', n: 0, m: 1 }))).toEqual(['/n', '/m'])
+  })
+})
+
+describe('instants', () => {
+  const instant = (requestedAt: unknown) => decodeLoggedRunEvent({ ...cancelling, requestedAt }).ok
+
+  it('are really checked', () => {
+    expect(instant('2025-03-15T10:30:00Z')).toBe(true)
+    expect(instant('2025-03-15T10:30:00.123456789Z')).toBe(true)
+    expect(instant('2025-03-15T12:30:00+02:00')).toBe(true)
+    expect(instant('2025-03-15')).toBe(false)
+    expect(instant('2025-02-30T10:30:00Z')).toBe(false)
+    expect(instant('2025-03-15 10:30:00Z')).toBe(false)
+    expect(instant('')).toBe(false)
+  })
+})
+
+function paths(decoded: ReturnType<typeof decode>): string[] {
+  return decoded.ok ? [] : decoded.problems.map((problem) => problem.path)
+}
+
+function nest(levels: number): unknown {
+  let value: unknown = 1
+  for (let level = 0; level < levels; level++) value = { a: value }
+  return value
+}
+
+function traceOf(levels: number): unknown {
+  let trace: unknown = null
+  for (let level = 0; level < levels; level++) {
+    trace = { delegations: [{ workerTrace: trace }] }
+  }
+  return trace
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { ERROR_CODES, FAILURE_CODES, isErrorCode, isFailureCode } from './error-codes.ts'
+
+/** Written out and not derived: a changed code or status must be a change here too. */
+const STATUSES = {
+  BAD_REQUEST: 400,
+  INVALID_TOOL: 400,
+  INVALID_MODEL: 400,
+  INVALID_TASK_OVERRIDE: 400,
+  CIRCULAR_DEPENDENCY: 400,
+  INVALID_ENSEMBLE: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  ORIGIN_NOT_ALLOWED: 403,
+  HOST_NOT_ALLOWED: 403,
+  NOT_FOUND: 404,
+  RUN_NOT_FOUND: 404,
+  REVIEW_NOT_FOUND: 404,
+  TOOL_NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_ACCEPTABLE: 406,
+  RUN_COMPLETED: 409,
+  RUN_NOT_RUNNING: 409,
+  RUN_EXISTS: 409,
+  REVIEW_RESOLVED: 409,
+  IDEMPOTENCY_CONFLICT: 409,
+  CURSOR_PAST_END: 409,
+  CURSOR_EXPIRED: 410,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  CONCURRENCY_LIMIT: 429,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  TOOL_EXECUTION_FAILED: 500,
+  NOT_IMPLEMENTED: 501,
+  NOT_CONFIGURED: 503,
+  DRAINING: 503,
+  STORE_UNAVAILABLE: 503,
+}
+
+const FAILURES = [
+  'MODEL_FAILED',
+  'TOOL_CONFIGURATION',
+  'ITERATION_LIMIT',
+  'TASK_TIMEOUT',
+  'TASK_FAILED',
+  'OUTPUT_INVALID',
+  'GUARDRAIL_VIOLATION',
+  'BUDGET_EXCEEDED',
+  'INPUT_MISSING',
+  'CANCELLED',
+  'ENGINE_FAILED',
+  'TOOL_INPUT_INVALID',
+  'TOOL_TIMEOUT',
+  'TOOL_FAILED',
+  'TOOL_UNKNOWN',
+  'CONFIG_INVALID',
+  'INTERRUPTED',
+  'FENCED',
+  'STORE_LOCKED',
+  'SCHEMA_TOO_NEW',
+]
+
+describe('ERROR_CODES', () => {
+  it('is pinned with its statuses', () => {
+    const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status])
+    expect(Object.fromEntries(statuses)).toEqual(STATUSES)
+  })
+
+  it('calls no client mistake retryable', () => {
+    const mistakes = Object.values(ERROR_CODES).filter(({ status }) => status < 409)
+    expect(mistakes.filter(({ retryable }) => retryable)).toEqual([])
+  })
+})
+
+describe('FAILURE_CODES', () => {
+  it('is pinned', () => {
+    expect(Object.keys(FAILURE_CODES)).toEqual(FAILURES)
+  })
+
+  it('shares no name with an error code', () => {
+    expect(FAILURES.filter(isErrorCode)).toEqual([])
+  })
+})
+
+describe('every meaning', () => {
+  it('is one sentence without a full stop', () => {
+    for (const { meaning } of [...Object.values(ERROR_CODES), ...Object.values(FAILURE_CODES)]) {
+      expect(meaning).toMatch(/^[A-Z].*[^.]$/)
+    }
+  })
+})
+
+describe('isErrorCode and isFailureCode', () => {
+  it('know their own codes and nothing inherited', () => {
+    expect(isErrorCode('BAD_REQUEST')).toBe(true)
+    expect(isErrorCode('MODEL_FAILED')).toBe(false)
+    expect(isFailureCode('MODEL_FAILED')).toBe(true)
+    expect(isErrorCode('constructor')).toBe(false)
+    expect(isFailureCode('__proto__')).toBe(false)
+  })
+})

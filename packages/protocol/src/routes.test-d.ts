@@ -1,0 +1,11 @@
+import { expectTypeOf, it } from 'vitest'
+import { type RouteParams, routePath } from './routes.ts'
+
+it('asks for exactly the parameters that the path has', () => {
+  expectTypeOf<RouteParams<'cancelRun'>>().toEqualTypeOf<{ runId: string }>()
+  expectTypeOf(routePath('listRuns')).toEqualTypeOf<string>()
+  // @ts-expect-error the run id is missing
+  routePath('getRun')
+  // @ts-expect-error the parameter is called runId
+  routePath('getRun', { id: 'run-7f3a2b' })
+})

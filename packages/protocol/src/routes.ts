@@ -1,0 +1,326 @@
+/**
+ * Every address of the control API, in one table: the server mounts it, the client calls it, OpenAPI
+ * is made from it.
+ *
+ * Sources: control API seed §2.1 and §4, AgentEnsemble REST. A list of errors holds the codes that
+ * belong to the address; `COMMON_ERRORS` can come from any of them.
+ */
+import type Type from 'typebox'
+import type { ErrorCode } from './error-codes.ts'
+import { Capabilities } from './schemas/rest/capabilities.ts'
+import {
+  ListReviewsQuery,
+  ReviewDecisionApplied,
+  ReviewDecisionBody,
+  ReviewList,
+} from './schemas/rest/reviews.ts'
+import {
+  CancelAccepted,
+  CancelBody,
+  InjectAccepted,
+  InjectBody,
+  ModelSwitched,
+  SwitchModelBody,
+} from './schemas/rest/run-control.ts'
+import { ListRunsQuery, RunDetail, RunEventsQuery, RunList } from './schemas/rest/runs.ts'
+import {
+  DrainAccepted,
+  Liveness,
+  Readiness,
+  ServerStatus,
+  WorkspaceFileQuery,
+  WorkspaceFiles,
+  WorkspaceFilesQuery,
+} from './schemas/rest/server.ts'
+import { RunAccepted, SubmitRunBody } from './schemas/rest/submit-run.ts'
+import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
+import { LoggedRunEvent } from './schemas/run-event.ts'
+
+/** One address: what it takes, what it gives, and what it can refuse with. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Path with its parameters in braces. */
+  readonly path: string
+  /** Schema of the JSON body. */
+  readonly body?: Type.TSchema
+  /** True when the body may be left out; an empty object then. */
+  readonly bodyOptional?: true
+  /** Schema of the query, after numbers were made numbers. */
+  readonly query?: Type.TSchema
+  /** Schema of the body on success; of one event for a stream; null for none. */
+  readonly response: Type.TSchema | null
+  /** Media type of the answer on success. */
+  readonly mediaType?: 'text/event-stream' | 'text/plain'
+  /** HTTP status on success. */
+  readonly status: number
+  readonly errors: readonly ErrorCode[]
+  readonly summary: string
+}
+
+/** Codes that any address can answer with. */
+export const COMMON_ERRORS = [
+  'BAD_REQUEST',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'ORIGIN_NOT_ALLOWED',
+  'HOST_NOT_ALLOWED',
+  'METHOD_NOT_ALLOWED',
+  'NOT_ACCEPTABLE',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'RATE_LIMITED',
+  'INTERNAL',
+  'STORE_UNAVAILABLE',
+] as const satisfies readonly ErrorCode[]
+
+/** Name of a route → the route. */
+export const ROUTES = {
+  getStatus: {
+    method: 'GET',
+    path: '/api/status',
+    response: ServerStatus,
+    status: 200,
+    errors: [],
+    summary: 'Say how the server is',
+  },
+  getLiveness: {
+    method: 'GET',
+    path: '/api/health/live',
+    response: Liveness,
+    status: 200,
+    errors: [],
+    summary: 'Say that the process is alive',
+  },
+  getReadiness: {
+    method: 'GET',
+    path: '/api/health/ready',
+    response: Readiness,
+    status: 200,
+    errors: [],
+    summary: 'Say whether runs are taken: 200 when READY, 503 with the same body when not',
+  },
+  drain: {
+    method: 'POST',
+    path: '/api/lifecycle/drain',
+    response: DrainAccepted,
+    status: 200,
+    errors: ['NOT_IMPLEMENTED'],
+    summary: 'Take no new runs, end or hand over the running ones, then stop',
+  },
+  listWorkspaceFiles: {
+    method: 'GET',
+    path: '/api/workspace/files',
+    query: WorkspaceFilesQuery,
+    response: WorkspaceFiles,
+    status: 200,
+    errors: ['NOT_FOUND', 'NOT_CONFIGURED'],
+    summary: 'List a directory of the workspace',
+  },
+  readWorkspaceFile: {
+    method: 'GET',
+    path: '/api/workspace/file',
+    query: WorkspaceFileQuery,
+    response: null,
+    mediaType: 'text/plain',
+    status: 200,
+    errors: ['NOT_FOUND', 'NOT_CONFIGURED'],
+    summary: 'Read a text file of the workspace, at most 1 MiB',
+  },
+  submitRun: {
+    method: 'POST',
+    path: '/api/runs',
+    body: SubmitRunBody,
+    response: RunAccepted,
+    status: 202,
+    errors: [
+      'INVALID_TOOL',
+      'INVALID_MODEL',
+      'INVALID_TASK_OVERRIDE',
+      'CIRCULAR_DEPENDENCY',
+      'INVALID_ENSEMBLE',
+      'RUN_EXISTS',
+      'IDEMPOTENCY_CONFLICT',
+      'CONCURRENCY_LIMIT',
+      'NOT_CONFIGURED',
+      'DRAINING',
+    ],
+    summary: 'Submit a run of an ensemble, with overrides, or of tasks of its own',
+  },
+  listRuns: {
+    method: 'GET',
+    path: '/api/runs',
+    query: ListRunsQuery,
+    response: RunList,
+    status: 200,
+    errors: [],
+    summary: 'List runs, newest first',
+  },
+  getRun: {
+    method: 'GET',
+    path: '/api/runs/{runId}',
+    response: RunDetail,
+    status: 200,
+    errors: ['RUN_NOT_FOUND'],
+    summary: 'Get one run with its tasks and outputs',
+  },
+  deleteRun: {
+    method: 'DELETE',
+    path: '/api/runs/{runId}',
+    response: null,
+    status: 204,
+    errors: ['RUN_NOT_FOUND'],
+    summary: 'Remove a run and its events; an active one is cancelled first',
+  },
+  cancelRun: {
+    method: 'POST',
+    path: '/api/runs/{runId}/cancel',
+    body: CancelBody,
+    bodyOptional: true,
+    response: CancelAccepted,
+    status: 200,
+    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
+    summary: 'Cancel a run; repeating it does no harm',
+  },
+  switchModel: {
+    method: 'POST',
+    path: '/api/runs/{runId}/model',
+    body: SwitchModelBody,
+    response: ModelSwitched,
+    status: 200,
+    errors: [
+      'RUN_NOT_FOUND',
+      'RUN_COMPLETED',
+      'RUN_NOT_RUNNING',
+      'INVALID_MODEL',
+      'NOT_CONFIGURED',
+    ],
+    summary: 'Switch the model of a run, or of one task, from its next model call on',
+  },
+  injectDirective: {
+    method: 'POST',
+    path: '/api/runs/{runId}/inject',
+    body: InjectBody,
+    response: InjectAccepted,
+    status: 200,
+    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING'],
+    summary: 'Tell the agents of a run something before their next model call',
+  },
+  streamRunEvents: {
+    method: 'GET',
+    path: '/api/runs/{runId}/events',
+    query: RunEventsQuery,
+    response: LoggedRunEvent,
+    mediaType: 'text/event-stream',
+    status: 200,
+    errors: ['RUN_NOT_FOUND', 'CURSOR_PAST_END', 'CURSOR_EXPIRED'],
+    summary: 'Follow the events of a run from any position, as server-sent events',
+  },
+  listReviews: {
+    method: 'GET',
+    path: '/api/reviews',
+    query: ListReviewsQuery,
+    response: ReviewList,
+    status: 200,
+    errors: ['RUN_NOT_FOUND'],
+    summary: 'List the reviews that wait for a decision',
+  },
+  decideReview: {
+    method: 'POST',
+    path: '/api/reviews/{reviewId}',
+    body: ReviewDecisionBody,
+    response: ReviewDecisionApplied,
+    status: 200,
+    errors: ['REVIEW_NOT_FOUND', 'REVIEW_RESOLVED'],
+    summary: 'Decide a review; the first decision counts',
+  },
+  getCapabilities: {
+    method: 'GET',
+    path: '/api/capabilities',
+    response: Capabilities,
+    status: 200,
+    errors: [],
+    summary: 'List the tools, models, ensembles and shared capabilities',
+  },
+  invokeTool: {
+    method: 'POST',
+    path: '/api/tools/{name}/invoke',
+    body: InvokeToolBody,
+    response: ToolInvocation,
+    status: 200,
+    errors: ['TOOL_NOT_FOUND', 'TOOL_EXECUTION_FAILED', 'NOT_CONFIGURED'],
+    summary: 'Call one tool by hand; a failure of its own is 200 with status FAILED',
+  },
+  openSocket: {
+    method: 'GET',
+    path: '/ws',
+    response: null,
+    status: 101,
+    errors: [],
+    summary: 'Open a WebSocket to every run: ClientMessage in, ServerMessage out',
+  },
+  openRunSocket: {
+    method: 'GET',
+    path: '/runs/{runId}/ws',
+    response: null,
+    status: 101,
+    errors: ['RUN_NOT_FOUND'],
+    summary: 'Open a WebSocket to one run, for viewers that show one at a time',
+  },
+  listRunWorkspaceFiles: {
+    method: 'GET',
+    path: '/runs/{runId}/api/workspace/files',
+    query: WorkspaceFilesQuery,
+    response: WorkspaceFiles,
+    status: 200,
+    errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
+    summary: 'List a directory of the workspace, under the address of a run socket',
+  },
+  readRunWorkspaceFile: {
+    method: 'GET',
+    path: '/runs/{runId}/api/workspace/file',
+    query: WorkspaceFileQuery,
+    response: null,
+    mediaType: 'text/plain',
+    status: 200,
+    errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
+    summary: 'Read a text file of the workspace, under the address of a run socket',
+  },
+} as const satisfies Record<string, Route>
+
+/** Name of a route. */
+export type RouteName = keyof typeof ROUTES
+
+/** The path parameters of a route: `{ runId: string }` for `/api/runs/{runId}`. */
+export type RouteParams<N extends RouteName> = Record<
+  PathParameter<(typeof ROUTES)[N]['path']>,
+  string
+>
+
+type PathParameter<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never
+
+/**
+ * The path of a route with its parameters filled in and URL-encoded.
+ *
+ * @throws {TypeError} when a parameter is missing, empty, `.` or `..`: the path would be another one.
+ */
+export function routePath<N extends RouteName>(
+  name: N,
+  ...[params]: PathParameter<(typeof ROUTES)[N]['path']> extends never ? [] : [RouteParams<N>]
+): string {
+  const values: Readonly<Record<string, string>> = params ?? {}
+  return ROUTES[name].path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    encodeSegment(values[parameter], parameter, name),
+  )
+}
+
+function encodeSegment(value: string | undefined, parameter: string, route: string): string {
+  // A URL parser takes `.` and `..` away even when they are percent-encoded.
+  if (value === undefined || value === '' || value === '.' || value === '..') {
+    throw new TypeError(
+      `Cannot build the path of "${route}": ${parameter} must be a path segment, got ${JSON.stringify(value) ?? 'nothing'}`,
+    )
+  }
+  return encodeURIComponent(value)
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import {
+  isTerminalRunStatus,
+  ReviewDecisionKind,
+  RunStatus,
+  TaskStatus,
+  TERMINAL_RUN_STATUSES,
+} from './enums.ts'
+
+describe('the words of the wire', () => {
+  it('are pinned', () => {
+    expect(RunStatus.enum).toEqual([
+      'ACCEPTED',
+      'RUNNING',
+      'CANCELLING',
+      'WAITING_REVIEW',
+      'COMPLETED',
+      'FAILED',
+      'CANCELLED',
+      'REJECTED',
+    ])
+    expect(TaskStatus.enum).toEqual([
+      'PENDING',
+      'RUNNING',
+      'COMPLETED',
+      'FAILED',
+      'SKIPPED',
+      'CANCELLED',
+    ])
+    expect(ReviewDecisionKind.enum).toEqual(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
+  })
+})
+
+describe('isTerminalRunStatus', () => {
+  it('is true for exactly the statuses that are never left', () => {
+    expect(RunStatus.enum.filter(isTerminalRunStatus)).toEqual([
+      'COMPLETED',
+      'FAILED',
+      'CANCELLED',
+      'REJECTED',
+    ])
+    expect(TERMINAL_RUN_STATUSES).toHaveLength(4)
+  })
+})

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { RUN_EVENT_TYPES, RunEvent } from './run-event.ts'
+
+/** Written out and not derived: stored logs and other programs hold these names. */
+const TYPES = [
+  'run_queued',
+  'run_resumed',
+  'run_cancelling',
+  'ensemble_started',
+  'task_started',
+  'task_input',
+  'llm_iteration_started',
+  'token',
+  'llm_iteration_completed',
+  'tool_called',
+  'delegation_started',
+  'delegation_completed',
+  'delegation_failed',
+  'task_completed',
+  'task_failed',
+  'task_skipped',
+  'metrics_snapshot',
+  'review_requested',
+  'review_timed_out',
+  'review_decided',
+  'directive_active',
+  'file_changed',
+  'model_switched',
+  'ensemble_completed',
+  'run_result',
+]
+
+describe('RunEvent', () => {
+  it('has exactly the pinned types', () => {
+    expect(RUN_EVENT_TYPES).toEqual(TYPES)
+  })
+
+  it('[E1] names its type first in every member', () => {
+    for (const member of RunEvent.anyOf) {
+      expect(Object.keys(member.properties)[0], member.properties.type.const).toBe('type')
+    }
+  })
+})

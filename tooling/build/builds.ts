@@ -1,0 +1,34 @@
+/**
+ * The builds of all packages. A library is ESM, one file per door, types beside it, its dependencies
+ * left as imports. A program is one file that holds everything but what it loads late.
+ */
+import { defineConfig, type UserConfig } from 'tsdown'
+
+const SHARED = {
+  format: 'esm',
+  target: 'es2023',
+  sourcemap: false,
+  fixedExtension: false,
+  logLevel: 'warn',
+} as const satisfies UserConfig
+
+/** The build of a package that others import; `entry` names its doors. */
+export function libraryBuild(entry: Record<string, string>): UserConfig {
+  return defineConfig({ ...SHARED, entry, platform: 'neutral', dts: true, clean: true })
+}
+
+/**
+ * The build of a program, from the sources of the packages it is made of. One file imports many times
+ * faster than the hundreds it comes from.
+ */
+export function programBuild(entry: Record<string, string>, late: RegExp[]): UserConfig {
+  return defineConfig({
+    ...SHARED,
+    entry,
+    platform: 'node',
+    dts: false,
+    clean: false,
+    deps: { alwaysBundle: [/.*/], neverBundle: late },
+    inputOptions: { resolve: { conditionNames: ['@tutti/source', 'node', 'import', 'default'] } },
+  })
+}

@@ -1,0 +1,145 @@
+/**
+ * What `npm start` and `npm test` run on a machine that has nothing but Node 20 and npm: gets pnpm for
+ * the install, installs and builds what has changed, and goes on with the project's own Node 24.
+ *
+ * Plain JavaScript without dependencies, since it runs before anything is installed.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
+const BIN = join(ROOT, 'node_modules', '.bin')
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node')
+const CACHE = join(ROOT, 'node_modules', '.cache', 'tutti')
+const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
+
+/** Programs that are run tell nobody. */
+const QUIET = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_UPDATE_NOTIFIER: '1' }
+
+const ENV = { ...process.env, ...QUIET, PATH: `${BIN}:${process.env.PATH ?? ''}` }
+
+const TASKS = {
+  start(words) {
+    install()
+    buildServer()
+    return run(NODE, [SERVER, 'start', ...words], process.env)
+  },
+  test(words) {
+    install()
+    build()
+    must('tsc', ['-p', 'tsconfig.json'])
+    return run('vitest', ['run', ...words], ENV)
+  },
+  check(words) {
+    install()
+    build()
+    return run(NODE, ['tooling/tasks/check.ts', ...words], ENV)
+  },
+  build() {
+    install()
+    build()
+  },
+}
+
+const [name = '', ...words] = process.argv.slice(2)
+const task = TASKS[name]
+if (task === undefined) {
+  console.error(`Unknown task "${name}". Known: ${Object.keys(TASKS).join(', ')}`)
+  process.exit(2)
+}
+await task(words)
+
+/** Installs the dependencies unless they are those of the lockfile already. */
+function install() {
+  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()]
+  unlessSame('install', contentOf(files), existsSync(NODE), () => {
+    say('Installing dependencies')
+    const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    must('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'])
+  })
+}
+
+/** Builds every package unless their sources are those of the last build. */
+function build() {
+  const sources = statsOf(['packages', 'apps', 'tooling/build', 'tooling/tsconfig'])
+  unlessSame('build', sources, true, () => {
+    say('Building')
+    must('turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
+  })
+}
+
+/** Builds the server alone, which needs no other package to be built. */
+function buildServer() {
+  const sources = statsOf(['packages', 'apps/server', 'tooling/build', 'tooling/tsconfig'])
+  unlessSame('build-server', sources, existsSync(SERVER), () => {
+    say('Building the server')
+    must('tsdown', ['--config', 'tsdown.program.ts'], join(ROOT, 'apps', 'server'))
+  })
+}
+
+/** Does `work` unless it was done before with the same signature and its result is still there. */
+function unlessSame(name, signature, present, work) {
+  const stamp = join(CACHE, name)
+  if (present && existsSync(stamp) && readFileSync(stamp, 'utf8') === signature) return
+  work()
+  mkdirSync(CACHE, { recursive: true })
+  writeFileSync(stamp, signature)
+}
+
+function manifests() {
+  const folders = ['packages', 'apps'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => join(folder, name, 'package.json')),
+  )
+  return ['package.json', ...folders.filter((path) => existsSync(join(ROOT, path)))]
+}
+
+function contentOf(paths) {
+  const hash = createHash('sha256')
+  for (const path of paths) hash.update(path).update(readFileSync(join(ROOT, path)))
+  return hash.digest('hex')
+}
+
+/** Names, sizes and times of the files below `folders`, but for what builds and installs write. */
+function statsOf(folders) {
+  const hash = createHash('sha256')
+  const walk = (path) => {
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      if (['node_modules', 'dist', '.turbo', '.tutti', 'test', 'fixtures'].includes(entry.name)) continue
+      const child = join(path, entry.name)
+      if (entry.isDirectory()) walk(child)
+      else if (!/\.(test|test-d)\.ts$|\.md$/.test(entry.name)) {
+        const { size, mtimeMs } = statSync(child)
+        hash.update(`${relative(ROOT, child)} ${size} ${mtimeMs}\n`)
+      }
+    }
+  }
+  for (const folder of folders) walk(join(ROOT, folder))
+  return hash.digest('hex')
+}
+
+/** Runs a program to its end; ends this one when it fails. */
+function must(program, args, cwd = ROOT) {
+  const { status, error } = spawnSync(program, args, { cwd, env: ENV, stdio: 'inherit' })
+  if (error !== undefined) console.error(`Cannot run ${program}: ${error.message}`)
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** Runs a program in the foreground, hands it the signals, and ends as it ends. */
+function run(program, args, env) {
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(`Cannot run ${program}: ${error.message}`)
+    process.exit(1)
+  })
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1)
+  })
+}
+
+function say(text) {
+  console.error(`${text} …`)
+}
