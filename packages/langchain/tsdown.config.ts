@@ -1,3 +1,7 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-export default libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' })
+export default {
+  ...libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' }),
+  // The stubs of `./testing` are Node servers; the main door imports nothing of Node.
+  platform: 'node' as const,
+}

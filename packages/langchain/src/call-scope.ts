@@ -12,12 +12,14 @@ export interface CallScopeOptions {
 }
 
 /** A call in flight. */
-export interface CallScope extends Disposable {
+export interface CallScope {
   /** Aborts when the call must stop; its reason is what the call throws. */
   readonly signal: AbortSignal
+  /** Ends the call, and with it what is still in flight, such as its HTTP request. */
+  close(): void
 }
 
-/** Opens a scope. Closing it aborts what is still in flight, such as the HTTP request. */
+/** Opens the scope of a call; whoever opens it closes it. */
 export function openCallScope(options: CallScopeOptions): CallScope {
   const { signal, clock, timeoutMs, timeoutError } = options
   const controller = new AbortController()
@@ -34,7 +36,7 @@ export function openCallScope(options: CallScopeOptions): CallScope {
         })
   return {
     signal: controller.signal,
-    [Symbol.dispose]() {
+    close() {
       stopTimer?.()
       signal.removeEventListener('abort', onAbort)
       controller.abort()

@@ -53,16 +53,23 @@ interface Call extends ResolvedOptions {
 }
 
 async function* call(request: ModelRequest, options: Call): AsyncGenerator<ModelChunk> {
-  const { identity, clock, maxRetries } = options
-  using scope = openCallScope({ ...options, timeoutError: () => timeoutError(options) })
-  const { signal } = scope
+  const scope = openCallScope({ ...options, timeoutError: () => timeoutError(options) })
+  try {
+    yield* attempts(request, { ...options, signal: scope.signal })
+  } finally {
+    scope.close()
+  }
+}
+
+async function* attempts(request: ModelRequest, options: Call): AsyncGenerator<ModelChunk> {
+  const { identity, clock, maxRetries, signal } = options
   let { secrets } = options
   for (let retries = 0; ; retries += 1) {
     let started = false
     try {
       const loaded = await untilAborted(options.load(), signal)
       secrets = [...options.secrets, ...loaded.secrets]
-      for await (const chunk of streamReply(loaded, request, { ...options, signal })) {
+      for await (const chunk of streamReply(loaded, request, options)) {
         started = true
         yield chunk
       }

@@ -22,9 +22,7 @@ export interface LoadedModel {
 /** Loads the classes and makes the model. */
 export async function loadModel({ identity, source }: ResolvedOptions): Promise<LoadedModel> {
   const messages = await import('@langchain/core/messages')
-  const model = await (source.kind === 'named'
-    ? makeNamed(identity, source.fields)
-    : source.make())
+  const model = await (source.kind === 'named' ? makeNamed(identity, source.fields) : source.make())
   const key = 'apiKey' in model && typeof model.apiKey === 'string' ? [model.apiKey] : []
   return { model, messages, secrets: key }
 }

@@ -7,13 +7,16 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
  * Where the model comes from: `provider:model` such as `anthropic:claude-sonnet-4-5`, a model that is
  * made already, or a function that makes one when it is first used.
  */
-export type LangchainSource = string | BaseChatModel | (() => BaseChatModel | Promise<BaseChatModel>)
+export type LangchainSource =
+  | string
+  | BaseChatModel
+  | (() => BaseChatModel | Promise<BaseChatModel>)
 
 /** How a model is made and called. */
 export interface LangchainModelOptions {
-  /** Who serves the model. Required for a function. @default taken from the source */
+  /** Who serves the model, for a source that is no string. @default what the model says of itself */
   readonly provider?: string
-  /** The provider's name of the model. Required for a function. @default taken from the source */
+  /** The provider's name of the model, likewise. Both are required for a function. */
   readonly name?: string
   /** Randomness, from 0; the upper end is the provider's. @default the provider's */
   readonly temperature?: number
@@ -98,7 +101,8 @@ export function resolveOptions(
   problems.push(...(named ? namedProblems(identity, options) : madeProblems(options)))
   problems.push(...callProblems(options))
   if (problems.length > 0) {
-    throw new TypeError(`Cannot make model ${label(identity)}: ${problems.join('; ')}`)
+    const list = [...new Set(problems)].join('; ')
+    throw new TypeError(`Cannot make model ${label(identity)}: ${list}`)
   }
   return {
     identity,
@@ -145,6 +149,9 @@ function label({ provider, name }: ModelIdentity): string {
 function namedProblems(identity: ModelIdentity, options: LangchainModelOptions): string[] {
   const { baseUrl, apiKey, maxTokens, temperature } = options
   const problems: string[] = []
+  for (const key of ['provider', 'name'] as const) {
+    if (options[key] !== undefined) problems.push(`${key} is in the string already`)
+  }
   if (apiKey?.trim() === '') problems.push('apiKey must not be blank')
   if (maxTokens !== undefined && !isInteger(maxTokens, 1)) {
     problems.push(`maxTokens must be an integer >= 1, got ${maxTokens}`)
@@ -157,7 +164,9 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
     problems.push(`baseUrl must be an http or https address, got ${JSON.stringify(baseUrl)}`)
   }
   if (BASE_URL_FIELDS[identity.provider] === undefined) {
-    problems.push(`baseUrl is for openai and anthropic; give ${identity.provider} its own field in modelOptions`)
+    problems.push(
+      `baseUrl is for openai and anthropic; give ${identity.provider} its own field in modelOptions`,
+    )
   }
   return problems
 }
@@ -183,23 +192,28 @@ function isInteger(value: number, least: number): boolean {
   return Number.isSafeInteger(value) && value >= least
 }
 
-/** Where each provider's class takes its address. */
-const BASE_URL_FIELDS: Readonly<Record<string, (baseUrl: string) => Record<string, unknown>>> = {
-  openai: (baseUrl) => ({ configuration: { baseURL: baseUrl } }),
+/** Where each provider's class takes its address; other settings of the same field stay. */
+const BASE_URL_FIELDS: Readonly<
+  Record<string, (baseUrl: string, modelOptions: object) => Readonly<Record<string, unknown>>>
+> = {
+  openai: (baseUrl, modelOptions) => {
+    const settings = 'configuration' in modelOptions ? modelOptions.configuration : {}
+    return { configuration: { baseURL: baseUrl, ...(typeof settings === 'object' && settings) } }
+  },
   anthropic: (baseUrl) => ({ anthropicApiUrl: baseUrl }),
 }
 
 function toFields(
   { provider, name }: ModelIdentity,
-  { temperature, maxTokens, apiKey, baseUrl, modelOptions }: LangchainModelOptions,
+  { temperature, maxTokens, apiKey, baseUrl, modelOptions = {} }: LangchainModelOptions,
 ): Readonly<Record<string, unknown>> {
   const given = { temperature, maxTokens, apiKey }
   return {
     model: name,
     maxRetries: 0,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
-    ...(baseUrl === undefined ? {} : BASE_URL_FIELDS[provider]?.(baseUrl)),
     ...modelOptions,
+    ...(baseUrl === undefined ? {} : BASE_URL_FIELDS[provider]?.(baseUrl, modelOptions)),
   }
 }
 

@@ -54,7 +54,7 @@ export function readFailure(error: unknown): Failure {
 
 function causesOf(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
-  for (let link = error; link !== undefined && chain.length < MAX_DEPTH; ) {
+  for (let link = error; link !== undefined && chain.length < MAX_DEPTH;) {
     chain.push(link)
     link = field(link, 'cause') ?? undefined
   }
@@ -73,7 +73,10 @@ function isConnectionFailure(link: unknown): boolean {
 
 function connectionMessage(chain: readonly unknown[]): string {
   const texts = chain.map((link) => textField(link, 'message') || textField(link, 'code') || '')
-  const [said = '', deepest = ''] = [texts.find((text) => text !== ''), texts.findLast((text) => text !== '')]
+  const [said = '', deepest = ''] = [
+    texts.find((text) => text !== ''),
+    texts.findLast((text) => text !== ''),
+  ]
   return said === deepest ? said : `${said.replace(/\.$/, '')} (${deepest})`
 }
 

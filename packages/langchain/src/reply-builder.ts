@@ -52,7 +52,9 @@ function makeId(): string {
 function textOf(content: AIMessage['content']): string {
   if (typeof content === 'string') return content
   return content
-    .map((block) => (block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : ''))
+    .map((block) =>
+      block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : '',
+    )
     .join('')
 }
 
@@ -67,7 +69,11 @@ function fragmentsOf(
   const whole = (message.tool_calls ?? []).map(({ id, name, args }) => {
     return { id, name, args: JSON.stringify(args) }
   })
-  const invalid = (message.invalid_tool_calls ?? []).map(({ id, name, args }) => ({ id, name, args }))
+  const invalid = (message.invalid_tool_calls ?? []).map(({ id, name, args }) => ({
+    id,
+    name,
+    args,
+  }))
   return [...whole, ...invalid].map((call, position) => ({
     ...call,
     args: argumentText(call.args ?? ''),
@@ -99,7 +105,10 @@ function addUsage(
 }
 
 /** OpenAI says `finish_reason` (its Responses API `status`), Anthropic `stop_reason`. */
-function saysWhyItEnds({ response_metadata, additional_kwargs }: AIMessage | AIMessageChunk): boolean {
+function saysWhyItEnds({
+  response_metadata,
+  additional_kwargs,
+}: AIMessage | AIMessageChunk): boolean {
   const said = [
     response_metadata['finish_reason'],
     response_metadata['stop_reason'],

@@ -60,7 +60,14 @@ export function toModelError(
   const failure = readFailure(error)
   const { status, type, code, retryAfterMs } = failure
   const message = redact(describe(failure, identity), secrets)
-  const facts = { provider: identity.provider, model: identity.name, status, type, code, retryAfterMs }
+  const facts = {
+    provider: identity.provider,
+    model: identity.name,
+    status,
+    type,
+    code,
+    retryAfterMs,
+  }
   return new TuttiError('MODEL_FAILED', message, {
     retryable: isPassing(failure),
     details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
@@ -132,7 +139,12 @@ function wordsOf(error: Error): string | undefined {
   try {
     const { message, stack, cause } = error
     const behind = cause instanceof Error ? wordsOf(cause) : JSON.stringify(cause)
-    return [message, stack, JSON.stringify({ ...error, cause: undefined }), behind].join('\n')
+    return [
+      message,
+      stack,
+      JSON.stringify(Object.entries(error).filter(([key]) => key !== 'cause')),
+      behind,
+    ].join('\n')
   } catch {
     return undefined
   }

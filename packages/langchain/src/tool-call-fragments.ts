@@ -28,7 +28,8 @@ export function joinFragments(
 ): readonly ToolCall[] {
   const calls: OpenCall[] = []
   for (const fragment of fragments) {
-    const call = calls.findLast((open) => continues(open, fragment, calls)) ?? open(calls, fragment)
+    const call =
+      calls.findLast((open) => continues(open, fragment, calls)) ?? begin(calls, fragment)
     call.id ??= nonBlank(fragment.id)
     call.name ??= nonBlank(fragment.name)
     call.args.push(fragment.args ?? '')
@@ -49,7 +50,11 @@ export function argumentText(text: string): string {
  * Whether `fragment` goes on with the call `open`. Index and id decide. Some services number all calls
  * of a turn 0, so that two ids at one index are two calls; a piece with neither goes on with the last.
  */
-function continues(open: OpenCall, fragment: ToolCallFragment, calls: readonly OpenCall[]): boolean {
+function continues(
+  open: OpenCall,
+  fragment: ToolCallFragment,
+  calls: readonly OpenCall[],
+): boolean {
   const id = nonBlank(fragment.id)
   const sameId = open.id !== undefined && open.id === id
   if (open.index !== undefined && fragment.index !== undefined) {
@@ -59,7 +64,7 @@ function continues(open: OpenCall, fragment: ToolCallFragment, calls: readonly O
   return nonBlank(fragment.name) === undefined && open === calls.at(-1)
 }
 
-function open(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
+function begin(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
   const call: OpenCall = { index, id: undefined, name: undefined, args: [] }
   calls.push(call)
   return call

@@ -56,7 +56,7 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
 }
 
 describe.each(Object.entries(SETUPS))('%s', (_name, setup) => {
-  test.each(chatModelCases)('$name', async ({ run }) => {
-    await run(setup)
+  test.each(chatModelCases)('$name', async (modelCase) => {
+    await modelCase.run(setup)
   })
 })

@@ -56,7 +56,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     const shown = JSON.stringify([
       errorMessage(error),
       errorMessage(cause),
-      cause instanceof Error ? { ...cause, stack: cause.stack } : {},
+      cause instanceof Error ? [Object.entries(cause), cause.stack] : [],
     ])
     expect(shown).toContain(`check ${provider.keyVariable}`)
     expect(shown).not.toContain(KEY)
@@ -105,11 +105,16 @@ describe.each(PROVIDERS)('$name', (provider) => {
       const { signal } = new AbortController()
       const reading = async (): Promise<void> => {
         const request = { messages: [{ role: 'user', content: 'Count.' }], tools: [] } as const
-        const stream = modelAt(provider, stub).stream({ ...request, toolChoice: 'auto' }, { signal })
+        const stream = modelAt(provider, stub).stream(
+          { ...request, toolChoice: 'auto' },
+          { signal },
+        )
         for await (const chunk of stream) if (chunk.type === 'text') texts.push(chunk.text)
       }
       await expect(reading()).rejects.toMatchObject({ code: 'MODEL_FAILED', retryable: true })
-      expect(texts.join('')).toBe(ending === 'drop' ? texts.join('') : 'one two three')
+      // NOTE: a torn connection may take bytes with it that were already sent.
+      if (ending === 'drop') expect('one two three').toMatch(texts.join(''))
+      else expect(texts.join('')).toBe('one two three')
     },
   )
 
@@ -140,7 +145,9 @@ describe('of the set-up', () => {
 
   test('a provider that LangChain does not know: the message lists those it does', async () => {
     const error = await failureOf(langchainModel('nobody:model', { apiKey: KEY }))
-    expect(errorMessage(error)).toMatch(/^Cannot call nobody:model: Unsupported .*[^]*openai, anthropic/)
+    expect(errorMessage(error)).toMatch(
+      /^Cannot call nobody:model: Unsupported .*[^]*openai, anthropic/,
+    )
   })
 
   test('what the caller made is given tools only when it takes them', async () => {

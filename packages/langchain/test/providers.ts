@@ -77,7 +77,10 @@ export async function ask(model: ChatModel, request: ModelRequest = REQUEST): Pr
 }
 
 /** What a call that must fail throws. */
-export async function failureOf(model: ChatModel, request: ModelRequest = REQUEST): Promise<unknown> {
+export async function failureOf(
+  model: ChatModel,
+  request: ModelRequest = REQUEST,
+): Promise<unknown> {
   return ask(model, request).then(
     () => {
       throw new Error('the call did not fail')

@@ -103,9 +103,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     await ask(model, { ...WITH_TOOLS, messages: HISTORY, toolChoice: 'none' })
     const [auto, none] = [await stub.request(0), await stub.request(1)]
     expect(auto.body).not.toHaveProperty('tool_choice')
-    expect(none.body['tool_choice']).toEqual(
-      provider.name === 'openai' ? 'none' : { type: 'none' },
-    )
+    expect(none.body['tool_choice']).toEqual(provider.name === 'openai' ? 'none' : { type: 'none' })
     expect(toolsOf(none)).toHaveLength(1)
   })
 
@@ -145,7 +143,11 @@ describe.each(PROVIDERS)('$name', (provider) => {
       { role: 'tool', toolCallId: 'call-z', toolName: 'search', content: 'lost' },
     ]
     const error = await failureOf(modelAt(provider, stub), { ...WITH_TOOLS, messages })
-    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false, details: { status: 400 } })
+    expect(error).toMatchObject({
+      code: 'MODEL_FAILED',
+      retryable: false,
+      details: { status: 400 },
+    })
   })
 })
 
@@ -215,7 +217,10 @@ describe('the history on the wire', () => {
     await ask(modelAt({ ...openai, model: 'openai:gpt-5-mini' }, stub, { maxTokens: 9 }))
     const { body } = await stub.request(0)
     expect(body).toMatchObject({ messages: [{ role: 'developer' }, { role: 'user' }] })
-    expect(body).toMatchObject({ max_completion_tokens: 9, stream_options: { include_usage: true } })
+    expect(body).toMatchObject({
+      max_completion_tokens: 9,
+      stream_options: { include_usage: true },
+    })
   })
 
   test('a schema that Anthropic cannot take is an error, not a tool that is missing', async () => {

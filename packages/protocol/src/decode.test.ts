@@ -8,12 +8,11 @@ import {
   decodeRunEvent,
   decodeServerMessage,
 } from './decode.ts'
-import { MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
+import { MAX_PROBLEMS } from './problems/describe-problems.ts'
 import { ListRunsQuery } from './schemas/rest/runs.ts'
 import { SubmitRunBody } from './schemas/rest/submit-run.ts'
 import { CLIENT_MESSAGE_TYPES } from './schemas/messages/client-message.ts'
 import { InvokeToolBody } from './schemas/rest/tools.ts'
-import { TaskTrace } from './schemas/trace/task-trace.ts'
 
 const cancelling = {
   type: 'run_cancelling',
@@ -113,6 +112,22 @@ describe('decode, of a value that does not fit', () => {
   })
 })
 
+describe('decode, of a union whose members refer to definitions of the whole', () => {
+  const schema = {
+    $defs: { Name: { type: 'string' } },
+    anyOf: ['a', 'b'].map((tag) => ({
+      type: 'object',
+      required: ['type', 'name'],
+      properties: { type: { const: tag }, name: { $ref: '#/$defs/Name' } },
+    })),
+  }
+
+  it('does not take a member out of the whole', () => {
+    expect(decode(schema, { type: 'b', name: 'x' }).ok).toBe(true)
+    expect(paths(decode(schema, { type: 'b', name: 1 }))).toEqual(['/name'])
+  })
+})
+
 describe('[D1] decode never throws', () => {
   it('for a value nested 10,000 levels deep, wanted or not', () => {
     const deep = nest(10_000)
@@ -122,11 +137,20 @@ describe('[D1] decode never throws', () => {
   })
 
   it('for a recursive schema on a value 10,000 levels deep', () => {
-    const decoded = decode(TaskTrace, traceOf(10_000))
-    expect(decoded).toMatchObject({
+    const list = Type.Cyclic(
+      {
+        List: Type.Object({ n: Type.Integer(), next: Type.Union([Type.Ref('List'), Type.Null()]) }),
+      },
+      'List',
+    )
+    expect(decode(list, listOf(1000, 1)).ok).toBe(true)
+    expect(paths(decode(list, listOf(20, 'last')))).toEqual([`${'/next'.repeat(19)}/n`])
+    expect(decode(list, listOf(10_000, 'last'))).toMatchObject({
       ok: false,
-      problems: [{ message: `is nested more than ${MAX_DEPTH} levels deep` }],
+      problems: [{ message: 'is nested too deeply to be checked' }],
     })
+    // Deeper than any stack: refused, though each of its places would fit.
+    expect(paths(decode(list, listOf(200_000, 1)))).toHaveLength(1)
   })
 
   it('for a cyclic value', () => {
@@ -229,10 +253,8 @@ function nest(levels: number): unknown {
   return value
 }
 
-function traceOf(levels: number): unknown {
-  let trace: unknown = null
-  for (let level = 0; level < levels; level++) {
-    trace = { delegations: [{ workerTrace: trace }] }
-  }
-  return trace
+function listOf(length: number, last: unknown): unknown {
+  let list: unknown = null
+  for (let index = 0; index < length; index++) list = { n: index === 0 ? last : 1, next: list }
+  return list
 }

@@ -14,6 +14,7 @@ import type Type from 'typebox'
 import { compiledCheck } from './compiled-check.ts'
 import { narrowByTag } from './problems/choose-member.ts'
 import { describeProblems } from './problems/describe-problems.ts'
+import { hasReferences } from './problems/references.ts'
 import type { Schema } from './problems/schema-node.ts'
 import { ClientMessage } from './schemas/messages/client-message.ts'
 import { ServerMessage } from './schemas/messages/server-message.ts'
@@ -60,7 +61,7 @@ export function decodeServerMessage(value: unknown): Decoded<ServerMessage> {
 const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
 
 function fits(schema: object, value: unknown): boolean {
-  const narrowed: Schema = narrowByTag(schema, value)
+  const narrowed: Schema = hasReferences(schema) ? schema : narrowByTag(schema, value)
   if (typeof narrowed === 'boolean') return narrowed
   try {
     return compiledCheck(narrowed)(value)

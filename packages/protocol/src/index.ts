@@ -14,8 +14,6 @@ export {
 } from './decode.ts'
 export type { Decoded } from './decode.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
-export { describeProblem } from './problems/describe-problem.ts'
-export type { Place } from './problems/describe-problem.ts'
 export { suggest } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 

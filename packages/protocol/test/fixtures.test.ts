@@ -3,15 +3,11 @@
  * `valid/<Schema>.<case>.json` holds a value; `invalid/<Schema>.<case>.json` a value and the paths of
  * all its problems.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
-import * as protocol from '../src/index.ts'
-import { decode, describeProblems } from '../src/index.ts'
+import { ClientMessage, decode, describeProblems } from '../src/index.ts'
+import { fixturesIn, schemaNamed, schemas } from './fixtures.ts'
 
-const schemas = new Map<string, object>(
-  Object.entries(protocol).filter((entry): entry is [string, object] => isSchema(entry)),
-)
 const valid = fixturesIn('valid')
 const invalid = fixturesIn('invalid')
 
@@ -58,32 +54,6 @@ interface InvalidFixture {
   readonly problems: readonly string[]
 }
 
-interface Fixture {
-  readonly name: string
-  readonly schema: string
-  readonly text: string
-}
-
-function fixturesIn(folder: string): Fixture[] {
-  const directory = new URL(`../fixtures/${folder}/`, import.meta.url)
-  return readdirSync(directory).map((file) => ({
-    name: file,
-    schema: file.slice(0, file.indexOf('.')),
-    text: readFileSync(new URL(file, directory), 'utf8'),
-  }))
-}
-
-function schemaNamed(name: string): object {
-  const schema = schemas.get(name)
-  if (schema === undefined) throw new Error(`Fixture names no exported schema: "${name}"`)
-  return schema
-}
-
-/** Schemas are the capitalised objects of the door; tables are in capitals throughout. */
-function isSchema([name, value]: [string, unknown]): boolean {
-  return typeof value === 'object' && /^[A-Z][a-z]/.test(name)
-}
-
 function isClientMessage(name: string): boolean {
-  return protocol.ClientMessage.anyOf.some((member) => member === schemas.get(name))
+  return ClientMessage.anyOf.some((member) => member === schemas.get(name))
 }

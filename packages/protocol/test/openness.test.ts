@@ -38,6 +38,12 @@ describe('what the server sends', () => {
   })
 })
 
+describe('every schema', () => {
+  it('is plain JSON Schema when written out', () => {
+    expect(JSON.stringify([...sent, ...received])).not.toMatch(/"~/)
+  })
+})
+
 type Node = Readonly<Record<string, unknown>>
 
 /** Every schema of an object with named fields, however deep; conditions are not shapes. */

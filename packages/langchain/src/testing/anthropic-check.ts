@@ -15,7 +15,9 @@ export function findAnthropicProblem(request: StubRequest): StubFailure | undefi
     return { status: 401, message: 'x-api-key header is required' }
   }
   const message =
-    (headers['anthropic-version'] === undefined ? 'anthropic-version: header is required' : undefined) ??
+    (headers['anthropic-version'] === undefined
+      ? 'anthropic-version: header is required'
+      : undefined) ??
     findParameterProblem(body) ??
     findToolProblem(body) ??
     findMessageProblem(itemsOf(body['messages']))
@@ -35,13 +37,15 @@ function findToolProblem(body: Fields): string | undefined {
   for (const [index, tool] of tools.entries()) {
     const schema = fieldsOf(tool['input_schema'])
     if (typeof tool['name'] !== 'string') return `tools.${index}.custom.name: Field required`
-    if (schema['type'] !== 'object') return `tools.${index}.custom.input_schema.type: Input should be 'object'`
+    if (schema['type'] !== 'object')
+      return `tools.${index}.custom.input_schema.type: Input should be 'object'`
     if ('anyOf' in schema || 'oneOf' in schema || 'allOf' in schema) {
       return `tools.${index}.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level`
     }
   }
   if (tools.length > 0) return undefined
-  if (body['tool_choice'] !== undefined) return 'tool_choice: may only be specified while providing tools'
+  if (body['tool_choice'] !== undefined)
+    return 'tool_choice: may only be specified while providing tools'
   const usesTools = itemsOf(body['messages']).some((message) =>
     blocksOf(message).some(({ type }) => type === 'tool_use' || type === 'tool_result'),
   )

@@ -13,13 +13,15 @@ import {
   type StubOptions,
   type StubReply,
   type StubScript,
+  type StubToolCall,
   type WireContext,
 } from './provider-stub.ts'
 
-import type { ScriptedToolCall } from '@tutti/testing'
-
 /** Starts a stub of Anthropic; its base URL has no path. Any key is accepted, none is refused. */
-export function anthropicStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
+export function anthropicStub(
+  script: StubScript,
+  options: StubOptions = {},
+): Promise<ProviderStub> {
   return startStub(WIRE, script, options)
 }
 
@@ -71,7 +73,7 @@ function events(
   const last = blocks[spoken.length - 1]
   const stop = { stop_reason: called.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }
   const head = [
-    event({ type: 'message_start', message: message(request, { call, usage }) }),
+    event({ type: 'message_start', message: emptyMessage(request, { call, usage }) }),
     event({ type: 'ping' }),
     ...blocks.slice(0, spoken.length).map((block) => (block === last ? block.open : whole(block))),
   ]
@@ -84,7 +86,7 @@ function events(
   return { head: head.join(''), tail: tail.join('') }
 }
 
-function message(
+function emptyMessage(
   { body }: WireContext['request'],
   { call, usage }: { readonly call: number; readonly usage: object },
 ): object {
@@ -122,7 +124,7 @@ function spokenBlocks({ reasoning = '', text = '' }: StubReply): readonly Block[
   ].filter((_block, index) => (index === 0 ? thinking : texts).length > 0)
 }
 
-function toolBlock(toolCall: ScriptedToolCall, id: string): Block {
+function toolBlock(toolCall: StubToolCall, id: string): Block {
   return {
     start: { type: 'tool_use', id: toolCall.id ?? id, name: toolCall.name, input: {} },
     deltas: ['', ...argumentPieces(toolCall)].map((piece) => {

@@ -12,4 +12,5 @@ export type {
   StubReply,
   StubRequest,
   StubScript,
+  StubToolCall,
 } from './provider-stub.ts'

@@ -19,7 +19,9 @@ export function findOpenaiProblem(request: StubRequest): StubFailure | undefined
     return { status: 401, message: "You didn't provide an API key." }
   }
   const message =
-    findParameterProblem(body) ?? findToolProblem(body) ?? findMessageProblem(itemsOf(body['messages']))
+    findParameterProblem(body) ??
+    findToolProblem(body) ??
+    findMessageProblem(itemsOf(body['messages']))
   return message === undefined ? undefined : { status: 400, message }
 }
 
@@ -33,7 +35,9 @@ function findParameterProblem(body: StubRequest['body']): string | undefined {
 function findToolProblem(body: StubRequest['body']): string | undefined {
   const { tools, tool_choice: choice } = body
   if (tools === undefined) {
-    return choice === undefined ? undefined : "'tool_choice' is only allowed when 'tools' are specified."
+    return choice === undefined
+      ? undefined
+      : "'tool_choice' is only allowed when 'tools' are specified."
   }
   const bad = itemsOf(tools).findIndex((tool) => {
     const { name, parameters } = fieldsOf(tool['function'])

@@ -28,7 +28,9 @@ const WIRE: ProviderWire = {
     JSON.stringify({ error: { message, type: type ?? typeOf(status), param: null, code } }),
   events,
   overloadEvent: () =>
-    data({ error: { message: 'The server had an error', type: 'server_error', param: null, code: null } }),
+    data({
+      error: { message: 'The server had an error', type: 'server_error', param: null, code: null },
+    }),
 }
 
 /** The class OpenAI gives to failures of a status. */
@@ -60,7 +62,11 @@ function events(
     })
   const calls = toolCallDeltas(reply, call)
   const head = [
-    chunk({ role: 'assistant', content: calls.length > 0 && !reply.text ? null : '', refusal: null }),
+    chunk({
+      role: 'assistant',
+      content: calls.length > 0 && !reply.text ? null : '',
+      refusal: null,
+    }),
     ...wordsOf(reply.reasoning ?? '').map((text) => chunk({ reasoning_content: text })),
     ...wordsOf(reply.text ?? '').map((text) => chunk({ content: text })),
   ]

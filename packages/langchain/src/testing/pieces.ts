@@ -1,7 +1,6 @@
 /** Pure: how stubs cut up what they stream, and read what they are sent. */
-import type { StubReply } from './provider-stub.ts'
+import type { StubReply, StubToolCall } from './provider-stub.ts'
 import type { ModelUsage } from '@tutti/ensemble'
-import type { ScriptedToolCall } from '@tutti/testing'
 
 /** Characters in one piece of a tool call's arguments: cuts escapes and pairs of surrogates. */
 const ARGUMENT_PIECE = 3
@@ -12,7 +11,7 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /** The JSON text of a call's arguments in short pieces. */
-export function argumentPieces({ arguments: given }: ScriptedToolCall): readonly string[] {
+export function argumentPieces({ arguments: given }: StubToolCall): readonly string[] {
   const text = typeof given === 'string' ? given : JSON.stringify(given)
   const pieces: string[] = []
   for (let start = 0; start < text.length; start += ARGUMENT_PIECE) {

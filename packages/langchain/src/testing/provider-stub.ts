@@ -6,10 +6,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import type { ScriptedReply } from '@tutti/testing'
+import type { ModelUsage } from '@tutti/ensemble'
 
-/** An answer: text, tool calls, or both, and how its stream ends. */
-export interface StubReply extends ScriptedReply {
+/** An answer: text, tool calls, or both, as in a `ScriptedReply`, and how its stream ends. */
+export interface StubReply {
+  /** @default '' */
+  readonly text?: string
+  readonly toolCalls?: readonly StubToolCall[]
+  /** @default counted from the lengths of the texts, four characters a token */
+  readonly usage?: ModelUsage
   /** What the model thinks aloud before it answers; no part of the text. @default '' */
   readonly reasoning?: string
   /**
@@ -18,6 +23,15 @@ export interface StubReply extends ScriptedReply {
    * at all. All but the first end it after the text. @default 'complete'
    */
   readonly ending?: 'complete' | 'drop' | 'truncate' | 'error' | 'hang'
+}
+
+/** A tool call of an answer. */
+export interface StubToolCall {
+  readonly name: string
+  /** Arguments as a value; text is sent as it is, also when it is not JSON. */
+  readonly arguments: object | string
+  /** @default made as the provider makes it, other for each call of a stub */
+  readonly id?: string
 }
 
 /** An answer with a status other than 200. */
@@ -167,7 +181,11 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function nextAnswer(script: StubScript, request: StubRequest, call: number): StubReply | StubFailure {
+function nextAnswer(
+  script: StubScript,
+  request: StubRequest,
+  call: number,
+): StubReply | StubFailure {
   const answer = typeof script === 'function' ? script(request, call) : script[call - 1]
   if (answer === undefined) {
     return { status: 500, message: `The script of this stub has no answer to call ${call}` }
@@ -201,7 +219,11 @@ async function sendReply(
 }
 
 /** Writes `bytes` piece by piece, each in a turn of its own so that they are not put together again. */
-async function write(response: ServerResponse, bytes: Buffer, bytesPerWrite: number): Promise<void> {
+async function write(
+  response: ServerResponse,
+  bytes: Buffer,
+  bytesPerWrite: number,
+): Promise<void> {
   for (let start = 0; start < bytes.length; start += bytesPerWrite) {
     if (response.destroyed) return
     response.write(bytes.subarray(start, start + bytesPerWrite))

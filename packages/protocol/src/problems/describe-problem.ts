@@ -8,6 +8,7 @@
 import type { TValidationError } from 'typebox/error'
 import type { Problem } from '../schemas/problem.ts'
 import { expectedOf, formatWords, oneOf, patternWords, typeWords } from './expected.ts'
+import { pointer } from './json-pointer.ts'
 import { previewOf, receivedOf } from './preview.ts'
 import { ownValue, type SchemaNode } from './schema-node.ts'
 import { suggest } from './suggest.ts'
@@ -91,11 +92,6 @@ export function problemAt(
     : { path: place.path, message, expected, received }
 }
 
-/** The JSON pointer of a member: RFC 6901 escapes. */
-export function pointer(path: string, key: string | number): string {
-  return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
-
 function mismatch(place: Place, demand: string): Problem {
   const message = `must ${demand}, got ${previewOf(place.value)}`
   return problemAt(place, message, demand.replace(/^(?:be|have) /, ''))
@@ -151,6 +147,8 @@ function sizeDemandOf(error: TValidationError): string {
       return `contain at least ${count(error.params.minContains, 'item')} of the kind asked for`
     case 'uniqueItems':
       return 'not have the same item twice'
+    case 'oneOf':
+      return 'be of one kind only'
     case 'not':
       return 'not be of the kind that is ruled out'
     default:

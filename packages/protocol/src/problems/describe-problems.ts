@@ -9,7 +9,7 @@
  * P2 A union with a fixed field is judged by the member that the value names. Without one, by the
  *    members of the value's JSON type, and of these by the one it comes closest to.
  * P3 A value of the wrong type is one problem; what is inside it is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS`, and `MAX_DEPTH` levels down.
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS`, and `MAX_DEPTH` schemas deep.
  */
 import { Errors } from 'typebox/schema'
 import { compiledCheck } from '../compiled-check.ts'
@@ -22,10 +22,10 @@ import {
   describeProblem,
   describeUnknown,
   type Place,
-  pointer,
   problemAt,
 } from './describe-problem.ts'
 import { expectedOf } from './expected.ts'
+import { pointer, valueAt } from './json-pointer.ts'
 import { allowsTypeOf, leafOf } from './keywords.ts'
 import { resolveReference } from './references.ts'
 import {
@@ -39,18 +39,33 @@ import {
 /** Problems listed for one value at most; a body of a million wrong items needs no million lines. */
 export const MAX_PROBLEMS = 1000
 
-/** Levels of nesting that are walked. Only recursive schemas can ask for more than a dozen. */
-export const MAX_DEPTH = 200
+/**
+ * Schemas gone down into at most, one inside the other; the stack holds several times as many. Only a
+ * recursive schema can ask for more than a dozen.
+ */
+export const MAX_DEPTH = 500
 
 /** Every problem that keeps the value from fitting the schema; empty when it fits. */
 export function describeProblems(schema: object, value: unknown): Problem[] {
   const walk: Walk = { problems: [], depth: 0, scopes: [schema] }
   visit({ path: '', value, schema }, walk)
-  if (walk.problems.length === 0) return describeErrors({ path: '', value, schema })
+  if (walk.problems.length === 0) return describeLeftOver({ path: '', value, schema })
   const problems = distinct(walk.problems)
   if (problems.length < MAX_PROBLEMS) return problems
   return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
 }
+
+/** What TypeBox finds where the walk found nothing: keywords that it does not follow. */
+function describeLeftOver(place: Place): Problem[] {
+  try {
+    return describeErrors(place)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return [TOO_DEEP]
+  }
+}
+
+const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be checked' }
 
 /** One pass over a value. Mutable: problems are gathered as they are met. */
 interface Walk {
@@ -68,10 +83,7 @@ function visit(place: UnknownPlace, walk: Walk): void {
   if (schema === false) {
     walk.problems.push(problemAt(place, 'is not allowed'))
   } else if (walk.depth > MAX_DEPTH) {
-    walk.problems.push({
-      path: place.path,
-      message: `is nested more than ${MAX_DEPTH} levels deep`,
-    })
+    walk.problems.push({ ...TOO_DEEP, path: place.path })
   } else {
     visitNode({ ...place, schema }, below(walk, schema))
   }
@@ -111,7 +123,9 @@ function describeOwn(place: Place): Problem[] {
 
 function describeErrors(place: Place): Problem[] {
   const [, errors] = Errors(place.schema, place.value)
-  const useful = errors.filter((error) => !SUMMARIES.has(error.keyword))
+  const useful = errors.filter(
+    (error) => !SUMMARIES.has(error.keyword) && !error.schemaPath.endsWith('/propertyNames'),
+  )
   return (useful.length > 0 ? useful : errors).flatMap((error) =>
     describeProblem(error, {
       path: place.path + error.instancePath,
@@ -121,13 +135,13 @@ function describeErrors(place: Place): Problem[] {
   )
 }
 
-/** Errors that only say that others were found. */
+/** Errors that only say that others were found; those of names are told by the name. */
 const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'boolean'])
 
 function visitCombinations(place: Place, walk: Walk): void {
   const { schema } = place
-  if (schema.anyOf !== undefined) visitUnion(place, schema.anyOf, walk)
-  if (schema.oneOf !== undefined) visitUnion(place, schema.oneOf, walk)
+  if (schema.anyOf !== undefined) visitUnion(place, { members: schema.anyOf, most: Infinity }, walk)
+  if (schema.oneOf !== undefined) visitUnion(place, { members: schema.oneOf, most: 1 }, walk)
   if (schema.allOf !== undefined) visitIntersection(place, schema.allOf, walk)
   if (schema.if === undefined) return
   const holds = problemsOf({ ...place, schema: schema.if }, walk).length === 0
@@ -142,9 +156,15 @@ function visitIntersection(place: Place, parts: readonly Schema[], walk: Walk): 
   }
 }
 
-function visitUnion(place: Place, members: readonly Schema[], walk: Walk): void {
-  const discriminator = isJsonObject(place.value) ? discriminatorOf(members) : undefined
-  if (discriminator === undefined) return visitOpenUnion(place, members, walk)
+/** The members of a union, and how many of them a value may fit. */
+interface Alternatives {
+  readonly members: readonly Schema[]
+  readonly most: number
+}
+
+function visitUnion(place: Place, union: Alternatives, walk: Walk): void {
+  const discriminator = isJsonObject(place.value) ? discriminatorOf(union.members) : undefined
+  if (discriminator === undefined) return visitOpenUnion(place, union, walk)
   const { field, members: byTag } = discriminator
   const tags = [...byTag.keys()]
   if (!isJsonObject(place.value) || !Object.hasOwn(place.value, field)) {
@@ -153,34 +173,30 @@ function visitUnion(place: Place, members: readonly Schema[], walk: Walk): void 
     )
     return
   }
-  const tag = ownValue(place.value, field)
-  const member = byTag.get(tag)
-  if (member !== undefined) visit({ ...place, schema: member }, walk)
-  else
-    walk.problems.push(
-      describeNotOneOf(tags, { path: pointer(place.path, field), value: tag, schema: {} }),
-    )
+  const tag = { path: pointer(place.path, field), value: ownValue(place.value, field), schema: {} }
+  const member = byTag.get(tag.value)
+  if (member === undefined) walk.problems.push(describeNotOneOf(tags, tag))
+  else visit({ ...place, schema: member }, walk)
 }
 
 /** A union with no fixed field: the member of the value's type that it comes closest to. */
-function visitOpenUnion(place: Place, members: readonly Schema[], walk: Walk): void {
+function visitOpenUnion(place: Place, { members, most }: Alternatives, walk: Walk): void {
   const fixed = members.map(fixedValuesOf)
   if (fixed.every((values) => values !== undefined)) {
     const values = fixed.flat()
     if (!values.includes(place.value)) walk.problems.push(describeNotOneOf(values, place))
     return
   }
-  const fitting = members.filter((member) => allowsTypeOf(member, place.value))
-  if (fitting.length === 0) {
+  const candidates = members.filter((member) => allowsTypeOf(member, place.value))
+  if (candidates.length === 0) {
     walk.problems.push(describeMismatch(expectedOf({ anyOf: members }), place))
     return
   }
-  let closest: Problem[] | undefined
-  for (const member of fitting) {
-    const problems = problemsOf({ ...place, schema: member }, walk)
-    if (problems.length === 0) return
-    if (closest === undefined || problems.length < closest.length) closest = problems
-  }
+  const results = candidates.map((schema) => problemsOf({ ...place, schema }, walk))
+  const fitting = results.filter((problems) => problems.length === 0).length
+  if (fitting > most) walk.problems.push(describeMismatch('of one kind only', place))
+  if (fitting > 0) return
+  const closest = results.toSorted((a, b) => a.length - b.length)[0]
   walk.problems.push(...(closest ?? []))
 }
 
@@ -190,50 +206,46 @@ function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {
   return problems
 }
 
-function visitFields(
-  place: Place & { readonly value: Readonly<Record<string, unknown>> },
-  walk: Walk,
-): void {
-  const { schema, value, path } = place
-  const properties = schema.properties ?? {}
+type ObjectPlace = Place & { readonly value: Readonly<Record<string, unknown>> }
+
+function visitFields(place: ObjectPlace, walk: Walk): void {
+  const { schema, value } = place
+  const required = schema.required ?? []
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
     ([pattern, member]) => [new RegExp(pattern, 'u'), member] as const,
   )
-  for (const key of schema.required ?? []) {
+  for (const key of required) {
     if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, place))
   }
   for (const key of Object.keys(value)) {
     if (walk.problems.length >= MAX_PROBLEMS) return
-    const at = { path: pointer(path, key), value: ownValue(value, key) }
-    const property = ownValue(properties, key)
-    const matching = patterns.filter(([pattern]) => pattern.test(key))
-    for (const [, member] of matching) visit({ ...at, schema: member }, walk)
-    if (property !== undefined) {
-      if (at.value !== undefined || schema.required?.includes(key))
-        visit({ ...at, schema: property }, walk)
-    } else if (matching.length === 0) {
-      visitExtra(key, place, walk)
-    }
+    // As TypeBox has it, an optional field that is undefined is absent.
+    if (ownValue(value, key) === undefined && !required.includes(key)) continue
+    const matching = patterns.filter(([pattern]) => pattern.test(key)).map(([, member]) => member)
+    visitField(key, { place, members: [...ownMembers(schema, key), ...matching] }, walk)
   }
 }
 
-/** A field that the schema does not name. */
-function visitExtra(
+function ownMembers({ properties = {} }: SchemaNode, key: string): readonly Schema[] {
+  const own = ownValue(properties, key)
+  return own === undefined ? [] : [own]
+}
+
+/** One given field, against the members of the schema that speak of it, or else what others must be. */
+function visitField(
   key: string,
-  place: Place & { readonly value: Readonly<Record<string, unknown>> },
+  { place, members }: { readonly place: ObjectPlace; readonly members: readonly Schema[] },
   walk: Walk,
 ): void {
   const { additionalProperties = true } = place.schema
-  if (additionalProperties === false) walk.problems.push(describeUnknown(key, place))
-  else
-    visit(
-      {
-        path: pointer(place.path, key),
-        value: ownValue(place.value, key),
-        schema: additionalProperties,
-      },
-      walk,
-    )
+  if (members.length === 0 && additionalProperties === false) {
+    walk.problems.push(describeUnknown(key, place))
+    return
+  }
+  const field = { path: pointer(place.path, key), value: ownValue(place.value, key) }
+  for (const schema of members.length === 0 ? [additionalProperties] : members) {
+    visit({ ...field, schema }, walk)
+  }
 }
 
 function visitItems(place: Place & { readonly value: readonly unknown[] }, walk: Walk): void {
@@ -252,15 +264,6 @@ function isSchemaList(items: Schema | readonly Schema[]): items is readonly Sche
 
 function isScalar(value: unknown): boolean {
   return typeof value !== 'object' || value === null
-}
-
-function valueAt(value: unknown, path: string): unknown {
-  let current = value
-  for (const part of path.split('/').slice(1)) {
-    if (typeof current !== 'object' || current === null) return undefined
-    current = Reflect.get(current, part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  }
-  return current
 }
 
 /** Parts of an intersection may find the same thing. */

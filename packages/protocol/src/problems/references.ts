@@ -1,4 +1,5 @@
 /** Following `$ref` inside one schema document. */
+import { valueAt } from './json-pointer.ts'
 import { isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
 
 /**
@@ -11,22 +12,25 @@ export function resolveReference(
 ): Schema | undefined {
   if (typeof reference !== 'string') return undefined
   if (reference === '#') return scopes[0]
-  if (reference.startsWith('#/')) return asSchema(follow(scopes[0], reference))
-  return scopes.findLast((scope) => byId(scope, reference) !== undefined)?.$defs?.[reference]
+  if (reference.startsWith('#/')) return asSchema(valueAt(scopes[0], decodeURIComponent(reference)))
+  const definitions = scopes.map((scope) => ownValue(scope.$defs ?? {}, reference))
+  return definitions.findLast((definition) => definition !== undefined)
 }
 
-function byId(scope: SchemaNode, id: string): Schema | undefined {
-  return ownValue(scope.$defs ?? {}, id)
-}
+const referring = new WeakMap<object, boolean>()
 
-function follow(root: unknown, reference: string): unknown {
-  let current = root
-  for (const part of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof current !== 'object' || current === null) return undefined
-    current = Reflect.get(current, key)
+/** True when a `$ref` is anywhere in the schema: its parts then mean something only inside the whole. */
+export function hasReferences(schema: object): boolean {
+  let found = referring.get(schema)
+  if (found === undefined) {
+    found = '$ref' in schema || Object.values(schema).some(isObjectWithReferences)
+    referring.set(schema, found)
   }
-  return current
+  return found
+}
+
+function isObjectWithReferences(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && hasReferences(value)
 }
 
 function asSchema(value: unknown): Schema | undefined {

@@ -17,7 +17,8 @@ export interface SchemaNode {
   readonly pattern?: unknown
   readonly format?: unknown
   readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
+  /** TypeBox's types say `undefined` where no field is required. */
+  readonly required?: readonly string[] | undefined
   readonly additionalProperties?: Schema
   readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly items?: Schema | readonly Schema[]

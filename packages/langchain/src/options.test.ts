@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+
+import { langchainModel, type LangchainModelOptions, type LangchainSource } from './index.ts'
+import { resolveOptions } from './options.ts'
+
+describe('names', () => {
+  test('come from the string, of which only the first colon parts', () => {
+    expect(langchainModel('bedrock:anthropic.claude-v2:1')).toMatchObject({
+      provider: 'bedrock',
+      name: 'anthropic.claude-v2:1',
+    })
+  })
+})
+
+describe('defaults', () => {
+  test('two retries and ten minutes for a named model, no retries of ours for a made one', () => {
+    expect(resolveOptions('openai:gpt-4o', {})).toMatchObject({
+      timeoutMs: 600_000,
+      maxRetries: 2,
+      source: { kind: 'named', fields: { model: 'gpt-4o', maxRetries: 0 } },
+    })
+    const make = (): never => {
+      throw new Error('not called')
+    }
+    const made = resolveOptions(make, { provider: 'own', name: 'made' })
+    expect(made).toMatchObject({ maxRetries: 0, replacesRetries: false })
+  })
+
+  test('options that are not given are not passed on', () => {
+    const { source } = resolveOptions('anthropic:claude-sonnet-4-5', {})
+    expect(source).toEqual({ kind: 'named', fields: { model: 'claude-sonnet-4-5', maxRetries: 0 } })
+  })
+
+  test("the model's own options win", () => {
+    const { source } = resolveOptions('openai:gpt-4o', {
+      temperature: 0,
+      modelOptions: { temperature: 1, streamUsage: false },
+    })
+    expect(source).toMatchObject({ fields: { temperature: 1, streamUsage: false } })
+  })
+})
+
+test("the address stays beside other settings of OpenAI's client", () => {
+  const { source } = resolveOptions('openai:gpt-4o', {
+    baseUrl: 'http://localhost/v1',
+    modelOptions: { configuration: { defaultHeaders: { 'x-team': 'a' } } },
+  })
+  expect(source).toMatchObject({
+    fields: {
+      configuration: { baseURL: 'http://localhost/v1', defaultHeaders: { 'x-team': 'a' } },
+    },
+  })
+})
+
+const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, string])[] = [
+  ['gpt-4o', {}, 'write it as provider:model, such as openai:gpt-5-mini; got "gpt-4o"'],
+  ['openai:', {}, 'write it as provider:model'],
+  [':gpt-4o', {}, 'write it as provider:model'],
+  ['openai:gpt-4o', { name: 'other' }, 'name is in the string already'],
+  ['openai:gpt-4o', { maxTokens: 0 }, 'maxTokens must be an integer >= 1, got 0'],
+  ['openai:gpt-4o', { temperature: -1 }, 'temperature must be a number >= 0, got -1'],
+  ['openai:gpt-4o', { timeoutMs: -1 }, 'timeoutMs must be from 0 to 2147483647, got -1'],
+  ['openai:gpt-4o', { timeoutMs: 2 ** 31 }, 'timeoutMs must be from 0 to 2147483647'],
+  ['openai:gpt-4o', { timeoutMs: Number.NaN }, 'timeoutMs must be from 0'],
+  ['openai:gpt-4o', { maxRetries: 1.5 }, 'maxRetries must be an integer >= 0, got 1.5'],
+  ['openai:gpt-4o', { apiKey: ' ' }, 'apiKey must not be blank'],
+  ['openai:gpt-4o', { baseUrl: 'localhost:80' }, 'baseUrl must be an http or https address'],
+  ['groq:llama', { baseUrl: 'http://localhost' }, 'baseUrl is for openai and anthropic'],
+  [() => Promise.reject(new Error('not called')), {}, 'provider must be given in the options'],
+  [
+    () => Promise.reject(new Error('not called')),
+    { provider: 'a', name: 'b', temperature: 1 },
+    'temperature must be set on the LangChain model itself',
+  ],
+]
+
+test.each(REFUSED)('%s with %o is refused: %s', (source, options, problem) => {
+  const make = (): unknown => langchainModel(source, options)
+  expect(make).toThrow(TypeError)
+  expect(make).toThrow(problem)
+})
+
+test('all problems are named at once', () => {
+  const options = { maxTokens: 0, maxRetries: -1 }
+  expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; maxRetries /)
+  expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*; got "gpt-4o"$/)
+})

@@ -1,0 +1,73 @@
+import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+import { describe, expect, test } from 'vitest'
+
+import { createReplyBuilder } from './reply-builder.ts'
+
+describe('text', () => {
+  test('is that of strings and text blocks, and of no others', () => {
+    const builder = createReplyBuilder()
+    const texts = [
+      'one ',
+      [
+        { type: 'thinking', thinking: 'hm', index: 0 },
+        { type: 'text', text: 'two', index: 1 },
+        { type: 'reasoning', reasoning: 'hm' },
+        { type: 'text', text: ' three', index: 1 },
+      ],
+    ].map((content) => builder.add(new AIMessageChunk({ content })))
+    expect(texts).toEqual(['one ', 'two three'])
+    expect(builder.build()).toEqual({ text: 'one two three', toolCalls: [] })
+  })
+})
+
+describe('tool calls', () => {
+  test('of a whole message are taken, the broken ones with their text', () => {
+    const builder = createReplyBuilder()
+    builder.add(
+      new AIMessage({
+        content: '',
+        tool_calls: [{ id: 'a', name: 'f', args: { x: 1 } }],
+        invalid_tool_calls: [{ id: 'b', name: 'g', args: '{"y', error: 'broken' }],
+      }),
+    )
+    expect(builder.build().toolCalls).toEqual([
+      { id: 'a', name: 'f', arguments: '{"x":1}' },
+      { id: 'b', name: 'g', arguments: '{"y' },
+    ])
+  })
+
+  test('without an id get one that no other call has and that providers take', () => {
+    const builder = createReplyBuilder()
+    const call = { name: 'f', args: {} }
+    builder.add(new AIMessage({ content: '', tool_calls: [call, call] }))
+    builder.add(new AIMessage({ content: '', tool_calls: [call] }))
+    const ids = builder.build().toolCalls.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(3)
+    for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9_-]{1,40}$/)
+  })
+})
+
+describe('usage', () => {
+  const piece = (input: number, output: number, provider = 'other'): AIMessageChunk =>
+    new AIMessageChunk({
+      content: '',
+      response_metadata: { model_provider: provider },
+      usage_metadata: { input_tokens: input, output_tokens: output, total_tokens: input + output },
+    })
+
+  test('is absent when the provider says nothing', () => {
+    expect(createReplyBuilder().build()).not.toHaveProperty('usage')
+  })
+
+  test('adds up over pieces', () => {
+    const builder = createReplyBuilder()
+    for (const message of [piece(10, 1), piece(0, 2)]) builder.add(message)
+    expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 3 })
+  })
+
+  test("of Anthropic is the last count, which includes the first one's", () => {
+    const builder = createReplyBuilder()
+    for (const message of [piece(10, 1, 'anthropic'), piece(0, 15, 'none')]) builder.add(message)
+    expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 15 })
+  })
+})

@@ -1,0 +1,159 @@
+/** The stubs refuse what the services refuse: a test that passes here sends what they would take. */
+import { describe, expect, test } from 'vitest'
+
+import { anthropicStub, openaiStub } from './index.ts'
+
+const OPENAI = {
+  path: '/chat/completions',
+  headers: { authorization: 'Bearer key' },
+  body: { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+}
+
+const ANTHROPIC = {
+  path: '/v1/messages',
+  headers: { 'x-api-key': 'key', 'anthropic-version': '2023-06-01' },
+  body: { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] },
+}
+
+interface Sent {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: object
+}
+
+async function post(
+  baseUrl: string,
+  { path, headers, body }: Sent,
+): Promise<readonly [number, string]> {
+  const response = await fetch(baseUrl + path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
+  return [response.status, await response.text()]
+}
+
+const FUNCTION = { name: 'f', parameters: { type: 'object' } }
+const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+const ASKED = { role: 'assistant', content: null, tool_calls: [CALL] }
+const USER = { role: 'user', content: 'Hi' }
+
+const OPENAI_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
+  [404, 'Invalid URL', { path: '/completions' }],
+  [401, 'API key', { headers: {} }],
+  [400, 'model parameter', { body: { ...OPENAI.body, model: undefined } }],
+  [400, 'only streams', { body: { ...OPENAI.body, stream: false } }],
+  [400, 'empty array', { body: { ...OPENAI.body, messages: [] } }],
+  [400, 'Invalid value', { body: { ...OPENAI.body, messages: [{ role: 'bot', content: '' }] } }],
+  [400, 'only allowed when', { body: { ...OPENAI.body, tool_choice: 'none' } }],
+  [400, 'tools[0]', { body: { ...OPENAI.body, tools: [{ type: 'function', function: {} }] } }],
+  [
+    400,
+    'preceeding',
+    { body: { ...OPENAI.body, messages: [{ role: 'tool', tool_call_id: 'a' }] } },
+  ],
+  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, ASKED, USER] } }],
+  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, ASKED] } }],
+  [
+    400,
+    'maximum length 40',
+    {
+      body: {
+        ...OPENAI.body,
+        messages: [USER, { ...ASKED, tool_calls: [{ ...CALL, id: 'x'.repeat(41) }] }],
+      },
+    },
+  ],
+]
+
+const USE = { type: 'tool_use', id: 'a', name: 'f', input: {} }
+const RESULT = { type: 'tool_result', tool_use_id: 'a', content: 'ok' }
+const TOOLS = [{ name: 'f', input_schema: { type: 'object' } }]
+const using = (...messages: object[]): Partial<Sent> => {
+  return { body: { ...ANTHROPIC.body, tools: TOOLS, messages } }
+}
+
+const ANTHROPIC_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
+  [404, 'Not Found', { path: '/messages' }],
+  [401, 'x-api-key', { headers: { 'anthropic-version': '1' } }],
+  [400, 'anthropic-version', { headers: { 'x-api-key': 'key' } }],
+  [400, 'max_tokens: Field required', { body: { ...ANTHROPIC.body, max_tokens: undefined } }],
+  [400, 'at least one message', { body: { ...ANTHROPIC.body, messages: [] } }],
+  [
+    400,
+    'must define tools',
+    { body: { ...ANTHROPIC.body, messages: [USER, { role: 'assistant', content: [USE] }] } },
+  ],
+  [400, 'while providing tools', { body: { ...ANTHROPIC.body, tool_choice: { type: 'none' } } }],
+  [400, "Input should be 'object'", { body: { ...ANTHROPIC.body, tools: [{ name: 'f' }] } }],
+  [
+    400,
+    'does not support oneOf',
+    {
+      body: {
+        ...ANTHROPIC.body,
+        tools: [{ name: 'f', input_schema: { type: 'object', anyOf: [] } }],
+      },
+    },
+  ],
+  [400, "Input should be 'user'", using({ role: 'system', content: 'x' })],
+  [400, 'non-empty', using({ role: 'user', content: '' })],
+  [400, 'unexpected `tool_use_id`', using({ role: 'user', content: [RESULT] })],
+  [400, 'without `tool_result`', using(USER, { role: 'assistant', content: [USE] }, USER)],
+  [
+    400,
+    'should match pattern',
+    using(USER, { role: 'assistant', content: [{ ...USE, id: 'a b' }] }),
+  ],
+  [400, 'valid dictionary', using(USER, { role: 'assistant', content: [{ ...USE, input: 'x' }] })],
+]
+
+describe('openai', () => {
+  test.each(OPENAI_REFUSALS)('%i %s', async (status, message, change) => {
+    await using stub = await openaiStub([])
+    const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
+    expect(answered).toBe(status)
+    expect(text).toContain(message)
+    expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } })
+  })
+
+  test('usage is sent only when it is asked for, and every stream is closed by [DONE]', async () => {
+    await using stub = await openaiStub(['one', 'two'])
+    const tools = [{ type: 'function', function: FUNCTION }]
+    const [, plain] = await post(stub.baseUrl, { ...OPENAI, body: { ...OPENAI.body, tools } })
+    const body = { ...OPENAI.body, stream_options: { include_usage: true } }
+    const [, counted] = await post(stub.baseUrl, { ...OPENAI, body })
+    expect(plain).not.toContain('prompt_tokens')
+    expect(counted).toContain('"choices":[],"usage":{"prompt_tokens":')
+    for (const text of [plain, counted]) expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+})
+
+describe('anthropic', () => {
+  test.each(ANTHROPIC_REFUSALS)('%i %s', async (status, message, change) => {
+    await using stub = await anthropicStub([])
+    const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
+    expect(answered).toBe(status)
+    expect(text).toContain(message)
+    expect(JSON.parse(text)).toMatchObject({ type: 'error' })
+  })
+
+  test('blocks open and close in their order', async () => {
+    const reply = { reasoning: 'Hm.', text: 'Well.', toolCalls: [{ name: 'f', arguments: {} }] }
+    await using stub = await anthropicStub([reply])
+    const [, text] = await post(stub.baseUrl, ANTHROPIC)
+    const names = text.match(/(?<=^event: ).*$/gm)?.filter((name) => !name.endsWith('_delta'))
+    const block = ['content_block_start', 'content_block_stop']
+    expect(names).toEqual(['message_start', 'ping', ...block, ...block, ...block, 'message_stop'])
+    expect(text.match(/"index":\d/g)?.at(-1)).toBe('"index":2')
+  })
+})
+
+test('a script that has run out is an error of the server', async () => {
+  await using stub = await openaiStub(['only one'])
+  await post(stub.baseUrl, OPENAI)
+  const [status, text] = await post(stub.baseUrl, OPENAI)
+  expect(status).toBe(500)
+  expect(text).toContain('no answer to call 2')
+  expect(await (await stub.request(1)).ended).toBe('sent')
+})

@@ -1,0 +1,154 @@
+import Type from 'typebox'
+import { Check } from 'typebox/schema'
+import { describe, expect, it } from 'vitest'
+import { describeProblems } from './describe-problems.ts'
+
+// As text, because an object literal with `then` looks like a promise.
+const condition: object = JSON.parse(
+  '{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}',
+)
+
+describe('[P1] nothing is missed', () => {
+  it('beyond the eight errors at which TypeBox stops', () => {
+    const schema = Type.Array(Type.String())
+    expect(
+      describeProblems(
+        schema,
+        Array.from({ length: 20 }, () => 1),
+      ),
+    ).toHaveLength(20)
+  })
+
+  it.each<[string, object, unknown, string[]]>([
+    [
+      'nested',
+      Type.Object({ a: Type.Array(Type.Object({ b: Type.Integer() })) }),
+      { a: [{ b: 1 }, { b: 'x' }, {}] },
+      ['/a/1/b', '/a/2/b'],
+    ],
+    [
+      'record',
+      Type.Record(Type.String(), Type.Integer()),
+      { a: 1, b: 'x', 'c/d~e': null },
+      ['/b', '/c~1d~0e'],
+    ],
+    ['tuple', Type.Tuple([Type.String(), Type.Integer()]), [1, 'a'], ['/0', '/1']],
+    ['tuple, too long', Type.Tuple([Type.String()]), ['a', 'b'], ['/1']],
+    ['old tuple', { items: [{ type: 'string' }, { type: 'integer' }] }, [1, 'a'], ['/0', '/1']],
+    [
+      'intersection',
+      Type.Intersect([Type.Object({ a: Type.String() }), Type.Object({ b: Type.String() })]),
+      {},
+      ['/a', '/b'],
+    ],
+    [
+      'definitions',
+      { $defs: { N: { type: 'integer' } }, properties: { a: { $ref: '#/$defs/N' } } },
+      { a: 'x' },
+      ['/a'],
+    ],
+    [
+      'definitions of a part',
+      { properties: { a: { $defs: { N: { $id: 'N', type: 'integer' } }, $ref: 'N' } } },
+      { a: 'x' },
+      ['/a'],
+    ],
+    [
+      'a reference to the root',
+      { properties: { next: { $ref: '#' }, n: { type: 'integer' } } },
+      { next: { next: { n: 'x' } } },
+      ['/next/next/n'],
+    ],
+    [
+      'an anchor',
+      { $defs: { N: { $anchor: 'n', type: 'integer' } }, properties: { a: { $ref: '#n' } } },
+      { a: 'x' },
+      ['/a'],
+    ],
+    ['a condition', condition, {}, ['/c']],
+    ['a condition that holds', condition, { a: 1 }, ['/b']],
+    [
+      'left-over fields',
+      { allOf: [{ properties: { a: true } }], unevaluatedProperties: false },
+      { a: 1, b: 1 },
+      ['/b'],
+    ],
+    ['exactly one', { oneOf: [{ required: ['a'] }, { required: ['b'] }] }, { a: 1, b: 1 }, ['']],
+    ['dependent', { dependentSchemas: { a: { required: ['b'] } } }, { a: 1 }, ['/b']],
+    ['false', { properties: { a: false } }, { a: 1 }, ['/a']],
+    [
+      'patterns',
+      { patternProperties: { '^n_': { type: 'integer' } }, additionalProperties: false },
+      { n_a: 'x', m: 1 },
+      ['/n_a', '/m'],
+    ],
+  ])('%s', (_, schema, value, paths) => {
+    expect(Check(schema, value)).toBe(false)
+    expect(describeProblems(schema, value).map((problem) => problem.path)).toEqual(paths)
+  })
+
+  it('and nothing is made up', () => {
+    expect(describeProblems({ oneOf: [{ type: 'string' }, { type: 'integer' }] }, 1)).toEqual([])
+    expect(
+      describeProblems(Type.Object({ a: Type.Optional(Type.String()) }), { a: undefined }),
+    ).toEqual([])
+    expect(describeProblems({}, Symbol('s'))).toEqual([])
+  })
+})
+
+describe('[P2] a union', () => {
+  const shape = Type.Union([
+    Type.Object({ type: Type.Literal('circle'), radius: Type.Number() }),
+    Type.Object({ type: Type.Literal('square'), side: Type.Number() }),
+  ])
+
+  it('is judged by the member that the value names', () => {
+    expect(describeProblems(shape, { type: 'circle', side: 1 }).map((p) => p.path)).toEqual([
+      '/radius',
+    ])
+    expect(describeProblems(Type.Array(shape), [{ type: 'square' }]).map((p) => p.path)).toEqual([
+      '/0/side',
+    ])
+  })
+
+  it('without a name is asked for one', () => {
+    expect(describeProblems(shape, {})).toEqual([
+      { path: '/type', message: 'is required', expected: 'one of "circle", "square"' },
+    ])
+    expect(describeProblems(shape, { type: 'star' }).map((p) => p.message)).toEqual([
+      'must be one of "circle", "square", got "star"',
+    ])
+  })
+
+  it('of other things is judged by the value’s JSON type', () => {
+    const either = Type.Union([Type.String(), Type.Object({ q: Type.String() }), Type.Null()])
+    expect(describeProblems(either, { q: 1 }).map((p) => p.path)).toEqual(['/q'])
+    expect(describeProblems(either, 5).map((p) => p.message)).toEqual([
+      'must be a string or an object or null, got 5',
+    ])
+  })
+
+  it('of untagged objects is judged by the one it comes closest to', () => {
+    const either = Type.Union([
+      Type.Object({ a: Type.String(), b: Type.String(), c: Type.String() }),
+      Type.Object({ d: Type.String() }),
+    ])
+    expect(describeProblems(either, { a: 'x', b: 'x' }).map((p) => p.path)).toEqual(['/c'])
+  })
+})
+
+describe('[P3] a value of the wrong type', () => {
+  it('is one problem', () => {
+    const schema = Type.Object({ a: Type.String(), b: Type.String() }, { minProperties: 1 })
+    expect(describeProblems(schema, 'x').map((p) => p.path)).toEqual([''])
+  })
+})
+
+describe('[P4] work', () => {
+  it('is bounded for a reference that goes nowhere but round', () => {
+    const schema = { $defs: { A: { $ref: '#/$defs/A' } }, $ref: '#/$defs/A' }
+    expect(describeProblems(schema, 1).map((p) => p.message)).toEqual([
+      'is nested too deeply to be checked',
+    ])
+  })
+})

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest'
+import { pointer, valueAt } from './json-pointer.ts'
+
+describe('pointer and valueAt', () => {
+  it.each(['a', 'a/b', '~', '~1', '', ' ', '0', 'é\n'])('lead to the field %j and back', (key) => {
+    expect(valueAt({ [key]: { inner: 1 } }, pointer(pointer('', key), 'inner'))).toBe(1)
+  })
+
+  it('escape as RFC 6901 says', () => {
+    expect(pointer('/inputs', 'a/b~c')).toBe('/inputs/a~1b~0c')
+    expect(pointer('', 3)).toBe('/3')
+  })
+
+  it('find the whole value at "" and nothing where nothing is', () => {
+    expect(valueAt(5, '')).toBe(5)
+    expect(valueAt({ a: 1 }, '/a/b/c')).toBeUndefined()
+    expect(valueAt([1, 2], '/1')).toBe(2)
+  })
+})

@@ -1,0 +1,71 @@
+/**
+ * A law over many values: `decode`, `describeProblems` and TypeBox's own interpreter agree on what is
+ * valid. The values are the valid fixtures with one place changed, the same ones on every run.
+ */
+import { Check } from 'typebox/schema'
+import { describe, expect, it } from 'vitest'
+import { decode, describeProblems } from '../src/index.ts'
+import { fixturesIn, schemaNamed } from './fixtures.ts'
+
+const CHANGES_EACH = 15
+const REPLACEMENTS = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  '',
+  'x',
+  [],
+  {},
+  ['x'],
+  { type: 'ping' },
+  [{}],
+  'RUNNING',
+]
+
+describe('decode, describeProblems and TypeBox', () => {
+  it.each(fixturesIn('valid'))('agree on changes of $name', ({ schema, text }) => {
+    const node = schemaNamed(schema)
+    const random = randomFrom(text)
+    for (let change = 0; change < CHANGES_EACH; change++) {
+      const value = changed(JSON.parse(text), random)
+      const fits = Check(node, value)
+      expect(decode(node, value).ok, JSON.stringify(value)).toBe(fits)
+      expect(describeProblems(node, value).length === 0, JSON.stringify(value)).toBe(fits)
+    }
+  })
+})
+
+type Random = (below: number) => number
+
+/** The value with one place replaced, one field removed or one added. */
+function changed(value: unknown, random: Random): unknown {
+  const places: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
+  collect(value, places, { root: value, random })
+  return places[random(places.length)]?.()
+}
+
+function collect(
+  value: unknown,
+  places: (() => unknown)[],
+  { root, random }: { readonly root: unknown; readonly random: Random },
+): void {
+  if (typeof value !== 'object' || value === null) return
+  const act = (action: () => void) => places.push(() => (action(), root))
+  act(() => Reflect.set(value, 'addedField', 1))
+  for (const key of Object.keys(value)) {
+    act(() => Reflect.set(value, key, REPLACEMENTS[random(REPLACEMENTS.length)]))
+    if (!Array.isArray(value)) act(() => Reflect.deleteProperty(value, key))
+    collect(Reflect.get(value, key), places, { root, random })
+  }
+}
+
+/** A linear congruential generator, seeded by the text: the same changes on every run. */
+function randomFrom(text: string): Random {
+  let state = [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7)
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
