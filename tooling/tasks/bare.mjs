@@ -55,7 +55,7 @@ await task(words)
 /** Installs the dependencies unless they are those of the lockfile already. */
 function install() {
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()]
-  unlessSame('install', contentOf(files), existsSync(NODE), () => {
+  unlessSame('install', { signature: contentOf(files), present: existsSync(NODE) }, () => {
     say('Installing dependencies')
     const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     must('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'])
@@ -65,7 +65,7 @@ function install() {
 /** Builds every package unless their sources are those of the last build. */
 function build() {
   const sources = statsOf(['packages', 'apps', 'tooling/build', 'tooling/tsconfig'])
-  unlessSame('build', sources, true, () => {
+  unlessSame('build', { signature: sources, present: true }, () => {
     say('Building')
     must('turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
   })
@@ -74,14 +74,14 @@ function build() {
 /** Builds the server alone, which needs no other package to be built. */
 function buildServer() {
   const sources = statsOf(['packages', 'apps/server', 'tooling/build', 'tooling/tsconfig'])
-  unlessSame('build-server', sources, existsSync(SERVER), () => {
+  unlessSame('build-server', { signature: sources, present: existsSync(SERVER) }, () => {
     say('Building the server')
     must('tsdown', ['--config', 'tsdown.program.ts'], join(ROOT, 'apps', 'server'))
   })
 }
 
 /** Does `work` unless it was done before with the same signature and its result is still there. */
-function unlessSame(name, signature, present, work) {
+function unlessSame(name, { signature, present }, work) {
   const stamp = join(CACHE, name)
   if (present && existsSync(stamp) && readFileSync(stamp, 'utf8') === signature) return
   work()
@@ -107,7 +107,8 @@ function statsOf(folders) {
   const hash = createHash('sha256')
   const walk = (path) => {
     for (const entry of readdirSync(path, { withFileTypes: true })) {
-      if (['node_modules', 'dist', '.turbo', '.tutti', 'test', 'fixtures'].includes(entry.name)) continue
+      if (['node_modules', 'dist', '.turbo', '.tutti', 'test', 'fixtures'].includes(entry.name))
+        continue
       const child = join(path, entry.name)
       if (entry.isDirectory()) walk(child)
       else if (!/\.(test|test-d)\.ts$|\.md$/.test(entry.name)) {

@@ -52,9 +52,13 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
   }
   refuseUnsupported(variables, problems)
   if (problems.length === 0) return environment
-  throw new TuttiError('CONFIG_INVALID', `Cannot start:\n${problems.map((p) => `  ${p}`).join('\n')}`, {
-    details: { problems },
-  })
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot start:\n${problems.map((p) => `  ${p}`).join('\n')}`,
+    {
+      details: { problems },
+    },
+  )
 }
 
 /** The value of a variable; one that is empty counts as not set. */

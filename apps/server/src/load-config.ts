@@ -27,7 +27,10 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
   const absolute = resolve(found)
   if (!existsSync(absolute)) throw invalid(absolute, ['there is no such file'])
   const loaded: unknown = await importFile(absolute)
-  const config = loaded !== null && typeof loaded === 'object' && 'default' in loaded ? loaded.default : undefined
+  const config =
+    loaded !== null && typeof loaded === 'object' && 'default' in loaded
+      ? loaded.default
+      : undefined
   const problems = findConfigProblems(config)
   if (problems.length > 0) throw invalid(absolute, problems)
   // NOTE: a cast at the boundary: the parts that the server relies on have just been checked.
@@ -57,7 +60,11 @@ export function findConfigProblems(config: unknown): readonly string[] {
   const problems = Object.keys(config)
     .filter((key) => !KNOWN_KEYS.includes(key))
     .map((key) => `"${key}" is not a known setting. Known: ${KNOWN_KEYS.join(', ')}`)
-  if (!('ensembles' in config) || !Array.isArray(config.ensembles) || config.ensembles.length === 0) {
+  if (
+    !('ensembles' in config) ||
+    !Array.isArray(config.ensembles) ||
+    config.ensembles.length === 0
+  ) {
     problems.push('"ensembles" must be a list of at least one ensemble')
   } else if (!config.ensembles.every(isEnsemble)) {
     problems.push('"ensembles" must hold values made by ensemble() of @tutti/ensemble')

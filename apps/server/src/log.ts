@@ -5,10 +5,12 @@ type Level = 'debug' | 'info' | 'warn' | 'error'
 
 /** A logger that writes lines with `write`. */
 export function jsonLogger(write: (line: string) => void): Logger {
-  const log = (level: Level) => (message: string, fields: LogFields = {}) => {
-    const time = new Date().toISOString()
-    write(`${JSON.stringify({ time, level, message, ...fields }, plain)}\n`)
-  }
+  const log =
+    (level: Level) =>
+    (message: string, fields: LogFields = {}) => {
+      const time = new Date().toISOString()
+      write(`${JSON.stringify({ time, level, message, ...fields }, plain)}\n`)
+    }
   return { debug: () => undefined, info: log('info'), warn: log('warn'), error: log('error') }
 }
 

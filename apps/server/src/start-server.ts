@@ -38,7 +38,10 @@ export async function startServer(
   const tools = toolCatalog(allTools(ensembles, config.tools ?? []))
   const models = modelCatalog(toModels(config.models ?? {}))
   const storage = sqliteRunStorage(environment.dataDir)
-  const runs = await unlessFailed(storage, () => new RunService(storage, ensembles, { ...runLimits, logger }))
+  const runs = await unlessFailed(
+    storage,
+    () => new RunService(storage, ensembles, { ...runLimits, logger }),
+  )
   const api = await unlessFailed(storage, () =>
     serveControlApi(
       {
@@ -75,7 +78,10 @@ async function unlessFailed<T>(storage: AsyncDisposable, make: () => T | Promise
 }
 
 /** The configured tools, and those of the ensembles whose name is not taken. */
-function allTools(ensembles: readonly Ensemble[], tools: readonly AgentTool[]): readonly AgentTool[] {
+function allTools(
+  ensembles: readonly Ensemble[],
+  tools: readonly AgentTool[],
+): readonly AgentTool[] {
   const taken = new Set(tools.map(({ name }) => name))
   const others = ensembles.flatMap(({ tasks }) => tasks.flatMap((task) => task.tools))
   return [...tools, ...others.filter(({ name }) => !taken.has(name) && taken.add(name))]
@@ -104,7 +110,10 @@ function assertSafeAddress({ auth }: TuttiConfig, { host, apiKeys }: Environment
 }
 
 /** A name that the operator listens on is a name of the server; `0.0.0.0` says nothing about names. */
-function allowedHosts({ allowedHosts: named }: TuttiConfig, { host }: Environment): readonly string[] {
+function allowedHosts(
+  { allowedHosts: named }: TuttiConfig,
+  { host }: Environment,
+): readonly string[] {
   const everyAddress = host === '0.0.0.0' || host === '::'
   if (named !== undefined) return everyAddress ? named : [...named, host]
   return everyAddress ? ['*'] : [host]

@@ -14,7 +14,9 @@ export type EventFilter = (type: RunEvent['type']) => boolean
 export function eventFilter(list: string | undefined): EventFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())
   const wanted = new Set(names.filter((name) => name !== ''))
-  const unknown = [...wanted].filter((name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name))
+  const unknown = [...wanted].filter(
+    (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
+  )
   if (unknown.length > 0) {
     const message = `names no event type: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
     throw badRequest('Query', [{ path: '/events', message }])

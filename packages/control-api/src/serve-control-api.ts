@@ -42,7 +42,10 @@ export async function serveControlApi(
   const sockets = createSockets(resolved)
   let listening = 0
   const app = createApp(resolved, { clients: () => sockets.count, port: () => listening })
-  const server = createServer(getRequestListener(app.fetch))
+  const answer = getRequestListener(app.fetch)
+  const server = createServer((request, response) => {
+    void answer(request, response)
+  })
   sockets.attach(server)
   listening = await listen(server, host, port)
   return {

@@ -51,9 +51,10 @@ export interface TypedTool<Input extends TSchema, Output extends TSchema> extend
  *
  * @throws {TypeError} when the name or the description is missing or malformed.
  */
-export function defineTool<const Input extends TSchema, const Output extends TSchema = Type.TString>(
-  definition: ToolDefinition<Input, Output>,
-): TypedTool<Input, Output> {
+export function defineTool<
+  const Input extends TSchema,
+  const Output extends TSchema = Type.TString,
+>(definition: ToolDefinition<Input, Output>): TypedTool<Input, Output> {
   checkDefinition(definition.name, definition.description)
   const { name, description, input: inputSchema, output: outputSchema } = definition
   return {
@@ -83,10 +84,7 @@ export interface TextToolDefinition {
   readonly timeoutMs?: number
   /** Whether a call whose outcome is unknown may be made again. @default true */
   readonly idempotent?: boolean
-  execute(
-    input: string,
-    context: ToolContext,
-  ): string | ToolResult | Promise<string | ToolResult>
+  execute(input: string, context: ToolContext): string | ToolResult | Promise<string | ToolResult>
 }
 
 /** Schema of every text tool: one required string named `input`. */

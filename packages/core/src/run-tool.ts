@@ -59,20 +59,25 @@ export async function runTool(
   const startedAt = clock.elapsed()
   const parsed = parseArguments(tool.name, call.arguments)
   const ended = parsed.ok
-    ? await runBody(tool, call, parsed.value, { ...options, clock })
+    ? await runBody({ tool, call, input: parsed.value, options, clock })
     : ({ result: parsed.failure, end: 'finished' } as const)
   return { ...ended, durationMs: Math.max(0, Math.round(clock.elapsed() - startedAt)) }
 }
 
 type Ended = Omit<ToolCallOutcome, 'durationMs'>
 
-function runBody(
-  tool: AgentTool,
-  call: ToolCall,
-  input: unknown,
-  options: RunToolOptions & { readonly clock: Clock },
-): Promise<Ended> {
-  const { clock, signal, graceMs = DEFAULT_GRACE_MS } = options
+interface BodyCall {
+  readonly tool: AgentTool
+  readonly call: ToolCall
+  readonly input: unknown
+  readonly options: RunToolOptions
+  readonly clock: Clock
+}
+
+/** Runs the tool body against its time limit and the caller's signal, whichever ends first. */
+function runBody(body: BodyCall): Promise<Ended> {
+  const { tool, clock, options } = body
+  const { signal, graceMs = DEFAULT_GRACE_MS } = options
   if (signal?.aborted === true) return Promise.resolve(cancelled(tool.name, 'cancelled'))
   const controller = new AbortController()
   return new Promise((resolve) => {
@@ -84,11 +89,9 @@ function runBody(
       resolve(ended)
     }
     const stopTimeout = clock.after(tool.timeoutMs, () => {
-      controller.abort(new DOMException(`Tool "${tool.name}" timed out`, 'TimeoutError'))
-      finish({
-        result: ToolResult.failure(`Tool "${tool.name}" timed out after ${tool.timeoutMs} ms`),
-        end: 'timed_out',
-      })
+      const message = `Tool "${tool.name}" timed out after ${tool.timeoutMs} ms`
+      controller.abort(new DOMException(message, 'TimeoutError'))
+      finish({ result: ToolResult.failure(message), end: 'timed_out' })
     })
     const onAbort = (): void => {
       stopTimeout()
@@ -98,27 +101,22 @@ function runBody(
       })
     }
     signal?.addEventListener('abort', onAbort, { once: true })
-    callSafely(tool, call, input, { ...options, signal: controller.signal }).then(
-      (result) => {
-        finish(
-          signal?.aborted === true ? cancelled(tool.name, 'cancelled') : { result, end: 'finished' },
-        )
-      },
-      /* v8 ignore next */ () => undefined,
-    )
+    void callSafely(body, controller.signal).then((result) => {
+      const gone = signal?.aborted === true
+      finish(gone ? cancelled(tool.name, 'cancelled') : { result, end: 'finished' })
+    })
   })
 }
 
+/** Calls the tool; what it throws becomes a failed result. */
 async function callSafely(
-  tool: AgentTool,
-  call: ToolCall,
-  input: unknown,
-  options: RunToolOptions & { readonly signal: AbortSignal },
+  { tool, call, input, options }: BodyCall,
+  signal: AbortSignal,
 ): Promise<ToolResult> {
   const { taskName, runId } = options
   try {
     return await tool.call(input, {
-      signal: options.signal,
+      signal,
       callId: call.id,
       idempotencyKey: options.idempotencyKey ?? call.id,
       agentRole: options.agentRole ?? 'unknown',

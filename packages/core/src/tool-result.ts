@@ -14,7 +14,9 @@ export interface ToolResult {
 export const ToolResult = {
   /** A call that worked. */
   success(output: string, structured?: unknown): ToolResult {
-    return structured === undefined ? { success: true, output } : { success: true, output, structured }
+    return structured === undefined
+      ? { success: true, output }
+      : { success: true, output, structured }
   },
   /** A call that did not. */
   failure(errorMessage: string): ToolResult {
@@ -24,7 +26,9 @@ export const ToolResult = {
 
 /** The text of a result that is sent to the model: its output, or `Error: …`. */
 export function toModelText(result: ToolResult): string {
-  return result.success ? result.output : `Error: ${result.errorMessage ?? 'Tool execution failed with no message'}`
+  return result.success
+    ? result.output
+    : `Error: ${result.errorMessage ?? 'Tool execution failed with no message'}`
 }
 
 /** Whether a value returned by a tool body is a {@link ToolResult} rather than plain output. */

@@ -92,7 +92,8 @@ function assertEnsemble(definition: EnsembleDefinition, workflow: Workflow): voi
   const [first] = problems
   if (first === undefined) return
   const messages = problems.map(({ message }) => message)
-  const text = problems.length === 1 && first.code === 'CIRCULAR_DEPENDENCY'
+  const text =
+    problems.length === 1 && first.code === 'CIRCULAR_DEPENDENCY'
       ? first.message
       : `Cannot make ensemble "${name}": ${messages.join('; ')}`
   throw new TuttiError(first.code, text, { details: { problems: messages } })

@@ -3,7 +3,13 @@
 // To define
 export { agent, type Agent, type AgentDefinition } from './agent.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
-export { assertInputs, inputVariables, missingInputs, taskVariables, type Inputs } from './inputs.ts'
+export {
+  assertInputs,
+  inputVariables,
+  missingInputs,
+  taskVariables,
+  type Inputs,
+} from './inputs.ts'
 export { modelCatalog, type ModelCatalog } from './model/model-catalog.ts'
 export type { ErrorStrategy } from './next.ts'
 export type { Workflow } from './plan.ts'

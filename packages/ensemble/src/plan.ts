@@ -30,7 +30,9 @@ export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
   const waitsFor = new Map(
     tasks.map((task, index) => [
       task.name,
-      workflow === 'PARALLEL' ? [...new Set(task.context)] : order.slice(Math.max(0, index - 1), index),
+      workflow === 'PARALLEL'
+        ? [...new Set(task.context)]
+        : order.slice(Math.max(0, index - 1), index),
     ]),
   )
   return { workflow, order, waitsFor }
@@ -63,7 +65,8 @@ interface ContextReference {
 
 function contextProblem({ names, index, wanted, workflow }: ContextReference): string | undefined {
   const at = names.indexOf(wanted)
-  if (at === -1) return `context names an unknown task "${wanted}". Available: [${names.join(', ')}]`
+  if (at === -1)
+    return `context names an unknown task "${wanted}". Available: [${names.join(', ')}]`
   if (workflow === 'SEQUENTIAL' && at >= index) {
     return `context "${wanted}" does not come before it, as SEQUENTIAL needs`
   }

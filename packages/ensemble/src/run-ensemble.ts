@@ -108,7 +108,10 @@ class Run {
     this.#startedAt = this.#clock.elapsed() - (options.resume?.elapsedMs ?? 0)
     this.#completed = new Map(options.resume?.completed.map((done) => [done.taskName, done]))
     this.#phases = new Map(
-      ensemble.plan.order.map((name) => [name, this.#completed.has(name) ? 'completed' : 'pending']),
+      ensemble.plan.order.map((name) => [
+        name,
+        this.#completed.has(name) ? 'completed' : 'pending',
+      ]),
     )
   }
 

@@ -61,14 +61,20 @@ export function task(definition: TaskDefinition): Task {
     agent,
     ...(definition.model === undefined ? {} : { model: definition.model }),
     tools: [...(definition.tools ?? []), ...agent.tools],
-    context: (definition.context ?? []).map((item) => (typeof item === 'string' ? item : item.name)),
+    context: (definition.context ?? []).map((item) =>
+      typeof item === 'string' ? item : item.name,
+    ),
     maxIterations: definition.maxIterations ?? DEFAULT_MAX_ITERATIONS,
   }
   const problems = findTaskProblems(made)
   if (problems.length === 0) return made
-  throw new TuttiError('CONFIG_INVALID', `Cannot make task "${made.name}": ${problems.join('; ')}`, {
-    details: { problems },
-  })
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot make task "${made.name}": ${problems.join('; ')}`,
+    {
+      details: { problems },
+    },
+  )
 }
 
 function findTaskProblems(made: Task): readonly string[] {

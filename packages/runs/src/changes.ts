@@ -20,7 +20,10 @@ export type RunFields = Pick<
 >
 
 /** Fields of a task that events change. */
-export type TaskFields = Omit<Required<TaskRecord>, 'taskIndex' | 'name' | 'description' | 'agentRole'>
+export type TaskFields = Omit<
+  Required<TaskRecord>,
+  'taskIndex' | 'name' | 'description' | 'agentRole'
+>
 
 /** A task that has not begun. */
 export type NewTask = Pick<TaskRecord, 'taskIndex' | 'name' | 'description' | 'agentRole'>
@@ -74,9 +77,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
         }),
       ]
     case 'metrics_snapshot':
-      return [
-        change(event, { inputTokens: event.inputTokens, outputTokens: event.outputTokens }),
-      ]
+      return [change(event, { inputTokens: event.inputTokens, outputTokens: event.outputTokens })]
     case 'tool_called':
       return [{ ...change(event, {}), addToolCalls: 1 }]
     case 'task_completed':
@@ -110,6 +111,9 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
 
 type TaskChange = Extract<Change, { kind: 'task' }>
 
-function change({ taskIndex }: { readonly taskIndex: number }, set: Partial<TaskFields>): TaskChange {
+function change(
+  { taskIndex }: { readonly taskIndex: number },
+  set: Partial<TaskFields>,
+): TaskChange {
   return { kind: 'task', taskIndex, set }
 }

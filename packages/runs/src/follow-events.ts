@@ -47,13 +47,13 @@ export async function* followEvents(
     while (signal?.aborted !== true) {
       const batch = live.complete ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
-      if (last !== undefined) {
-        yield batch
-        if (last.type === 'run_result') return
-        next = last.seq + 1
-      } else if (live.complete) {
+      if (last === undefined) {
         await live.arrival()
+        continue
       }
+      yield batch
+      if (last.type === 'run_result') return
+      next = last.seq + 1
     }
   } finally {
     stopListening()

@@ -102,14 +102,11 @@ function pieces(text: string): readonly string[] {
 
 function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => string): ModelReply {
   const text = scripted.text ?? ''
-  const toolCalls = (scripted.toolCalls ?? []).map(
-    (call): ToolCall => ({
-      id: call.id ?? nextId(),
-      name: call.name,
-      arguments:
-        typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    }),
-  )
+  const toolCalls = (scripted.toolCalls ?? []).map((call): ToolCall => ({
+    id: call.id ?? nextId(),
+    name: call.name,
+    arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
+  }))
   const written = text + toolCalls.map((call) => call.name + call.arguments).join('')
   const read = request.messages.map((message) => message.content).join('')
   const usage = scripted.usage ?? { inputTokens: tokens(read), outputTokens: tokens(written) }

@@ -5,7 +5,9 @@ import { LIBRARY, type Article } from './library.ts'
 
 /** Words that say nothing about a subject. */
 const STOP_WORDS = new Set(
-  'a an and are as at be by can for from how in is it of on or that the this to what when which who why with'.split(' '),
+  'a an and are as at be by can for from how in is it of on or that the this to what when which who why with'.split(
+    ' ',
+  ),
 )
 
 /** Finds articles on a subject. */
@@ -16,7 +18,11 @@ export const searchLibrary = defineTool({
   input: Type.Object({
     query: Type.String({ minLength: 1, description: 'A subject in a few words' }),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 10, description: 'How many articles at most; 3 when absent' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 10,
+        description: 'How many articles at most; 3 when absent',
+      }),
     ),
   }),
   output: Type.Array(Type.Object({ id: Type.String(), title: Type.String() })),
@@ -72,7 +78,10 @@ function rank(words: readonly string[]): readonly Article[] {
     .map(({ article }) => article)
 }
 
-function score({ title, text }: Article, words: readonly string[]): { distinct: number; times: number } {
+function score(
+  { title, text }: Article,
+  words: readonly string[],
+): { distinct: number; times: number } {
   const own = wordsOf(`${title} ${title} ${text}`)
   const counts = words.map((word) => own.filter((candidate) => candidate === word).length)
   return {

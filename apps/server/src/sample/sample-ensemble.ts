@@ -7,7 +7,8 @@ import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 export function sampleEnsemble(model: ChatModel): Ensemble {
   const researcher = task({
     name: 'researcher',
-    description: 'Research {topic} in the library: search it, read the best articles, and note what matters',
+    description:
+      'Research {topic} in the library: search it, read the best articles, and note what matters',
     expectedOutput: 'Notes on {topic}: one finding a line, each starting with "- "',
     agent: agent({
       role: 'Researcher',

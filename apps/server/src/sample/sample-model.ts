@@ -43,7 +43,12 @@ function research(request: ModelRequest): ScriptedReply {
     }
   }
   const findings = articles.flatMap(({ content }) => sentencesOf(content).slice(0, 2))
-  return { text: findings.slice(0, MAX_FINDINGS).map((finding) => `- ${finding}`).join('\n') }
+  return {
+    text: findings
+      .slice(0, MAX_FINDINGS)
+      .map((finding) => `- ${finding}`)
+      .join('\n'),
+  }
 }
 
 function write(request: ModelRequest): ScriptedReply {
@@ -82,5 +87,10 @@ function topicOf({ messages }: ModelRequest, pattern: RegExp): string {
 
 function sentencesOf(article: string): readonly string[] {
   const [, ...lines] = article.split('\n')
-  return lines.join(' ').match(/[^.!?]+[.!?]/g)?.map((sentence) => sentence.trim()) ?? []
+  return (
+    lines
+      .join(' ')
+      .match(/[^.!?]+[.!?]/g)
+      ?.map((sentence) => sentence.trim()) ?? []
+  )
 }

@@ -1,6 +1,12 @@
 /** Pure: from anything that was thrown to the error body and status that the caller gets. */
 import { TuttiError } from '@tutti/core'
-import { ERROR_CODES, isErrorCode, type ErrorBody, type ErrorCode, type Problem } from '@tutti/protocol'
+import {
+  ERROR_CODES,
+  isErrorCode,
+  type ErrorBody,
+  type ErrorCode,
+  type Problem,
+} from '@tutti/protocol'
 
 /** An error as it goes over the wire. */
 export interface WireError {

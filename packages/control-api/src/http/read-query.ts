@@ -13,7 +13,9 @@ const NUMBER = /^[+-]?\d{1,15}$/
  */
 export function readQuery<Schema extends TObject>(url: string, schema: Schema): Static<Schema> {
   const parameters = new URL(url).searchParams
-  const repeated = [...new Set(parameters.keys())].filter((key) => parameters.getAll(key).length > 1)
+  const repeated = [...new Set(parameters.keys())].filter(
+    (key) => parameters.getAll(key).length > 1,
+  )
   if (repeated.length > 0) {
     const problems = repeated.map((key) => ({ path: `/${key}`, message: 'must be given once' }))
     throw badRequest('Query', problems)

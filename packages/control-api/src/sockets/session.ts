@@ -133,7 +133,14 @@ export class Session {
       message !== undefined && 'requestId' in message ? message.requestId : undefined
     if (message?.type === 'run_request') {
       const { error: code, ...rest } = body
-      this.send({ type: 'run_ack', status: 'REJECTED', tasks: 0, error: code, ...rest, ...(requestId === undefined ? {} : { requestId }) })
+      this.send({
+        type: 'run_ack',
+        status: 'REJECTED',
+        tasks: 0,
+        error: code,
+        ...rest,
+        ...(requestId === undefined ? {} : { requestId }),
+      })
       return
     }
     this.send({ type: 'error', ...body, ...(requestId === undefined ? {} : { requestId }) })
@@ -161,7 +168,7 @@ export class Session {
     }
   }
 
-  async #submit({ type: _, requestId, ...body }: MessageOf<'run_request'>): Promise<void> {
+  async #submit({ type: _type, requestId, ...body }: MessageOf<'run_request'>): Promise<void> {
     const { runId, taskCount, workflow } = await submitRun(this.#options.runs, body)
     this.#ownRuns.add(runId)
     this.send({
@@ -189,9 +196,7 @@ export class Session {
     this.#subscription = { runId, types }
     this.send({ type: 'subscribe_ack', events, ...(runId === undefined ? {} : { runId }) })
     this.#stopReading =
-      about === undefined || cursor === undefined
-        ? this.#readLive()
-        : this.#readFrom(about, cursor)
+      about === undefined || cursor === undefined ? this.#readLive() : this.#readFrom(about, cursor)
   }
 
   async #cursor(runId: string | undefined, from: number): Promise<number> {
@@ -237,10 +242,15 @@ export class Session {
   }
 }
 
+function textOf(data: RawData): string {
+  const bytes = Array.isArray(data) ? Buffer.concat(data) : data
+  return new TextDecoder().decode(bytes)
+}
+
 function parseMessage(data: RawData): ClientMessage {
   let value: unknown
   try {
-    value = JSON.parse(data.toString())
+    value = JSON.parse(textOf(data))
   } catch {
     throw badRequest('Message', [{ path: '', message: 'must be JSON' }])
   }

@@ -130,10 +130,7 @@ async function callTurn(
 function responseOf(
   reply: ModelReply,
   turn: TurnKind,
-): Pick<
-  RunEventOf<'llm_iteration_completed'>,
-  'responseType' | 'responseText' | 'toolRequests'
-> {
+): Pick<RunEventOf<'llm_iteration_completed'>, 'responseType' | 'responseText' | 'toolRequests'> {
   const text = reply.text === '' ? {} : { responseText: reply.text }
   const step = stepAfter(reply, turn)
   if (step.kind === 'answer') return { responseType: 'FINAL_ANSWER', ...text }
@@ -220,7 +217,9 @@ function emitMetrics(scope: TaskScope, totals: LoopTotals): void {
 }
 
 /** The tools of a task as the model sees them. */
-export function toolSpecifications(tools: TaskScope['task']['tools']): readonly ToolSpecification[] {
+export function toolSpecifications(
+  tools: TaskScope['task']['tools'],
+): readonly ToolSpecification[] {
   return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
 }
 

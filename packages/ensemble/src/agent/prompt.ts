@@ -68,8 +68,6 @@ function section(title: string, body: string): string {
 /** The outputs of earlier tasks as one text, as the prompt and the `task_input` event show them. */
 export function contextText(context: readonly ContextOutput[]): string {
   return context
-    .map(
-      ({ agentRole, description, output }) => `### ${agentRole}: ${description}\n${output}\n---`,
-    )
+    .map(({ agentRole, description, output }) => `### ${agentRole}: ${description}\n${output}\n---`)
     .join('\n')
 }

@@ -33,7 +33,8 @@ export async function callModel(
     const reply = await readReply(model.stream(request, { signal }), onText)
     return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
   } catch (error) {
-    if (signal.aborted) throw new TuttiError('CANCELLED', 'Model call was cancelled', { cause: error })
+    if (signal.aborted)
+      throw new TuttiError('CANCELLED', 'Model call was cancelled', { cause: error })
     throw TuttiError.from(error, 'MODEL_FAILED')
   }
 }

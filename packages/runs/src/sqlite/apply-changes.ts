@@ -69,7 +69,10 @@ function assignmentsOf(change: Update): {
   const counter = change.kind === 'run' ? 'completed_tasks' : 'tool_call_count'
   const added = change.kind === 'run' ? change.addCompletedTasks : change.addToolCalls
   if (added === undefined) return { assignments, values }
-  return { assignments: [...assignments, `${counter} = ${counter} + ?`], values: [...values, added] }
+  return {
+    assignments: [...assignments, `${counter} = ${counter} + ?`],
+    values: [...values, added],
+  }
 }
 
 function columnOf(columns: Readonly<Record<string, string>>, field: string): string {

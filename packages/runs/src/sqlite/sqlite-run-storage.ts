@@ -70,7 +70,8 @@ class SqliteRunStore implements RunStore, EventLog {
       )
       return this.#append({ id: Number(lastInsertRowid), runId: run.runId, seq: 0 }, [firstEvent])
     })
-    if (event === undefined) throw new TuttiError('STORE_UNAVAILABLE', 'The first event was not kept')
+    if (event === undefined)
+      throw new TuttiError('STORE_UNAVAILABLE', 'The first event was not kept')
     return event
   }
 

@@ -1,0 +1,89 @@
+/**
+ * One call or connection, with everything that belongs to it: it ends when the caller aborts, when a
+ * time limit passes, or when its owner ends it, and then all that waits in it stops at once.
+ *
+ * C1 Whatever waits in an ended scope rejects with the reason of the end, a `TuttiClientError`.
+ * C2 A promise that loses against the end is still handled: no unhandled rejection comes from it.
+ * C3 A closed scope has no listener left on the signals it was opened with.
+ */
+import { TuttiClientError } from './errors.ts'
+
+import type { Clock } from './clock.ts'
+
+/** A call that can end early. */
+export interface CallScope {
+  /** Aborts when the scope ends; its reason is a `TuttiClientError`. */
+  readonly signal: AbortSignal
+  /** What `promise` gives, or the reason as soon as the scope ends. */
+  race<T>(promise: Promise<T>): Promise<T>
+  /** Ends the scope with TIMED_OUT after `limitMs`, unless the returned function is called before. */
+  limit(limitMs: number, message: string): () => void
+  /** Resolves after `delayMs`. */
+  pause(delayMs: number): Promise<void>
+  /** Ends it: what waits in it stops. */
+  end(reason: TuttiClientError): void
+  /** Lets go of the signals it was opened with. */
+  close(): void
+}
+
+/** Opens a scope that ends with the first of `signals` that aborts. */
+export function openScope(
+  clock: Clock,
+  signals: readonly (AbortSignal | undefined)[] = [],
+): CallScope {
+  const controller = new AbortController()
+  const { signal } = controller
+  const parents = signals.filter((parent) => parent !== undefined)
+  const follow = (): void => {
+    const aborted = parents.find((parent) => parent.aborted)
+    if (aborted !== undefined) end(endReason(aborted))
+  }
+  const close = (): void => {
+    for (const parent of parents) parent.removeEventListener('abort', follow)
+  }
+  const end = (reason: TuttiClientError): void => {
+    close()
+    controller.abort(reason)
+  }
+  for (const parent of parents) parent.addEventListener('abort', follow)
+  follow()
+  const race = <T>(promise: Promise<T>): Promise<T> => orEnd(promise, signal)
+  return {
+    signal,
+    race,
+    limit: (limitMs, message) =>
+      limitMs === Infinity
+        ? () => undefined
+        : clock.after(limitMs, () => {
+            end(new TuttiClientError('TIMED_OUT', message))
+          }),
+    async pause(delayMs) {
+      let wake = (): void => undefined
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const stop = clock.after(delayMs, wake)
+      await race(woken).finally(stop)
+    },
+    end,
+    close,
+  }
+}
+
+function endReason({ reason }: AbortSignal): TuttiClientError {
+  if (TuttiClientError.isInstance(reason)) return reason
+  return new TuttiClientError('ABORTED', 'The caller aborted', { cause: reason })
+}
+
+function orEnd<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onEnd = (): void => {
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', onEnd)
+    void promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', onEnd)
+    })
+    if (signal.aborted) onEnd()
+  })
+}

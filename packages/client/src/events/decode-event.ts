@@ -1,0 +1,49 @@
+/** Pure: from the data of a frame to an event of the run. */
+import {
+  decode,
+  decodeLoggedRunEvent,
+  EventPosition,
+  RUN_EVENT_TYPES,
+  type Decoded,
+  type LoggedRunEvent,
+} from '@tutti/protocol'
+
+import { misfit, parseJson } from '../http/read-answer.ts'
+
+/** An event, or the place of one whose type this version of the client does not know. */
+export type DecodedEvent =
+  | { readonly known: true; readonly event: LoggedRunEvent }
+  | { readonly known: false; readonly event: EventPosition }
+
+/**
+ * Decodes the data of a frame.
+ *
+ * A newer server may send types that did not exist when this client was made. They can neither be checked
+ * nor typed, so that they are only counted.
+ *
+ * @throws {TuttiClientError} BAD_RESPONSE for anything that is no event of this run.
+ */
+export function decodeEvent(data: string, runId: string): DecodedEvent {
+  const value = parseJson(eventsOf(runId), { text: data })
+  return hasUnknownType(value)
+    ? { known: false, event: ofRun(runId, decode(EventPosition, value)) }
+    : { known: true, event: ofRun(runId, decodeLoggedRunEvent(value)) }
+}
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set(RUN_EVENT_TYPES)
+
+function hasUnknownType(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false
+  return typeof value.type === 'string' && !KNOWN_TYPES.has(value.type)
+}
+
+function ofRun<T extends EventPosition>(runId: string, decoded: Decoded<T>): T {
+  if (!decoded.ok) throw misfit(eventsOf(runId), decoded)
+  if (decoded.value.runId === runId) return decoded.value
+  const message = `must be "${runId}", got "${decoded.value.runId}"`
+  throw misfit(eventsOf(runId), { problems: [{ path: '/runId', message }] })
+}
+
+function eventsOf(runId: string): string {
+  return `the events of run "${runId}"`
+}

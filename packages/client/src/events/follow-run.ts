@@ -1,0 +1,206 @@
+/**
+ * Follows the events of a run over as many connections as it takes.
+ *
+ *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ give
+ *      ▲                                 │
+ *      └───── wait ◀───── lost ◀─────────┘
+ *
+ * It leaves to its neighbours what a frame is (`read-frames.ts`), which event is next
+ * (`event-cursor.ts`), and how long to wait (`backoff.ts`).
+ *
+ * R1 Every event from the place asked for is given once, in order, over any number of connections.
+ * R2 It ends after the terminal event, which is asked for even when the reader does not want it, and on
+ *    204: there is nothing more to come.
+ * R3 A lost connection is tried again for ever, or `maxRetries` times in a row that bring nothing. What
+ *    a repeat cannot mend is thrown: a status below 500 that is not 429, an answer that is no event
+ *    stream, an event that does not fit.
+ * R4 An abort is thrown as ABORTED; a reader that leaves sees a plain end. Both close the connection at
+ *    once, wherever the stream is.
+ * R5 No timer, listener or connection is left when it has ended.
+ */
+import { ROUTES, routePath, type LoggedRunEvent } from '@tutti/protocol'
+
+import { openScope, type CallScope } from '../call-scope.ts'
+import { TuttiClientError } from '../errors.ts'
+import { answerError } from '../http/read-answer.ts'
+import { readText, send, type HttpRequest } from '../http/send.ts'
+import { backoffMs } from './backoff.ts'
+import { decodeEvent } from './decode-event.ts'
+import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
+import { readFrames } from './read-frames.ts'
+
+import type { ResolvedClientOptions } from '../options.ts'
+import type { ConnectionState } from './connection-state.ts'
+
+/** Connections in a row that may leave out the same event before the log itself must be broken. */
+const MAX_GAPS = 5
+
+/** What to follow. */
+export interface FollowRequest<Wanted extends LoggedRunEvent> {
+  readonly runId: string
+  readonly from: number | undefined
+  /** The types to ask the server for; all when absent. The terminal one must be among them. */
+  readonly types: readonly string[] | undefined
+  readonly isWanted: (event: LoggedRunEvent) => event is Wanted
+  readonly signal: AbortSignal | undefined
+  readonly onConnection: ((state: ConnectionState) => void) | undefined
+}
+
+/** Gives the wanted events; `leaving` aborts when the reader goes while it waits for one. */
+export async function* followRun<Wanted extends LoggedRunEvent>(
+  settings: ResolvedClientOptions,
+  request: FollowRequest<Wanted>,
+  leaving: AbortSignal,
+): AsyncGenerator<Wanted, void> {
+  const life = openScope(settings.clock, [leaving, request.signal])
+  const stream = new RunStream(settings, request, life)
+  let failure: { readonly error: unknown } | undefined
+  try {
+    for (;;) {
+      const outcome = yield* stream.connection()
+      if (outcome.kind === 'over') return
+      await stream.beforeNextTry(outcome.error)
+    }
+  } catch (error) {
+    if (leaving.aborted) return
+    failure = { error }
+    throw error
+  } finally {
+    life.close()
+    stream.tell({ status: 'closed', ...failure })
+  }
+}
+
+/** How a connection ended: with the run, or too early. */
+type Outcome =
+  | { readonly kind: 'over' }
+  | { readonly kind: 'lost'; readonly error: TuttiClientError }
+
+type Omitted<T> = T extends unknown ? Omit<T, 'attempt' | 'lastEventId'> : never
+
+/** What outlives each connection of a stream. */
+class RunStream<Wanted extends LoggedRunEvent> {
+  readonly #settings: ResolvedClientOptions
+  readonly #request: FollowRequest<Wanted>
+  readonly #life: CallScope
+  #cursor: EventCursor
+  #attempt = 0
+  #gaps = 0
+
+  constructor(
+    settings: ResolvedClientOptions,
+    request: FollowRequest<Wanted>,
+    life: CallScope,
+  ) {
+    this.#settings = settings
+    this.#request = request
+    this.#life = life
+    this.#cursor = startCursor(request.from, request.types !== undefined)
+  }
+
+  tell(state: Omitted<ConnectionState>): void {
+    const { lastEventId } = this.#cursor
+    const at = lastEventId === undefined ? {} : { lastEventId }
+    this.#request.onConnection?.({ ...state, attempt: this.#attempt, ...at })
+  }
+
+  /** Gives the events of one connection. */
+  async *connection(): AsyncGenerator<Wanted, Outcome> {
+    const { clock, reconnect } = this.#settings
+    const scope = openScope(clock, [this.#life.signal])
+    const openedAt = clock.elapsed()
+    try {
+      const body = await this.#connect(scope)
+      if (body === undefined) return { kind: 'over' }
+      this.tell({ status: 'open' })
+      const { idleTimeoutMs } = reconnect
+      for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
+        for (const { id, data } of frames) {
+          scope.signal.throwIfAborted()
+          const event = this.#place(data, id)
+          if (event === undefined) continue
+          const isLast = event.type === 'run_result'
+          // Closed before the event is given: a reader that has what it wants may never come back.
+          if (isLast) scope.end(ENDED)
+          if (this.#request.isWanted(event)) yield event
+          if (isLast) return { kind: 'over' }
+        }
+      }
+      throw new TuttiClientError('CONNECTION_FAILED', 'The server ended the stream before the run ended')
+    } catch (error) {
+      if (!TuttiClientError.isInstance(error) || !canReconnect(error)) throw error
+      // Quiet runs bring nothing for long: a connection that held is no failed try.
+      if (clock.elapsed() - openedAt >= reconnect.maxDelayMs) this.#attempt = 0
+      return { kind: 'lost', error }
+    } finally {
+      scope.end(ENDED)
+    }
+  }
+
+  /** Waits as long as it takes before the next try. @throws {TuttiClientError} when there is none. */
+  async beforeNextTry(error: TuttiClientError): Promise<void> {
+    const { reconnect, random } = this.#settings
+    if (this.#attempt >= reconnect.maxRetries) throw error
+    this.#attempt += 1
+    const wait = backoffMs(this.#attempt, { ...reconnect, random })
+    const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
+    this.tell({ status: 'reconnecting', delayMs, error })
+    await this.#life.pause(delayMs)
+  }
+
+  /** The body of an event stream; undefined when there is nothing more to come. */
+  async #connect(scope: CallScope): Promise<ReadableStream<Uint8Array> | undefined> {
+    const { runId, types } = this.#request
+    const { query, headers } = resumePoint(this.#cursor)
+    const request: HttpRequest = {
+      method: ROUTES.streamRunEvents.method,
+      path: routePath('streamRunEvents', { runId }),
+      query: { ...query, events: types?.join(',') },
+      headers: { ...headers, accept: 'text/event-stream' },
+    }
+    const { idleTimeoutMs } = this.#settings.reconnect
+    const stop = scope.limit(idleTimeoutMs, `No answer for ${idleTimeoutMs} ms`)
+    try {
+      const response = await send(this.#settings, request, scope)
+      if (response.status === 204) return undefined
+      if (response.ok) return eventBody(response, request)
+      const { status } = response
+      const text = await readText(response, request, scope)
+      const receivedAt = this.#settings.clock.now()
+      throw answerError({ request, status, headers: response.headers, text, receivedAt })
+    } finally {
+      stop()
+    }
+  }
+
+  /** The event of a frame if it is the next one; undefined when it was there before or has no known type. */
+  #place(data: string, id: string | undefined): LoggedRunEvent | undefined {
+    const decoded = decodeEvent(data, this.#request.runId)
+    const { seq, id: ownId } = decoded.event
+    const placement = placeEvent(this.#cursor, { seq, id: id || ownId })
+    if (placement.kind === 'seen') return undefined
+    if (placement.kind === 'gap') {
+      this.#gaps += 1
+      const message = `Run "${this.#request.runId}" must go on with event ${placement.expectedSeq}, got ${seq}`
+      throw new TuttiClientError('BAD_RESPONSE', message, { retryable: this.#gaps < MAX_GAPS })
+    }
+    this.#cursor = placement.cursor
+    this.#attempt = 0
+    this.#gaps = 0
+    return decoded.known ? decoded.event : undefined
+  }
+}
+
+/** Never seen by anybody: it ends scopes in which nothing waits any more. */
+const ENDED = new TuttiClientError('ABORTED', 'The connection is no longer needed')
+
+function eventBody({ status, headers, body }: Response, { method, path }: HttpRequest) {
+  const type = headers.get('content-type') ?? 'none'
+  if (body !== null && /^text\/event-stream\b/i.test(type)) return body
+  const message = `${method} ${path} was answered with ${status} and no event stream: content-type is ${type}`
+  throw new TuttiClientError('BAD_RESPONSE', message, { status })
+}
+
+function canReconnect({ status, retryable }: TuttiClientError): boolean {
+  return status === undefined ? retryable : status === 429 || status >= 500
+}

@@ -1,0 +1,104 @@
+/** Pure: from the text of an answer to the value in it, or to the error that it means. */
+import { decode, ErrorBody, type Decoded, type Problem } from '@tutti/protocol'
+
+import { TuttiClientError } from '../errors.ts'
+import { retryAfterMs } from './retry-after.ts'
+
+import type { HttpRequest } from './send.ts'
+
+/** Problems that an error message names; the error has them all. */
+const SHOWN_PROBLEMS = 5
+
+/** Characters of an answer that an error message quotes. */
+const SHOWN_TEXT = 200
+
+/** An answer whose body has been read. */
+export interface Answer {
+  readonly request: HttpRequest
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** When it came, in milliseconds since 1970. */
+  readonly receivedAt: number
+}
+
+/**
+ * The value of an answer with a good status.
+ *
+ * @throws {TuttiClientError} BAD_RESPONSE when the text is no JSON or does not fit.
+ */
+export function readAnswer<T>(
+  { request, status, text }: Answer,
+  decodeValue: (value: unknown) => Decoded<T>,
+): T {
+  const what = `the answer to ${request.method} ${request.path}`
+  const decoded = decodeValue(parseJson(what, { text, status }))
+  if (decoded.ok) return decoded.value
+  throw misfit(what, { problems: decoded.problems, status })
+}
+
+/** The value of the JSON text of `what`. @throws {TuttiClientError} BAD_RESPONSE when it is none. */
+export function parseJson(
+  what: string,
+  { text, status }: { readonly text: string; readonly status?: number },
+): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const message = `Cannot read ${what}: must be JSON, got ${quote(text)}`
+    throw new TuttiClientError('BAD_RESPONSE', message, { status, cause: error })
+  }
+}
+
+/** The error for `what`, whose value does not fit its schema. */
+export function misfit(
+  what: string,
+  { problems, status }: { readonly problems: readonly Problem[]; readonly status?: number },
+): TuttiClientError {
+  const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ path, message }) => `${path} ${message}`)
+  const rest = problems.length - shown.length
+  const list = shown.map((problem) => problem.trim()).join('; ')
+  return new TuttiClientError(
+    'BAD_RESPONSE',
+    `Cannot read ${what}: ${list}${rest > 0 ? `; and ${rest} more` : ''}`,
+    { problems, status },
+  )
+}
+
+/**
+ * The error that an answer with a bad status means. One without an error body of this API, such as that
+ * of a proxy, is BAD_RESPONSE; its status still says whether a repeat can help.
+ */
+export function answerError(answer: Answer): TuttiClientError {
+  const { request, status, headers, text, receivedAt } = answer
+  const what = `${request.method} ${request.path} was answered with ${status}`
+  const asked = retryAfterMs(headers.get('retry-after'), receivedAt)
+  const body = errorBodyOf(text)
+  if (body === undefined) {
+    return new TuttiClientError('BAD_RESPONSE', `${what} and ${quote(text)}`, {
+      status,
+      retryAfterMs: asked,
+      retryable: status === 429 || status >= 500,
+    })
+  }
+  return new TuttiClientError(body.error, `${what} ${body.error}: ${body.message}`, {
+    status,
+    problems: body.problems,
+    retryAfterMs: body.retryAfterMs ?? asked,
+    requestId: body.requestId,
+  })
+}
+
+function errorBodyOf(text: string): ErrorBody | undefined {
+  try {
+    const decoded = decode(ErrorBody, JSON.parse(text))
+    return decoded.ok ? decoded.value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function quote(text: string): string {
+  if (text === '') return 'nothing'
+  return JSON.stringify(text.length > SHOWN_TEXT ? `${text.slice(0, SHOWN_TEXT)}…` : text)
+}

@@ -1,0 +1,99 @@
+/** Everything that a client can do with runs. */
+import {
+  decode,
+  ROUTES,
+  routePath,
+  type CancelBody,
+  type CancelAccepted,
+  type ListRunsQuery,
+  type RunAccepted,
+  type RunDetail,
+  type RunEvent,
+  type RunList,
+  type SubmitRunBody,
+} from '@tutti/protocol'
+
+import { TuttiClientError } from './errors.ts'
+import {
+  runEvents,
+  type FollowOptions,
+  type LoggedRunEventOf,
+  type RunEventsOptions,
+} from './events/run-events.ts'
+import { callRoute, type CallOptions } from './http/call-route.ts'
+
+import type { ResolvedClientOptions } from './options.ts'
+
+/** Settings of a cancel. */
+export interface CancelOptions extends CallOptions, CancelBody {}
+
+/** Runs of a server. Every method throws {@link TuttiClientError}; a `runId` that is empty is a TypeError. */
+export interface RunsClient {
+  /**
+   * Submits a run; it is durable when this resolves. Choose the `runId` to be able to repeat a submit
+   * whose answer was lost: the repeat then fails with RUN_EXISTS.
+   */
+  submit(body: SubmitRunBody, options?: CallOptions): Promise<RunAccepted>
+  /** One run with its tasks and outputs. */
+  get(runId: string, options?: CallOptions): Promise<RunDetail>
+  /** A page of runs, newest first. */
+  list(query?: ListRunsQuery, options?: CallOptions): Promise<RunList>
+  /** Cancels a run. It is over when its `run_result` comes, not yet when this resolves. */
+  cancel(runId: string, options?: CancelOptions): Promise<CancelAccepted>
+  /**
+   * The events of a run, those of the past and then those to come, until it ends. Reconnects by itself
+   * and goes on where it was; events whose type this version does not know are passed over. Leaving the
+   * loop closes the connection. While the server is away it waits, for ever unless
+   * `reconnect.maxRetries` says otherwise.
+   */
+  events<T extends RunEvent['type'] = RunEvent['type']>(
+    runId: string,
+    options?: RunEventsOptions<T>,
+  ): AsyncIterable<LoggedRunEventOf<T>>
+  /** Waits for a run to end. One that FAILED or was CANCELLED is a result too, and no error. */
+  result(runId: string, options?: FollowOptions): Promise<LoggedRunEventOf<'run_result'>>
+}
+
+/** Makes the runs part of a client. */
+export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
+  return {
+    submit: async (body, options) =>
+      callRoute(settings, {
+        method: ROUTES.submitRun.method,
+        path: routePath('submitRun'),
+        body,
+        decode: (value) => decode(ROUTES.submitRun.response, value),
+        ...options,
+      }),
+    get: async (runId, options) =>
+      callRoute(settings, {
+        method: ROUTES.getRun.method,
+        path: routePath('getRun', { runId }),
+        decode: (value) => decode(ROUTES.getRun.response, value),
+        ...options,
+      }),
+    list: async (query = {}, options = {}) =>
+      callRoute(settings, {
+        method: ROUTES.listRuns.method,
+        path: routePath('listRuns'),
+        query,
+        decode: (value) => decode(ROUTES.listRuns.response, value),
+        ...options,
+      }),
+    cancel: async (runId, { mode, ...options } = {}) =>
+      callRoute(settings, {
+        method: ROUTES.cancelRun.method,
+        path: routePath('cancelRun', { runId }),
+        ...(mode === undefined ? {} : { body: { mode } satisfies CancelBody }),
+        decode: (value) => decode(ROUTES.cancelRun.response, value),
+        ...options,
+      }),
+    events: (runId, options = {}) => runEvents(settings, runId, options),
+    async result(runId, options) {
+      // The result is the last event. Counted from the end, the server need not go through the others.
+      const last = runEvents(settings, runId, { ...options, from: -1, events: ['run_result'] })
+      for await (const event of last) return event
+      throw new TuttiClientError('BAD_RESPONSE', `Run "${runId}" ended without a result`)
+    },
+  }
+}

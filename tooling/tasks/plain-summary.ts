@@ -1,0 +1,14 @@
+/** Ends a test run with one line that any program can read: `N passed, N failed, N skipped`. */
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** A reporter that prints the line. */
+export default class PlainSummary implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 }
+    for (const module of modules) {
+      for (const test of module.children.allTests()) counts[test.result().state] += 1
+      counts.failed += module.errors().length
+    }
+    console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+  }
+}
