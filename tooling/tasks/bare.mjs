@@ -38,6 +38,10 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/check.ts', ...words], ENV)
   },
+  gen() {
+    install()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/generate.ts'], ENV)
+  },
   build() {
     install()
     build()

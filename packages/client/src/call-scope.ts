@@ -1,10 +1,10 @@
 /**
- * One call or connection, with everything that belongs to it: it ends when the caller aborts, when a
- * time limit passes, or when its owner ends it, and then all that waits in it stops at once.
+ * One call or connection, with everything that belongs to it: it ends when the caller aborts or a time
+ * limit passes, and then all that waits in it stops at once.
  *
- * C1 Whatever waits in an ended scope rejects with the reason of the end, a `TuttiClientError`.
+ * C1 Whatever waits in a scope that ends rejects with the reason of the end, a `TuttiClientError`.
  * C2 A promise that loses against the end is still handled: no unhandled rejection comes from it.
- * C3 A closed scope has no listener left on the signals it was opened with.
+ * C3 A closed scope has no listener left on the signals it was opened with, and no request in flight.
  */
 import { TuttiClientError } from './errors.ts'
 
@@ -20,9 +20,7 @@ export interface CallScope {
   limit(limitMs: number, message: string): () => void
   /** Resolves after `delayMs`. */
   pause(delayMs: number): Promise<void>
-  /** Ends it: what waits in it stops. */
-  end(reason: TuttiClientError): void
-  /** Lets go of the signals it was opened with. */
+  /** For its owner, when nothing waits in it any more: lets go of requests and signals. */
   close(): void
 }
 
@@ -38,11 +36,8 @@ export function openScope(
     const aborted = parents.find((parent) => parent.aborted)
     if (aborted !== undefined) end(endReason(aborted))
   }
-  const close = (): void => {
+  const end = (reason?: TuttiClientError): void => {
     for (const parent of parents) parent.removeEventListener('abort', follow)
-  }
-  const end = (reason: TuttiClientError): void => {
-    close()
     controller.abort(reason)
   }
   for (const parent of parents) parent.addEventListener('abort', follow)
@@ -65,8 +60,9 @@ export function openScope(
       const stop = clock.after(delayMs, wake)
       await race(woken).finally(stop)
     },
-    end,
-    close,
+    close() {
+      end()
+    },
   }
 }
 

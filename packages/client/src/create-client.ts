@@ -26,17 +26,17 @@ export function createClient(options: ClientOptions): TuttiClient {
     runs: createRunsClient(settings),
     capabilities: (callOptions) =>
       callRoute(settings, {
+        ...callOptions,
         method: ROUTES.getCapabilities.method,
         path: routePath('getCapabilities'),
         decode: (value) => decode(ROUTES.getCapabilities.response, value),
-        ...callOptions,
       }),
     status: (callOptions) =>
       callRoute(settings, {
+        ...callOptions,
         method: ROUTES.getStatus.method,
         path: routePath('getStatus'),
         decode: (value) => decode(ROUTES.getStatus.response, value),
-        ...callOptions,
       }),
   }
 }

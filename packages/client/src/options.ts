@@ -27,7 +27,7 @@ export interface ClientOptions {
    */
   readonly baseUrl: string | URL
   /** Sent as `Authorization: Bearer …`. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** @default the global `fetch` */
   readonly fetch?: Fetch
   /** Sent with every request. */

@@ -59,34 +59,34 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
   return {
     submit: async (body, options) =>
       callRoute(settings, {
+        ...options,
         method: ROUTES.submitRun.method,
         path: routePath('submitRun'),
         body,
         decode: (value) => decode(ROUTES.submitRun.response, value),
-        ...options,
       }),
     get: async (runId, options) =>
       callRoute(settings, {
+        ...options,
         method: ROUTES.getRun.method,
         path: routePath('getRun', { runId }),
         decode: (value) => decode(ROUTES.getRun.response, value),
-        ...options,
       }),
     list: async (query = {}, options = {}) =>
       callRoute(settings, {
+        ...options,
         method: ROUTES.listRuns.method,
         path: routePath('listRuns'),
         query,
         decode: (value) => decode(ROUTES.listRuns.response, value),
-        ...options,
       }),
     cancel: async (runId, { mode, ...options } = {}) =>
       callRoute(settings, {
+        ...options,
         method: ROUTES.cancelRun.method,
         path: routePath('cancelRun', { runId }),
         ...(mode === undefined ? {} : { body: { mode } satisfies CancelBody }),
         decode: (value) => decode(ROUTES.cancelRun.response, value),
-        ...options,
       }),
     events: (runId, options = {}) => runEvents(settings, runId, options),
     async result(runId, options) {

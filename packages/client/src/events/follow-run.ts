@@ -18,7 +18,7 @@
  *    once, wherever the stream is.
  * R5 No timer, listener or connection is left when it has ended.
  */
-import { ROUTES, routePath, type LoggedRunEvent } from '@tutti/protocol'
+import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
 
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
@@ -38,6 +38,8 @@ const MAX_GAPS = 5
 /** What to follow. */
 export interface FollowRequest<Wanted extends LoggedRunEvent> {
   readonly runId: string
+  /** The event stream of this run, as `routePath` gives it. */
+  readonly path: string
   readonly from: number | undefined
   /** The types to ask the server for; all when absent. The terminal one must be among them. */
   readonly types: readonly string[] | undefined
@@ -104,36 +106,27 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#request.onConnection?.({ ...state, attempt: this.#attempt, ...at })
   }
 
-  /** Gives the events of one connection. */
+  /** Gives the wanted events of one connection, and tells how it ended. */
   async *connection(): AsyncGenerator<Wanted, Outcome> {
     const { clock, reconnect } = this.#settings
     const scope = openScope(clock, [this.#life.signal])
     const openedAt = clock.elapsed()
     try {
-      const body = await this.#connect(scope)
-      if (body === undefined) return { kind: 'over' }
-      this.tell({ status: 'open' })
-      const { idleTimeoutMs } = reconnect
-      for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
-        for (const { id, data } of frames) {
-          scope.signal.throwIfAborted()
-          const event = this.#place(data, id)
-          if (event === undefined) continue
-          const isLast = event.type === 'run_result'
-          // Closed before the event is given: a reader that has what it wants may never come back.
-          if (isLast) scope.end(ENDED)
-          if (this.#request.isWanted(event)) yield event
-          if (isLast) return { kind: 'over' }
-        }
+      for await (const event of this.#read(scope)) {
+        const isLast = event.type === 'run_result'
+        // Closed before the event is given: a reader that has what it wants may never come back.
+        if (isLast) scope.close()
+        if (this.#request.isWanted(event)) yield event
+        if (isLast) break
       }
-      throw new TuttiClientError('CONNECTION_FAILED', 'The server ended the stream before the run ended')
+      return { kind: 'over' }
     } catch (error) {
       if (!TuttiClientError.isInstance(error) || !canReconnect(error)) throw error
       // Quiet runs bring nothing for long: a connection that held is no failed try.
       if (clock.elapsed() - openedAt >= reconnect.maxDelayMs) this.#attempt = 0
       return { kind: 'lost', error }
     } finally {
-      scope.end(ENDED)
+      scope.close()
     }
   }
 
@@ -148,13 +141,29 @@ class RunStream<Wanted extends LoggedRunEvent> {
     await this.#life.pause(delayMs)
   }
 
+  /** The events that one connection brings; ends when the server says that there are no more. */
+  async *#read(scope: CallScope): AsyncGenerator<LoggedRunEvent, void> {
+    const body = await this.#connect(scope)
+    if (body === undefined) return
+    this.tell({ status: 'open' })
+    const { idleTimeoutMs } = this.#settings.reconnect
+    for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
+      for (const { id, data } of frames) {
+        const event = this.#place(data, id)
+        if (event !== undefined) yield event
+        scope.signal.throwIfAborted()
+      }
+    }
+    throw new TuttiClientError('CONNECTION_FAILED', 'The server ended the stream before the run')
+  }
+
   /** The body of an event stream; undefined when there is nothing more to come. */
   async #connect(scope: CallScope): Promise<ReadableStream<Uint8Array> | undefined> {
-    const { runId, types } = this.#request
+    const { path, types } = this.#request
     const { query, headers } = resumePoint(this.#cursor)
     const request: HttpRequest = {
       method: ROUTES.streamRunEvents.method,
-      path: routePath('streamRunEvents', { runId }),
+      path,
       query: { ...query, events: types?.join(',') },
       headers: { ...headers, accept: 'text/event-stream' },
     }
@@ -177,6 +186,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   #place(data: string, id: string | undefined): LoggedRunEvent | undefined {
     const decoded = decodeEvent(data, this.#request.runId)
     const { seq, id: ownId } = decoded.event
+    // A frame without an id, or with an empty one, still has the id that the event itself names.
     const placement = placeEvent(this.#cursor, { seq, id: id || ownId })
     if (placement.kind === 'seen') return undefined
     if (placement.kind === 'gap') {
@@ -191,10 +201,10 @@ class RunStream<Wanted extends LoggedRunEvent> {
   }
 }
 
-/** Never seen by anybody: it ends scopes in which nothing waits any more. */
-const ENDED = new TuttiClientError('ABORTED', 'The connection is no longer needed')
-
-function eventBody({ status, headers, body }: Response, { method, path }: HttpRequest) {
+function eventBody(
+  { status, headers, body }: Response,
+  { method, path }: HttpRequest,
+): ReadableStream<Uint8Array> {
   const type = headers.get('content-type') ?? 'none'
   if (body !== null && /^text\/event-stream\b/i.test(type)) return body
   const message = `${method} ${path} was answered with ${status} and no event stream: content-type is ${type}`

@@ -1,5 +1,5 @@
 /** The events of a run as something to loop over. */
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import { routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 import { followRun, type FollowRequest } from './follow-run.ts'
 
@@ -16,16 +16,16 @@ export interface FollowOptions extends CallOptions {
    * Told when the connection opens, is lost, and is closed for good. What it throws ends the stream
    * like an error of its own.
    */
-  readonly onConnection?: (state: ConnectionState) => void
+  readonly onConnection?: ((state: ConnectionState) => void) | undefined
 }
 
 /** Settings of an event stream. */
 export interface RunEventsOptions<T extends RunEvent['type'] = RunEvent['type']>
   extends FollowOptions {
   /** First `seq` to get; negative counts from the end, so that -1 is the last event. @default 0 */
-  readonly from?: number
+  readonly from?: number | undefined
   /** Types to get. @default all */
-  readonly events?: readonly T[]
+  readonly events?: readonly T[] | undefined
 }
 
 /**
@@ -33,7 +33,7 @@ export interface RunEventsOptions<T extends RunEvent['type'] = RunEvent['type']>
  * asked for.
  *
  * @throws {RangeError} when `from` is no whole number.
- * @throws {TypeError} when `events` is empty.
+ * @throws {TypeError} when `events` or `runId` is empty.
  */
 export function runEvents<T extends RunEvent['type']>(
   settings: ResolvedClientOptions,
@@ -48,6 +48,7 @@ export function runEvents<T extends RunEvent['type']>(
   }
   const request: FollowRequest<LoggedRunEventOf<T>> = {
     runId,
+    path: routePath('streamRunEvents', { runId }),
     from,
     // The terminal event tells that nothing more will come; without it a stream would wait for ever.
     types: events && [...new Set<string>([...events, 'run_result'])],

@@ -9,7 +9,7 @@ import type { Decoded } from '@tutti/protocol'
 /** Settings of one call. */
 export interface CallOptions {
   /** Aborts the call; it then fails with ABORTED. What the server has begun goes on. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** A request and how its answer is read. */

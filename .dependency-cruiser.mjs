@@ -1,0 +1,132 @@
+/**
+ * The layers of the workspace, as a rule that CI enforces. `MAY_IMPORT` is the picture: a package may
+ * import those named and nothing else of ours. ARCHITECTURE.md draws it.
+ */
+const MAY_IMPORT = {
+  protocol: [],
+  core: ['protocol'],
+  ensemble: ['core', 'protocol'],
+  testing: ['core', 'ensemble'],
+  langchain: ['core', 'ensemble'],
+  runs: ['core', 'ensemble', 'protocol'],
+  'control-api': ['core', 'ensemble', 'protocol', 'runs'],
+  client: ['protocol'],
+}
+
+/** Packages that must run anywhere: no Node built-in. */
+const NEUTRAL = ['protocol', 'core', 'ensemble', 'client', 'testing']
+
+/** Files that decide and never act: no driver, no port, nothing outside. */
+const PURE = [
+  '^packages/ensemble/src/(plan|next|template|inputs|tokens)\\.ts$',
+  '^packages/ensemble/src/agent/(step|prompt|limit-text)\\.ts$',
+  '^packages/runs/src/changes\\.ts$',
+]
+
+const TESTS = ['\\.test\\.ts$', '\\.test-d\\.ts$', '/test/', '\\.examples\\.ts$']
+
+const layers = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
+  name: `layer-${name}`,
+  comment: `@tutti/${name} may import ${allowed.join(', ') || 'no other package'}; see the table in ARCHITECTURE.md`,
+  severity: 'error',
+  from: { path: `^packages/${name}/src/`, pathNot: [...TESTS, '/testing/'] },
+  to: {
+    path: '^(packages|apps|tooling)/',
+    pathNot: [name, ...allowed].map((other) => `^packages/${other}/`),
+  },
+}))
+
+export default {
+  forbidden: [
+    ...layers,
+    {
+      name: 'no-cycles',
+      comment: 'Files that import each other cannot be read, tested or changed alone',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'public-door-only',
+      comment: 'A package is entered by its exports map, never by a path into its sources',
+      severity: 'error',
+      from: { path: '^(packages|apps)/([^/]+)/' },
+      to: {
+        path: '^packages/[^/]+/src/',
+        pathNot: [
+          '^packages/$2/',
+          '^packages/[^/]+/src/index\\.ts$',
+          '^packages/[^/]+/src/testing/index\\.ts$',
+        ],
+      },
+    },
+    {
+      name: 'neutral-packages',
+      comment: 'These packages run in browsers and workers too',
+      severity: 'error',
+      from: { path: `^packages/(${NEUTRAL.join('|')})/src/`, pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'pure-deciders',
+      comment: 'What decides takes values and gives values; drivers act',
+      severity: 'error',
+      from: { path: PURE },
+      to: {
+        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/sqlite/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'no-import-of-tests',
+      comment: 'What ships does not import tests, nor the testing doors of packages',
+      severity: 'error',
+      from: { path: '^(packages|apps)/[^/]+/src/', pathNot: [...TESTS, '/testing/'] },
+      to: { path: [...TESTS, '^packages/[^/]+/src/testing/'] },
+    },
+    {
+      name: 'no-tooling-at-run-time',
+      comment: 'tooling/ is imported by nobody at run time',
+      severity: 'error',
+      from: { path: '^(packages|apps)/[^/]+/src/' },
+      to: { path: '^tooling/' },
+    },
+    {
+      name: 'langchain-at-the-edge',
+      comment:
+        'LangChain is known to one package only, and loaded there when a model is first used',
+      severity: 'error',
+      from: { path: '^(packages|apps)/', pathNot: ['^packages/langchain/'] },
+      to: { path: ['/node_modules/langchain/', '/node_modules/@langchain/'] },
+    },
+    {
+      name: 'langchain-late',
+      comment: 'A static import would make everybody pay for LangChain at start',
+      severity: 'error',
+      from: { path: '^packages/langchain/src/', pathNot: [...TESTS, '/testing/'] },
+      to: {
+        path: ['/node_modules/langchain/', '/node_modules/@langchain/'],
+        dependencyTypesNot: ['type-only'],
+        dynamic: false,
+      },
+    },
+    {
+      name: 'not-to-unresolvable',
+      comment: 'An import that does not resolve',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: ['/dist/', '/fixtures/'] },
+    tsPreCompilationDeps: 'specify',
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      conditionNames: ['@tutti/source', 'types', 'import', 'node', 'default'],
+      exportsFields: ['exports'],
+      extensions: ['.ts', '.mts', '.mjs', '.js', '.json'],
+    },
+  },
+}

@@ -1,0 +1,129 @@
+/**
+ * A server that speaks the wire by hand, so that it can also break it: every request is given to a
+ * handler that decides what goes over the socket and when it is cut.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+import type { AddressInfo } from 'node:net'
+
+/** What answers a request. */
+export type Handler = (exchange: Exchange, index: number) => void | Promise<void>
+
+/** One request and the ways to answer it. */
+export class Exchange {
+  readonly method: string
+  /** Path with its query. */
+  readonly url: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+  /** Resolves when the connection is gone or the answer complete. */
+  readonly closed: Promise<unknown>
+  readonly #response: ServerResponse
+
+  constructor(request: IncomingMessage, response: ServerResponse, body: string) {
+    this.method = request.method ?? ''
+    this.url = request.url ?? ''
+    this.query = new URL(this.url, 'http://server').searchParams
+    this.headers = request.headers
+    this.body = body
+    this.closed = once(response, 'close')
+    this.#response = response
+  }
+
+  /** The id after which the client wants to go on. */
+  get lastEventId(): string | undefined {
+    return this.headers['last-event-id']?.toString()
+  }
+
+  /** Answers in full. */
+  answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
+    this.#response.writeHead(status, headers).end(body)
+  }
+
+  /** Answers with JSON. */
+  json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+    this.answer(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+  }
+
+  /** Begins an event stream. */
+  open(): this {
+    this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+    this.#response.flushHeaders()
+    return this
+  }
+
+  /** Sends bytes; resolves when they have left this process. */
+  async write(bytes: string | Uint8Array): Promise<void> {
+    await new Promise((resolve) => {
+      this.#response.write(bytes, resolve)
+    })
+  }
+
+  /** Ends the answer as it should be. */
+  end(): void {
+    this.#response.end()
+  }
+
+  /** Cuts the connection. */
+  drop(): void {
+    this.#response.socket?.destroy()
+  }
+}
+
+/** A server on the loopback. */
+export interface WireServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  /** Every request so far. */
+  readonly exchanges: readonly Exchange[]
+  /** The request number `index`, as soon as it has come. */
+  exchange(index: number): Promise<Exchange>
+}
+
+/** Serves `handler` on a port, any free one when none is given. */
+export async function wireServer(handler: Handler, port = 0): Promise<WireServer> {
+  const exchanges: Exchange[] = []
+  const watchers = new Set<() => void>()
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const exchange = new Exchange(request, response, body)
+      exchanges.push(exchange)
+      for (const look of watchers) look()
+      return handler(exchange, exchanges.length - 1)
+    })
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  // A server that listens on TCP has an address of this form.
+  const { port: chosen } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${chosen}`,
+    port: chosen,
+    exchanges,
+    exchange: (index) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const found = exchanges[index]
+          if (found === undefined) return
+          watchers.delete(look)
+          resolve(found)
+        }
+        watchers.add(look)
+        look()
+      }),
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  let body = ''
+  for await (const chunk of request.setEncoding('utf8')) body += String(chunk)
+  return body
+}
