@@ -49,11 +49,17 @@ describe('tool calls', () => {
 
 describe('usage', () => {
   const piece = (input: number, output: number, provider = 'other'): AIMessageChunk =>
-    new AIMessageChunk({
-      content: '',
-      response_metadata: { model_provider: provider },
-      usage_metadata: { input_tokens: input, output_tokens: output, total_tokens: input + output },
-    })
+    // NOTE: LangChain's constructor takes usage, but its type says otherwise.
+    Object.assign(
+      new AIMessageChunk({ content: '', response_metadata: { model_provider: provider } }),
+      {
+        usage_metadata: {
+          input_tokens: input,
+          output_tokens: output,
+          total_tokens: input + output,
+        },
+      },
+    )
 
   test('is absent when the provider says nothing', () => {
     expect(createReplyBuilder().build()).not.toHaveProperty('usage')

@@ -5,7 +5,7 @@
  */
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
-import type { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import type { ModelReply, ModelUsage } from '@tutti/ensemble'
 
 /** A reply in the making. */
@@ -87,7 +87,7 @@ function fragmentsOf(
  */
 function addUsage(
   usage: ModelUsage | undefined,
-  added: AIMessage['usage_metadata'],
+  added: UsageMetadata | undefined,
   cumulative: boolean,
 ): ModelUsage | undefined {
   if (added === undefined) return usage

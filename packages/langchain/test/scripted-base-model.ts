@@ -39,19 +39,17 @@ class ScriptedBaseModel extends BaseChatModel {
     const chunks = (answer.toolCalls ?? []).map((call, index) => {
       return { index, name: call.name, args: JSON.stringify(call.arguments), id: call.id ?? '' }
     })
-    const message = new AIMessageChunk({
-      content: '',
-      tool_call_chunks: chunks,
-      ...(usage === undefined
-        ? {}
-        : {
-            usage_metadata: {
-              input_tokens: usage.inputTokens,
-              output_tokens: usage.outputTokens,
-              total_tokens: usage.inputTokens + usage.outputTokens,
-            },
-          }),
-    })
+    const message = new AIMessageChunk({ content: '', tool_call_chunks: chunks })
+    if (usage !== undefined) {
+      // NOTE: LangChain's constructor takes usage, but its type says otherwise.
+      Object.assign(message, {
+        usage_metadata: {
+          input_tokens: usage.inputTokens,
+          output_tokens: usage.outputTokens,
+          total_tokens: usage.inputTokens + usage.outputTokens,
+        },
+      })
+    }
     yield new ChatGenerationChunk({ text: '', message })
   }
 }

@@ -19,7 +19,7 @@ const PAGE = 500
 /** Where to read and from when. */
 export interface FollowSource {
   readonly events: EventLog
-  readonly bus: EventBus
+  readonly bus: Pick<EventBus, 'listen'>
 }
 
 /** What to read. */

@@ -63,13 +63,9 @@ export class GroupCommit {
   /** A journal for a run that was claimed. */
   journal(options: JournalOptions): DurableJournal {
     const pending = new PendingWrites(options)
-    const settled = (): Promise<void> => {
-      if (pending.lost !== undefined) return Promise.reject(pending.lost)
-      if (pending.empty && !pending.writing) return Promise.resolve()
-      this.#markDirty(pending, true)
-      return new Promise((resolve, reject) => {
-        pending.waiters.push({ resolve, reject })
-      })
+    const settled = async (): Promise<void> => {
+      if (!pending.empty) this.#markDirty(pending, true)
+      await pending.settled()
     }
     return {
       emit: (event) => {
@@ -146,9 +142,11 @@ class PendingWrites {
   #events: RunEvent[] = []
   /** Where in `#events` the open token event of each task is. */
   readonly #openTokens = new Map<number, number>()
-  waiters: Waiter[] = []
+  /** Who waits for events that are not being written yet. */
+  #waiters: Waiter[] = []
+  /** Who waits for the write that is under way. */
   #taken: Waiter[] = []
-  writing = false
+  #writing = false
   lost: TuttiError | undefined
 
   constructor(options: JournalOptions) {
@@ -181,6 +179,16 @@ class PendingWrites {
     }
   }
 
+  /** Resolves when everything added so far is written; rejects when it can no longer be. */
+  settled(): Promise<void> {
+    if (this.lost !== undefined) return Promise.reject(this.lost)
+    if (this.empty && !this.#writing) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const waiters = this.empty ? this.#taken : this.#waiters
+      waiters.push({ resolve, reject })
+    })
+  }
+
   /** Everything that waits, to be written now. */
   take(): RunWrite | undefined {
     if (this.lost !== undefined) return undefined
@@ -188,21 +196,21 @@ class PendingWrites {
     const events = this.#events
     this.#events = []
     this.#openTokens.clear()
-    this.#taken = this.waiters
-    this.waiters = []
-    this.writing = true
+    this.#taken = this.#waiters
+    this.#waiters = []
+    this.#writing = true
     return { runId, epoch, events }
   }
 
   settle(result: WriteResult | undefined): void {
-    this.writing = false
+    this.#writing = false
     const taken = this.#taken
     this.#taken = []
     if (result?.kind === 'written') {
       for (const { resolve } of taken) resolve()
       return
     }
-    this.waiters = [...taken, ...this.waiters]
+    this.#waiters = [...taken, ...this.#waiters]
     this.lose(lossOf(this.runId, result))
   }
 
@@ -210,9 +218,9 @@ class PendingWrites {
     if (this.lost !== undefined) return
     this.lost = reason
     this.#events = []
-    const waiters = [...this.#taken, ...this.waiters]
+    const waiters = [...this.#taken, ...this.#waiters]
     this.#taken = []
-    this.waiters = []
+    this.#waiters = []
     for (const { reject } of waiters) reject(reason)
     this.#options.onLost(reason)
   }

@@ -24,8 +24,10 @@ export function openaiStub(script: StubScript, options: StubOptions = {}): Promi
 const WIRE: ProviderWire = {
   basePath: '/v1',
   check: findOpenaiProblem,
-  failureBody: ({ status, message = 'Stubbed failure', type, code = null }: StubFailure) =>
-    JSON.stringify({ error: { message, type: type ?? typeOf(status), param: null, code } }),
+  failureBody: ({ status, message = 'Stubbed failure', type, code }: StubFailure) =>
+    JSON.stringify({
+      error: { message, type: type ?? typeOf(status), param: null, code: code ?? null },
+    }),
   events,
   overloadEvent: () =>
     data({
