@@ -1,10 +1,10 @@
 /** Ends a test run with one line that any program can read: `N passed, N failed, N skipped`. */
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /** A reporter that prints the line. */
 export default class PlainSummary implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
-    const counts = { passed: 0, failed: 0, skipped: 0, pending: 0 }
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const counts = { passed: 0, failed: unhandled.length, skipped: 0, pending: 0 }
     for (const module of modules) {
       for (const test of module.children.allTests()) counts[test.result().state] += 1
       counts.failed += module.errors().length

@@ -1,0 +1,114 @@
+/** An ensemble for stories: two tasks; the second one's tool waits until the test lets it go on. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import { scriptedModel, type ScriptedModel } from '@tutti/testing'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** The ensemble and what a test does with it. */
+export interface Band {
+  readonly ensemble: Ensemble
+  readonly model: ScriptedModel
+  /** Resolves when the tool of the second task has been called so many times. */
+  waiting(calls: number): Promise<void>
+  /** Lets every waiting and every later call of the tool go on. */
+  play(): void
+}
+
+/** Makes a band; `obedient: false` makes its tool ignore its signal. */
+export function band({ name = 'band', obedient = true } = {}): Band {
+  const tool = gatedTool(obedient)
+  const model = scriptedModel((request) => {
+    if (request.tools.length === 0) return `tuned for ${topicOf(request)}`
+    const last = request.messages.at(-1)
+    if (last?.role === 'tool') return `played: ${last.content}`
+    return { toolCalls: [{ name: 'wait', arguments: {} }] }
+  })
+  const tune = task({ name: 'tune', description: 'Tune for {topic}' })
+  const play = task({
+    name: 'play',
+    description: 'Play {topic}',
+    context: [tune],
+    tools: [tool.definition],
+  })
+  return {
+    ensemble: ensemble({ name, tasks: [tune, play], model }),
+    model,
+    waiting: tool.waiting,
+    play: tool.open,
+  }
+}
+
+function topicOf({ messages }: ModelRequest): string {
+  return /Tune for (.*)/.exec(messages.at(-1)?.content ?? '')?.[1] ?? ''
+}
+
+function gatedTool(obedient: boolean) {
+  const gate = Promise.withResolvers<void>()
+  let calls = 0
+  const watchers = new Set<() => void>()
+  const definition = defineTool({
+    name: 'wait',
+    description: 'Waits until the test lets it go on',
+    input: Type.Object({}),
+    async execute(_input, { signal }) {
+      calls += 1
+      for (const watcher of watchers) watcher()
+      await Promise.race([gate.promise, ...(obedient ? [untilAborted(signal)] : [])])
+      return 'done'
+    },
+  })
+  return {
+    definition,
+    open: gate.resolve,
+    waiting: (wanted: number) =>
+      new Promise<void>((resolve) => {
+        const watcher = (): void => {
+          if (calls >= wanted) resolve()
+        }
+        watchers.add(watcher)
+        watcher()
+      }),
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('stopped')))
+  })
+}
+
+/** A directory that is gone at the end of the block that uses it. */
+export function temporaryDirectory(): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(tmpdir(), 'tutti-runs-'))
+  return {
+    path,
+    [Symbol.dispose]() {
+      rmSync(path, { recursive: true })
+    },
+  }
+}
+
+/** A service over the store in `path`. */
+export function serve(
+  path: string,
+  ensembles: readonly Ensemble[],
+  options: RunServiceOptions = {},
+): RunService {
+  return new RunService(sqliteRunStorage(path), ensembles, options)
+}
+
+/** Every event of a run, when it has ended. */
+export async function allEvents(
+  service: RunService,
+  runId: string,
+): Promise<readonly LoggedRunEvent[]> {
+  const events: LoggedRunEvent[] = []
+  for await (const batch of service.follow({ runId, from: 0 })) events.push(...batch)
+  return events
+}

@@ -1,0 +1,347 @@
+import { decodeLoggedRunEvent } from '@tutti/protocol'
+import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { allEvents, band, serve, temporaryDirectory } from './band.ts'
+
+const INPUTS = { topic: 'Bach' }
+
+describe('a submitted run', () => {
+  it('[S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const service = serve(directory.path, [ensemble])
+    const { runId, status, lastSeq } = await service.submit({ inputs: INPUTS, tags: { by: 'me' } })
+    expect([status, lastSeq]).toEqual(['ACCEPTED', 0])
+    expect((await service.get(runId))?.run).toMatchObject({ ensemble: 'band', tags: { by: 'me' } })
+    const events = await allEvents(service, runId)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.filter(({ type }) => type === 'run_result')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+    for (const event of events) expect(decodeLoggedRunEvent(event)).toMatchObject({ ok: true })
+    const ended = await service.get(runId)
+    expect(ended?.run).toMatchObject({ status: 'COMPLETED', completedTasks: 2, epoch: 1 })
+    expect(ended?.tasks.map(({ output }) => output)).toEqual(['tuned for Bach', 'played: done'])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('is refused with every missing input, and nothing is kept', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, model } = band()
+    const service = serve(directory.path, [ensemble])
+    await expect(service.submit({ inputs: { other: 'x' } })).rejects.toMatchObject({
+      code: 'INPUT_MISSING',
+      details: { missing: ['topic'] },
+    })
+    expect((await service.list({ limit: 9, offset: 0 })).total).toBe(0)
+    expect(model.requests).toEqual([])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('chooses its ensemble by name, and an unknown name lists the known ones', async () => {
+    using directory = temporaryDirectory()
+    const [first, second] = [band(), band({ name: 'choir' })]
+    second.play()
+    const service = serve(directory.path, [first.ensemble, second.ensemble])
+    const { runId } = await service.submit({ ensemble: 'choir', inputs: INPUTS })
+    await allEvents(service, runId)
+    expect((await service.get(runId))?.run.ensemble).toBe('choir')
+    await expect(service.submit({ ensemble: 'duo', inputs: INPUTS })).rejects.toMatchObject({
+      code: 'INVALID_ENSEMBLE',
+      message: "Unknown ensemble 'duo'. Available: [band, choir]",
+    })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('keeps the id its client chose, once', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const service = serve(directory.path, [ensemble])
+    await service.submit({ runId: 'mine', inputs: INPUTS })
+    await expect(service.submit({ runId: 'mine', inputs: INPUTS })).rejects.toMatchObject({
+      code: 'RUN_EXISTS',
+    })
+    expect(await allEvents(service, 'mine')).not.toEqual([])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('is not disturbed by a reader that throws', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const service = serve(directory.path, [ensemble])
+    service.listenToAll(() => {
+      throw new Error('bad reader')
+    })
+    const { runId } = await service.submit({ inputs: INPUTS })
+    expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+})
+
+describe('the queue', () => {
+  it('[S2] [Q1] runs so many at once, keeps so many waiting in order, and refuses more', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band()
+    const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
+    const service = serve(directory.path, [ensemble], limits)
+    const ids = ['r-1', 'r-2', 'r-3']
+    for (const runId of ids) await service.submit({ runId, inputs: INPUTS })
+    await waiting(2)
+    expect(service.load).toEqual({ running: 2, queued: 1 })
+    await expect(service.submit({ runId: 'r-4', inputs: INPUTS })).rejects.toMatchObject({
+      code: 'CONCURRENCY_LIMIT',
+      retryable: true,
+      details: { retryAfterMs: 5000 },
+    })
+    expect(await service.get('r-4')).toBeUndefined()
+    expect((await service.get('r-3'))?.run.status).toBe('ACCEPTED')
+    play()
+    for (const runId of ids) await allEvents(service, runId)
+    await service.submit({ runId: 'r-4', inputs: INPUTS })
+    expect((await allEvents(service, 'r-4')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('keeps its bound against submits that come at the same moment', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
+    const service = serve(directory.path, [ensemble], limits)
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => service.submit({ inputs: INPUTS })),
+    )
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    play()
+    await service.close({ drainTimeoutMs: 10_000 })
+  })
+})
+
+describe('cancel', () => {
+  it('[S4] [Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, waiting } = band()
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    expect(await service.cancel(runId)).toBe('CANCELLING')
+    const events = await allEvents(service, runId)
+    expect(events.map(({ type }) => type)).toContain('run_cancelling')
+    expect(events.at(-1)).toMatchObject({
+      status: 'CANCELLED',
+      outputs: [{ taskName: 'tune', output: 'tuned for Bach' }],
+    })
+    const ended = await service.get(runId)
+    expect(ended?.run.status).toBe('CANCELLED')
+    expect(ended?.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED'])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[S4] says CANCELLING as long as a tool that ignores its signal goes on', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, waiting } = band({ obedient: false })
+    const clock = fakeClock()
+    const service = serve(directory.path, [ensemble], { clock })
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await service.cancel(runId)
+    expect((await service.get(runId))?.run.status).toBe('CANCELLING')
+    expect(await service.cancel(runId)).toBe('CANCELLING')
+    await clock.advance(4_999)
+    expect((await service.get(runId))?.run.status).toBe('CANCELLING')
+    await clock.advance(1)
+    const events = await allEvents(service, runId)
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
+    expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
+      toolResult: expect.stringContaining('was abandoned'),
+    })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[Q2] ends a waiting run at once; it never begins', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting, model } = band()
+    const service = serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    const first = await service.submit({ inputs: INPUTS })
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    const before = model.requests.length
+    expect(await service.cancel(runId)).toBe('CANCELLED')
+    const events = await allEvents(service, runId)
+    expect(events.map(({ type }) => type)).toEqual([
+      'run_queued',
+      'run_cancelling',
+      'ensemble_completed',
+      'run_result',
+    ])
+    expect(model.requests.length).toBe(before)
+    play()
+    await allEvents(service, first.runId)
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('refuses runs that have ended or are unknown', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await allEvents(service, runId)
+    await expect(service.cancel(runId)).rejects.toMatchObject({
+      code: 'RUN_COMPLETED',
+      message: `Run ${runId} already completed with status COMPLETED`,
+    })
+    await expect(service.cancel('run-none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+})
+
+describe('a run that was cut off', () => {
+  it('[S3] [S5] [X1] goes on after its last completed task, under a new epoch', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble])
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    await first.close({ drainTimeoutMs: 0 })
+
+    const after = band()
+    after.play()
+    const second = serve(directory.path, [after.ensemble])
+    expect(await second.start()).toEqual([runId])
+    const events = await allEvents(second, runId)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.find(({ type }) => type === 'run_resumed')).toMatchObject({
+      epoch: 2,
+      completedTasks: ['tune'],
+    })
+    expect(events.filter(({ type }) => type === 'ensemble_started')).toHaveLength(1)
+    expect(
+      events.flatMap((event) =>
+        event.type === 'task_started' ? [[event.taskName, event.attempt]] : [],
+      ),
+    ).toEqual([
+      ['tune', 1],
+      ['play', 1],
+      ['play', 2],
+    ])
+    expect(after.model.requests.every(({ tools }) => tools.length === 1)).toBe(true)
+    expect(events.at(-1)).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [
+        { taskName: 'tune', output: 'tuned for Bach' },
+        { taskName: 'play', output: 'played: done' },
+      ],
+    })
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[S3] takes up those that waited, too, oldest first', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
+    for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
+    await before.waiting(1)
+    await first.close({ drainTimeoutMs: 0 })
+    const after = band()
+    after.play()
+    const second = serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
+    expect(await second.start()).toEqual(['r-1', 'r-2'])
+    for (const runId of ['r-1', 'r-2']) {
+      expect((await allEvents(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    }
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[X2] ends FAILED with the reason when its ensemble is gone', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble])
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    await first.close({ drainTimeoutMs: 0 })
+    const second = serve(directory.path, [band({ name: 'choir' }).ensemble])
+    await second.start()
+    expect((await allEvents(second, runId)).at(-1)).toMatchObject({
+      status: 'FAILED',
+      error: 'Ensemble "band" is not registered any more',
+    })
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[Q3] is cancelled when it was being cancelled', async () => {
+    using directory = temporaryDirectory()
+    const before = band({ obedient: false })
+    const clock = fakeClock()
+    const first = serve(directory.path, [before.ensemble], { clock })
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    await first.cancel(runId)
+    const closed = first.close({ drainTimeoutMs: 0 })
+    await clock.advance(5_000)
+    await clock.advance(5_000)
+    await closed
+
+    const after = band()
+    const second = serve(directory.path, [after.ensemble])
+    await second.start()
+    expect((await allEvents(second, runId)).at(-1)).toMatchObject({
+      status: 'CANCELLED',
+      outputs: [{ taskName: 'tune' }],
+    })
+    expect(after.model.requests).toEqual([])
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[X3] an owner that lost its claim stops and writes nothing more', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band()
+    const storage = sqliteRunStorage(directory.path)
+    const service = new RunService(storage, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    const taken = await storage.runs.claim(runId)
+    expect(taken?.run.epoch).toBe(2)
+    const { lastSeq } = (await storage.runs.get(runId)) ?? {}
+    play()
+    await service.close({ drainTimeoutMs: 10_000 })
+    await using reopened = sqliteRunStorage(directory.path)
+    expect(await reopened.runs.get(runId)).toMatchObject({ status: 'RUNNING', lastSeq })
+  })
+})
+
+describe('close', () => {
+  it('[S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band()
+    const service = serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    await service.submit({ runId: 'r-1', inputs: INPUTS })
+    await service.submit({ runId: 'r-2', inputs: INPUTS })
+    await waiting(1)
+    const closed = service.close({ drainTimeoutMs: 60_000 })
+    await expect(service.submit({ inputs: INPUTS })).rejects.toMatchObject({ code: 'DRAINING' })
+    play()
+    await closed
+    await using storage = sqliteRunStorage(directory.path)
+    expect((await storage.runs.get('r-1'))?.status).toBe('COMPLETED')
+    expect((await storage.runs.get('r-2'))?.status).toBe('ACCEPTED')
+  })
+})
+
+describe('options', () => {
+  it('names every value that is out of range', () => {
+    using directory = temporaryDirectory()
+    const storage = sqliteRunStorage(directory.path)
+    expect(
+      () => new RunService(storage, [band().ensemble], { maxConcurrentRuns: 0, maxQueuedRuns: -1 }),
+    ).toThrow(/maxConcurrentRuns must be an integer >= 1, got 0; maxQueuedRuns .* got -1/)
+    expect(() => new RunService(storage, [band().ensemble, band().ensemble])).toThrow(
+      'two ensembles',
+    )
+    expect(() => new RunService(storage, [])).toThrow('without an ensemble')
+    void storage[Symbol.asyncDispose]()
+  })
+})
