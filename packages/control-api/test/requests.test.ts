@@ -1,0 +1,328 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+
+import { decode, ROUTES } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Served } from './served.ts'
+
+import type { ErrorBody, RunList } from '@tutti/protocol'
+
+const INPUTS = { composer: 'Bach', hall: 'A' }
+
+describe('submitting a run', () => {
+  it('is accepted with 202, its id, its tasks and where to find it', async () => {
+    await using api = await served()
+    const response = await api.post('/api/runs', { inputs: INPUTS })
+    const body: unknown = await response.json()
+    expect(decode(ROUTES.submitRun.response, body)).toMatchObject({
+      ok: true,
+      value: { status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' },
+    })
+    expect(response.status).toBe(202)
+    const detail = await api.get(response.headers.get('location') ?? '')
+    expect(await detail.json()).toMatchObject({ inputs: INPUTS })
+  })
+
+  it('takes an id of the client, once', async () => {
+    await using api = await served()
+    const submit = () => api.post('/api/runs', { runId: 'mine', inputs: INPUTS })
+    expect((await submit()).status).toBe(202)
+    const second = await submit()
+    expect([second.status, await second.json()]).toMatchObject([409, { error: 'RUN_EXISTS' }])
+  })
+
+  it('is refused with 429 and Retry-After when too many wait', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } })
+    await api.submit()
+    const response = await api.post('/api/runs', { inputs: INPUTS })
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('5')
+    expect(await response.json()).toMatchObject({ error: 'CONCURRENCY_LIMIT', retryAfterMs: 5000 })
+  })
+})
+
+describe('bad requests', () => {
+  const cases: readonly [rule: string, body: unknown, expected: Partial<ErrorBody>][] = [
+    [
+      'every missing input is named',
+      {},
+      {
+        error: 'BAD_REQUEST',
+        message: 'Cannot run "band": missing inputs: composer, hall',
+        problems: [
+          expect.objectContaining({ path: '/inputs/composer' }),
+          expect.objectContaining({ path: '/inputs/hall' }),
+        ],
+      },
+    ],
+    [
+      'an unknown key is named, with the one that was meant',
+      { input: INPUTS, colour: 'red' },
+      {
+        error: 'BAD_REQUEST',
+        problems: [
+          expect.objectContaining({ path: '/input', message: expect.stringContaining('"inputs"') }),
+          expect.objectContaining({ path: '/colour' }),
+        ],
+      },
+    ],
+    [
+      'every wrong value is named with its path',
+      { inputs: { composer: 1, hall: null }, tags: [], runId: 'no spaces' },
+      {
+        problems: ['/inputs/composer', '/inputs/hall', '/tags', '/runId'].map((path) =>
+          expect.objectContaining({ path }),
+        ),
+      },
+    ],
+    ['a body that is no object is refused', [], { error: 'BAD_REQUEST' }],
+    ['text that is no JSON is refused', '{"inputs": ', { error: 'BAD_REQUEST' }],
+    [
+      'an unknown ensemble lists the known ones',
+      { ensemble: 'duo', inputs: INPUTS },
+      {
+        error: 'INVALID_ENSEMBLE',
+        message: "Unknown ensemble 'duo'. Available: [band]",
+      },
+    ],
+    [
+      'deep nesting is refused',
+      `${'{"inputs":'.repeat(50_000)}1${'}'.repeat(50_000)}`,
+      {
+        error: 'BAD_REQUEST',
+      },
+    ],
+    [
+      'a polluting key is a key like others',
+      '{"__proto__":{"x":1}}',
+      {
+        problems: [expect.objectContaining({ path: '/__proto__' })],
+      },
+    ],
+  ]
+  it.each(cases)('%s', async (_rule, body, expected) => {
+    await using api = await served()
+    const response = await api.post('/api/runs', body)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject(expected)
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    expect(api.errors).toEqual([])
+  })
+
+  it('parts that this version does not act on are refused, all of them named', async () => {
+    await using api = await served()
+    const body = { inputs: INPUTS, options: {}, tasks: [{ description: 'Sing' }] }
+    const response = await api.post('/api/runs', body)
+    expect([response.status, await response.json()]).toMatchObject([
+      501,
+      { error: 'NOT_IMPLEMENTED', message: expect.stringMatching(/"tasks", "options"/) },
+    ])
+  })
+
+  it('a body of another type gets 415', async () => {
+    await using api = await served()
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+      const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-type': type })
+      expect([response.status, await response.json()]).toMatchObject([
+        415,
+        { error: 'UNSUPPORTED_MEDIA_TYPE', message: expect.stringContaining(type) },
+      ])
+    }
+  })
+
+  it('invalid UTF-8 gets 400', async () => {
+    await using api = await served()
+    const body = Buffer.from('{"inputs":{"composer":"\xff"}}', 'latin1')
+    const headers = { 'content-type': 'application/json' }
+    const response = await api.get('/api/runs', { method: 'POST', body, headers })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { message: expect.stringContaining('UTF-8') },
+    ])
+  })
+
+  it('a body that is too large gets 413, by its length or as it comes', async () => {
+    await using api = await served({ maxBodyBytes: 1000 })
+    const body = JSON.stringify({ inputs: { composer: 'x'.repeat(2000) } })
+    const declared = await api.post('/api/runs', body)
+    expect([declared.status, await declared.json()]).toMatchObject([
+      413,
+      { error: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining('1000 bytes') },
+    ])
+    expect(await postChunked(api, body)).toBe(413)
+    expect((await api.post('/api/runs', { inputs: INPUTS })).status).toBe(202)
+  })
+
+  it('an unknown path gets 404, a known one with another method 405 and the methods it takes', async () => {
+    await using api = await served()
+    const unknown = await api.get('/api/nothing')
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'NOT_FOUND' }])
+    const wrong = await api.get('/api/runs', { method: 'PUT' })
+    expect([wrong.status, await wrong.json()]).toMatchObject([405, { error: 'METHOD_NOT_ALLOWED' }])
+    expect(wrong.headers.get('allow')).toBe('POST, GET, HEAD')
+    expect((await api.get('/api/runs/x/cancel')).headers.get('allow')).toBe('POST')
+  })
+
+  it('a query that does not fit gets 400 with every problem', async () => {
+    await using api = await served()
+    const response = await api.get('/api/runs?limit=0&offset=x&status=odd&colour=red')
+    expect(response.status).toBe(400)
+    const { problems = [] } = (await response.json()) as ErrorBody
+    expect(problems.map(({ path }) => path).toSorted()).toEqual([
+      '/colour',
+      '/limit',
+      '/offset',
+      '/status',
+    ])
+    expect((await api.get('/api/runs?limit=1&limit=2')).status).toBe(400)
+  })
+
+  it('a run that is not there gets 404', async () => {
+    await using api = await served()
+    for (const path of ['/api/runs/run-0', '/api/runs/run-0/events', '/api/runs/%2e%2e%2f']) {
+      const response = await api.get(path)
+      expect([response.status, await response.json()]).toMatchObject([
+        404,
+        { error: 'RUN_NOT_FOUND', message: expect.stringContaining('No run with ID') },
+      ])
+    }
+  })
+
+  it('bytes that are not HTTP do not end the process', async () => {
+    await using api = await served()
+    const { port } = new URL(api.url)
+    const answered = await new Promise((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () =>
+        socket.end('\u0000\u0001 NOT HTTP\r\n\r\n'),
+      )
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve('closed'))
+      socket.resume()
+    })
+    expect(answered).toBe('closed')
+    expect((await api.get('/api/health/live')).status).toBe(200)
+  })
+})
+
+describe('looking at runs', () => {
+  it('shows a running run with its tasks, and its outputs and metrics when it has ended', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    const socket = api.connect(`/runs/${runId}/ws`)
+    await socket.next('hello')
+    api.play()
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const detail: unknown = await (await api.get(`/api/runs/${runId}`)).json()
+    expect(decode(ROUTES.getRun.response, detail)).toMatchObject({ ok: true })
+    expect(detail).toMatchObject({
+      status: 'COMPLETED',
+      workflow: 'PARALLEL',
+      tasks: [
+        { name: 'tune', status: 'COMPLETED', output: 'All instruments are in tune now', index: 1 },
+        { name: 'play', status: 'COMPLETED', toolCallCount: 1, output: 'It was played in full' },
+      ],
+      metrics: { totalTokens: expect.any(Number), totalToolCalls: 1 },
+    })
+    await socket[Symbol.asyncDispose]()
+  })
+
+  it('lists runs with the task they are at, by status in any case, by tag, in pages', async () => {
+    await using api = await served()
+    const submit = (tags: object) => api.post('/api/runs', { inputs: INPUTS, tags })
+    await submit({ by: 'ci', env: 'a:b' })
+    await submit({ by: 'hand' })
+    for await (const batch of api.runs.follow({ runId: await newest(api), from: 0 })) {
+      if (batch.some((event) => event.type === 'task_started' && event.taskName === 'play')) break
+    }
+    const list = async (query: string): Promise<RunList> => {
+      const body: unknown = await (await api.get(`/api/runs${query}`)).json()
+      const decoded = decode(ROUTES.listRuns.response, body)
+      if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
+      return decoded.value
+    }
+    expect((await list('')).runs.map(({ tags }) => tags['by'])).toEqual(['hand', 'ci'])
+    expect((await list('')).runs[0]).toMatchObject({
+      status: 'RUNNING',
+      durationMs: null,
+      completedTasks: 1,
+      currentTask: { name: 'play', index: 1 },
+    })
+    expect(await list('?status=running&limit=1&offset=1')).toMatchObject({
+      total: 2,
+      runs: [{ tags: { by: 'ci' } }],
+    })
+    expect((await list('?tag=by:ci')).total).toBe(1)
+    expect((await list('?tag=env:a:b')).total).toBe(1)
+    expect((await list('?tag=env')).total).toBe(1)
+    expect((await list('?status=FAILED')).total).toBe(0)
+  })
+
+  it('tells what the server can do and how it is', async () => {
+    await using api = await served()
+    for (const route of [
+      ROUTES.getCapabilities,
+      ROUTES.getStatus,
+      ROUTES.getLiveness,
+      ROUTES.getReadiness,
+    ]) {
+      const response = await api.get(route.path)
+      expect(response.status).toBe(200)
+      expect(decode(route.response, await response.json())).toMatchObject({ ok: true })
+    }
+    const capabilities = await (await api.get('/api/capabilities')).json()
+    expect(capabilities).toMatchObject({
+      tools: [{ name: 'wait', inputSchema: { type: 'object' } }],
+      models: [{ alias: 'small', provider: 'scripted' }],
+      preconfiguredTasks: [{ name: 'tune', variables: ['composer'] }, { tools: ['wait'] }],
+      ensembles: [{ name: 'band', workflow: 'PARALLEL' }],
+    })
+    expect(await (await api.get('/')).text()).toContain('curl -X POST')
+  })
+
+  it('is not ready while it drains', async () => {
+    await using api = await served()
+    await api.submit()
+    const closed = api.runs.close({ drainTimeoutMs: 5_000 })
+    const ready = await api.get('/api/health/ready')
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'NOT_READY', lifecycleState: 'DRAINING' },
+    ])
+    const refused = await api.post('/api/runs', { inputs: INPUTS })
+    expect([refused.status, await refused.json()]).toMatchObject([503, { error: 'DRAINING' }])
+    api.play()
+    await closed
+  })
+})
+
+describe('cancelling over REST', () => {
+  it('answers CANCELLING, then the run ends CANCELLED; a second time it has ended already', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    const cancelled = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
+    expect([cancelled.status, await cancelled.json()]).toMatchObject([200, { runId }])
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    expect((await api.detail(runId)).status).toBe('CANCELLED')
+    const again = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
+    expect([again.status, await again.json()]).toMatchObject([409, { error: 'RUN_COMPLETED' }])
+  })
+})
+
+async function newest(api: Served): Promise<string> {
+  const { runs } = await api.runs.list({ limit: 1, offset: 0 })
+  return runs[0]?.runId ?? ''
+}
+
+/** Posts `body` without saying how long it is. */
+function postChunked(api: Served, body: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+    const sent = request(`${api.url}/api/runs`, { method: 'POST', headers }, (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

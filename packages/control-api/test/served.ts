@@ -1,0 +1,222 @@
+/** A control API on a free port, over an ensemble whose tool waits until the test lets it go on. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
+import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { WebSocket } from 'ws'
+
+import type { Logger } from '@tutti/core'
+import type { LoggedRunEvent, RunDetail, ServerMessage } from '@tutti/protocol'
+
+/** A running control API and what a test does with it. */
+export interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly runs: RunService
+  /** Messages that were logged as errors. */
+  readonly errors: readonly string[]
+  /** Lets the waiting tool go on, now and later. */
+  play(): void
+  get(path: string, init?: RequestInit): Promise<Response>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  /** Submits a run of `Bach` and gives its id. */
+  submit(): Promise<string>
+  detail(runId: string): Promise<RunDetail>
+  connect(path?: string, headers?: Record<string, string>): Socket
+}
+
+/** Settings that a test may change. */
+export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never } & {
+  readonly limits?: RunServiceOptions
+}
+
+/** Starts a control API. */
+export async function served({ limits = {}, ...options }: ServedOptions = {}): Promise<Served> {
+  const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
+  const gate = Promise.withResolvers<void>()
+  const errors: string[] = []
+  const logger = recordingLogger(errors)
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({ bars: Type.Optional(Type.Integer()) }),
+    async execute(_input, { signal }) {
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([gate.promise, aborted])
+      return 'waited'
+    },
+  })
+  const model = scriptedModel(({ messages, tools }) => {
+    if (tools.length === 0) return 'All instruments are in tune now'
+    if (messages.at(-1)?.role === 'tool') return 'It was played in full'
+    return { text: 'One moment', toolCalls: [{ name: 'wait', arguments: { bars: 4 } }] }
+  })
+  const tune = task({ name: 'tune', description: 'Tune for {composer}' })
+  const play = task({
+    name: 'play',
+    description: 'Play {composer} in {hall}',
+    context: [tune],
+    tools: [wait],
+  })
+  const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
+  const runs = new RunService(sqliteRunStorage(path), [band], { logger, ...limits })
+  const server = await serveControlApi(
+    {
+      runs,
+      tools: toolCatalog([wait]),
+      models: modelCatalog({ small: model }),
+      logger,
+      ...options,
+    },
+    { port: 0 },
+  )
+  const get = (route: string, init: RequestInit = {}) => fetch(`${server.url}${route}`, init)
+  const post = (route: string, body: unknown, headers: Record<string, string> = {}) =>
+    get(route, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  return {
+    url: server.url,
+    runs,
+    errors,
+    play: gate.resolve,
+    get,
+    post,
+    async submit() {
+      const response = await post('/api/runs', { inputs: { composer: 'Bach', hall: 'A' } })
+      const { runId } = (await response.json()) as { runId: string }
+      return runId
+    },
+    async detail(runId) {
+      return (await (await get(`/api/runs/${runId}`)).json()) as RunDetail
+    },
+    connect: (route = '/ws', headers = {}) => new Socket(`${server.url}${route}`, headers),
+    async [Symbol.asyncDispose]() {
+      gate.resolve()
+      await runs.close({ drainTimeoutMs: 5_000 })
+      await server.close()
+      rmSync(path, { recursive: true })
+    },
+  }
+}
+
+function recordingLogger(errors: string[]): Logger {
+  const nothing = (): void => undefined
+  return {
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
+    error: (message) => {
+      errors.push(message)
+    },
+  }
+}
+
+/** One frame of an event stream. */
+export interface Frame {
+  readonly id?: string
+  readonly event?: string
+  readonly data?: LoggedRunEvent
+  readonly comment?: string
+}
+
+/** The frames of an event stream, as they come. */
+export async function* frames(response: Response): AsyncGenerator<Frame> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) yield frameOf(part)
+  }
+}
+
+function frameOf(part: string): Frame {
+  const fields = part.split('\n').map((line): [string, unknown] => {
+    const colon = line.indexOf(': ')
+    const [name, value] = [line.slice(0, colon), line.slice(colon + 2)]
+    return name === 'data' ? [name, JSON.parse(value)] : [name === '' ? 'comment' : name, value]
+  })
+  return Object.fromEntries(fields)
+}
+
+/** The events of a stream to its end. */
+export async function eventsOf(response: Response): Promise<readonly LoggedRunEvent[]> {
+  const events: LoggedRunEvent[] = []
+  for await (const { data } of frames(response)) if (data !== undefined) events.push(data)
+  return events
+}
+
+/** A WebSocket client that keeps what it was sent. */
+export class Socket implements AsyncDisposable {
+  readonly socket: WebSocket
+  readonly received: ServerMessage[] = []
+  readonly #watchers = new Set<() => void>()
+
+  constructor(url: string, headers: Record<string, string>) {
+    this.socket = new WebSocket(url.replace(/^http/, 'ws'), { headers })
+    this.socket.on('error', () => undefined)
+    this.socket.on('message', (data: Buffer) => {
+      this.received.push(JSON.parse(data.toString()))
+      for (const watcher of this.#watchers) watcher()
+    })
+  }
+
+  send(message: unknown): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+  }
+
+  /** The first message of a type, once it is there. */
+  next<Type extends ServerMessage['type']>(
+    type: Type,
+  ): Promise<Extract<ServerMessage, { type: Type }>> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const found = this.received.find((message) => message.type === type)
+        if (found === undefined) return
+        this.#watchers.delete(look)
+        resolve(found as Extract<ServerMessage, { type: Type }>)
+      }
+      this.#watchers.add(look)
+      look()
+    })
+  }
+
+  /** The events of runs among what was received. */
+  get events(): readonly LoggedRunEvent[] {
+    return this.received.filter((message): message is LoggedRunEvent => 'seq' in message)
+  }
+
+  /** Close code and reason, once it is closed. */
+  closed(): Promise<readonly [number, string]> {
+    return new Promise((resolve) => {
+      this.socket.on('close', (code, reason) => resolve([code, reason.toString()]))
+    })
+  }
+
+  /** The HTTP status with which the handshake was refused. */
+  refused(): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      this.socket.on('unexpected-response', (_request, response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.socket.readyState === WebSocket.CLOSED) return
+    const closed = this.closed()
+    this.socket.terminate()
+    await closed
+  }
+}
