@@ -1,0 +1,70 @@
+import { request } from 'node:http'
+
+import { describe, expect, it } from 'vitest'
+
+import { served, type Served } from './served.ts'
+
+const KEY = 'a-key-of-some-length'
+
+describe('who may call', () => {
+  it.each([
+    ['a name of another site (DNS rebinding)', { host: 'evil.example' }, 403, 'HOST_NOT_ALLOWED'],
+    ['a page of another site', { origin: 'https://evil.example' }, 403, 'ORIGIN_NOT_ALLOWED'],
+    ['a page without an origin', { origin: 'null' }, 403, 'ORIGIN_NOT_ALLOWED'],
+  ])('%s is refused, over HTTP and WebSocket alike', async (_, headers, status, code) => {
+    await using api = await served()
+    expect(await raw(api, headers)).toEqual([status, expect.stringContaining(code)])
+    await using socket = api.connect('/ws', headers)
+    expect(await socket.refused()).toBe(status)
+  })
+
+  it.each([
+    ['no origin', {}],
+    ['a page of this machine', { origin: 'http://localhost:5173' }],
+    ['another loopback name', { host: '[::1]:7329' }],
+  ])('%s is let in', async (_, headers) => {
+    await using api = await served()
+    expect((await raw(api, headers))[0]).toBe(200)
+    await using socket = api.connect('/ws', headers)
+    await socket.next('hello')
+  })
+
+  it('names that the operator allows are let in', async () => {
+    await using api = await served({ allowedHosts: ['Tutti.example'] })
+    const headers = { host: 'tutti.example', origin: 'https://tutti.example' }
+    expect((await raw(api, headers))[0]).toBe(200)
+    expect((await raw(api, { host: 'other.example' }))[0]).toBe(403)
+  })
+
+  it('where keys are set, every request needs one; probes do not', async () => {
+    await using api = await served({ apiKeys: [KEY, 'another-key-of-length'] })
+    expect(await raw(api, {})).toEqual([401, expect.stringContaining('UNAUTHORIZED')])
+    expect((await raw(api, { authorization: 'Bearer wrong' }))[0]).toBe(401)
+    expect((await raw(api, { authorization: `Basic ${KEY}` }))[0]).toBe(401)
+    expect((await raw(api, { authorization: `Bearer ${KEY}` }))[0]).toBe(200)
+    expect((await raw(api, { authorization: 'Bearer another-key-of-length' }))[0]).toBe(200)
+    expect((await api.get('/api/health/live')).status).toBe(200)
+    await using refused = api.connect()
+    expect(await refused.refused()).toBe(401)
+    await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
+    await socket.next('hello')
+  })
+})
+
+/** Status and body of `GET /api/status` with headers that fetch would not send. */
+function raw(
+  api: Served,
+  headers: Record<string, string>,
+): Promise<readonly [number | undefined, string]> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${api.url}/api/status`, { headers }, (response) => {
+      let body = ''
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString()
+      })
+      response.on('end', () => resolve([response.statusCode, body]))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}

@@ -1,0 +1,195 @@
+import { decodeServerMessage } from '@tutti/protocol'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Socket } from './served.ts'
+
+const INPUTS = { composer: 'Bach', hall: 'A' }
+
+describe('a WebSocket connection', () => {
+  it('[N1] is greeted with an empty hello when nothing has run, then told everything', async () => {
+    await using api = await served()
+    await using socket = api.connect()
+    expect(await socket.next('hello')).toEqual({ type: 'hello' })
+    const runId = await api.submit()
+    api.play()
+    const sse = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    await socket.next('run_result')
+    expect(socket.events).toEqual(sse)
+    for (const message of socket.received) {
+      expect(decodeServerMessage(message)).toMatchObject({ ok: true })
+    }
+  })
+
+  it('[N1] that comes late gets what happened in hello and the rest live, nothing twice', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      if (batch.some(({ type }) => type === 'task_completed')) break
+    }
+    await using socket = api.connect()
+    const hello = await socket.next('hello')
+    expect(hello).toMatchObject({ ensembleId: runId, startedAt: expect.any(String) })
+    const trace = hello.snapshotTrace ?? []
+    expect(trace.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['ensemble_started', 'task_started', 'task_completed']),
+    )
+    api.play()
+    await socket.next('run_result')
+    const seqs = [
+      ...trace.map((event) => ('seq' in event ? event.seq : -1)),
+      ...socket.events.map(({ seq }) => seq),
+    ]
+    expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => a - b))
+    expect(socket.events.map(({ type }) => type)).toContain('ensemble_completed')
+  })
+
+  it('of one run hears of that run alone; of an unknown run it is refused with 404', async () => {
+    await using api = await served()
+    const [first, second] = [await api.submit(), await api.submit()]
+    await using socket = api.connect(`/runs/${second}/ws`)
+    await socket.next('hello')
+    api.play()
+    await socket.next('run_result')
+    await eventsOf(await api.get(`/api/runs/${first}/events`))
+    expect(new Set(socket.events.map(({ runId }) => runId))).toEqual(new Set([second]))
+    await using unknown = api.connect('/runs/run-none/ws')
+    expect(await unknown.refused()).toBe(404)
+    await using elsewhere = api.connect('/socket')
+    expect(await elsewhere.refused()).toBe(404)
+  })
+
+  it('answers ping, and beats by itself', async () => {
+    const clock = fakeClock()
+    await using api = await served({ clock })
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'ping' })
+    expect(await socket.next('pong')).toEqual({ type: 'pong' })
+    await clock.advance(15_000)
+    expect(await socket.next('heartbeat')).toEqual({ type: 'heartbeat', serverTimeMs: clock.now() })
+  })
+
+  it('submits a run, is told that it is accepted, and gets its result whatever it subscribes to', async () => {
+    await using api = await served()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'subscribe', events: ['task_failed'] })
+    expect(await socket.next('subscribe_ack')).toEqual({
+      type: 'subscribe_ack',
+      events: ['task_failed'],
+    })
+    socket.send({ type: 'run_request', requestId: 'q-1', inputs: INPUTS })
+    const ack = await socket.next('run_ack')
+    expect(ack).toMatchObject({
+      requestId: 'q-1',
+      status: 'ACCEPTED',
+      tasks: 2,
+      workflow: 'PARALLEL',
+    })
+    api.play()
+    expect(await socket.next('run_result')).toMatchObject({ runId: ack.runId, status: 'COMPLETED' })
+    expect(socket.events).toHaveLength(1)
+  })
+
+  it('[N2] is told why a run is refused, with every problem', async () => {
+    await using api = await served()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_request', requestId: 'q-1', inputs: {} })
+    expect(await socket.next('run_ack')).toMatchObject({
+      requestId: 'q-1',
+      status: 'REJECTED',
+      error: 'BAD_REQUEST',
+      message: 'Cannot run "band": missing inputs: composer, hall',
+    })
+  })
+
+  it.each([
+    ['text that is no JSON', '{"type":', 'must be JSON'],
+    ['an unknown type', { type: 'sing' }, '"sing"'],
+    ['an unknown key', { type: 'ping', loud: true }, '/loud'],
+    ['a message for a later version', { type: 'directive', content: 'Faster' }, '"directive"'],
+    ['a cursor without a run', { type: 'subscribe', events: ['*'], from: 0 }, '/runId'],
+  ])('[N2] answers %s with an error and goes on', async (_, message, named) => {
+    await using api = await served()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send(message)
+    expect(await socket.next('error')).toMatchObject({ message: expect.stringContaining(named) })
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+  })
+
+  it('replays a run from where it asks, then goes on live', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    await api.runs.follow({ runId, from: 5 }).next()
+    await using socket = api.connect()
+    await socket.next('hello')
+    const live = socket.events.length
+    socket.send({ type: 'subscribe', events: ['*'], runId, from: 2 })
+    await socket.next('subscribe_ack')
+    api.play()
+    await socket.next('run_result')
+    const seqs = socket.events.slice(live).map(({ seq }) => seq)
+    expect(seqs).toEqual(Array.from({ length: seqs.length }, (_, index) => index + 2))
+  })
+
+  it('cancels a run and asks for state with the answers of REST', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_control', runId, action: 'cancel' })
+    expect(await socket.next('run_control_ack')).toEqual({
+      type: 'run_control_ack',
+      runId,
+      action: 'cancel',
+      status: 'CANCELLING',
+    })
+    await socket.next('run_result')
+    for (const [query, path] of [
+      ['run_detail', `/api/runs/${runId}`],
+      ['runs', '/api/runs'],
+      ['capabilities', '/api/capabilities'],
+    ]) {
+      const asked = answerTo(socket, String(query))
+      socket.send({
+        type: 'state_query',
+        requestId: query,
+        query,
+        ...(query === 'run_detail' ? { runId } : {}),
+      })
+      expect((await asked).data).toEqual(await (await api.get(String(path))).json())
+    }
+  })
+
+  it('[N3] that does not read is closed with the last event it was sent', async () => {
+    await using api = await served({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
+    await using slow = api.connect()
+    await slow.next('hello')
+    const closed = slow.closed()
+    slow.socket.pause()
+    const large = { composer: 'B'.repeat(900_000), hall: 'A' }
+    const count = 30
+    for (let index = 0; index < count; index += 1) {
+      const response = await api.post('/api/runs', { runId: `run-${index}`, inputs: large })
+      expect(response.status).toBe(202)
+    }
+    slow.socket.resume()
+    expect(await closed).toEqual([
+      1013,
+      expect.stringMatching(/^Too slow; last event sent: run-\d+:\d+$/),
+    ])
+  })
+})
+
+function answerTo(socket: Socket, requestId: string) {
+  return new Promise<{ readonly data: unknown }>((resolve) => {
+    socket.socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString())
+      if (message.type === 'state_response' && message.requestId === requestId) resolve(message)
+    })
+  })
+}
