@@ -46,8 +46,8 @@ export async function serveControlApi(
   const server = createServer((request, response) => {
     void answer(request, response)
   })
-  sockets.attach(server)
   listening = await listen(server, host, port)
+  sockets.attach(server)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
     close() {

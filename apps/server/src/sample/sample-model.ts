@@ -15,9 +15,9 @@ const MAX_FINDINGS = 6
 /** Points in the brief of the writer, at most. */
 const MAX_POINTS = 5
 
-/** Makes the model. */
-export function sampleModel(): ChatModel {
-  const options = { provider: 'tutti', name: 'sample', delayMs: WORD_DELAY_MS }
+/** Makes the model; `delayMs` is the wait between words. */
+export function sampleModel({ delayMs = WORD_DELAY_MS } = {}): ChatModel {
+  const options = { provider: 'tutti', name: 'sample', delayMs }
   return scriptedModel(
     (request) => (hasTool(request, 'search_library') ? research(request) : write(request)),
     options,

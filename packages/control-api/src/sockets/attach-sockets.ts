@@ -22,7 +22,7 @@ export interface UpgradeServer {
 export interface Sockets {
   /** Open connections. */
   readonly count: number
-  /** Serves the connections of an HTTP server. */
+  /** Serves the connections of an HTTP server until it is closed. */
   attach(server: UpgradeServer): void
   /** Closes every connection. */
   close(): void
@@ -38,7 +38,7 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
   const guard = requestGuard(options)
   const sessions = new Map<WebSocket, Session>()
-  const stopHeartbeat = beat(options, sessions)
+  let stopHeartbeat = (): void => undefined
 
   const admit = async (request: IncomingMessage): Promise<string | undefined> => {
     guard(headersOf(request), 'keyed')
@@ -57,6 +57,7 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
       return sessions.size
     },
     attach(http) {
+      stopHeartbeat = beat(options, sessions)
       http.on('upgrade', (request, socket, head) => {
         socket.on('error', () => undefined)
         admit(request).then(

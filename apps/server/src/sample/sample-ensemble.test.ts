@@ -1,0 +1,69 @@
+import { runTool, type AgentTool } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { LIBRARY } from './library.ts'
+import { measureText, readArticle, searchLibrary } from './library-tools.ts'
+import { sampleEnsemble } from './sample-ensemble.ts'
+import { sampleModel } from './sample-model.ts'
+
+describe('the sample ensemble', () => {
+  it('writes a brief from what its tools found', async () => {
+    const { status, tasks, metrics } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
+      topic: 'AI safety',
+    })
+    expect(status).toBe('COMPLETED')
+    const [notes, brief] = tasks.map(({ output }) => output)
+    expect(notes?.split('\n').every((line) => line.startsWith('- '))).toBe(true)
+    expect(LIBRARY.some(({ text }) => text.includes(notes?.split('\n')[0]?.slice(2) ?? '?'))).toBe(
+      true,
+    )
+    expect(brief).toMatch(/^# AI safety: a brief\n\n- .+/)
+    expect(brief).toMatch(/\d+ words, \d+ seconds to read\.$/)
+    expect(metrics.totalToolCalls).toBe(5)
+  })
+
+  it('says so when the library holds nothing on a topic', async () => {
+    const { status, output } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
+      topic: 'zebra husbandry',
+    })
+    expect(status).toBe('COMPLETED')
+    expect(output).toContain('The library holds nothing on zebra husbandry.')
+  })
+})
+
+describe('its tools', () => {
+  it('search by subject, best first, and say nothing where there is nothing', async () => {
+    const found = await call(searchLibrary, { query: 'the safety of AI', limit: 2 })
+    expect(found.structured).toEqual([
+      { id: 'ai-safety-goals', title: 'What AI safety is after' },
+      { id: 'ai-safety-practice', title: 'AI safety in daily practice' },
+    ])
+    expect((await call(searchLibrary, { query: 'zebra' })).output).toBe('[]')
+  })
+
+  it('read an article, and list the known ones for an unknown id', async () => {
+    expect((await call(readArticle, { id: 'orchestra' })).output).toMatch(/^How an orchestra/)
+    expect(await call(readArticle, { id: 'opera' })).toMatchObject({
+      success: false,
+      errorMessage: expect.stringMatching(/"opera".*orchestra/),
+    })
+  })
+
+  it('measure a text', async () => {
+    const text = 'It is half-done. Isn’t it? Yes!'
+    expect((await call(measureText, { text })).structured).toEqual({
+      words: 6,
+      sentences: 3,
+      readingSeconds: 2,
+    })
+  })
+})
+
+async function call(tool: AgentTool, input: object) {
+  const { result } = await runTool(tool, {
+    id: 'call-1',
+    name: tool.name,
+    arguments: JSON.stringify(input),
+  })
+  return result
+}

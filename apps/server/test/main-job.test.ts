@@ -1,0 +1,191 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { WebSocket } from 'ws'
+import { describe, expect, it } from 'vitest'
+
+import { ServerProcess, temporaryDirectory } from './server-process.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const INPUTS = { topic: 'AI safety' }
+
+describe('a server with nothing configured', () => {
+  it('says what it serves, and ends its start with its address', async () => {
+    using data = temporaryDirectory()
+    await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
+    expect(server.output).toMatch(
+      /sample ensemble "briefing" on a scripted model that needs no key/,
+    )
+    expect(server.output).toMatch(/\nTutti ready on http:\/\/127\.0\.0\.1:\d+\n$/)
+    expect(await (await fetch(server.url)).text()).toContain('briefing')
+    expect(server.errors).toBe('')
+  })
+
+  it('runs the main job: submit, follow live, look at the result, over SSE and WebSocket', async () => {
+    using data = temporaryDirectory()
+    await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
+    const client = server.client()
+    const socket = await greeted(server)
+    const { runId } = await client.runs.submit({ inputs: INPUTS })
+    const events: LoggedRunEvent[] = []
+    for await (const event of client.runs.events(runId)) events.push(event)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.filter(({ type }) => type === 'token').length).toBeGreaterThan(20)
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+    expect(await socket.until('run_result')).toEqual(events)
+    const detail = await client.runs.get(runId)
+    expect(detail).toMatchObject({
+      status: 'COMPLETED',
+      ensemble: 'briefing',
+      tasks: [
+        { name: 'researcher', status: 'COMPLETED', toolCallCount: 4 },
+        { name: 'writer', status: 'COMPLETED', output: expect.stringMatching(/^# AI safety/) },
+      ],
+      metrics: { totalToolCalls: 5 },
+      lastSeq: events.length - 1,
+    })
+    expect(detail.metrics.totalTokens).toBeGreaterThan(100)
+  })
+
+  it('refuses a run whose inputs lack a variable, at once, with the name', async () => {
+    using data = temporaryDirectory()
+    await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
+    const client = server.client()
+    await expect(client.runs.submit({ inputs: { subject: 'x' } })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      status: 400,
+      problems: [expect.objectContaining({ path: '/inputs/topic' })],
+    })
+    expect((await client.runs.list()).total).toBe(0)
+  })
+})
+
+describe('a server that is started again', () => {
+  it('still has the runs of before, with their events', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path }
+    const first = await ServerProcess.start(environment)
+    const { runId } = await first.client().runs.submit({ inputs: INPUTS })
+    await first.client().runs.result(runId)
+    const before = await first.client().runs.get(runId)
+    expect(await first.end('SIGTERM')).toBe(0)
+    await using second = await ServerProcess.start(environment)
+    expect(await second.client().runs.get(runId)).toEqual(before)
+    expect(await second.client().runs.result(runId)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('goes on with a run that kill -9 cut off, after its last completed task', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path }
+    const first = await ServerProcess.start(environment)
+    const { runId } = await first.client().runs.submit({ inputs: INPUTS })
+    for await (const event of first.client().runs.events(runId)) {
+      if (event.type === 'token' && event.taskName === 'writer') break
+    }
+    await first.end('SIGKILL')
+    await using second = await ServerProcess.start(environment)
+    const events: LoggedRunEvent[] = []
+    for await (const event of second.client().runs.events(runId)) events.push(event)
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    const attempts = events.flatMap((event) =>
+      event.type === 'task_started' ? [`${event.taskName} ${event.attempt}`] : [],
+    )
+    expect(attempts).toEqual(['researcher 1', 'writer 1', 'writer 2'])
+    expect(events.find(({ type }) => type === 'run_resumed')).toMatchObject({
+      epoch: 2,
+      completedTasks: ['researcher'],
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+    expect(second.errors).toContain(runId)
+  })
+
+  it('lets a running run end on SIGTERM, and takes no new one', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path }
+    const first = await ServerProcess.start(environment)
+    const { runId } = await first.client().runs.submit({ inputs: INPUTS })
+    for await (const event of first.client().runs.events(runId)) {
+      if (event.type === 'token' && event.taskName === 'writer') break
+    }
+    const ended = first.end('SIGTERM')
+    await expect
+      .poll(() =>
+        first
+          .client()
+          .runs.submit({ inputs: INPUTS })
+          .catch((error: unknown) => error),
+      )
+      .toMatchObject({ code: 'DRAINING' })
+    expect(await ended).toBe(0)
+    await using second = await ServerProcess.start(environment)
+    expect(await second.client().runs.get(runId)).toMatchObject({ status: 'COMPLETED' })
+  })
+})
+
+describe('a server that cannot start', () => {
+  it('names every problem of its environment and leaves nothing behind', async () => {
+    using data = temporaryDirectory()
+    const path = join(data.path, 'store')
+    const { code, output, errors } = await ServerProcess.refused({
+      TUTTI_DATA_DIR: path,
+      PORT: 'high',
+      TUTTI_ROLE: 'api',
+    })
+    expect(code).toBe(1)
+    expect(output).toBe('')
+    expect(errors).toMatch(/PORT must be .*"high"\n.*TUTTI_ROLE "api"/)
+    expect(existsSync(path)).toBe(false)
+  })
+
+  it('refuses a public address without keys, and takes it with them', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path, HOST: '0.0.0.0' }
+    const { code, errors } = await ServerProcess.refused(environment)
+    expect([code, errors]).toEqual([1, expect.stringContaining('Set TUTTI_API_KEYS')])
+    const key = 'a-key-of-some-length'
+    await using server = await ServerProcess.start({ ...environment, TUTTI_API_KEYS: key })
+    const url = server.url.replace('0.0.0.0', '127.0.0.1')
+    expect((await fetch(`${url}/api/status`)).status).toBe(401)
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await fetch(`${url}/api/status`, { headers })).status).toBe(200)
+  })
+
+  it('refuses a store that another process uses, and a port that is taken', async () => {
+    using data = temporaryDirectory()
+    using other = temporaryDirectory()
+    await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
+    const second = await ServerProcess.refused({ TUTTI_DATA_DIR: data.path })
+    expect([second.code, second.errors]).toEqual([1, expect.stringContaining('another process')])
+    const { port } = new URL(server.url)
+    const third = await ServerProcess.refused({ TUTTI_DATA_DIR: other.path, PORT: port })
+    expect([third.code, third.errors]).toEqual([
+      1,
+      expect.stringMatching(/Cannot listen.*EADDRINUSE/),
+    ])
+  })
+})
+
+/** A WebSocket of the server that has been greeted, and the events it gets from then on. */
+async function greeted(server: ServerProcess) {
+  const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/ws`)
+  const events: LoggedRunEvent[] = []
+  const watchers: (() => void)[] = []
+  const hello = Promise.withResolvers<unknown>()
+  socket.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString())
+    if (message.type === 'hello') hello.resolve(message)
+    if ('seq' in message) events.push(message)
+    for (const watcher of watchers) watcher()
+  })
+  expect(await hello.promise).toEqual({ type: 'hello' })
+  const until = (type: LoggedRunEvent['type']): Promise<readonly LoggedRunEvent[]> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (events.some((event) => event.type === type)) resolve(events)
+      }
+      watchers.push(look)
+      look()
+    })
+  return { until }
+}
