@@ -4,17 +4,24 @@
  */
 import { defineConfig, type UserConfig } from 'tsdown'
 
+import { thirdPartyLicenses } from './third-party-licenses.ts'
+
 const SHARED = {
   format: 'esm',
   target: 'es2023',
   sourcemap: false,
   fixedExtension: false,
   logLevel: 'warn',
+  plugins: [thirdPartyLicenses()],
 } as const satisfies UserConfig
 
-/** The build of a package that others import; `entry` names its doors. */
-export function libraryBuild(entry: Record<string, string>): UserConfig {
-  return defineConfig({ ...SHARED, entry, platform: 'neutral', dts: true, clean: true })
+/**
+ * The build of a package that others import; `entry` names its doors. What `inline` matches is taken
+ * into the file: a dependency of hundreds of files imports many times faster as part of one.
+ */
+export function libraryBuild(entry: Record<string, string>, inline: RegExp[] = []): UserConfig {
+  const deps = { alwaysBundle: inline }
+  return defineConfig({ ...SHARED, entry, deps, platform: 'neutral', dts: true, clean: true })
 }
 
 /**

@@ -1,0 +1,42 @@
+/**
+ * What importing a built package costs on top of TypeBox, in milliseconds: the median of fresh
+ * processes. Run it with "npm run bench -- import-cost" after a build.
+ */
+import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+
+const RUNS = 21
+
+const core = createRequire(new URL('../../packages/core/package.json', import.meta.url))
+const typebox = pathToFileURL(core.resolve('typebox')).href
+const packages = ['protocol', 'core', 'ensemble', 'client'].map((name) => ({
+  name: `@tutti/${name}`,
+  url: new URL(`../../packages/${name}/dist/index.js`, import.meta.url).href,
+}))
+
+console.log(`typebox alone: ${medianOf(() => importMs([], typebox))} ms`)
+for (const { name, url } of packages) {
+  console.log(`${name} on top of typebox: ${medianOf(() => importMs([typebox], url))} ms`)
+}
+
+/** Time to import `url` in a new process that has imported `before`. */
+function importMs(before: readonly string[], url: string): number {
+  const script = `
+    for (const url of ${JSON.stringify(before)}) await import(url)
+    const startedAt = performance.now()
+    await import(${JSON.stringify(url)})
+    console.log(performance.now() - startedAt)`
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { encoding: 'utf8' },
+  )
+  if (stderr !== '') throw new Error(stderr)
+  return Number(stdout)
+}
+
+function medianOf(measure: () => number): string {
+  const times = Array.from({ length: RUNS }, measure).toSorted((a, b) => a - b)
+  return (times[Math.floor(RUNS / 2)] ?? Number.NaN).toFixed(1)
+}

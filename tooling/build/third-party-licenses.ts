@@ -1,0 +1,35 @@
+/** Adds the licences of everything that a build takes in, as the licences themselves ask. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import type { Rolldown } from 'tsdown'
+
+/** A plugin that writes `THIRD_PARTY_LICENSES.txt` beside a bundle that holds code of others. */
+export function thirdPartyLicenses(): Rolldown.Plugin {
+  return {
+    name: 'third-party-licenses',
+    generateBundle(_options, bundle) {
+      const modules = Object.values(bundle).flatMap((output) =>
+        output.type === 'chunk' ? output.moduleIds : [],
+      )
+      const folders = new Set(modules.flatMap((id) => packageFolder(id) ?? []))
+      const texts = [...folders].map(licenceOf).toSorted()
+      if (texts.length === 0) return
+      const fileName = 'THIRD_PARTY_LICENSES.txt'
+      this.emitFile({ type: 'asset', fileName, source: texts.join('\n\n') })
+    },
+  }
+}
+
+/** The folder of the package that a file below `node_modules` belongs to. */
+function packageFolder(id: string): string | undefined {
+  const [, folder] = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? []
+  return folder !== undefined && existsSync(join(folder, 'package.json')) ? folder : undefined
+}
+
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e(?:\.|$)/i.test(entry))
+  if (file === undefined) throw new Error(`${name} in ${dirname(folder)} ships no licence`)
+  return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+}
