@@ -76,10 +76,11 @@ function orEnd<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     const onEnd = (): void => {
       reject(signal.reason)
     }
-    signal.addEventListener('abort', onEnd)
-    void promise.then(resolve, reject).finally(() => {
+    const stopListening = (): void => {
       signal.removeEventListener('abort', onEnd)
-    })
+    }
+    signal.addEventListener('abort', onEnd)
+    promise.finally(stopListening).then(resolve, reject)
     if (signal.aborted) onEnd()
   })
 }

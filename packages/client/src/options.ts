@@ -104,7 +104,9 @@ function assertAbove(limit: number, values: Readonly<Record<string, number>>): v
 }
 
 function resolveBaseUrl(baseUrl: string | URL): string {
-  const page = 'location' in globalThis ? globalThis.location.href : undefined
+  // Declared for pages, where it is always there; Node has none, and Deno one that is undefined.
+  const { location } = globalThis as { readonly location?: Location }
+  const page = location?.href
   const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError(

@@ -7,6 +7,8 @@ export interface FakeClock extends Clock {
   readonly delays: readonly number[]
   /** Delays of the timers that wait now. */
   readonly waiting: readonly number[]
+  /** Resolves as soon as a timer of exactly `delayMs` waits. */
+  timer(delayMs: number): Promise<void>
   /** Waits until a timer of exactly `delayMs` waits, then lets that time pass. */
   pass(delayMs: number): Promise<void>
   /** Lets time pass with no timer in mind. */
@@ -36,15 +38,15 @@ export function fakeClock({ impatientUpToMs = 0 }: FakeClockOptions = {}): FakeC
   const watchers = new Set<() => void>()
   const advance = (ms: number): void => {
     elapsed += ms
-    for (const timer of timers) {
-      if (timer.at > elapsed) continue
-      timers.delete(timer)
-      timer.callback()
+    for (const due of timers) {
+      if (due.at > elapsed) continue
+      timers.delete(due)
+      due.callback()
     }
   }
   const hasTimer = (delayMs: number): boolean =>
-    [...timers].some((timer) => timer.delayMs === delayMs)
-  const timerOf = (delayMs: number): Promise<void> =>
+    [...timers].some((waiting) => waiting.delayMs === delayMs)
+  const timer = (delayMs: number): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
         if (!hasTimer(delayMs)) return
@@ -58,25 +60,26 @@ export function fakeClock({ impatientUpToMs = 0 }: FakeClockOptions = {}): FakeC
     now: () => START + elapsed,
     elapsed: () => elapsed,
     after(delayMs, callback) {
-      const timer = { at: elapsed + delayMs, delayMs, callback }
+      const added = { at: elapsed + delayMs, delayMs, callback }
       delays.push(delayMs)
-      timers.add(timer)
+      timers.add(added)
       for (const look of watchers) look()
       if (delayMs <= impatientUpToMs) {
         setImmediate(() => {
-          if (timers.has(timer)) advance(delayMs)
+          if (timers.has(added)) advance(delayMs)
         })
       }
       return () => {
-        timers.delete(timer)
+        timers.delete(added)
       }
     },
     delays,
     get waiting() {
       return [...timers].map(({ delayMs }) => delayMs)
     },
+    timer,
     async pass(delayMs) {
-      await timerOf(delayMs)
+      await timer(delayMs)
       advance(delayMs)
     },
     advance,

@@ -71,7 +71,10 @@ export function frames(events: readonly LoggedRunEvent[]): string {
 }
 
 /** The events that a request asks for, by the rules of the server. */
-export function asked(log: readonly LoggedRunEvent[], { query, lastEventId }: Exchange): LoggedRunEvent[] {
+export function asked(
+  log: readonly LoggedRunEvent[],
+  { query, lastEventId }: Exchange,
+): LoggedRunEvent[] {
   const types = query.get('events')?.split(',')
   const from = lastEventId === undefined ? Number(query.get('from') ?? 0) : seqOf(lastEventId) + 1
   const first = from < 0 ? Math.max(0, log.length + from) : from

@@ -78,7 +78,8 @@ type Outcome =
   | { readonly kind: 'over' }
   | { readonly kind: 'lost'; readonly error: TuttiClientError }
 
-type Omitted<T> = T extends unknown ? Omit<T, 'attempt' | 'lastEventId'> : never
+/** A state without what the stream itself knows of it. */
+type BareState<State> = State extends unknown ? Omit<State, 'attempt' | 'lastEventId'> : never
 
 /** What outlives each connection of a stream. */
 class RunStream<Wanted extends LoggedRunEvent> {
@@ -89,18 +90,15 @@ class RunStream<Wanted extends LoggedRunEvent> {
   #attempt = 0
   #gaps = 0
 
-  constructor(
-    settings: ResolvedClientOptions,
-    request: FollowRequest<Wanted>,
-    life: CallScope,
-  ) {
+  constructor(settings: ResolvedClientOptions, request: FollowRequest<Wanted>, life: CallScope) {
     this.#settings = settings
     this.#request = request
     this.#life = life
     this.#cursor = startCursor(request.from, request.types !== undefined)
   }
 
-  tell(state: Omitted<ConnectionState>): void {
+  /** Tells the listener, if there is one. */
+  tell(state: BareState<ConnectionState>): void {
     const { lastEventId } = this.#cursor
     const at = lastEventId === undefined ? {} : { lastEventId }
     this.#request.onConnection?.({ ...state, attempt: this.#attempt, ...at })

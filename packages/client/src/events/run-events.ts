@@ -20,8 +20,9 @@ export interface FollowOptions extends CallOptions {
 }
 
 /** Settings of an event stream. */
-export interface RunEventsOptions<T extends RunEvent['type'] = RunEvent['type']>
-  extends FollowOptions {
+export interface RunEventsOptions<
+  T extends RunEvent['type'] = RunEvent['type'],
+> extends FollowOptions {
   /** First `seq` to get; negative counts from the end, so that -1 is the last event. @default 0 */
   readonly from?: number | undefined
   /** Types to get. @default all */

@@ -184,8 +184,8 @@ export class Session {
   async #control({ runId, action, mode }: MessageOf<'run_control'>): Promise<void> {
     if (action !== 'cancel') throw notImplemented(`the action "${action}"`)
     if (mode === 'boundary') throw notImplemented('cancel mode "boundary"')
-    await this.#options.runs.cancel(runId)
-    this.send({ type: 'run_control_ack', runId, action, status: 'CANCELLING' })
+    const status = await this.#options.runs.cancel(runId)
+    this.send({ type: 'run_control_ack', runId, action, status })
   }
 
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {

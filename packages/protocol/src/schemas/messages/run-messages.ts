@@ -29,6 +29,7 @@ export const RunControlAck = Type.Object({
   action: Type.String(),
   status: Type.Enum([
     'CANCELLING',
+    'CANCELLED',
     'APPLIED',
     'REJECTED',
     'NOT_FOUND',

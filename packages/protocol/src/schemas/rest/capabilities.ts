@@ -34,6 +34,8 @@ export type PreconfiguredTask = Type.Static<typeof PreconfiguredTask>
 export const EnsembleInfo = Type.Object({
   ...described,
   workflow: Workflow,
+  /** Names of the template variables of all its tasks: the inputs that a run needs. */
+  variables: Type.Array(Type.String()),
   tasks: Type.Array(PreconfiguredTask),
 })
 export type EnsembleInfo = Type.Static<typeof EnsembleInfo>

@@ -7,10 +7,13 @@ import { CLOSED, IsoDuration, NonBlank } from '../scalars.ts'
 export const CancelBody = Type.Object({ mode: Type.Optional(CancelMode) }, CLOSED)
 export type CancelBody = Type.Static<typeof CancelBody>
 
-/** Answer to a cancel: it is under way, `CANCELLED` follows when the work has stopped. Seed §4.2. */
+/**
+ * Answer to a cancel: it is under way and `CANCELLED` follows when the work has stopped, seed §4.2; a
+ * run that had not begun is `CANCELLED` at once, which is ours.
+ */
 export const CancelAccepted = Type.Object({
   runId: Type.String(),
-  status: Type.Literal('CANCELLING'),
+  status: Type.Enum(['CANCELLING', 'CANCELLED']),
 })
 export type CancelAccepted = Type.Static<typeof CancelAccepted>
 

@@ -104,7 +104,7 @@ export const RunDetail = Type.Object({
   pendingReviews: Type.Array(PendingReview),
   error: Type.Optional(Type.String()),
   ensemble: Type.String(),
-  /** `seq` of the last event: where to follow the run from, with nothing missed. */
+  /** `seq` of the newest event; to follow the run with nothing missed, begin at the one after it. */
   lastSeq: Count,
 })
 export type RunDetail = Type.Static<typeof RunDetail>

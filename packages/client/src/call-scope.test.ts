@@ -1,0 +1,88 @@
+import { getEventListeners } from 'node:events'
+
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock } from '../test/fake-clock.ts'
+import { openScope } from './call-scope.ts'
+import { TuttiClientError } from './errors.ts'
+
+const never = new Promise<never>(() => undefined)
+
+describe('openScope', () => {
+  it('gives what a promise gives', async () => {
+    const scope = openScope(fakeClock())
+    await expect(scope.race(Promise.resolve(7))).resolves.toBe(7)
+    await expect(scope.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
+  })
+
+  it('[C1] rejects with ABORTED and the reason of the caller', async () => {
+    const caller = new AbortController()
+    const scope = openScope(fakeClock(), [undefined, caller.signal])
+    const waiting = scope.race(never)
+    caller.abort('enough')
+    await expect(waiting).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
+    await expect(scope.race(never)).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('[C1] hands the reason of an outer scope down as it is', async () => {
+    const clock = fakeClock()
+    const outer = openScope(clock)
+    const inner = openScope(clock, [outer.signal])
+    const waiting = inner.race(never)
+    outer.limit(10, 'too slow')
+    clock.advance(10)
+    await expect(waiting).rejects.toBe(outer.signal.reason)
+    await expect(waiting).rejects.toMatchObject({ code: 'TIMED_OUT', message: 'too slow' })
+  })
+
+  it('[C1] is over at once when the caller had aborted before', async () => {
+    const scope = openScope(fakeClock(), [AbortSignal.abort()])
+    expect(TuttiClientError.isInstance(scope.signal.reason)).toBe(true)
+    await expect(scope.race(Promise.resolve(1))).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('[C2] handles a promise that fails after the end', async () => {
+    const caller = new AbortController()
+    const scope = openScope(fakeClock(), [caller.signal])
+    let fail = (_: Error): void => undefined
+    const late = new Promise<never>((_, reject) => {
+      fail = reject
+    })
+    const waiting = scope.race(late)
+    caller.abort()
+    await expect(waiting).rejects.toMatchObject({ code: 'ABORTED' })
+    fail(new Error('nobody hears this; the test run fails if it is unhandled'))
+  })
+
+  it('[C3] leaves no listener and no timer behind', async () => {
+    const clock = fakeClock()
+    const caller = new AbortController()
+    const scope = openScope(clock, [caller.signal])
+    const stop = scope.limit(1_000, 'too slow')
+    const paused = scope.pause(500)
+    clock.advance(500)
+    await paused
+    await scope.race(Promise.resolve())
+    stop()
+    expect(getEventListeners(scope.signal, 'abort')).toEqual([])
+    scope.close()
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+    expect(clock.waiting).toEqual([])
+  })
+
+  it('[C3] leaves no timer of a pause that was cut short', async () => {
+    const clock = fakeClock()
+    const caller = new AbortController()
+    const paused = openScope(clock, [caller.signal]).pause(500)
+    caller.abort()
+    await expect(paused).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(clock.waiting).toEqual([])
+    expect(getEventListeners(caller.signal, 'abort')).toEqual([])
+  })
+
+  it('has no limit when it is infinite', () => {
+    const clock = fakeClock()
+    openScope(clock).limit(Infinity, 'never')
+    expect(clock.delays).toEqual([])
+  })
+})

@@ -1,0 +1,109 @@
+import { expectTypeOf, it } from 'vitest'
+
+import { createClient, TuttiClientError } from './index.ts'
+
+import type { Clock, Fetch, LoggedRunEventOf, TuttiClient } from './index.ts'
+import type {
+  CancelAccepted,
+  Capabilities,
+  ErrorCode,
+  ListRunsQuery,
+  LoggedRunEvent,
+  Problem,
+  RunAccepted,
+  RunDetail,
+  RunList,
+  ServerStatus,
+  SubmitRunBody,
+} from '@tutti/protocol'
+
+const client = createClient({ baseUrl: 'http://127.0.0.1:7329' })
+
+it('answers have the types of the protocol', () => {
+  expectTypeOf(client).toEqualTypeOf<TuttiClient>()
+  expectTypeOf(client.runs.submit).parameter(0).toEqualTypeOf<SubmitRunBody>()
+  expectTypeOf(client.runs.submit).returns.resolves.toEqualTypeOf<RunAccepted>()
+  expectTypeOf(client.runs.get).returns.resolves.toEqualTypeOf<RunDetail>()
+  expectTypeOf(client.runs.list).parameter(0).toEqualTypeOf<ListRunsQuery | undefined>()
+  expectTypeOf(client.runs.list).returns.resolves.toEqualTypeOf<RunList>()
+  expectTypeOf(client.runs.cancel).returns.resolves.toEqualTypeOf<CancelAccepted>()
+  expectTypeOf(client.capabilities).returns.resolves.toEqualTypeOf<Capabilities>()
+  expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
+})
+
+it('a submit takes only what the protocol knows', () => {
+  expectTypeOf(
+    client.runs.submit({ inputs: { topic: 'tea' }, tags: { by: 'me' } }),
+  ).resolves.toHaveProperty('runId')
+  // @ts-expect-error inputs are text
+  void client.runs.submit({ inputs: { year: 2026 } })
+  // @ts-expect-error no such field
+  void client.runs.submit({ input: {} })
+  // @ts-expect-error no such mode
+  void client.runs.cancel('run-1', { mode: 'gently' })
+})
+
+it('events narrow by type', async () => {
+  const events = client.runs.events('run-1')
+  expectTypeOf(events).toEqualTypeOf<AsyncIterable<LoggedRunEvent>>()
+  for await (const event of events) {
+    expectTypeOf(event.seq).toBeNumber()
+    if (event.type === 'token') expectTypeOf(event.token).toBeString()
+    if (event.type === 'run_result') {
+      expectTypeOf(event.status).toEqualTypeOf<'COMPLETED' | 'FAILED' | 'CANCELLED'>()
+    }
+  }
+})
+
+it('a filter narrows what the loop gets', async () => {
+  const events = client.runs.events('run-1', { events: ['token', 'task_completed'] })
+  expectTypeOf(events).toEqualTypeOf<AsyncIterable<LoggedRunEventOf<'token' | 'task_completed'>>>()
+  for await (const event of events) {
+    expectTypeOf(event.type).toEqualTypeOf<'token' | 'task_completed'>()
+    expectTypeOf(event.type === 'token' ? event.token : event.output).toBeString()
+  }
+  // @ts-expect-error no such type
+  client.runs.events('run-1', { events: ['tokens'] })
+})
+
+it('the result is the terminal event', async () => {
+  const result = await client.runs.result('run-1')
+  expectTypeOf(result).toEqualTypeOf<LoggedRunEventOf<'run_result'>>()
+  expectTypeOf(result.outputs[0]?.output).toEqualTypeOf<string | undefined>()
+})
+
+it('an error narrows by its brand and code', () => {
+  const error: unknown = undefined
+  if (!TuttiClientError.isInstance(error)) return
+  expectTypeOf(error.code).toEqualTypeOf<
+    ErrorCode | 'CONNECTION_FAILED' | 'TIMED_OUT' | 'BAD_RESPONSE' | 'ABORTED'
+  >()
+  expectTypeOf(error.problems).toEqualTypeOf<readonly Problem[] | undefined>()
+})
+
+it('a connection narrows by status', () => {
+  client.runs.events('run-1', {
+    onConnection(state) {
+      if (state.status === 'reconnecting') expectTypeOf(state.error.code).toBeString()
+      expectTypeOf(state.attempt).toBeNumber()
+      expectTypeOf(state.lastEventId).toEqualTypeOf<string | undefined>()
+    },
+  })
+})
+
+it('takes the global fetch and the clock of others', () => {
+  expectTypeOf<typeof globalThis.fetch>().toExtend<Fetch>()
+  expectTypeOf<{
+    now(): number
+    elapsed(): number
+    after(delayMs: number, callback: () => void): () => void
+    advance(ms: number): Promise<void>
+  }>().toExtend<Clock>()
+})
+
+it('what may be missing may be undefined', () => {
+  const maybe: string | undefined = undefined
+  const signal: AbortSignal | undefined = undefined
+  createClient({ baseUrl: '/', apiKey: maybe })
+  client.runs.events('run-1', { from: undefined, events: undefined, signal })
+})

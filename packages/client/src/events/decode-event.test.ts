@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+
+import { LOG, RUN_ID } from '../../test/sample-run.ts'
+import { decodeEvent } from './decode-event.ts'
+
+const [first] = LOG
+
+describe('decodeEvent', () => {
+  it('gives an event as it came', () => {
+    expect(decodeEvent(JSON.stringify(first), RUN_ID)).toEqual({ known: true, event: first })
+  })
+
+  it('keeps fields that this version does not know', () => {
+    const event = { ...first, mood: 'good' }
+    expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: true, event })
+  })
+
+  it('gives the place of an event whose type it does not know', () => {
+    const event = { type: 'tea_break', runId: RUN_ID, seq: 4, id: 'run-1:4', kind: 'green' }
+    expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: false, event })
+  })
+
+  it.each([
+    ['{"type":', 'Cannot read the events of run "run-1": must be JSON, got "{\\"type\\":"'],
+    ['', 'Cannot read the events of run "run-1": must be JSON, got nothing'],
+    ['null', 'Cannot read the events of run "run-1": '],
+    ['{"type":"token","runId":"run-1","seq":1,"id":"run-1:1"}', '/token is required'],
+    ['{"type":"tea_break","runId":"run-1"}', '/seq is required'],
+    [JSON.stringify({ ...first, runId: 'run-2' }), '/runId must be "run-1", got "run-2"'],
+    [JSON.stringify({ ...first, seq: -1 }), '/seq must be'],
+  ])('refuses %s', (data, message) => {
+    expect(() => decodeEvent(data, RUN_ID)).toThrow(
+      expect.objectContaining({
+        code: 'BAD_RESPONSE',
+        retryable: false,
+        message: expect.stringContaining(message),
+      }),
+    )
+  })
+})

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+
+import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
+
+function at(seq: number): { readonly seq: number; readonly id: string } {
+  return { seq, id: `run-1:${seq}` }
+}
+
+/** The cursor after these events, all of which must be next. */
+function after(cursor: EventCursor, seqs: readonly number[]): EventCursor {
+  return seqs.reduce((current, seq) => {
+    const placement = placeEvent(current, at(seq))
+    if (placement.kind !== 'next')
+      throw new Error(`Event ${seq} must be next, is ${placement.kind}`)
+    return placement.cursor
+  }, cursor)
+}
+
+/** The numbers among `seqs` that are given on. */
+function given(cursor: EventCursor, seqs: readonly number[]): number[] {
+  let current = cursor
+  return seqs.filter((seq) => {
+    const placement = placeEvent(current, at(seq))
+    if (placement.kind === 'next') current = placement.cursor
+    return placement.kind === 'next'
+  })
+}
+
+describe('placeEvent', () => {
+  it('[K1] takes events in order, each once', () => {
+    expect(given(startCursor(undefined, false), [0, 0, 1, 0, 1, 2, 1])).toEqual([0, 1, 2])
+  })
+
+  it('[K1] drops what is before the place asked for', () => {
+    expect(given(startCursor(3, false), [1, 2, 3, 4])).toEqual([3, 4])
+    expect(given(startCursor(3, true), [1, 2, 5, 4, 9])).toEqual([5, 9])
+  })
+
+  it('[K2] finds a gap, and stays where it was', () => {
+    const cursor = after(startCursor(undefined, false), [0, 1])
+    expect(placeEvent(cursor, at(3))).toEqual({ kind: 'gap', expectedSeq: 2 })
+    expect(given(cursor, [3, 2, 3])).toEqual([2, 3])
+  })
+
+  it('[K2] finds a gap before the first event', () => {
+    expect(placeEvent(startCursor(undefined, false), at(1))).toEqual({
+      kind: 'gap',
+      expectedSeq: 0,
+    })
+    expect(placeEvent(startCursor(3, false), at(5))).toEqual({ kind: 'gap', expectedSeq: 3 })
+  })
+
+  it('takes what comes first when the place was counted from the end', () => {
+    expect(given(startCursor(-2, false), [7, 8, 8, 10, 9])).toEqual([7, 8, 9])
+  })
+
+  it('expects gaps when only some types were asked for', () => {
+    expect(given(startCursor(undefined, true), [4, 2, 9, 9, 10])).toEqual([4, 9, 10])
+  })
+
+  it('holds for any order in which a faulty server repeats and swaps events', () => {
+    // All sequences of five numbers from 0 to 3.
+    for (let code = 0; code < 4 ** 5; code += 1) {
+      const seqs = [0, 1, 2, 3, 4].map((place) => Math.floor(code / 4 ** place) % 4)
+      const unfiltered = given(startCursor(0, false), seqs)
+      const filtered = given(startCursor(0, true), seqs)
+      expect(unfiltered).toEqual(unfiltered.map((_, index) => index))
+      expect(filtered).toEqual([...new Set(filtered)].toSorted((a, b) => a - b))
+    }
+  })
+})
+
+describe('resumePoint', () => {
+  it('asks for the beginning with nothing', () => {
+    expect(resumePoint(startCursor(undefined, false))).toEqual({
+      query: { from: undefined },
+      headers: {},
+    })
+  })
+
+  it.each([0, 3, -2])('[K3] keeps from=%i as long as no event has come', (from) => {
+    expect(resumePoint(startCursor(from, false))).toEqual({ query: { from }, headers: {} })
+  })
+
+  it('[K3] goes on after the last event', () => {
+    expect(resumePoint(after(startCursor(3, false), [3, 4]))).toEqual({
+      query: { from: undefined },
+      headers: { 'last-event-id': 'run-1:4' },
+    })
+  })
+
+  it('goes on by number after an id that no header can carry', () => {
+    const placement = placeEvent(startCursor(undefined, false), { seq: 0, id: 'läuft:0' })
+    expect(placement.kind === 'next' && resumePoint(placement.cursor)).toEqual({
+      query: { from: 1 },
+      headers: {},
+    })
+  })
+})

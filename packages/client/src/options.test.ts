@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { resolveClientOptions } from './options.ts'
+
+const baseUrl = 'http://127.0.0.1:7329'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+describe('resolveClientOptions', () => {
+  it('fills what is not said', () => {
+    const { timeoutMs, reconnect } = resolveClientOptions({ baseUrl })
+    expect(timeoutMs).toBe(30_000)
+    expect(reconnect).toEqual({
+      baseDelayMs: 250,
+      maxDelayMs: 10_000,
+      maxRetries: Infinity,
+      idleTimeoutMs: 45_000,
+    })
+  })
+
+  it.each([
+    ['http://127.0.0.1:7329', 'http://127.0.0.1:7329'],
+    ['http://127.0.0.1:7329/', 'http://127.0.0.1:7329'],
+    ['https://example.org/tutti//', 'https://example.org/tutti'],
+    [new URL('https://EXAMPLE.org:443/a'), 'https://example.org/a'],
+  ])('takes %s as base', (given, expected) => {
+    expect(resolveClientOptions({ baseUrl: given }).baseUrl).toBe(expected)
+  })
+
+  it('takes an address relative to the page, where there is one', () => {
+    vi.stubGlobal('location', { href: 'https://example.org/runs/7?x#y' })
+    expect(resolveClientOptions({ baseUrl: '/' }).baseUrl).toBe('https://example.org')
+    expect(resolveClientOptions({ baseUrl: '/tutti' }).baseUrl).toBe('https://example.org/tutti')
+  })
+
+  it.each(['', '/', 'localhost:7329', 'ws://localhost', 'file:///tmp'])(
+    'refuses base %j',
+    (given) => {
+      expect(() => resolveClientOptions({ baseUrl: given })).toThrow(
+        `baseUrl must be an address such as "http://127.0.0.1:7329", got "${given}"`,
+      )
+    },
+  )
+
+  it.each(['http://user:secret@host', 'http://host?key=secret', 'http://host#secret'])(
+    'refuses base %j without saying it again',
+    (given) => {
+      expect(() => resolveClientOptions({ baseUrl: given })).toThrow(
+        /^(?!.*secret).*must have no user, query or fragment/,
+      )
+    },
+  )
+
+  it.each([
+    { timeoutMs: 0 },
+    { timeoutMs: Number.NaN },
+    { reconnect: { baseDelayMs: -1 } },
+    { reconnect: { maxDelayMs: 0 } },
+    { reconnect: { maxRetries: -1 } },
+    { reconnect: { idleTimeoutMs: 0 } },
+  ])('refuses %j', (options) => {
+    expect(() => resolveClientOptions({ baseUrl, ...options })).toThrow(RangeError)
+  })
+
+  it('sends the key, and headers under one name each', () => {
+    const { headers } = resolveClientOptions({ baseUrl, apiKey: 'k-1', headers: { 'X-Team': 'a' } })
+    expect(headers).toEqual({ authorization: 'Bearer k-1', 'x-team': 'a' })
+  })
+
+  it.each(['', 'two words', 'line\nbreak', 'schlüssel'])(
+    'refuses key %j without saying it',
+    (apiKey) => {
+      expect(() => resolveClientOptions({ baseUrl, apiKey })).toThrow(
+        'apiKey must be ASCII text without spaces, and not empty',
+      )
+    },
+  )
+})

@@ -1,0 +1,330 @@
+/** Plain calls: what goes over the wire, what comes back, and how each way to fail looks. */
+import { getEventListeners } from 'node:events'
+
+import { describe, expect, it, vi } from 'vitest'
+
+import { createClient, TuttiClientError, type Fetch } from '../src/index.ts'
+import { fakeClock, START } from './fake-clock.ts'
+import { wireServer } from './wire-server.ts'
+
+import type { RunAccepted, RunDetail, RunList, ServerStatus } from '@tutti/protocol'
+
+const ACCEPTED: RunAccepted = {
+  runId: 'run-1',
+  status: 'ACCEPTED',
+  tasks: 2,
+  workflow: 'SEQUENTIAL',
+}
+
+const STATUS: ServerStatus = { status: 'running', clients: 0, port: 7329 }
+
+const DETAIL: RunDetail = {
+  runId: 'run-1',
+  status: 'RUNNING',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  workflow: 'SEQUENTIAL',
+  inputs: {},
+  tags: {},
+  tasks: [],
+  metrics: { totalTokens: 0, totalToolCalls: 0 },
+  pendingReviews: [],
+  ensemble: 'sample',
+  lastSeq: 0,
+}
+
+const LIST: RunList = { runs: [], total: 0 }
+
+/** The error that a promise rejects with. */
+async function failure(promise: Promise<unknown>): Promise<TuttiClientError> {
+  try {
+    await promise
+  } catch (error) {
+    if (TuttiClientError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('The call must fail')
+}
+
+describe('what goes over the wire', () => {
+  it('submits a run as JSON, with the key and the headers of the client', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(202, ACCEPTED)
+    })
+    const client = createClient({ baseUrl: server.url, apiKey: 'k-1', headers: { 'X-Team': 'a' } })
+    const body = { inputs: { topic: 'Tee & Kaffee' }, runId: 'run-1' }
+
+    await expect(client.runs.submit(body)).resolves.toEqual(ACCEPTED)
+    const { method, url, headers, body: sent } = await server.exchange(0)
+    expect([method, url, JSON.parse(sent)]).toEqual(['POST', '/api/runs', body])
+    expect(headers).toMatchObject({
+      authorization: 'Bearer k-1',
+      'x-team': 'a',
+      'content-type': 'application/json',
+      accept: 'application/json',
+    })
+  })
+
+  it('reads with GET and no body', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, exchange.url === '/api/runs/run-1' ? DETAIL : STATUS)
+    })
+    const client = createClient({ baseUrl: server.url })
+
+    await expect(client.runs.get('run-1')).resolves.toEqual(DETAIL)
+    await expect(client.status()).resolves.toEqual(STATUS)
+    expect(server.exchanges.map(({ method, url, body }) => [method, url, body])).toEqual([
+      ['GET', '/api/runs/run-1', ''],
+      ['GET', '/api/status', ''],
+    ])
+    expect(server.exchanges[0]?.headers).not.toHaveProperty('authorization')
+    expect(server.exchanges[0]?.headers).not.toHaveProperty('content-type')
+  })
+
+  it('encodes what goes into the path and the query', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, exchange.url.startsWith('/api/runs?') ? LIST : DETAIL)
+    })
+    const client = createClient({ baseUrl: server.url })
+
+    await client.runs.list({ tag: 'team:a&b=c #1+', status: 'RUNNING', limit: 5, offset: 0 })
+    await client.runs.get('a/b?c')
+    const [list, get] = server.exchanges
+    expect(Object.fromEntries(list?.query ?? [])).toEqual({
+      tag: 'team:a&b=c #1+',
+      status: 'RUNNING',
+      limit: '5',
+      offset: '0',
+    })
+    expect(get?.url).toBe('/api/runs/a%2Fb%3Fc')
+  })
+
+  it('leaves the query away when there is none', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, LIST)
+    })
+    const client = createClient({ baseUrl: server.url })
+    await client.runs.list()
+    await client.runs.list({})
+    expect(server.exchanges.map(({ url }) => url)).toEqual(['/api/runs', '/api/runs'])
+  })
+
+  it('cancels with a body only when there is a mode', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, { runId: 'run-1', status: 'CANCELLING' })
+    })
+    const client = createClient({ baseUrl: server.url })
+    await client.runs.cancel('run-1')
+    await client.runs.cancel('run-1', { mode: 'abort' })
+    expect(server.exchanges.map(({ url, body }) => [url, body])).toEqual([
+      ['/api/runs/run-1/cancel', ''],
+      ['/api/runs/run-1/cancel', '{"mode":"abort"}'],
+    ])
+  })
+
+  it('puts the path of the base address before every route', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, STATUS)
+    })
+    await createClient({ baseUrl: `${server.url}/tutti/` }).status()
+    expect(server.exchanges[0]?.url).toBe('/tutti/api/status')
+  })
+
+  it('sends through the fetch that it was given', async () => {
+    const urls: string[] = []
+    const client = createClient({
+      baseUrl: 'http://tutti.example',
+      fetch: (url) => {
+        urls.push(url)
+        return Promise.resolve(Response.json(STATUS))
+      },
+    })
+    await client.status()
+    expect(urls).toEqual(['http://tutti.example/api/status'])
+  })
+
+  it('refuses an empty run id before anything is sent', async () => {
+    const client = createClient({ baseUrl: 'http://127.0.0.1:1' })
+    await expect(client.runs.get('')).rejects.toThrow(TypeError)
+    await expect(client.runs.cancel('..')).rejects.toThrow(TypeError)
+    await expect(client.runs.result('')).rejects.toThrow(TypeError)
+    expect(() => client.runs.events('')).toThrow(TypeError)
+  })
+})
+
+describe('refusals', () => {
+  it('carries the code, message and problems of the server', async () => {
+    const problems = [{ path: '/inputs/topic', message: 'is required', expected: 'string' }]
+    const message = 'Request body does not fit: /inputs/topic is required'
+    await using server = await wireServer((exchange) => {
+      exchange.json(400, { error: 'BAD_REQUEST', message, problems })
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).runs.submit({}))
+    expect(error).toMatchObject({ code: 'BAD_REQUEST', status: 400, problems, retryable: false })
+    expect(error.message).toBe(`POST /api/runs was answered with 400 BAD_REQUEST: ${message}`)
+  })
+
+  it('says how long to wait, in the body before the header', async () => {
+    await using server = await wireServer((exchange, index) => {
+      const body = { error: 'CONCURRENCY_LIMIT', message: 'Full' }
+      const headers = { 'retry-after': '7' }
+      exchange.json(429, index === 0 ? body : { ...body, retryAfterMs: 6_500 }, headers)
+    })
+    const { runs } = createClient({ baseUrl: server.url })
+    const first = await failure(runs.submit({}))
+    expect(first).toMatchObject({ code: 'CONCURRENCY_LIMIT', retryAfterMs: 7_000, retryable: true })
+    expect(await failure(runs.submit({}))).toMatchObject({ retryAfterMs: 6_500 })
+  })
+
+  it('reads a Retry-After that is a date by its own clock', async () => {
+    await using server = await wireServer((exchange) => {
+      const headers = { 'retry-after': new Date(START + 90_000).toUTCString() }
+      exchange.json(503, { error: 'DRAINING', message: 'Bye' }, headers)
+    })
+    const client = createClient({ baseUrl: server.url, clock: fakeClock() })
+    expect(await failure(client.runs.submit({}))).toMatchObject({ retryAfterMs: 90_000 })
+  })
+
+  it('carries the request id of a fault', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(500, { error: 'INTERNAL', message: 'Oops', requestId: 'r-9' })
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error).toMatchObject({ code: 'INTERNAL', requestId: 'r-9', retryable: true })
+  })
+
+  it.each([
+    [502, '<html>Bad Gateway</html>', true],
+    [503, '', true],
+    [404, '{"detail":"Not Found"}', false],
+    [418, '{"error":"TEAPOT","message":"short and stout"}', false],
+  ])('makes %i with %j a BAD_RESPONSE that quotes it', async (status, body, retryable) => {
+    await using server = await wireServer((exchange) => {
+      exchange.answer(status, body)
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status, retryable })
+    const quoted = body === '' ? 'nothing' : JSON.stringify(body)
+    expect(error.message).toBe(`GET /api/status was answered with ${status} and ${quoted}`)
+  })
+})
+
+describe('answers that are none', () => {
+  it.each(['<!doctype html>', '', '{"status":'])('refuses %j, which is no JSON', async (text) => {
+    await using server = await wireServer((exchange) => {
+      exchange.answer(200, text)
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 200, retryable: false })
+    expect(error.message).toContain('Cannot read the answer to GET /api/status: must be JSON')
+  })
+
+  it('refuses JSON of the wrong shape with every problem', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, { ...STATUS, clients: 'two', port: -1 })
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error.code).toBe('BAD_RESPONSE')
+    expect(error.problems?.map(({ path }) => path)).toEqual(['/clients', '/port'])
+    expect(error.message).toContain('/clients must be')
+  })
+
+  it('takes fields that it does not know', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, { ...STATUS, mood: 'good' })
+    })
+    await expect(createClient({ baseUrl: server.url }).status()).resolves.toMatchObject(STATUS)
+  })
+})
+
+describe('failures of the network', () => {
+  it('says that nobody listens', async () => {
+    const server = await wireServer(() => undefined)
+    await server[Symbol.asyncDispose]()
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED', retryable: true, status: undefined })
+    expect(error.message).toMatch(/^GET \/api\/status failed: .*ECONNREFUSED/)
+    expect(error.cause).toBeInstanceOf(Error)
+  })
+
+  it('says that the connection broke in the middle of the answer', async () => {
+    await using server = await wireServer(async (exchange) => {
+      exchange.open()
+      await exchange.write('{"status":')
+      exchange.drop()
+    })
+    const error = await failure(createClient({ baseUrl: server.url }).status())
+    expect(error.code).toBe('CONNECTION_FAILED')
+  })
+
+  it.each(['headers', 'body'])('gives up when the %s take too long', async (part) => {
+    const clock = fakeClock()
+    await using server = await wireServer((exchange) => {
+      if (part === 'body') exchange.open()
+    })
+    const client = createClient({ baseUrl: server.url, clock, timeoutMs: 2_000 })
+    const failed = failure(client.status())
+    const { closed } = await server.exchange(0)
+    await clock.pass(2_000)
+    const error = await failed
+    expect(error).toMatchObject({ code: 'TIMED_OUT', retryable: true })
+    expect(error.message).toBe('GET /api/status took longer than 2000 ms')
+    await closed
+  })
+
+  it('leaves no timer after an answer', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, STATUS)
+    })
+    await createClient({ baseUrl: server.url, clock }).status()
+    expect(clock.delays).toEqual([30_000])
+    expect(clock.waiting).toEqual([])
+  })
+
+  it('ends the wait also when fetch does not heed the signal', async () => {
+    const clock = fakeClock()
+    const fetch = (): Promise<Response> => new Promise(() => undefined)
+    const failed = failure(createClient({ baseUrl: 'http://x', clock, fetch }).status())
+    await clock.pass(30_000)
+    expect(await failed).toMatchObject({ code: 'TIMED_OUT' })
+  })
+
+  it('makes a fetch that throws a failed connection', async () => {
+    const fetch = (): never => {
+      throw new Error('no network here')
+    }
+    const error = await failure(createClient({ baseUrl: 'http://x', fetch }).status())
+    expect(error).toMatchObject({ code: 'CONNECTION_FAILED' })
+    expect(error.message).toContain('no network here')
+  })
+})
+
+describe('aborts', () => {
+  it('sends nothing when the signal has aborted before', async () => {
+    const fetch = vi.fn<Fetch>()
+    const client = createClient({ baseUrl: 'http://tutti.example', fetch })
+    const error = await failure(client.runs.get('run-1', { signal: AbortSignal.abort('late') }))
+    expect(error).toMatchObject({ code: 'ABORTED', cause: 'late', retryable: false })
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('leaves no listener on the signal of a call that is over', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, STATUS)
+    })
+    const { signal } = new AbortController()
+    await createClient({ baseUrl: server.url }).status({ signal })
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it('closes the connection of a call that is aborted', async () => {
+    await using server = await wireServer(() => undefined)
+    const client = createClient({ baseUrl: server.url, clock: fakeClock() })
+    const caller = new AbortController()
+    const failed = failure(client.runs.submit({}, { signal: caller.signal }))
+    const { closed } = await server.exchange(0)
+    caller.abort()
+    expect(await failed).toMatchObject({ code: 'ABORTED' })
+    await closed
+  })
+})

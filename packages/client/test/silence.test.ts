@@ -1,0 +1,117 @@
+/** The idle watchdog: a connection that says nothing is dead, one that only sends comments is not. */
+import { describe, expect, it } from 'vitest'
+
+import { createClient, type ConnectionState } from '../src/index.ts'
+import { fakeClock } from './fake-clock.ts'
+import { asked, collect, frame, frames, LOG, RUN_ID } from './sample-run.ts'
+import { wireServer } from './wire-server.ts'
+
+const random = (): number => 1
+
+describe('a silent connection', () => {
+  it('is left after 45 s and resumed', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer(async (exchange, index) => {
+      const rest = asked(LOG, exchange)
+      await exchange.open().write(frames(index === 0 ? rest.slice(0, 2) : rest))
+    })
+    const states: ConnectionState[] = []
+    const client = createClient({ baseUrl: server.url, clock, random })
+    const events = client.runs.events(RUN_ID, { onConnection: (state) => states.push(state) })
+    const iterator = events[Symbol.asyncIterator]()
+    const got = [await iterator.next(), await iterator.next()]
+
+    const third = iterator.next()
+    await clock.pass(45_000)
+    await server.exchanges[0]?.closed
+    await clock.pass(250)
+    got.push(await third, await iterator.next(), await iterator.next())
+    expect(got.map(({ value }) => value)).toEqual(LOG)
+    expect(states[1]).toMatchObject({
+      status: 'reconnecting',
+      error: { code: 'TIMED_OUT', message: 'No sign of life for 45000 ms' },
+    })
+    await iterator.next()
+    expect(clock.waiting).toEqual([])
+  })
+
+  it('is kept by comments', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer((exchange) => {
+      exchange.open()
+    })
+    let comments = 0
+    const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+      const response = await globalThis.fetch(url, init)
+      const seen = new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          comments += 1
+          controller.enqueue(chunk)
+        },
+      })
+      return new Response(response.body?.pipeThrough(seen), response)
+    }
+    const client = createClient({ baseUrl: server.url, clock, random, fetch })
+    const reading = collect(client.runs.events(RUN_ID))
+    const exchange = await server.exchange(0)
+    for (let heartbeat = 1; heartbeat <= 10; heartbeat += 1) {
+      await exchange.write(': still here\n\n')
+      await until(() => comments === heartbeat)
+      clock.advance(44_999)
+    }
+    await exchange.write(frames(LOG))
+    expect(await reading).toEqual(LOG)
+    expect(server.exchanges.length).toBe(1)
+  })
+
+  it('is left also when the server does not even answer', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer(async (exchange, index) => {
+      if (index > 0) await exchange.open().write(frames(LOG))
+    })
+    const reading = collect(
+      createClient({ baseUrl: server.url, clock, random }).runs.events(RUN_ID),
+    )
+    const { closed } = await server.exchange(0)
+    await clock.pass(45_000)
+    await closed
+    await clock.pass(250)
+    expect(await reading).toEqual(LOG)
+  })
+
+  it('is kept for ever when there is no limit', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer(async (exchange) => {
+      await exchange.open().write(frames(LOG))
+    })
+    const reconnect = { idleTimeoutMs: Infinity }
+    const client = createClient({ baseUrl: server.url, clock, reconnect })
+    expect(await collect(client.runs.events(RUN_ID))).toEqual(LOG)
+    expect(clock.delays).toEqual([])
+  })
+
+  it('is not blamed for a slow reader', async () => {
+    const clock = fakeClock()
+    await using server = await wireServer(async (exchange) => {
+      exchange.open()
+      for (const event of LOG) await exchange.write(frame(event))
+    })
+    const got = []
+    const client = createClient({ baseUrl: server.url, clock })
+    for await (const event of client.runs.events(RUN_ID)) {
+      got.push(event)
+      clock.advance(600_000)
+    }
+    expect(got).toEqual(LOG)
+    expect(server.exchanges.length).toBe(1)
+  })
+})
+
+/** Lets the event loop turn until `condition` holds. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+}

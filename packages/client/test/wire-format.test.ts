@@ -1,0 +1,90 @@
+/** The bytes of an event stream may come in any pieces and with any line ends. */
+import { describe, expect, it } from 'vitest'
+
+import { createClient } from '../src/index.ts'
+import { fakeClock } from './fake-clock.ts'
+import { collect, frames, LOG, RUN_ID } from './sample-run.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const TEXT = `: events follow\n\n${frames(LOG)}`
+
+/** The events that a body gives. It is not tied to the signal of the request, as a real one is. */
+function eventsOf(body: ReadableStream<Uint8Array>): AsyncIterable<LoggedRunEvent> {
+  const headers = { 'content-type': 'text/event-stream' }
+  const client = createClient({
+    baseUrl: 'http://tutti.example',
+    clock: fakeClock(),
+    fetch: () => Promise.resolve(new Response(body, { headers })),
+  })
+  return client.runs.events(RUN_ID)
+}
+
+/** The events that a body of these pieces gives. */
+function eventsIn(pieces: readonly Uint8Array[]): Promise<LoggedRunEvent[]> {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece)
+    },
+  })
+  return collect(eventsOf(body))
+}
+
+function piecesOf(text: string, size: number): Uint8Array[] {
+  const bytes = new TextEncoder().encode(text)
+  const count = Math.ceil(bytes.length / size)
+  return Array.from({ length: count }, (_, index) => bytes.slice(index * size, (index + 1) * size))
+}
+
+describe('an event stream', () => {
+  it.each([1, 2, 3, 5, 64, 1_000_000])('in pieces of %i bytes', async (size) => {
+    expect(await eventsIn(piecesOf(TEXT, size))).toEqual(LOG)
+  })
+
+  it.each([
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('with %s, in whatever pieces', async (_, lineEnd) => {
+    const text = TEXT.replaceAll('\n', lineEnd)
+    // A CR at the very end of a stream may still be followed by LF.
+    expect(await eventsIn(piecesOf(`${text}:\n`, 1))).toEqual(LOG)
+    expect(await eventsIn(piecesOf(`${text}:\n`, 1_000_000))).toEqual(LOG)
+  })
+
+  it('with a byte order mark, unknown fields and empty pieces', async () => {
+    const text = `\uFEFFretry: 5\nmood: good\n\n${TEXT}`
+    const pieces = piecesOf(text, 7).flatMap((piece) => [piece, new Uint8Array()])
+    expect(await eventsIn(pieces)).toEqual(LOG)
+  })
+
+  it('with data over several lines', async () => {
+    const text = LOG.map((event) => {
+      const lines = JSON.stringify(event, null, 2).split('\n')
+      return `${lines.map((line) => `data: ${line}`).join('\n')}\n\n`
+    })
+    expect(await eventsIn(piecesOf(text.join(''), 11))).toEqual(LOG)
+  })
+
+  it('refuses a frame without end', async () => {
+    const piece = new TextEncoder().encode(`data: ${'x'.repeat(1024 * 1024)}\n`)
+    await expect(eventsIn(Array.from({ length: 70 }, () => piece))).rejects.toMatchObject({
+      code: 'BAD_RESPONSE',
+      message: 'An event is too large',
+    })
+  })
+})
+
+it('cancels the body when the reader leaves', async () => {
+  const cancelled = new Promise<void>((resolve) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(TEXT))
+      },
+      cancel: () => resolve(),
+    })
+    void (async () => {
+      for await (const { seq } of eventsOf(body)) if (seq === 1) break
+    })()
+  })
+  await cancelled
+})

@@ -1,0 +1,100 @@
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventStream } from './event-stream.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const SILENCE_MS = 15_000
+
+describe('eventStream', () => {
+  it('writes an event with its id, its type and its JSON', async () => {
+    const { reader, give } = streamOf(() => true)
+    expect(await reader()).toBe(': events follow\n\n')
+    give(event(0, 'a\nb'))
+    const [id, type, data, ...rest] = ((await reader()) ?? '').split('\n')
+    expect([id, type, rest]).toEqual(['id: run-a:0', 'event: token', ['', '']])
+    expect(JSON.parse(data?.slice('data: '.length) ?? '')).toMatchObject({ token: 'a\nb', seq: 0 })
+  })
+
+  it('gives a sign of life after a silence, also when events come that are not wanted', async () => {
+    const { reader, give, clock } = streamOf(() => false)
+    await reader()
+    const sign = reader()
+    for (let waited = 0; waited < SILENCE_MS; waited += 5_000) {
+      give(event(waited, 'unwanted'))
+      await clock.advance(5_000)
+    }
+    expect(await sign).toBe(': still here\n\n')
+  })
+
+  it('loses no event that comes after a sign of life', async () => {
+    const { reader, give, clock } = streamOf(() => true)
+    await reader()
+    const sign = reader()
+    await clock.advance(SILENCE_MS)
+    expect(await sign).toBe(': still here\n\n')
+    give(event(7, 'x'))
+    expect(await reader()).toContain('id: run-a:7\n')
+  })
+
+  it('ends when there is no more', async () => {
+    const { reader, end, clock } = streamOf(() => true)
+    await reader()
+    end()
+    expect(await reader()).toBeUndefined()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('stops reading when its reader leaves', async () => {
+    const { stream, stop } = streamOf(() => true)
+    await stream.cancel()
+    expect(stop.signal.aborted).toBe(true)
+  })
+})
+
+function streamOf(wants: () => boolean) {
+  const clock = fakeClock()
+  const stop = new AbortController()
+  const batches: (readonly LoggedRunEvent[] | undefined)[] = []
+  let wake = (): void => undefined
+  async function* source(): AsyncGenerator<readonly LoggedRunEvent[]> {
+    for (;;) {
+      while (batches.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      const batch = batches.shift()
+      if (batch === undefined) return
+      yield batch
+    }
+  }
+  const add = (batch: readonly LoggedRunEvent[] | undefined): void => {
+    batches.push(batch)
+    wake()
+  }
+  const parts = { batches: source(), wants, stop, clock, heartbeatMs: SILENCE_MS }
+  const stream = eventStream(parts)
+  let opened: ReadableStreamDefaultReader<Uint8Array> | undefined
+  const reader = async (): Promise<string | undefined> => {
+    opened ??= stream.getReader()
+    const { value } = await opened.read()
+    return value === undefined ? undefined : new TextDecoder().decode(value)
+  }
+  const give = (given: LoggedRunEvent): void => add([given])
+  return { stream, reader, stop, clock, give, end: () => add(undefined) }
+}
+
+function event(seq: number, token: string): LoggedRunEvent {
+  return {
+    type: 'token',
+    token,
+    taskIndex: 1,
+    taskName: 'play',
+    taskDescription: 'Play',
+    agentRole: 'Player',
+    attempt: 1,
+    iterationIndex: 0,
+    sentAt: '2026-01-01T00:00:00.000Z',
+    runId: 'run-a',
+    seq,
+    id: `run-a:${seq}`,
+  }
+}

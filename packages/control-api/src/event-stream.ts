@@ -1,0 +1,77 @@
+/**
+ * The body of an event stream in the format of Server-Sent Events.
+ *
+ * The body is pulled: a reader that does not read holds back its own copy of the stream and nothing
+ * else, since whatever it has not read is in the log.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+import { eventJson } from './event-json.ts'
+
+import type { EventFilter } from './event-filter.ts'
+import type { Clock } from '@tutti/core'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** What a stream is made of. */
+export interface EventStreamParts {
+  readonly batches: AsyncGenerator<readonly LoggedRunEvent[]>
+  readonly wants: EventFilter
+  /** Aborted when the reader leaves. */
+  readonly stop: AbortController
+  readonly clock: Clock
+  /** Longest silence, in milliseconds. */
+  readonly heartbeatMs: number
+}
+
+/** Makes the body: the events that the reader wants, and a comment whenever it was silent too long. */
+export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array> {
+  const { clock, heartbeatMs } = parts
+  const encoder = new TextEncoder()
+  let sentAt = clock.elapsed()
+  let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
+  return new ReadableStream({
+    start(controller) {
+      // Sends the headers at once, also when there is nothing to tell yet.
+      controller.enqueue(encoder.encode(': events follow\n\n'))
+    },
+    async pull(controller) {
+      let text = ''
+      while (text === '') {
+        next ??= parts.batches.next()
+        const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
+        if (arrived === 'quiet') {
+          text = ': still here\n\n'
+          continue
+        }
+        next = undefined
+        if (arrived.done === true) {
+          controller.close()
+          return
+        }
+        text = arrived.value
+          .filter(({ type }) => parts.wants(type))
+          .map(frameOf)
+          .join('')
+      }
+      sentAt = clock.elapsed()
+      controller.enqueue(encoder.encode(text))
+    },
+    cancel() {
+      parts.stop.abort()
+    },
+  })
+}
+
+function frameOf(event: LoggedRunEvent): string {
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`
+}
+
+/** What `promise` gives, or `quiet` when it takes longer than `quietMs`. */
+function orQuiet<T>(promise: Promise<T>, clock: Clock, quietMs: number): Promise<T | 'quiet'> {
+  return new Promise((resolve, reject) => {
+    const stopWaiting = clock.after(quietMs, () => {
+      resolve('quiet')
+    })
+    promise.finally(stopWaiting).then(resolve, reject)
+  })
+}
