@@ -38,6 +38,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/check.ts', ...words], ENV)
   },
+  bench(words) {
+    install()
+    build()
+    return run(NODE, ['tooling/bench/bench.ts', ...words], ENV)
+  },
   gen() {
     install()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/generate.ts'], ENV)
@@ -94,7 +99,7 @@ function unlessSame(name, { signature, present }, work) {
 }
 
 function manifests() {
-  const folders = ['packages', 'apps'].flatMap((folder) =>
+  const folders = ['packages', 'apps', 'examples'].flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((name) => join(folder, name, 'package.json')),
   )
   return ['package.json', ...folders.filter((path) => existsSync(join(ROOT, path)))]
