@@ -26,7 +26,7 @@ process.exitCode = problems === 0 ? 0 : 1
 
 async function checkDirectory(directory: string): Promise<number> {
   const tarball = pack(directory)
-  const found = [...(await lint(directory, tarball)), ...(await checkTypes(tarball))]
+  const found = [...(await lint(tarball)), ...(await checkTypes(tarball))]
   for (const problem of found) console.error(`${directory}: ${problem}`)
   console.log(
     `${directory}: ${(tarball.byteLength / 1024).toFixed(1)} KiB, ${found.length} problems`,
@@ -34,12 +34,8 @@ async function checkDirectory(directory: string): Promise<number> {
   return found.length
 }
 
-async function lint(
-  directory: string,
-  tarball: Uint8Array<ArrayBuffer>,
-): Promise<readonly string[]> {
+async function lint(tarball: Uint8Array<ArrayBuffer>): Promise<readonly string[]> {
   const { messages, pkg } = await publint({
-    pkgDir: directory,
     strict: true,
     pack: { tarball: tarball.buffer },
   })
