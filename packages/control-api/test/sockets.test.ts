@@ -183,6 +183,22 @@ describe('a WebSocket connection', () => {
       expect.stringMatching(/^Too slow; last event sent: run-\d+:\d+$/),
     ])
   })
+
+  it('is told that the server stops; one that does not answer is cut', async () => {
+    const clock = fakeClock()
+    const api = await served({ clock })
+    const [polite, deaf] = [api.connect(), api.connect()]
+    await Promise.all([polite.next('hello'), deaf.next('hello')])
+    const [told, cut] = [polite.closed(), deaf.closed()]
+    deaf.socket.pause()
+    const stopped = api[Symbol.asyncDispose]()
+    expect(await told).toEqual([1001, 'The server is shutting down'])
+    while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(1_000)
+    await stopped
+    deaf.socket.resume()
+    await cut
+  })
 })
 
 function answerTo(socket: Socket, requestId: string) {

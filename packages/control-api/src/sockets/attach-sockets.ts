@@ -7,6 +7,7 @@ import { runNotFound } from '../routes/runs.ts'
 import { Session } from './session.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Clock } from '@tutti/core'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -24,11 +25,14 @@ export interface Sockets {
   readonly count: number
   /** Serves the connections of an HTTP server until it is closed. */
   attach(server: UpgradeServer): void
-  /** Closes every connection. */
+  /** Closes every connection; one that does not answer is cut after a second. */
   close(): void
 }
 
 const RUN_PATH = /^\/runs\/([^/]+)\/ws$/
+
+/** How long a client may take to answer that its connection is closed. */
+const CLOSE_GRACE_MS = 1_000
 
 /** "Going away", the registered close code of a server that stops. */
 const GOING_AWAY = 1001
@@ -78,10 +82,18 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
     },
     close() {
       stopHeartbeat()
-      for (const socket of sessions.keys()) socket.close(GOING_AWAY, 'The server is shutting down')
+      for (const socket of sessions.keys()) closeSoon(socket, options.clock)
       server.close()
     },
   }
+}
+
+function closeSoon(socket: WebSocket, clock: Clock): void {
+  const stopWaiting = clock.after(CLOSE_GRACE_MS, () => {
+    socket.terminate()
+  })
+  socket.on('close', stopWaiting)
+  socket.close(GOING_AWAY, 'The server is shutting down')
 }
 
 function headersOf({ headers }: IncomingMessage): Parameters<ReturnType<typeof requestGuard>>[0] {
