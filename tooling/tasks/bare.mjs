@@ -85,7 +85,7 @@ function buildServer() {
   const sources = statsOf(['packages', 'apps/server', 'tooling/build', 'tooling/tsconfig'])
   unlessSame('build-server', { signature: sources, present: existsSync(SERVER) }, () => {
     say('Building the server')
-    must('tsdown', ['--config', 'tsdown.program.ts'], join(ROOT, 'apps', 'server'))
+    must('tsdown', ['--config', 'tsdown.program.ts', '--log-level', 'warn'], join(ROOT, 'apps', 'server'))
   })
 }
 

@@ -61,13 +61,19 @@ async function start(): Promise<void> {
   }
 }
 
+/** Signals so close together are one: Ctrl-C reaches a process by its terminal and by its parents. */
+const ONE_SIGNAL_MS = 500
+
 function stopOnSignals(server: RunningServer): void {
-  let stopping = false
+  let stoppingSince: number | undefined
   const stop = (): void => {
-    // A second signal means now.
-    if (stopping) process.exit(1)
-    stopping = true
-    void server.stop()
+    if (stoppingSince === undefined) {
+      stoppingSince = performance.now()
+      void server.stop()
+    } else if (performance.now() - stoppingSince > ONE_SIGNAL_MS) {
+      // Asked again: now.
+      process.exit(1)
+    }
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
