@@ -150,6 +150,15 @@ class SqliteRunStore implements RunStore, EventLog {
     return events.map((event, index) => logged(runId, seq + index, event))
   }
 
+  /** Ends a transaction that failed; some failures, such as a full disk, have ended it already. */
+  #rollBack(): void {
+    try {
+      this.#database.exec('ROLLBACK')
+    } catch {
+      // Nothing is left to roll back.
+    }
+  }
+
   #transaction<T>(body: () => T): T {
     this.#database.exec('BEGIN IMMEDIATE')
     try {
@@ -157,7 +166,7 @@ class SqliteRunStore implements RunStore, EventLog {
       this.#database.exec('COMMIT')
       return result
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      this.#rollBack()
       throw error
     }
   }
