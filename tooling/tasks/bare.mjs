@@ -66,8 +66,7 @@ function install() {
   const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', ...manifests()]
   unlessSame('install', { signature: contentOf(files), present: existsSync(NODE) }, () => {
     say('Installing dependencies')
-    const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-    must('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'])
+    pnpm(['install', '--frozen-lockfile'])
   })
 }
 
@@ -76,7 +75,8 @@ function build() {
   const sources = statsOf(['packages', 'apps', 'tooling/build', 'tooling/tsconfig'])
   unlessSame('build', { signature: sources, present: true }, () => {
     say('Building')
-    must('turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
+    // turbo runs the scripts of packages with the pnpm that it finds on its PATH.
+    pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
   })
 }
 
@@ -85,7 +85,11 @@ function buildServer() {
   const sources = statsOf(['packages', 'apps/server', 'tooling/build', 'tooling/tsconfig'])
   unlessSame('build-server', { signature: sources, present: existsSync(SERVER) }, () => {
     say('Building the server')
-    must('tsdown', ['--config', 'tsdown.program.ts', '--log-level', 'warn'], join(ROOT, 'apps', 'server'))
+    must(
+      'tsdown',
+      ['--config', 'tsdown.program.ts', '--log-level', 'warn'],
+      join(ROOT, 'apps', 'server'),
+    )
   })
 }
 
@@ -128,6 +132,12 @@ function statsOf(folders) {
   }
   for (const folder of folders) walk(join(ROOT, folder))
   return hash.digest('hex')
+}
+
+/** Runs pnpm, at the version that package.json names, from npm's cache or the registry. */
+function pnpm(args) {
+  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  must('npx', ['--yes', packageManager, ...args])
 }
 
 /** Runs a program to its end; ends this one when it fails. */
