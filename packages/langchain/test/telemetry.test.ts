@@ -10,8 +10,13 @@ const ONE_CALL = `
   import { subscribe } from 'node:diagnostics_channel'
   const targets = []
   subscribe('net.client.socket', ({ socket }) => {
-    socket.once('connect', () => targets.push(socket.remoteAddress + ':' + socket.remotePort))
-    socket.once('error', (error) => targets.push(String(error)))
+    let connected = false
+    socket.once('connect', () => {
+      connected = true
+      targets.push(socket.remoteAddress + ':' + socket.remotePort)
+    })
+    // How a connection ends does not matter here, only where it goes.
+    socket.once('error', (error) => connected || targets.push(String(error)))
     socket.once('lookup', (_error, _address, _family, host) => targets.push('lookup ' + host))
   })
   const { langchainModel } = await import('@tutti/langchain')
