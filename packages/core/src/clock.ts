@@ -13,12 +13,24 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** The clock of this machine. */
+/** Beyond this, the timers of browsers and Node fire at once. */
+const LONGEST_TIMER_MS = 2_147_483_647
+
+/** The clock of this machine. A delay may be of any length; one without end never fires. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const wait = (leftMs: number): void => {
+      timer =
+        leftMs <= LONGEST_TIMER_MS
+          ? setTimeout(callback, leftMs)
+          : setTimeout(() => {
+              wait(leftMs - LONGEST_TIMER_MS)
+            }, LONGEST_TIMER_MS)
+    }
+    wait(delayMs)
     return () => {
       clearTimeout(timer)
     }

@@ -2,7 +2,7 @@
  * Defining tools. A typed tool declares its input with TypeBox: the types of its body are inferred
  * from it, and the body only ever sees input that fits.
  */
-import { describeProblems, type Problem } from '@tutti/protocol'
+import { decode, type Problem } from '@tutti/protocol'
 import Type, { type Static, type TSchema } from 'typebox'
 
 import { isToolResult, ToolResult } from './tool-result.ts'
@@ -68,10 +68,9 @@ export function defineTool<
       return definition.execute(input, context)
     },
     async call(input, context) {
-      const problems = describeProblems(inputSchema, input)
-      if (problems.length > 0) return ToolResult.failure(inputFailure(name, problems))
-      // NOTE: the one cast of a tool call: `input` has just been checked against the schema.
-      return toResult(await definition.execute(input as Static<Input>, context))
+      const decoded = decode(inputSchema, input)
+      if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
+      return toResult(await definition.execute(decoded.value, context))
     },
   }
 }
@@ -106,12 +105,12 @@ export function defineTextTool(
 }
 
 function checkDefinition(name: string, description: string): void {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw new TypeError(
       `Cannot define tool ${JSON.stringify(name)}: a name is 1 to 64 letters, digits, "_" or "-"`,
     )
   }
-  if (description.trim() === '') {
+  if (typeof description !== 'string' || description.trim() === '') {
     throw new TypeError(`Cannot define tool "${name}": description must not be blank`)
   }
 }
@@ -125,5 +124,7 @@ function toResult(value: unknown): ToolResult {
   if (typeof value === 'string') return ToolResult.success(value)
   if (isToolResult(value)) return value
   if (value === undefined || value === null) return ToolResult.success('')
-  return ToolResult.success(JSON.stringify(value), value)
+  // Not every value is JSON: a function, for one, has no text.
+  const text: string | undefined = JSON.stringify(value)
+  return text === undefined ? ToolResult.success('') : ToolResult.success(text, value)
 }

@@ -45,7 +45,6 @@ export class TuttiError extends Error {
 
 /** The text of anything that was thrown; never empty. */
 export function errorMessage(value: unknown): string {
-  if (value instanceof Error) return value.message === '' ? value.name : value.message
-  if (typeof value === 'string' && value !== '') return value
-  return 'Unknown error'
+  const text = value instanceof Error ? value.message || value.name : value
+  return typeof text === 'string' && text !== '' ? text : 'Unknown error'
 }

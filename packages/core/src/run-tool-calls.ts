@@ -6,11 +6,11 @@ import type { AgentTool } from './tool.ts'
 
 /** Surroundings of a batch of calls. */
 export interface RunToolCallsOptions extends Omit<RunToolOptions, 'idempotencyKey'> {
-  /** Calls running at the same time, at most. @default 8 */
+  /** Calls running at the same time, at most; less than 1 counts as 1. @default 8 */
   readonly maxConcurrentCalls?: number
   /** Put before each call's id to make its idempotency key. @default '' */
   readonly idempotencyPrefix?: string
-  /** Told of each call as it ends, in the order of ending. */
+  /** Told of each call as it ends, in the order of ending. What it throws is logged and changes nothing. */
   readonly onOutcome?: (call: ToolCall, outcome: ToolCallOutcome) => void
 }
 
@@ -23,9 +23,16 @@ export async function runToolCalls(
   options: RunToolCallsOptions = {},
 ): Promise<readonly ToolCallOutcome[]> {
   const { onOutcome, idempotencyPrefix = '', ...surroundings } = options
-  const width = options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS
+  const width = Math.max(1, options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS)
   const outcomes: ToolCallOutcome[] = []
   const waiting = calls.entries()
+  const tell = (call: ToolCall, outcome: ToolCallOutcome): void => {
+    try {
+      onOutcome?.(call, outcome)
+    } catch (error) {
+      options.logger?.error('A listener of tool outcomes threw', { tool: call.name, error })
+    }
+  }
   const worker = async (): Promise<void> => {
     for (const [index, call] of waiting) {
       const tool = tools.find(({ name }) => name === call.name)
@@ -37,7 +44,7 @@ export async function runToolCalls(
               idempotencyKey: `${idempotencyPrefix}${call.id}`,
             })
       outcomes[index] = outcome
-      onOutcome?.(call, outcome)
+      tell(call, outcome)
     }
   }
   await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))

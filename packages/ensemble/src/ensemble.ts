@@ -20,6 +20,8 @@ export interface Ensemble {
   readonly tasks: readonly Task[]
   /** Model of every task and agent that names none. */
   readonly model?: ChatModel
+  /** The workflow its author asked for, if any; the one it has is in `plan`. */
+  readonly workflow?: Workflow
   readonly plan: Plan
   readonly errorStrategy: ErrorStrategy
   readonly maxConcurrentTasks: number
@@ -52,7 +54,8 @@ export interface EnsembleDefinition {
 }
 
 /**
- * Makes an ensemble.
+ * Makes an ensemble. An ensemble is a definition too: `ensemble({ ...trip, model })` is a copy with a
+ * change, checked again.
  *
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
@@ -65,6 +68,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     description: definition.description ?? '',
     tasks,
     ...(model === undefined ? {} : { model }),
+    ...(definition.workflow === undefined ? {} : { workflow }),
     plan: planTasks(tasks, workflow),
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,

@@ -52,7 +52,8 @@ export function findPlanProblems(
       if (message !== undefined) problems.push(invalid(`task "${task.name}": ${message}`))
     }
   }
-  const cycle = problems.length === 0 ? findCycle(tasks) : undefined
+  // In SEQUENTIAL each step of a cycle has been named already: it does not come before.
+  const cycle = workflow === 'PARALLEL' ? findCycle(tasks) : undefined
   return cycle === undefined ? problems : [...problems, circular(cycle)]
 }
 
@@ -85,20 +86,34 @@ function circular(cycle: readonly string[]): PlanProblem {
 export function findCycle(tasks: readonly Task[]): readonly string[] | undefined {
   const context = new Map(tasks.map((task) => [task.name, task.context]))
   const done = new Set<string>()
-  const walk = (name: string, path: readonly string[]): readonly string[] | undefined => {
-    const seenAt = path.indexOf(name)
-    if (seenAt !== -1) return [...path.slice(seenAt), name]
-    if (done.has(name)) return undefined
-    for (const next of context.get(name) ?? []) {
-      const cycle = walk(next, [...path, name])
-      if (cycle !== undefined) return cycle
-    }
-    done.add(name)
-    return undefined
-  }
   for (const { name } of tasks) {
-    const cycle = walk(name, [])
+    const cycle = findCycleFrom(name, context, done)
     if (cycle !== undefined) return cycle
+  }
+  return undefined
+}
+
+/** Goes depth first, in a loop: a chain of tasks may be longer than the stack is deep. */
+function findCycleFrom(
+  start: string,
+  context: ReadonlyMap<string, readonly string[]>,
+  done: Set<string>,
+): readonly string[] | undefined {
+  const path = new Set<string>()
+  const levels = [{ name: '', before: [start].values() }]
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { value: name, done: finished } = level.before.next()
+    if (finished === true) {
+      levels.pop()
+      path.delete(level.name)
+      done.add(level.name)
+    } else if (path.has(name)) {
+      const names = [...path]
+      return [...names.slice(names.indexOf(name)), name]
+    } else if (!done.has(name)) {
+      path.add(name)
+      levels.push({ name, before: (context.get(name) ?? []).values() })
+    }
   }
   return undefined
 }

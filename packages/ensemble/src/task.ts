@@ -48,7 +48,8 @@ export interface TaskDefinition {
 }
 
 /**
- * Makes a task.
+ * Makes a task. A task is a definition too: `task({ ...research, maxIterations: 5 })` is a copy with a
+ * change.
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
@@ -60,7 +61,7 @@ export function task(definition: TaskDefinition): Task {
     expectedOutput: definition.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT,
     agent,
     ...(definition.model === undefined ? {} : { model: definition.model }),
-    tools: [...(definition.tools ?? []), ...agent.tools],
+    tools: [...new Set([...(definition.tools ?? []), ...agent.tools])],
     context: (definition.context ?? []).map((item) =>
       typeof item === 'string' ? item : item.name,
     ),
@@ -98,7 +99,7 @@ export function duplicates(names: readonly string[]): readonly string[] {
 const MAX_NAME_LENGTH = 50
 
 function nameFromDescription(description: string): string {
-  const words = description.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  const words = description.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
   let name = ''
   for (const word of words) {
     const longer = name === '' ? word : `${name}-${word}`

@@ -47,7 +47,7 @@ export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
         timer.callback()
         await settle()
       }
-      now = until
+      now = Math.max(now, until)
     },
     get pending() {
       return timers.size

@@ -37,7 +37,7 @@ export interface ScriptedModelOptions {
   readonly provider?: string
   /** @default 'model' */
   readonly name?: string
-  /** Wait between pieces of text, in milliseconds. @default 0, no wait */
+  /** Wait before each piece of text, in milliseconds. @default 0, no wait */
   readonly delayMs?: number
   readonly clock?: Clock
 }

@@ -196,8 +196,18 @@ function emitToolCalled(scope: TaskScope, { iterationIndex, call, outcome }: End
     outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
     toolArguments: call.arguments,
     toolResult: toModelText(outcome.result),
-    structuredResult: outcome.result.structured ?? null,
+    structuredResult: asJson(outcome.result.structured),
   })
+}
+
+/** `value` as its JSON says it, null when it has none: a tool may give anything, an event may not. */
+function asJson(value: unknown): unknown {
+  try {
+    const text: string | undefined = JSON.stringify(value)
+    return text === undefined ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function emitMetrics(scope: TaskScope, totals: LoopTotals): void {

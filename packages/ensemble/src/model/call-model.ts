@@ -30,7 +30,7 @@ export async function callModel(
   const startedAt = clock.elapsed()
   try {
     signal.throwIfAborted()
-    const reply = await readReply(model.stream(request, { signal }), onText)
+    const reply = await readReply(model.stream(request, { signal }), { signal, onText })
     return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
   } catch (error) {
     if (signal.aborted)
@@ -41,10 +41,12 @@ export async function callModel(
 
 async function readReply(
   chunks: ReturnType<ChatModel['stream']>,
-  onText: (text: string) => void,
+  { signal, onText }: Pick<CallModelOptions, 'signal' | 'onText'>,
 ): Promise<ModelReply> {
   let reply: ModelReply | undefined
   for await (const chunk of chunks) {
+    // What still comes after the abort belongs to a call that is over.
+    signal.throwIfAborted()
     if (chunk.type === 'text') onText(chunk.text)
     else reply = chunk.reply
   }

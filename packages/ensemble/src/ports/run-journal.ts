@@ -28,14 +28,18 @@ export interface TaskCheckpoint {
   readonly durationMs: number
 }
 
-/** A journal that keeps nothing: it calls `onEvent`, whose errors go to `onListenerError`. */
+/**
+ * A journal that keeps nothing: it calls `onEvent`, whose errors go to `onListenerError`, also those
+ * of a listener that is an async function.
+ */
 export function listenerJournal(
   onEvent: (event: RunEvent) => void,
   onListenerError: (error: unknown) => void,
 ): RunJournal {
   const emit = (event: RunEvent): void => {
     try {
-      onEvent(event)
+      const told: unknown = onEvent(event)
+      if (told instanceof Promise) told.catch(onListenerError)
     } catch (error) {
       onListenerError(error)
     }

@@ -1,0 +1,110 @@
+import { expectTypeOf, it } from 'vitest'
+
+import {
+  defineTextTool,
+  defineTool,
+  Type,
+  type AgentTool,
+  type ToolContext,
+  type ToolResult,
+} from './index.ts'
+
+const Input = Type.Object({
+  city: Type.String(),
+  days: Type.Optional(Type.Integer({ default: 1 })),
+  unit: Type.Enum(['celsius', 'fahrenheit']),
+  stops: Type.Array(Type.Object({ name: Type.String() })),
+})
+
+interface ExpectedInput {
+  city: string
+  days?: number
+  unit: 'celsius' | 'fahrenheit'
+  stops: { name: string }[]
+}
+
+it('the input of the body is inferred from the schema', () => {
+  const tool = defineTool({
+    name: 'forecast',
+    description: 'Forecasts the weather',
+    input: Input,
+    execute(input, context) {
+      expectTypeOf(input).toEqualTypeOf<ExpectedInput>()
+      expectTypeOf(context).toEqualTypeOf<ToolContext>()
+      expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>()
+      return input.city
+    },
+  })
+  expectTypeOf(tool).toExtend<AgentTool>()
+  expectTypeOf(tool.inputSchema).toEqualTypeOf<typeof Input>()
+})
+
+it('execute can be called directly, with the types of the schemas on both sides', () => {
+  const tool = defineTool({
+    name: 'forecast',
+    description: 'Forecasts the weather',
+    input: Input,
+    output: Type.Object({ degrees: Type.Number() }),
+    execute: () => ({ degrees: 21 }),
+  })
+  expectTypeOf(tool.execute).parameter(0).toEqualTypeOf<ExpectedInput>()
+  expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<
+    string | ToolResult | { degrees: number }
+  >()
+  // @ts-expect-error a required field is missing
+  void tool.execute({ city: 'Bonn', stops: [] }, context())
+  // @ts-expect-error a field has the wrong type
+  void tool.execute({ city: 'Bonn', unit: 'kelvin', stops: [] }, context())
+})
+
+it('without an output schema a tool returns text or a result', () => {
+  const tool = defineTool({
+    name: 'now',
+    description: 'Tells the time',
+    input: Type.Object({}),
+    execute: () => Promise.resolve('noon'),
+  })
+  expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
+})
+
+it('a body cannot return what its output schema does not have', () => {
+  defineTool({
+    name: 'forecast',
+    description: 'Forecasts the weather',
+    input: Input,
+    output: Type.Object({ degrees: Type.Number() }),
+    // @ts-expect-error degrees is a number
+    execute: () => ({ degrees: 'warm' }),
+  })
+  defineTool({
+    name: 'forecast',
+    description: 'Forecasts the weather',
+    input: Input,
+    // @ts-expect-error a value needs an output schema
+    execute: () => ({ degrees: 21 }),
+  })
+})
+
+it('a text tool takes one string and gives text or a result', () => {
+  const tool = defineTextTool({
+    name: 'shout',
+    description: 'Shouts',
+    execute(input) {
+      expectTypeOf(input).toBeString()
+      return input.toUpperCase()
+    },
+  })
+  expectTypeOf(tool).toExtend<AgentTool>()
+  expectTypeOf(tool.execute).parameter(0).toEqualTypeOf<{ input: string }>()
+  expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
+})
+
+it('typed and text tools mix in one list', () => {
+  const tools = [
+    defineTool({ name: 'a', description: 'A', input: Input, execute: ({ city }) => city }),
+    defineTextTool({ name: 'b', description: 'B', execute: (text) => text }),
+  ]
+  expectTypeOf(tools).toExtend<readonly AgentTool[]>()
+})
+
+declare function context(): ToolContext

@@ -1,0 +1,269 @@
+import { describe, expect, it, vi } from 'vitest'
+
+import {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  defineTextTool,
+  defineTool,
+  TextToolInput,
+} from './define-tool.ts'
+import { silentLogger } from './logger.ts'
+import { ToolResult } from './tool-result.ts'
+
+import Type from 'typebox'
+
+import type { AgentTool, ToolContext } from './tool.ts'
+
+const context: ToolContext = {
+  signal: new AbortController().signal,
+  idempotencyKey: 'key',
+  callId: 'call-1',
+  agentRole: 'Tester',
+  logger: silentLogger,
+}
+
+const Forecast = Type.Object({
+  city: Type.String({ minLength: 1 }),
+  days: Type.Optional(Type.Integer({ minimum: 1, maximum: 7 })),
+  unit: Type.Optional(Type.Enum(['celsius', 'fahrenheit'])),
+  stops: Type.Optional(Type.Array(Type.Object({ name: Type.String() }))),
+})
+
+describe('defineTool', () => {
+  it('keeps name, description and the very schemas that its author wrote', () => {
+    const Output = Type.Object({ degrees: Type.Number() })
+    const tool = defineTool({
+      name: 'forecast',
+      description: 'Forecasts the weather',
+      input: Forecast,
+      output: Output,
+      execute: () => ({ degrees: 21 }),
+    })
+    expect(tool).toMatchObject({ name: 'forecast', description: 'Forecasts the weather' })
+    expect(tool.inputSchema).toBe(Forecast)
+    expect(tool.outputSchema).toBe(Output)
+  })
+
+  it('gives 30 s, idempotent and no output schema when nothing is said', () => {
+    const tool = defineTool({
+      name: 'pay',
+      description: 'Pays',
+      input: Type.Object({}),
+      execute: () => 'paid',
+    })
+    expect(tool).toMatchObject({ timeoutMs: 30_000, idempotent: true })
+    expect(DEFAULT_TOOL_TIMEOUT_MS).toBe(30_000)
+    expect(tool).not.toHaveProperty('outputSchema')
+    const own = defineTool({
+      name: 'pay',
+      description: 'Pays',
+      input: Type.Object({}),
+      timeoutMs: 5,
+      idempotent: false,
+      execute: () => 'paid',
+    })
+    expect(own).toMatchObject({ timeoutMs: 5, idempotent: false })
+  })
+
+  it('execute can be called directly; it passes on what the body returns and what it throws', async () => {
+    const tool = defineTool({
+      name: 'half',
+      description: 'Halves an even number',
+      input: Type.Object({ n: Type.Number() }),
+      output: Type.Object({ half: Type.Number() }),
+      execute({ n }) {
+        if (n % 2 !== 0) throw new RangeError('Odd')
+        return { half: n / 2 }
+      },
+    })
+    await expect(tool.execute({ n: 4 }, context)).resolves.toEqual({ half: 2 })
+    await expect(tool.execute({ n: 3 }, context)).rejects.toThrow(new RangeError('Odd'))
+  })
+
+  it.each(['', 'two words', 'é', 'a.b', 'a/b', 'x'.repeat(65), 'trailing\n'])(
+    'refuses the name %j',
+    (name) => {
+      expect(() => returning('x', { name })).toThrow(TypeError)
+      expect(() => returning('x', { name })).toThrow(
+        `Cannot define tool ${JSON.stringify(name)}: a name is 1 to 64 letters, digits, "_" or "-"`,
+      )
+    },
+  )
+
+  it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])('takes the name %j', (name) => {
+    expect(returning('x', { name }).name).toBe(name)
+  })
+
+  it.each(['', ' ', '\n\t'])('refuses the blank description %j', (description) => {
+    expect(() => returning('x', { description })).toThrow(
+      new TypeError('Cannot define tool "plain": description must not be blank'),
+    )
+  })
+
+  it('refuses a definition without name or description, as JavaScript can write it', () => {
+    const rest = { input: Type.Object({}), execute: () => 'x' }
+    const definitions = [
+      { ...rest, description: 'd' },
+      { ...rest, name: 'a' },
+      { ...rest, name: 7, description: 'd' },
+    ] as never[]
+    for (const definition of definitions) {
+      expect(() => defineTool(definition)).toThrow(TypeError)
+      expect(() => defineTool(definition)).toThrow('Cannot define tool')
+    }
+  })
+})
+
+describe('call', () => {
+  const forecast = (execute: () => string): AgentTool =>
+    defineTool({ name: 'forecast', description: 'Forecasts', input: Forecast, execute })
+
+  it('hands input that fits, and the context, to the body as they are', async () => {
+    const execute = vi.fn<(input: object, given: ToolContext) => string>(() => 'sunny')
+    const tool = defineTool({ name: 'f', description: 'F', input: Forecast, execute })
+    const input = { city: 'Bonn', days: 3, stops: [{ name: 'Köln' }] }
+    await expect(tool.call(input, context)).resolves.toEqual(ToolResult.success('sunny'))
+    expect(execute).toHaveBeenCalledExactlyOnceWith(input, context)
+  })
+
+  it('ignores fields that the schema does not know', async () => {
+    const result = await forecast(() => 'sunny').call({ city: 'Bonn', mood: 'good' }, context)
+    expect(result).toEqual(ToolResult.success('sunny'))
+  })
+
+  it('answers bad input with every problem and its path, and never runs the body', async () => {
+    const execute = vi.fn<() => string>()
+    const input = {
+      city: null,
+      days: 9,
+      unit: 'kelvin',
+      stops: [{ name: 'Köln' }, { name: 5 }, {}],
+    }
+    const result = await forecast(execute).call(input, context)
+    expect(result).toMatchObject({ success: false, output: '' })
+    expect(result.errorMessage).toMatch(/^Invalid input for "forecast": /)
+    const problems = result.errorMessage?.replace('Invalid input for "forecast": ', '').split('; ')
+    expect(problems).toEqual([
+      '/city must be a string, got null',
+      '/days must be <= 7, got 9',
+      '/unit must be one of "celsius", "fahrenheit", got "kelvin"',
+      '/stops/1/name must be a string, got 5',
+      '/stops/2/name is required',
+    ])
+    expect(execute).not.toHaveBeenCalled()
+  })
+
+  it('names a required field that is missing', async () => {
+    const result = await forecast(() => 'x').call({}, context)
+    expect(result).toEqual(ToolResult.failure('Invalid input for "forecast": /city is required'))
+  })
+
+  it.each([[undefined], [null], ['Bonn'], [[]], [42]])(
+    'answers input that is no object, %j, with a failure',
+    async (input) => {
+      const result = await forecast(() => 'x').call(input, context)
+      expect(result.errorMessage).toMatch(
+        /^Invalid input for "forecast": input (must be an object|is required)/,
+      )
+    },
+  )
+
+  it('answers with a failure, never a throw, when the schema itself cannot be used', async () => {
+    const tool = defineTool({
+      name: 'broken',
+      description: 'Has a pattern that is none',
+      input: Type.Object({ code: Type.String({ pattern: '(' }) }),
+      execute: () => 'x',
+    })
+    const result = await tool.call({ code: 'a' }, context)
+    expect(result.errorMessage).toMatch(/^Invalid input for "broken": input cannot be checked: /)
+  })
+
+  it.each([
+    ['text', ToolResult.success('text')],
+    ['', ToolResult.success('')],
+    [{ degrees: 21 }, ToolResult.success('{"degrees":21}', { degrees: 21 })],
+    [[1, 2], ToolResult.success('[1,2]', [1, 2])],
+    [0, ToolResult.success('0', 0)],
+    [false, ToolResult.success('false', false)],
+    [undefined, ToolResult.success('')],
+    [null, ToolResult.success('')],
+    [(): string => 'a function', ToolResult.success('')],
+  ])('makes of the returned value %j text, and the value beside it', async (value, expected) => {
+    await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)
+  })
+
+  it('passes a ToolResult on as it is', async () => {
+    const failure = ToolResult.failure('No such city')
+    await expect(returning(failure).call({}, context)).resolves.toBe(failure)
+    const success = ToolResult.success('21 degrees', { degrees: 21 })
+    await expect(returning(success).call({}, context)).resolves.toBe(success)
+  })
+
+  it('waits for a body that is async', async () => {
+    const tool = returning(Promise.resolve({ degrees: 21 }))
+    await expect(tool.call({}, context)).resolves.toEqual(
+      ToolResult.success('{"degrees":21}', { degrees: 21 }),
+    )
+  })
+})
+
+describe('defineTextTool', () => {
+  const shout = defineTextTool({
+    name: 'shout',
+    description: 'Shouts',
+    execute: (input, { agentRole }) => `${agentRole}: ${input.toUpperCase()}`,
+  })
+
+  it('has one required string named input as its schema', () => {
+    expect(shout.inputSchema).toBe(TextToolInput)
+    expect(JSON.parse(JSON.stringify(shout.inputSchema))).toEqual({
+      type: 'object',
+      required: ['input'],
+      properties: { input: { type: 'string' } },
+    })
+  })
+
+  it('gives the body the string and the context', async () => {
+    await expect(shout.call({ input: 'hey' }, context)).resolves.toEqual(
+      ToolResult.success('Tester: HEY'),
+    )
+    await expect(shout.execute({ input: 'ho' }, context)).resolves.toBe('Tester: HO')
+  })
+
+  it('answers anything but a string with a failure', async () => {
+    const result = await shout.call({ input: 5 }, context)
+    expect(result.errorMessage).toBe('Invalid input for "shout": /input must be a string, got 5')
+  })
+
+  it('has the limits of its definition, and those of every tool when it says none', () => {
+    expect(shout).toMatchObject({ timeoutMs: 30_000, idempotent: true })
+    const own = defineTextTool({
+      name: 'a',
+      description: 'A',
+      timeoutMs: 7,
+      idempotent: false,
+      execute: (text) => text,
+    })
+    expect(own).toMatchObject({ timeoutMs: 7, idempotent: false })
+  })
+
+  it('refuses a bad name and a blank description', () => {
+    const execute = (text: string): string => text
+    expect(() => defineTextTool({ name: 'a b', description: 'A', execute })).toThrow(TypeError)
+    expect(() => defineTextTool({ name: 'a', description: '', execute })).toThrow(TypeError)
+  })
+})
+
+/** A tool whose body returns `value`. */
+function returning(
+  value: unknown,
+  { name = 'plain', description = 'Returns a value' } = {},
+): AgentTool {
+  return defineTool({
+    name,
+    description,
+    input: Type.Object({}),
+    output: Type.Unknown(),
+    execute: () => value,
+  })
+}

@@ -1,0 +1,223 @@
+import { describe, expect, it, vi } from 'vitest'
+
+import { fakeClock, settle } from '../test/fake-clock.ts'
+import { sleep } from './clock.ts'
+import { defineTextTool } from './define-tool.ts'
+import { silentLogger } from './logger.ts'
+import { runToolCalls } from './run-tool-calls.ts'
+import { ToolResult } from './tool-result.ts'
+
+import type { ToolCall, ToolCallOutcome } from './run-tool.ts'
+import type { AgentTool, ToolContext } from './tool.ts'
+
+const clock = fakeClock()
+
+/** Waits as many milliseconds as its input says, keeping count of those that wait. */
+function waiter(): { readonly tool: AgentTool; readonly most: () => number } {
+  let running = 0
+  let most = 0
+  const tool = defineTextTool({
+    name: 'wait',
+    description: 'Waits',
+    timeoutMs: 1_000,
+    async execute(ms, { signal }) {
+      running += 1
+      most = Math.max(most, running)
+      await sleep(clock, Number(ms), signal)
+      running -= 1
+      return `waited ${ms}`
+    },
+  })
+  return { tool, most: () => most }
+}
+
+const fail = defineTextTool({
+  name: 'fail',
+  description: 'Fails',
+  execute: (text) => Promise.reject(new Error(text)),
+})
+
+const hang = defineTextTool({
+  name: 'hang',
+  description: 'Never ends',
+  timeoutMs: 1_000,
+  execute: () => new Promise(() => undefined),
+})
+
+const call = (id: string, name: string, input: string | number): ToolCall => ({
+  id,
+  name,
+  arguments: JSON.stringify({ input: String(input) }),
+})
+
+describe('runToolCalls', () => {
+  it('gives results in the order of the calls, whatever the order of ending', async () => {
+    const calls = [call('a', 'wait', 300), call('b', 'wait', 100), call('c', 'wait', 200)]
+    const running = runToolCalls([waiter().tool], calls, { clock })
+    await clock.advance(1_000)
+    expect((await running).map(({ result }) => result.output)).toEqual([
+      'waited 300',
+      'waited 100',
+      'waited 200',
+    ])
+  })
+
+  it('tells of each call as it ends, in the order of ending', async () => {
+    const ended: [string, number][] = []
+    const calls = [call('a', 'wait', 300), call('b', 'nope', 0), call('c', 'wait', 200)]
+    const running = runToolCalls([waiter().tool], calls, {
+      clock,
+      onOutcome({ id }, { durationMs }) {
+        ended.push([id, durationMs])
+      },
+    })
+    await clock.advance(1_000)
+    const outcomes = await running
+    expect(ended).toEqual([
+      ['b', 0],
+      ['c', 200],
+      ['a', 300],
+    ])
+    expect(outcomes).toHaveLength(3)
+  })
+
+  it.each([
+    [1, 10, 10],
+    [2, 10, 5],
+    [3, 10, 4],
+    [10, 10, 1],
+    [100, 10, 1],
+  ])('with a limit of %i runs %i calls in %i rounds', async (maxConcurrentCalls, count, rounds) => {
+    const { tool, most } = waiter()
+    const calls = Array.from({ length: count }, (_, index) => call(`c${index}`, 'wait', 10))
+    const startedAt = clock.elapsed()
+    const took = runToolCalls([tool], calls, { clock, maxConcurrentCalls }).then(
+      () => clock.elapsed() - startedAt,
+    )
+    await clock.advance(10_000)
+    expect(most()).toBe(Math.min(maxConcurrentCalls, count))
+    expect(await took).toBe(rounds * 10)
+  })
+
+  it('runs at most 8 at the same time when no limit is given', async () => {
+    const { tool, most } = waiter()
+    const calls = Array.from({ length: 20 }, (_, index) => call(`c${index}`, 'wait', 10))
+    const running = runToolCalls([tool], calls, { clock })
+    await clock.advance(1_000)
+    expect(await running).toHaveLength(20)
+    expect(most()).toBe(8)
+  })
+
+  it.each([0, -1])('a limit of %i counts as 1: no call is lost', async (maxConcurrentCalls) => {
+    const { tool, most } = waiter()
+    const calls = [call('a', 'wait', 10), call('b', 'wait', 10)]
+    const running = runToolCalls([tool], calls, { clock, maxConcurrentCalls })
+    await clock.advance(100)
+    expect((await running).map(({ end }) => end)).toEqual(['finished', 'finished'])
+    expect(most()).toBe(1)
+  })
+
+  it('answers an unknown tool with the list of the known ones', async () => {
+    const [outcome] = await runToolCalls([fail, hang], [call('a', 'serach', 'x')], { clock })
+    expect(outcome).toEqual({
+      result: ToolResult.failure('Unknown tool "serach". Available: [fail, hang]'),
+      durationMs: 0,
+      end: 'finished',
+    })
+  })
+
+  it('one failing, unknown, malformed or hanging call never loses the others', async () => {
+    const calls: ToolCall[] = [
+      call('a', 'fail', 'No network'),
+      call('b', 'hang', ''),
+      call('c', 'nope', ''),
+      { id: 'd', name: 'wait', arguments: '{' },
+      call('e', 'wait', 50),
+    ]
+    const running = runToolCalls([waiter().tool, fail, hang], calls, { clock })
+    await clock.advance(5_000)
+    const outcomes = await running
+    expect(outcomes.map(({ result }) => result.success)).toEqual([false, false, false, false, true])
+    expect(outcomes.map(({ end }) => end)).toEqual([
+      'finished',
+      'timed_out',
+      'finished',
+      'finished',
+      'finished',
+    ])
+    expect(outcomes[4]?.result.output).toBe('waited 50')
+  })
+
+  it('a listener that throws is logged and loses nothing', async () => {
+    const error = vi.fn<typeof silentLogger.error>()
+    const boom = new Error('boom')
+    const running = runToolCalls(
+      [waiter().tool],
+      [call('a', 'wait', 10), call('b', 'wait', 20), call('c', 'wait', 30)],
+      {
+        clock,
+        maxConcurrentCalls: 1,
+        logger: { ...silentLogger, error },
+        onOutcome() {
+          throw boom
+        },
+      },
+    )
+    await clock.advance(1_000)
+    expect((await running).map(({ result }) => result.output)).toEqual([
+      'waited 10',
+      'waited 20',
+      'waited 30',
+    ])
+    expect(error).toHaveBeenCalledTimes(3)
+    expect(error).toHaveBeenCalledWith('A listener of tool outcomes threw', {
+      tool: 'wait',
+      error: boom,
+    })
+  })
+
+  it('makes the idempotency key of a call from the prefix and its id', async () => {
+    const contexts: ToolContext[] = []
+    const tool = defineTextTool({
+      name: 'look',
+      description: 'Looks',
+      execute(_, context) {
+        contexts.push(context)
+        return ''
+      },
+    })
+    const calls = [call('a', 'look', ''), call('b', 'look', '')]
+    await runToolCalls([tool], calls, { clock, idempotencyPrefix: 'run-1/task/', taskName: 'task' })
+    await runToolCalls([tool], calls, { clock })
+    expect(contexts.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+      'run-1/task/a',
+      'run-1/task/b',
+      'a',
+      'b',
+    ])
+    expect(contexts[0]).toMatchObject({ taskName: 'task', callId: 'a' })
+  })
+
+  it('an abort ends the calls in flight, and those that wait never start', async () => {
+    const controller = new AbortController()
+    const { tool, most } = waiter()
+    const calls = Array.from({ length: 5 }, (_, index) => call(`c${index}`, 'wait', 500))
+    const ends: string[] = []
+    const running = runToolCalls([tool], calls, {
+      clock,
+      signal: controller.signal,
+      maxConcurrentCalls: 2,
+      onOutcome: (_call: ToolCall, { end }: ToolCallOutcome) => ends.push(end),
+    })
+    await clock.advance(100)
+    controller.abort()
+    await settle()
+    expect(ends).toEqual(Array.from({ length: 5 }, () => 'cancelled'))
+    expect((await running).map(({ durationMs }) => durationMs)).toEqual([100, 100, 0, 0, 0])
+    expect(most()).toBe(2)
+  })
+
+  it('of no calls is no outcomes', async () => {
+    expect(await runToolCalls([fail], [])).toEqual([])
+  })
+})

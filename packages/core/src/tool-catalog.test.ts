@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+
+import { defineTextTool } from './define-tool.ts'
+import { TuttiError } from './errors.ts'
+import { toolCatalog } from './tool-catalog.ts'
+
+const named = (name: string): ReturnType<typeof defineTextTool> =>
+  defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
+
+const search = named('search')
+const calculator = named('calculator')
+const catalog = toolCatalog([search, calculator])
+
+describe('toolCatalog', () => {
+  it('finds a tool by its exact name, and nothing else', () => {
+    expect(catalog.find('search')).toBe(search)
+    expect(catalog.find('Search')).toBeUndefined()
+    expect(catalog.find('toString')).toBeUndefined()
+    expect(catalog.tools).toEqual([search, calculator])
+  })
+
+  it('resolves a known name', () => {
+    expect(catalog.resolve('calculator')).toBe(calculator)
+  })
+
+  it('answers an unknown name with INVALID_TOOL and the list of the known ones', () => {
+    const resolve = (): unknown => catalog.resolve('serach')
+    expect(resolve).toThrow("Unknown tool 'serach'. Available: [search, calculator]")
+    expect(resolve).toThrow(TuttiError)
+    expect(resolve).toThrow(expect.objectContaining({ code: 'INVALID_TOOL', retryable: false }))
+  })
+
+  it('refuses two tools of one name', () => {
+    expect(() => toolCatalog([search, calculator, named('search')])).toThrow(
+      new TypeError('Cannot make a tool catalog: two tools are named "search"'),
+    )
+  })
+
+  it('does not change with the list that it was made from', () => {
+    const tools = [search]
+    const made = toolCatalog(tools)
+    tools.push(calculator)
+    expect(made.tools).toEqual([search])
+  })
+})

@@ -1,0 +1,515 @@
+import { defineTextTool, defineTool, silentLogger, sleep, ToolResult, Type } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
+import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
+import { task, type TaskDefinition } from '../task.ts'
+import { runAgentLoop, toolSpecifications, type AgentLoopResult } from './loop.ts'
+import { FINAL_ANSWER_REQUEST } from './prompt.ts'
+
+import type { ChatModel, Message } from '../model/chat-model.ts'
+import type { AgentTool, ToolContext } from '@tutti/core'
+import type { RunEvent } from '@tutti/protocol'
+
+const IDENTITY = {
+  taskIndex: 1,
+  taskName: 'work',
+  taskDescription: 'Do the work',
+  agentRole: 'Worker',
+  attempt: 2,
+}
+const MESSAGES: readonly Message[] = [
+  { role: 'system', content: 'You are Worker.' },
+  { role: 'user', content: '## Task\nDo the work' },
+]
+
+let clock: FakeClock
+let events: RunEvent[]
+
+beforeEach(() => {
+  clock = fakeClock()
+  events = []
+})
+
+interface Settings extends Pick<TaskDefinition, 'maxIterations'> {
+  readonly tools?: readonly AgentTool[]
+  readonly signal?: AbortSignal
+  readonly maxToolOutputLength?: number
+}
+
+/** Runs one loop, and checks its events when it has ended. */
+async function run(
+  model: ChatModel,
+  { tools = [], signal, maxToolOutputLength = -1, ...limits }: Settings = {},
+): Promise<AgentLoopResult> {
+  const work = task({ name: 'work', description: 'Do the work', tools, ...limits })
+  try {
+    return await runAgentLoop({
+      model,
+      messages: MESSAGES,
+      scope: {
+        runId: 'run-1',
+        task: work,
+        identity: IDENTITY,
+        toolSpecifications: toolSpecifications(work.tools),
+        signal: signal ?? new AbortController().signal,
+        clock,
+        logger: silentLogger,
+        maxToolOutputLength,
+        emit(event) {
+          events.push(event)
+        },
+      },
+    })
+  } finally {
+    expectWireEvents(events)
+  }
+}
+
+const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
+const wait = defineTextTool({
+  name: 'wait',
+  description: 'Waits so many milliseconds',
+  async execute(ms, { signal }) {
+    await sleep(clock, Number(ms), signal)
+    return `waited ${ms}`
+  },
+})
+
+function calls(
+  ...list: readonly (readonly [name: string, input: string | object])[]
+): ScriptedReply {
+  return {
+    toolCalls: list.map(([name, input]) => ({
+      name,
+      arguments: typeof input === 'string' ? { input } : input,
+    })),
+  }
+}
+
+function circle(): object {
+  const value: Record<string, unknown> = {}
+  value['self'] = value
+  return value
+}
+
+function types(): readonly string[] {
+  return events.map(({ type }) => type)
+}
+
+describe('[L1] each model call emits', () => {
+  it('its start, its tokens, its end; the running totals follow', async () => {
+    const result = await run(scriptedModel(['All together now']))
+    expect(result).toMatchObject({ output: 'All together now', iterationLimitReached: false })
+    expect(types()).toEqual([
+      'llm_iteration_started',
+      'token',
+      'token',
+      'token',
+      'llm_iteration_completed',
+      'metrics_snapshot',
+    ])
+    for (const event of events) expect(event).toMatchObject({ taskName: 'work', attempt: 2 })
+    expect(events[0]).toMatchObject({
+      iterationIndex: 0,
+      model: 'scripted:model',
+      totalMessageCount: 2,
+      messages: [
+        { role: 'system', content: 'You are Worker.', toolCalls: null, toolName: null },
+        { role: 'user', content: '## Task\nDo the work', toolCalls: null, toolName: null },
+      ],
+    })
+    expect(events[4]).toMatchObject({
+      iterationIndex: 0,
+      responseType: 'FINAL_ANSWER',
+      responseText: 'All together now',
+      model: 'scripted:model',
+    })
+    expect(events[4]).not.toHaveProperty('toolRequests')
+  })
+
+  it('the same for every turn, counted from 0, with the tool calls in between', async () => {
+    await run(scriptedModel([calls(['echo', 'hi']), 'done']), { tools: [echo] })
+    expect(types()).toEqual([
+      'llm_iteration_started',
+      'llm_iteration_completed',
+      'metrics_snapshot',
+      'tool_called',
+      'llm_iteration_started',
+      'token',
+      'llm_iteration_completed',
+      'metrics_snapshot',
+    ])
+    const indexes = events.map((event) => ('iterationIndex' in event ? event.iterationIndex : null))
+    expect(indexes).toEqual([0, 0, null, 0, 1, 1, 1, null])
+    expect(events[1]).toMatchObject({
+      responseType: 'TOOL_CALLS',
+      toolRequests: [{ name: 'echo', arguments: '{"input":"hi"}' }],
+    })
+    expect(events[1]).not.toHaveProperty('responseText')
+    expect(events[4]).toMatchObject({
+      totalMessageCount: 4,
+      messages: [
+        {},
+        {},
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ name: 'echo', arguments: '{"input":"hi"}' }],
+          toolName: null,
+        },
+        { role: 'tool', content: 'hi', toolCalls: null, toolName: 'echo' },
+      ],
+    })
+  })
+
+  it('how long the model took', async () => {
+    const running = run(scriptedModel(['one two'], { clock, delayMs: 40 }))
+    await clock.advance(1_000)
+    await running
+    expect(eventsOf(events, 'llm_iteration_completed')[0]?.latencyMs).toBe(80)
+  })
+})
+
+it('[L6] the tokens of a call add up to the text of its answer, also beside tool calls', async () => {
+  const text = 'Let me look,  then\nanswer. '
+  await run(scriptedModel([{ ...calls(['echo', 'x']), text }, 'Done now']), { tools: [echo] })
+  const tokens = eventsOf(events, 'token')
+  const texts = [0, 1].map((index) =>
+    tokens.map(({ iterationIndex, token }) => (iterationIndex === index ? token : '')).join(''),
+  )
+  expect(texts).toEqual([text, 'Done now'])
+  expect(
+    eventsOf(events, 'llm_iteration_completed').map(({ responseText }) => responseText),
+  ).toEqual(texts)
+})
+
+describe('[L2] the tools of one turn', () => {
+  it('run at the same time', async () => {
+    const model = scriptedModel([calls(['wait', '300'], ['wait', '100'], ['wait', '200']), 'done'])
+    const running = run(model, { tools: [wait] })
+    await clock.advance(300)
+    expect(await running).toMatchObject({ output: 'done', toolCallCount: 3 })
+    expect(clock.elapsed()).toBe(300)
+    expect(eventsOf(events, 'tool_called').map(({ durationMs }) => durationMs)).toEqual([
+      100, 200, 300,
+    ])
+  })
+
+  it('give their results to the model in the order of the calls', async () => {
+    const model = scriptedModel([calls(['wait', '300'], ['echo', 'now'], ['wait', '200']), 'done'])
+    const running = run(model, { tools: [wait, echo] })
+    await clock.advance(1_000)
+    await running
+    expect(model.requests[1]?.messages.slice(2)).toEqual([
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [
+          { id: 'call-1', name: 'wait', arguments: '{"input":"300"}' },
+          { id: 'call-2', name: 'echo', arguments: '{"input":"now"}' },
+          { id: 'call-3', name: 'wait', arguments: '{"input":"200"}' },
+        ],
+      },
+      { role: 'tool', toolCallId: 'call-1', toolName: 'wait', content: 'waited 300' },
+      { role: 'tool', toolCallId: 'call-2', toolName: 'echo', content: 'now' },
+      { role: 'tool', toolCallId: 'call-3', toolName: 'wait', content: 'waited 200' },
+    ])
+  })
+})
+
+it('[L3] whatever fails in a tool is told to the model, and the loop goes on', async () => {
+  const boom = defineTextTool({
+    name: 'boom',
+    description: 'Throws',
+    execute: () => Promise.reject(new Error('No network')),
+  })
+  const hang = defineTextTool({
+    name: 'hang',
+    description: 'Never ends',
+    timeoutMs: 700,
+    execute: () => new Promise(() => undefined),
+  })
+  const model = scriptedModel([
+    calls(['boom', ''], ['hang', ''], ['nope', ''], ['echo', { input: 5 }], ['echo', 'fine']),
+    'done anyway',
+  ])
+  const running = run(model, { tools: [boom, hang, echo] })
+  await clock.advance(1_000)
+  expect(await running).toMatchObject({ output: 'done anyway', toolCallCount: 5 })
+  const told = model.requests[1]?.messages.slice(3).map(({ content }) => content)
+  expect(told).toEqual([
+    'Error: No network',
+    'Error: Tool "hang" timed out after 700 ms',
+    'Error: Unknown tool "nope". Available: [boom, hang, echo]',
+    'Error: Invalid input for "echo": /input must be a string, got 5',
+    'fine',
+  ])
+  const outcomes = eventsOf(events, 'tool_called').map(({ toolCallId, outcome, toolResult }) => [
+    toolCallId,
+    outcome,
+    toolResult,
+  ])
+  expect(outcomes).toHaveLength(5)
+  expect(outcomes).toContainEqual(['call-1', 'FAILURE', 'Error: No network'])
+  expect(outcomes).toContainEqual(['call-5', 'SUCCESS', 'fine'])
+})
+
+describe('[L4] maxIterations', () => {
+  it('counts model turns; one more call, without tools, asks for the answer', async () => {
+    const model = scriptedModel(({ toolChoice }) =>
+      toolChoice === 'none' ? 'My best guess' : calls(['echo', 'again']),
+    )
+    const result = await run(model, { tools: [echo], maxIterations: 3 })
+    expect(result).toMatchObject({
+      output: 'My best guess',
+      toolCallCount: 3,
+      iterationLimitReached: true,
+    })
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([
+      'auto',
+      'auto',
+      'auto',
+      'none',
+    ])
+    expect(model.requests[3]?.tools).toHaveLength(1)
+    expect(model.requests[3]?.messages.at(-1)).toEqual({
+      role: 'user',
+      content: FINAL_ANSWER_REQUEST,
+    })
+    expect(eventsOf(events, 'llm_iteration_completed').at(-1)).toMatchObject({
+      iterationIndex: 3,
+      responseType: 'FINAL_ANSWER',
+    })
+  })
+
+  it('is not reached by an answer in the last turn that it allows', async () => {
+    const model = scriptedModel([calls(['echo', 'x']), 'in time'])
+    expect(await run(model, { tools: [echo], maxIterations: 2 })).toMatchObject({
+      output: 'in time',
+      iterationLimitReached: false,
+    })
+    expect(model.requests).toHaveLength(2)
+  })
+
+  it('ends the loop also when the last call asks for tools again: they are not called', async () => {
+    const model = scriptedModel(() => ({ ...calls(['echo', 'again']), text: 'Still looking' }))
+    const result = await run(model, { tools: [echo], maxIterations: 1 })
+    expect(result).toMatchObject({ output: 'Still looking', toolCallCount: 1 })
+    expect(model.requests).toHaveLength(2)
+    expect(eventsOf(events, 'llm_iteration_completed').at(-1)).not.toHaveProperty('toolRequests')
+  })
+})
+
+describe('[L5] an abort', () => {
+  it('while the model streams ends with CANCELLED, and nothing more is emitted', async () => {
+    const controller = new AbortController()
+    const running = run(scriptedModel(['one two three'], { clock, delayMs: 50 }), {
+      signal: controller.signal,
+    }).catch((error: unknown) => error)
+    await clock.advance(100)
+    controller.abort()
+    expect(await running).toMatchObject({ code: 'CANCELLED' })
+    expect(types()).toEqual(['llm_iteration_started', 'token', 'token'])
+    await clock.advance(1_000)
+    expect(types()).toHaveLength(3)
+  })
+
+  it('while tools run ends with CANCELLED once they have stopped; no further call is made', async () => {
+    const controller = new AbortController()
+    const model = scriptedModel([calls(['wait', '500'], ['wait', '900']), 'never'])
+    const running = run(model, { tools: [wait], signal: controller.signal }).catch(
+      (error: unknown) => error,
+    )
+    await clock.advance(600)
+    controller.abort()
+    expect(await running).toMatchObject({ code: 'CANCELLED' })
+    expect(model.requests).toHaveLength(1)
+    expect(
+      eventsOf(events, 'tool_called').map(({ outcome, durationMs }) => [outcome, durationMs]),
+    ).toEqual([
+      ['SUCCESS', 500],
+      ['FAILURE', 600],
+    ])
+  })
+})
+
+describe('[L7] a tool output longer than maxToolOutputLength', () => {
+  it('is cut for the model, with a note; the event has it whole', async () => {
+    const long = 'x'.repeat(50)
+    const model = scriptedModel([calls(['echo', long], ['echo', 'short']), 'done'])
+    await run(model, { tools: [echo], maxToolOutputLength: 10 })
+    expect(model.requests[1]?.messages.slice(3).map(({ content }) => content)).toEqual([
+      'xxxxxxxxxx\n[truncated: 50 characters in full]',
+      'short',
+    ])
+    expect(eventsOf(events, 'tool_called').map(({ toolResult }) => toolResult)).toEqual([
+      long,
+      'short',
+    ])
+  })
+
+  it('stays whole when the limit is negative', async () => {
+    const long = 'x'.repeat(50_000)
+    const model = scriptedModel([calls(['echo', long]), 'done'])
+    await run(model, { tools: [echo] })
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe(long)
+  })
+})
+
+it('[L8] an event shows the last 20 messages and says how many there are', async () => {
+  const model = scriptedModel(({ messages }) =>
+    messages.length < 30 ? calls(['echo', `${messages.length}`]) : 'done',
+  )
+  await run(model, { tools: [echo] })
+  const started = eventsOf(events, 'llm_iteration_started')
+  expect(started.map(({ totalMessageCount }) => totalMessageCount)).toEqual(
+    model.requests.map(({ messages }) => messages.length),
+  )
+  expect(started.at(-1)?.totalMessageCount).toBe(30)
+  expect(started.at(-1)?.messages).toHaveLength(20)
+  expect(started.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', content: '28' })
+})
+
+describe('[L9] tokens', () => {
+  const usage = { inputTokens: 100, outputTokens: 10 }
+
+  it('of all calls add up, and each snapshot has the totals so far', async () => {
+    const model = scriptedModel(
+      [
+        { ...calls(['wait', '30']), usage },
+        { text: 'done', usage },
+      ],
+      { clock, delayMs: 5 },
+    )
+    const running = run(model, { tools: [wait] })
+    await clock.advance(100)
+    expect((await running).tokens).toEqual({ inputTokens: 200, outputTokens: 20 })
+    expect(eventsOf(events, 'metrics_snapshot')).toMatchObject([
+      { inputTokens: 100, outputTokens: 10, iterationCount: 1, llmLatencyMs: 0 },
+      {
+        inputTokens: 200,
+        outputTokens: 20,
+        iterationCount: 2,
+        llmLatencyMs: 5,
+        toolExecutionTimeMs: 30,
+      },
+    ])
+  })
+
+  it('are unknown, -1, as soon as one call does not say; its own events have 0', async () => {
+    const model = scriptedModel([{ ...calls(['echo', 'x']), usage }, 'done'])
+    const silent: ChatModel = {
+      ...model,
+      async *stream(request, options) {
+        for await (const chunk of model.stream(request, options)) {
+          if (chunk.type === 'reply' && chunk.reply.text === 'done') {
+            yield { type: 'reply', reply: { text: 'done', toolCalls: [] } }
+          } else yield chunk
+        }
+      },
+    }
+    const result = await run(silent, { tools: [echo] })
+    expect(result.tokens).toEqual({ inputTokens: -1, outputTokens: -1 })
+    expect(eventsOf(events, 'llm_iteration_completed').at(-1)).toMatchObject({
+      inputTokens: 0,
+      outputTokens: 0,
+    })
+  })
+})
+
+describe('[L10] a model call that fails', () => {
+  it('ends the loop with MODEL_FAILED and has no llm_iteration_completed', async () => {
+    const model = scriptedModel([calls(['echo', 'x']), new Error('Overloaded')])
+    await expect(run(model, { tools: [echo] })).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'Overloaded',
+    })
+    expect(types().slice(-2)).toEqual(['tool_called', 'llm_iteration_started'])
+    expect(eventsOf(events, 'llm_iteration_completed')).toHaveLength(1)
+  })
+})
+
+describe('[L11] a tool call', () => {
+  it('knows its run, task and agent, and has a key of run, task, attempt, turn and call', async () => {
+    const contexts: ToolContext[] = []
+    const look = defineTextTool({
+      name: 'look',
+      description: 'Looks',
+      execute(_, context) {
+        contexts.push(context)
+        return ''
+      },
+    })
+    const model = scriptedModel([calls(['look', ''], ['look', '']), calls(['look', '']), 'done'])
+    await run(model, { tools: [look] })
+    expect(contexts[0]).toMatchObject({ runId: 'run-1', taskName: 'work', agentRole: 'Worker' })
+    expect(contexts.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+      'run-1/work/2/0/call-1',
+      'run-1/work/2/0/call-2',
+      'run-1/work/2/1/call-3',
+    ])
+  })
+
+  it.each([
+    ['a date is its text', new Date(0), '1970-01-01T00:00:00.000Z'],
+    ['a field without a value is absent', { a: undefined, b: [1, undefined] }, { b: [1, null] }],
+    ['a big integer, which JSON does not have, is null', 10n, null],
+    ['a circle too', circle(), null],
+    ['and so is a function', () => 1, null],
+  ])('has in its event the value as its JSON says: %s', async (_rule, value, shown) => {
+    const odd = defineTextTool({
+      name: 'odd',
+      description: 'Gives an odd value',
+      execute: () => ToolResult.success('odd', value),
+    })
+    await run(scriptedModel([calls(['odd', '']), 'done']), { tools: [odd] })
+    expect(eventsOf(events, 'tool_called')).toMatchObject([
+      { toolResult: 'odd', structuredResult: shown },
+    ])
+  })
+
+  it('is one event with its arguments as the model wrote them and its value', async () => {
+    const add = defineTool({
+      name: 'add',
+      description: 'Adds',
+      input: Type.Object({ a: Type.Number(), b: Type.Number() }),
+      output: Type.Object({ sum: Type.Number() }),
+      execute: ({ a, b }) => ({ sum: a + b }),
+    })
+    const model = scriptedModel([
+      { toolCalls: [{ id: 'x', name: 'add', arguments: '{ "a": 1, "b": 2 }' }] },
+      'done',
+    ])
+    await run(model, { tools: [add] })
+    expect(eventsOf(events, 'tool_called')).toEqual([
+      {
+        type: 'tool_called',
+        agentRole: 'Worker',
+        taskIndex: 1,
+        taskName: 'work',
+        attempt: 2,
+        iterationIndex: 0,
+        toolCallId: 'x',
+        toolName: 'add',
+        durationMs: 0,
+        outcome: 'SUCCESS',
+        toolArguments: '{ "a": 1, "b": 2 }',
+        toolResult: '{"sum":3}',
+        structuredResult: { sum: 3 },
+      },
+    ])
+  })
+})
+
+it('[L12] the model is given the tools as their authors described them, on every call', async () => {
+  const model = scriptedModel([calls(['echo', 'x']), 'done'])
+  await run(model, { tools: [echo, wait] })
+  for (const { tools } of model.requests) {
+    expect(tools).toEqual([
+      { name: 'echo', description: 'Echoes', inputSchema: echo.inputSchema },
+      { name: 'wait', description: 'Waits so many milliseconds', inputSchema: wait.inputSchema },
+    ])
+    expect(tools[0]?.inputSchema).toBe(echo.inputSchema)
+  }
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+
+import { stepAfter, turnKind } from './step.ts'
+
+const call = { id: 'call-1', name: 'look', arguments: '{}' }
+
+describe('the step after a reply', () => {
+  it('without tool calls is its answer, also when that is empty', () => {
+    expect(stepAfter({ text: 'Done', toolCalls: [] }, 'open')).toEqual({
+      kind: 'answer',
+      text: 'Done',
+    })
+    expect(stepAfter({ text: '', toolCalls: [] }, 'open')).toEqual({ kind: 'answer', text: '' })
+  })
+
+  it('with tool calls is to make them, whatever text came along', () => {
+    expect(stepAfter({ text: 'Let me look', toolCalls: [call] }, 'open')).toEqual({
+      kind: 'call_tools',
+      calls: [call],
+    })
+  })
+
+  it('[L4] of the final turn is the answer, whatever tools it asks for', () => {
+    expect(stepAfter({ text: 'Best guess', toolCalls: [call] }, 'final')).toEqual({
+      kind: 'answer',
+      text: 'Best guess',
+    })
+  })
+})
+
+describe('[L4] the kind of a turn', () => {
+  it.each([
+    [0, 1, 'open'],
+    [1, 1, 'final'],
+    [24, 25, 'open'],
+    [25, 25, 'final'],
+    [26, 25, 'final'],
+  ] as const)('of index %i with a limit of %i is %s', (index, limit, kind) => {
+    expect(turnKind(index, limit)).toBe(kind)
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+
+import { scriptedModel } from '../test/testing.ts'
+import { agent } from './agent.ts'
+import { ensemble } from './ensemble.ts'
+import { task } from './task.ts'
+
+const model = scriptedModel(() => 'done')
+const first = task({ name: 'first', description: 'Do it' })
+const second = task({ name: 'second', description: 'Go on', context: [first] })
+
+describe('ensemble', () => {
+  it('fills what is not said', () => {
+    expect(ensemble({ name: 'pair', tasks: [first], model })).toMatchObject({
+      name: 'pair',
+      description: '',
+      plan: { workflow: 'SEQUENTIAL', order: ['first'] },
+      errorStrategy: 'FAIL_FAST',
+      maxConcurrentTasks: 16,
+      maxToolOutputLength: -1,
+    })
+  })
+
+  it('[W3] infers its workflow unless it is said', () => {
+    const tasks = [first, second]
+    expect(ensemble({ name: 'pair', tasks, model }).plan.workflow).toBe('PARALLEL')
+    const workflow = 'SEQUENTIAL'
+    expect(ensemble({ name: 'pair', tasks, model, workflow }).plan.workflow).toBe(workflow)
+  })
+
+  it('is copied with a change by making it again, with what was said and no more', async () => {
+    const pair = ensemble({ name: 'pair', tasks: [first, second], model, maxConcurrentTasks: 2 })
+    const other = scriptedModel(() => 'done by another')
+    const copy = ensemble({ ...pair, tasks: [first], model: other })
+    expect(copy).toMatchObject({ name: 'pair', maxConcurrentTasks: 2, plan: { order: ['first'] } })
+    expect(copy.plan.workflow).toBe('SEQUENTIAL')
+    expect((await copy.run()).output).toBe('done by another')
+    expect((await pair.run()).tasks).toHaveLength(2)
+    const said = ensemble({ ...pair, workflow: 'SEQUENTIAL' })
+    expect(ensemble({ ...said, name: 'duo' }).plan.workflow).toBe('SEQUENTIAL')
+  })
+
+  it('needs no model of its own when every task has one', () => {
+    const tasks = [
+      task({ description: 'Do it', model }),
+      task({ description: 'Go on', agent: agent({ role: 'Writer', goal: 'Write', model }) }),
+    ]
+    const made = ensemble({ name: 'pair', tasks })
+    expect(made).not.toHaveProperty('model')
+  })
+
+  it('[W8] is refused with every problem at once', () => {
+    const make = (): unknown =>
+      ensemble({
+        name: ' ',
+        tasks: [
+          task({ name: 'a', description: 'Do it', context: ['b', 'x'] }),
+          task({ name: 'b', description: 'Do it', context: ['a'], model }),
+          task({ name: 'b', description: 'Do it', model }),
+        ],
+        maxConcurrentTasks: 0,
+      })
+    const problems = [
+      'two tasks are named "b"',
+      'task "a": context names an unknown task "x". Available: [a, b, b]',
+      'name must not be blank',
+      'maxConcurrentTasks must be an integer >= 1, got 0',
+      'task "a" has no model: give one to it, to its agent or to the ensemble',
+    ]
+    expect(make).toThrow(`Cannot make ensemble " ": ${problems.join('; ')}`)
+    expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
+  })
+
+  it('[W8] that is nothing but a cycle is refused with that cycle alone', () => {
+    const tasks = [
+      task({ name: 'a', description: 'Do it', context: ['b'] }),
+      task({ name: 'b', description: 'Do it', context: ['a'] }),
+    ]
+    const make = (): unknown => ensemble({ name: 'pair', tasks, model })
+    expect(make).toThrow(/^Tasks form a cycle: a → b → a$/)
+    expect(make).toThrow(expect.objectContaining({ code: 'CIRCULAR_DEPENDENCY' }))
+  })
+
+  it.each([0, -1, 1.5, Number.NaN])('refuses a maxConcurrentTasks of %d', (maxConcurrentTasks) => {
+    expect(() => ensemble({ name: 'one', tasks: [first], model, maxConcurrentTasks })).toThrow(
+      `maxConcurrentTasks must be an integer >= 1, got ${maxConcurrentTasks}`,
+    )
+  })
+
+  it('can be run many times, each run on its own', async () => {
+    const team = ensemble({ name: 'pair', tasks: [first, second], model })
+    const [one, two] = await Promise.all([team.run(), team.run()])
+    expect(one).toMatchObject({ status: 'COMPLETED', output: 'done' })
+    expect(two).toMatchObject({ status: 'COMPLETED', output: 'done' })
+    expect(one.runId).not.toBe(two.runId)
+  })
+})

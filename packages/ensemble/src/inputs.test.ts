@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+
+import { assertInputs, inputVariables, missingInputs, taskVariables } from './inputs.ts'
+import { task } from './task.ts'
+
+const plan = task({
+  name: 'plan',
+  description: 'Plan a trip to {city} in {month}',
+  expectedOutput: 'A plan in {language}, for {city}',
+})
+const book = task({ name: 'book', description: 'Book a room in {city} as {{name}} for {guests}' })
+const trip = { name: 'trip', tasks: [plan, book] }
+
+describe('the variables', () => {
+  it('of a task are those of both its texts, each once, in order of appearance', () => {
+    expect(taskVariables(plan)).toEqual(['city', 'month', 'language'])
+    expect(taskVariables(book)).toEqual(['city', 'guests'])
+  })
+
+  it('of tasks are those of all, each once', () => {
+    expect(inputVariables([plan, book])).toEqual(['city', 'month', 'language', 'guests'])
+    expect(inputVariables([])).toEqual([])
+  })
+})
+
+describe('missing inputs', () => {
+  it('are those without a value; an empty text is a value, and more inputs do no harm', () => {
+    expect(missingInputs(trip.tasks, { month: '', language: 'German', extra: 'x' })).toEqual([
+      'city',
+      'guests',
+    ])
+  })
+
+  it('are not filled by what every object has', () => {
+    expect(missingInputs([task({ description: 'Say {toString}' })], {})).toEqual(['toString'])
+  })
+
+  it('[E1] are all named in one error', () => {
+    const check = (): void => {
+      assertInputs(trip, { month: 'May' })
+    }
+    expect(check).toThrow('Cannot run "trip": missing inputs: city, language, guests')
+    expect(check).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_MISSING',
+        details: { missing: ['city', 'language', 'guests'] },
+      }),
+    )
+  })
+
+  it('are no error when there are none', () => {
+    const inputs = { city: 'Bonn', month: 'May', language: 'German', guests: '2' }
+    expect(() => {
+      assertInputs(trip, inputs)
+    }).not.toThrow()
+  })
+})

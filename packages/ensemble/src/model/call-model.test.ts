@@ -1,0 +1,170 @@
+import { TuttiError } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock, scriptedModel } from '../../test/testing.ts'
+import { callModel, type ModelCallResult } from './call-model.ts'
+
+import type { ChatModel, ModelChunk } from './chat-model.ts'
+
+const REQUEST = { messages: [], tools: [], toolChoice: 'auto' } as const
+const clock = fakeClock()
+
+/** A model that sends these chunks, and keeps no eye on the signal. */
+function sending(...chunks: readonly (ModelChunk | Error)[]): ChatModel {
+  return {
+    provider: 'test',
+    name: 'sending',
+    async *stream() {
+      for (const chunk of chunks) {
+        await Promise.resolve()
+        if (chunk instanceof Error) throw chunk
+        yield chunk
+      }
+    },
+  }
+}
+
+interface Settings {
+  readonly signal?: AbortSignal
+  readonly onText?: (text: string) => void
+}
+
+function call(
+  model: ChatModel,
+  { signal = new AbortController().signal, onText = () => undefined }: Settings = {},
+): Promise<ModelCallResult> {
+  return callModel(model, REQUEST, { signal, clock, onText })
+}
+
+const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const
+const text = (part: string): ModelChunk => ({ type: 'text', text: part })
+
+describe('callModel', () => {
+  it('gives the reply, reports text as it comes, and measures the time', async () => {
+    const parts: string[] = []
+    const calling = call(scriptedModel(['one two'], { clock, delayMs: 30 }), {
+      onText: (part) => parts.push(`${clock.elapsed()}${part}`),
+    })
+    await clock.advance(30)
+    expect(parts).toEqual(['30one'])
+    await clock.advance(30)
+    expect(parts).toEqual(['30one', '60 two'])
+    expect(await calling).toMatchObject({ reply: { text: 'one two' }, latencyMs: 60 })
+  })
+
+  it('reads the stream to its end', async () => {
+    let ended = false
+    const model = sending(text('a'), reply)
+    await call({
+      ...model,
+      async *stream(request, options) {
+        yield* model.stream(request, options)
+        ended = true
+      },
+    })
+    expect(ended).toBe(true)
+  })
+
+  it('[L10] a failure is MODEL_FAILED with its cause', async () => {
+    const overloaded = new RangeError('Overloaded')
+    await expect(call(sending(text('a'), overloaded))).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'Overloaded',
+      cause: overloaded,
+      retryable: false,
+    })
+  })
+
+  it('[L10] an adapter that throws before it streams fails in the same way', async () => {
+    const model: ChatModel = {
+      ...sending(),
+      stream() {
+        throw new Error('No key')
+      },
+    }
+    await expect(call(model)).rejects.toMatchObject({ code: 'MODEL_FAILED', message: 'No key' })
+  })
+
+  it('[L10] a Tutti error of the adapter comes through as it is', async () => {
+    const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
+    await expect(call(sending(error))).rejects.toBe(error)
+  })
+
+  it('[L10] a stream without a reply failed, and may be tried again', async () => {
+    await expect(call(sending(text('a')))).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'Model stream ended without a reply',
+      retryable: true,
+    })
+  })
+})
+
+describe('[L5] an abort', () => {
+  it('before the call: the model is not called', async () => {
+    const model = scriptedModel(['never'])
+    await expect(call(model, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: 'CANCELLED',
+      message: 'Model call was cancelled',
+    })
+    expect(model.requests).toEqual([])
+  })
+
+  it('while it streams is CANCELLED, whatever error the adapter makes of it', async () => {
+    const controller = new AbortController()
+    const broken = new Error('socket hang up')
+    const model: ChatModel = {
+      ...sending(),
+      async *stream(_request, { signal }) {
+        yield text('a')
+        await new Promise((resolve) => {
+          signal.addEventListener('abort', resolve)
+        })
+        throw broken
+      },
+    }
+    const calling = call(model, { signal: controller.signal }).catch((error: unknown) => error)
+    await clock.advance(0)
+    controller.abort()
+    expect(await calling).toMatchObject({ code: 'CANCELLED', cause: broken })
+  })
+
+  it('is CANCELLED also when the model goes on writing; nothing of that is reported', async () => {
+    const controller = new AbortController()
+    const parts: string[] = []
+    const calling = call(sending(text('a'), text('b'), text('c'), reply), {
+      signal: controller.signal,
+      onText(part) {
+        parts.push(part)
+        if (part === 'b') controller.abort()
+      },
+    })
+    await expect(calling).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(parts).toEqual(['a', 'b'])
+  })
+
+  it('of a model that ignores it lets the model end its stream', async () => {
+    const controller = new AbortController()
+    let closed = false
+    const model: ChatModel = {
+      ...sending(),
+      async *stream() {
+        try {
+          for (;;) {
+            await Promise.resolve()
+            yield text('on and on ')
+          }
+        } finally {
+          closed = true
+        }
+      },
+    }
+    const calling = call(model, {
+      signal: controller.signal,
+      onText() {
+        controller.abort()
+      },
+    })
+    await expect(calling).rejects.toMatchObject({ code: 'CANCELLED' })
+    expect(closed).toBe(true)
+  })
+})

@@ -1,0 +1,104 @@
+/** Many runs, each cancelled at another moment: none may leave anything behind. */
+import { defineTextTool, sleep } from '@tutti/core'
+import { expect, it } from 'vitest'
+
+import { ensemble, task, type Ensemble } from '../src/index.ts'
+import { randomNumbers } from './task-graphs.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { watchRun } from './watch-run.ts'
+
+const RUNS = 200
+
+/** A team with everything that can be in flight: streams, tools that obey, that are deaf, that throw. */
+function busyTeam(clock: FakeClock): Ensemble {
+  const tools = [
+    defineTextTool({
+      name: 'obeys',
+      description: 'Throws when told to stop',
+      async execute(_, { signal }) {
+        await sleep(clock, 40, signal)
+        signal.throwIfAborted()
+        return 'ok'
+      },
+    }),
+    defineTextTool({
+      name: 'deaf',
+      description: 'Throws late, come what may',
+      timeoutMs: 30,
+      async execute() {
+        await sleep(clock, 9_000)
+        throw new Error('Late')
+      },
+    }),
+  ]
+  const asking = {
+    text: 'I ask',
+    toolCalls: ['obeys', 'deaf', 'obeys', 'unknown'].map((name) => ({
+      name,
+      arguments: { input: '' },
+    })),
+  }
+  const tasks = [
+    task({
+      name: 'talk',
+      description: 'Talk',
+      model: scriptedModel(['one two three four five'], { clock, delayMs: 9 }),
+    }),
+    task({ name: 'ask', description: 'Ask', model: scriptedModel([asking, 'thanks']), tools }),
+    task({
+      name: 'break',
+      description: 'Break',
+      context: ['talk'],
+      model: timedModel(clock, 20, new Error('Broken')),
+    }),
+    task({
+      name: 'sum',
+      description: 'Sum up',
+      context: ['ask', 'talk'],
+      model: timedModel(clock, 20),
+    }),
+  ]
+  return ensemble({ name: 'busy', tasks, errorStrategy: 'CONTINUE_ON_ERROR' })
+}
+
+it('[C9] a storm of aborts leaves no rejection unhandled, no run without an end, no timer', async () => {
+  const unhandled: unknown[] = []
+  const onUnhandled = (reason: unknown): void => {
+    unhandled.push(reason)
+  }
+  process.on('unhandledRejection', onUnhandled)
+  try {
+    const clock = fakeClock()
+    const random = randomNumbers(7)
+    const runs = Array.from({ length: RUNS }, (_, index) => {
+      const controller = new AbortController()
+      const abort = (): void => {
+        controller.abort(index % 3 === 0 ? undefined : new Error('Storm'))
+      }
+      // Half of them at a moment, the others in the middle of an event.
+      const nth = Math.floor(random() * 40)
+      if (index % 2 === 0) clock.after(Math.floor(random() * 120), abort)
+      let count = 0
+      return watchRun(busyTeam(clock), {
+        clock,
+        signal: controller.signal,
+        onEvent() {
+          if (index % 2 === 1 && count === nth) abort()
+          count += 1
+        },
+      })
+    })
+    await clock.advance(60_000)
+    const results = await Promise.all(runs.map(({ ended }) => ended))
+    const statuses = results.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 'CANCELLED').length).toBeGreaterThan(RUNS / 2)
+    expect(statuses).toContain('FAILED')
+    const shapes = new Set(runs.map(({ events }) => events.map(({ type }) => type).join(' ')))
+    expect(shapes.size).toBeGreaterThan(10)
+    expect(clock.pending).toBe(0)
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('unhandledRejection', onUnhandled)
+  }
+})

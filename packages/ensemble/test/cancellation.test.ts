@@ -1,0 +1,280 @@
+/** What is left of a run that is cancelled, wherever it is. */
+import { defineTextTool, sleep } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { phasesAfter } from './task-phases.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { eventsOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+let clock: FakeClock
+let controller: AbortController
+
+beforeEach(() => {
+  clock = fakeClock()
+  controller = new AbortController()
+})
+
+function start(team: Ensemble, onEvent?: (event: RunEvent) => void): WatchedRun {
+  const { signal } = controller
+  return watchRun(team, { clock, signal, ...(onEvent === undefined ? {} : { onEvent }) })
+}
+
+/** An ensemble of `before`, then the work, then `after`. */
+function teamAround(work: Partial<Parameters<typeof task>[0]> & { model: ChatModel }): Ensemble {
+  const tasks = [
+    task({ name: 'before', description: 'Begin', model: timedModel(clock, 100, 'begun') }),
+    task({ name: 'work', description: 'Work', ...work }),
+    task({ name: 'after', description: 'End', model: timedModel(clock, 100) }),
+  ]
+  return ensemble({ name: 'team', tasks })
+}
+
+function phasesOf({ events }: WatchedRun): Readonly<Record<string, string>> {
+  return Object.fromEntries(phasesAfter(events))
+}
+
+function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
+  return scriptedModel([
+    { toolCalls: Array.from({ length: count }, () => ({ name, arguments: { input: '' } })) },
+    'never said',
+  ])
+}
+
+const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
+
+describe('[C1] before the run starts', () => {
+  it('no task starts and no model is called; each task is skipped', async () => {
+    const model = timedModel(clock, 10)
+    const tasks = ['a', 'b'].map((name) => task({ name, description: 'Do it', model }))
+    controller.abort()
+    const run = start(ensemble({ name: 'team', tasks }))
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', output: '', tasks: [] })
+    expect(run.events.map(({ type }) => type)).toEqual([
+      'ensemble_started',
+      'task_skipped',
+      'task_skipped',
+      'ensemble_completed',
+      'run_result',
+    ])
+    expect(model.requests).toEqual([])
+  })
+
+  it('in the very moment in which it starts: the same', async () => {
+    const model = timedModel(clock, 10)
+    const tasks = [task({ name: 'a', description: 'Do it', model })]
+    const run = start(ensemble({ name: 'team', tasks }), ({ type }) => {
+      if (type === 'ensemble_started') controller.abort()
+    })
+    expect((await run.ended).status).toBe('CANCELLED')
+    expect(phasesOf(run)).toEqual({ a: 'skipped' })
+  })
+})
+
+describe('[C2] while the model streams', () => {
+  it('the call is cut, and no token comes after', async () => {
+    const model = scriptedModel(['one two three four'], { clock, delayMs: 50 })
+    const run = start(teamAround({ model }))
+    await clock.advance(220)
+    controller.abort()
+    const result = await run.ended
+    expect(result).toMatchObject({ status: 'CANCELLED', output: 'begun', durationMs: 220 })
+    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual([
+      'begun',
+      'one',
+      ' two',
+    ])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('also when the model goes on streaming', async () => {
+    const stubborn: ChatModel = {
+      provider: 'test',
+      name: 'stubborn',
+      async *stream() {
+        for (const word of ['one', ' two', ' three']) {
+          await sleep(clock, 50)
+          yield { type: 'text', text: word }
+        }
+        yield { type: 'reply', reply: { text: 'one two three', toolCalls: [] } }
+      },
+    }
+    const run = start(teamAround({ model: stubborn }))
+    await clock.advance(170)
+    controller.abort()
+    await clock.advance(1_000)
+    expect((await run.ended).durationMs).toBe(200)
+    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual(['begun', 'one'])
+  })
+
+  it('from a listener, at the first token', async () => {
+    const model = scriptedModel(['one two three'])
+    const run = start(teamAround({ model }), (event) => {
+      if (event.type === 'token' && event.taskName === 'work') controller.abort()
+    })
+    await clock.advance(1_000)
+    await run.ended
+    expect(eventsOf(run.events, 'token').map(({ token }) => token)).toEqual(['begun', 'one'])
+  })
+})
+
+describe('[C3] while a tool runs that obeys its signal', () => {
+  it('the tool learns of it at once, with the reason, and the run ends when it has stopped', async () => {
+    const reasons: unknown[] = []
+    const obedient = defineTextTool({
+      name: 'obedient',
+      description: 'Stops when told, which takes it a moment',
+      async execute(_, { signal }) {
+        await sleep(clock, 10_000, signal)
+        reasons.push(signal.reason, clock.elapsed())
+        await sleep(clock, 300)
+        return 'cleaned up'
+      },
+    })
+    const run = start(teamAround({ model: calling('obedient'), tools: [obedient] }))
+    await clock.advance(500)
+    const reason = new Error('The user left')
+    controller.abort(reason)
+    expect(reasons).toEqual([])
+    await nextTurn()
+    expect(reasons).toEqual([reason, 500])
+    await clock.advance(299)
+    expect(run.events.at(-1)?.type).not.toBe('run_result')
+    await clock.advance(1)
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 800 })
+    expect(phasesOf(run)).toEqual(CUT_OFF)
+    expect(eventsOf(run.events, 'tool_called')).toMatchObject([
+      { outcome: 'FAILURE', toolResult: 'Error: Tool "obedient" was cancelled', durationMs: 700 },
+    ])
+  })
+})
+
+describe('[C4] while a tool runs that ignores its signal', () => {
+  it('it is abandoned 5 s later, and what it does then is in no event', async () => {
+    let finished = false
+    const deaf = defineTextTool({
+      name: 'deaf',
+      description: 'Works for 20 s, come what may',
+      async execute() {
+        await sleep(clock, 20_000)
+        finished = true
+        throw new Error('Nobody listens')
+      },
+    })
+    const run = start(teamAround({ model: calling('deaf'), tools: [deaf] }))
+    await clock.advance(1_000)
+    controller.abort()
+    await clock.advance(4_999)
+    expect(run.events.at(-1)?.type).toBe('metrics_snapshot')
+    await clock.advance(1)
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 6_000 })
+    expect(eventsOf(run.events, 'tool_called')).toMatchObject([
+      { toolResult: 'Error: Tool "deaf" was abandoned: it ignored its signal' },
+    ])
+    const count = run.events.length
+    await clock.advance(60_000)
+    expect(finished).toBe(true)
+    expect(run.events).toHaveLength(count)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('[C5] completed outputs are kept, and only those', async () => {
+  const run = start(teamAround({ model: timedModel(clock, 100) }))
+  await clock.advance(150)
+  controller.abort()
+  const result = await run.ended
+  expect(result.output).toBe('begun')
+  expect(result.tasks).toMatchObject([{ taskName: 'before', output: 'begun', durationMs: 100 }])
+  expect(eventsOf(run.events, 'run_result')[0]?.outputs).toEqual([
+    { taskName: 'before', output: 'begun', durationMs: 100 },
+  ])
+})
+
+it('[C6] a task cut off failed with CANCELLED; one that has not started is skipped', async () => {
+  const run = start(teamAround({ model: timedModel(clock, 100) }))
+  await clock.advance(150)
+  controller.abort()
+  await run.ended
+  expect(eventsOf(run.events, 'task_failed')).toMatchObject([
+    { taskName: 'work', code: 'CANCELLED', reason: 'Model call was cancelled', durationMs: 50 },
+  ])
+  expect(eventsOf(run.events, 'task_skipped')).toMatchObject([
+    { taskName: 'after', taskIndex: 3, reason: 'The run was cancelled' },
+  ])
+})
+
+describe('[C7] after the last task has completed', () => {
+  it('nothing changes: the run is COMPLETED', async () => {
+    const run = start(teamAround({ model: timedModel(clock, 100) }), (event) => {
+      if (event.type === 'task_completed' && event.taskName === 'after') controller.abort()
+    })
+    await clock.advance(1_000)
+    expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'done' })
+  })
+
+  it('nor does anything when the run is over', async () => {
+    const run = start(teamAround({ model: timedModel(clock, 100) }))
+    await clock.advance(1_000)
+    await run.ended
+    const count = run.events.length
+    controller.abort()
+    await clock.advance(10_000)
+    expect(run.events).toHaveLength(count)
+  })
+})
+
+it('[C8] tool calls that wait for a place never start', async () => {
+  let started = 0
+  const slow = defineTextTool({
+    name: 'slow',
+    description: 'Takes long',
+    async execute(_, { signal }) {
+      started += 1
+      await sleep(clock, 10_000, signal)
+      return 'done'
+    },
+  })
+  const run = start(teamAround({ model: calling('slow', 20), tools: [slow] }))
+  await clock.advance(1_000)
+  controller.abort()
+  expect((await run.ended).durationMs).toBe(1_000)
+  expect(started).toBe(8)
+  expect(eventsOf(run.events, 'tool_called')).toHaveLength(20)
+})
+
+it('[E4] all that runs at the same time stops, and the run ends with the last of it', async () => {
+  const slowToStop = (ms: number): ReturnType<typeof defineTextTool> =>
+    defineTextTool({
+      name: 'slow_to_stop',
+      description: 'Takes its time to stop',
+      async execute(_, { signal }) {
+        await sleep(clock, 10_000, signal)
+        await sleep(clock, ms)
+        return ''
+      },
+    })
+  const tasks = [100, 900, 400].map((ms) =>
+    task({
+      name: `stops-in-${ms}`,
+      description: 'Do it',
+      model: calling('slow_to_stop'),
+      tools: [slowToStop(ms)],
+    }),
+  )
+  const run = start(ensemble({ name: 'team', tasks, workflow: 'PARALLEL' }))
+  await clock.advance(50)
+  controller.abort()
+  await clock.advance(10_000)
+  expect((await run.ended).durationMs).toBe(950)
+  expect(eventsOf(run.events, 'task_failed').map(({ taskName }) => taskName)).toEqual([
+    'stops-in-100',
+    'stops-in-400',
+    'stops-in-900',
+  ])
+})

@@ -1,0 +1,29 @@
+import { sleep, type Clock } from '@tutti/core'
+
+import type { ChatModel, ModelRequest } from '../src/index.ts'
+
+/** A model that takes its time, and what it was asked. */
+export interface TimedModel extends ChatModel {
+  readonly requests: readonly ModelRequest[]
+}
+
+/** A model that thinks for `ms` by `clock`, then gives `answer` or throws it; it obeys its signal. */
+export function timedModel(clock: Clock, ms: number, answer: string | Error = 'done'): TimedModel {
+  const requests: ModelRequest[] = []
+  return {
+    provider: 'test',
+    name: 'timed',
+    requests,
+    async *stream(request, { signal }) {
+      requests.push(request)
+      await sleep(clock, ms, signal)
+      signal.throwIfAborted()
+      if (answer instanceof Error) throw answer
+      yield { type: 'text', text: answer }
+      yield {
+        type: 'reply',
+        reply: { text: answer, toolCalls: [], usage: { inputTokens: 3, outputTokens: 2 } },
+      }
+    },
+  }
+}

@@ -1,0 +1,167 @@
+import { isoNow, sleep } from '@tutti/core'
+import { describe, expect, it, vi } from 'vitest'
+
+import { fakeClock, type FakeClock } from './fake-clock.ts'
+
+/** Lists what happens, each with the time at which it does. */
+function diary(clock: FakeClock): {
+  readonly lines: string[]
+  write(what: string): void
+} {
+  const lines: string[] = []
+  return {
+    lines,
+    write(what) {
+      lines.push(`${clock.elapsed()} ${what}`)
+    },
+  }
+}
+
+describe('fakeClock', () => {
+  it('stands still until it is told to move', async () => {
+    const clock = fakeClock()
+    const called = vi.fn<() => void>()
+    clock.after(0, called)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 0)
+    })
+    expect(called).not.toHaveBeenCalled()
+    expect(clock.elapsed()).toBe(0)
+  })
+
+  it('begins at the instant it is given, else at the start of 2026', async () => {
+    const clock = fakeClock(Date.UTC(2030, 4, 5))
+    await clock.advance(1_500)
+    expect(isoNow(clock)).toBe('2030-05-05T00:00:01.500Z')
+    expect(clock.elapsed()).toBe(1_500)
+    expect(isoNow(fakeClock())).toBe('2026-01-01T00:00:00.000Z')
+  })
+
+  it('calls what is due by time, each at its own time, and equal times in the order of asking', async () => {
+    const clock = fakeClock()
+    const { lines, write } = diary(clock)
+    clock.after(30, () => {
+      write('c')
+    })
+    clock.after(10, () => {
+      write('a')
+    })
+    clock.after(30, () => {
+      write('d')
+    })
+    clock.after(20, () => {
+      write('b')
+    })
+    clock.after(31, () => {
+      write('too late')
+    })
+    await clock.advance(30)
+    expect(lines).toEqual(['10 a', '20 b', '30 c', '30 d'])
+    expect(clock.elapsed()).toBe(30)
+  })
+
+  it('calls at the very end of the time it moves, and once', async () => {
+    const clock = fakeClock()
+    const called = vi.fn<() => void>()
+    clock.after(10, called)
+    await clock.advance(9)
+    expect(called).not.toHaveBeenCalled()
+    await clock.advance(1)
+    await clock.advance(100)
+    expect(called).toHaveBeenCalledOnce()
+  })
+
+  it('never calls what was stopped, also when an earlier timer stops it', async () => {
+    const clock = fakeClock()
+    const called = vi.fn<() => void>()
+    const stop = clock.after(20, called)
+    clock.after(10, stop)
+    clock.after(20, called)()
+    await clock.advance(100)
+    expect(called).not.toHaveBeenCalled()
+    stop()
+  })
+
+  it('calls timers that other timers set, in the same move if they are due in it', async () => {
+    const clock = fakeClock()
+    const { lines, write } = diary(clock)
+    clock.after(10, () => {
+      write('outer')
+      clock.after(5, () => {
+        write('inner')
+        clock.after(0, () => {
+          write('at once')
+        })
+        clock.after(100, () => {
+          write('later')
+        })
+      })
+    })
+    clock.after(12, () => {
+      write('between')
+    })
+    await clock.advance(50)
+    expect(lines).toEqual(['10 outer', '12 between', '15 inner', '15 at once'])
+    await clock.advance(65)
+    expect(lines.at(-1)).toBe('115 later')
+  })
+
+  it('lets async work between two timers run before the next is due', async () => {
+    const clock = fakeClock()
+    const { lines, write } = diary(clock)
+    const walk = async (): Promise<void> => {
+      for (const step of [10, 20, 30]) {
+        await sleep(clock, step)
+        await Promise.resolve()
+        write(`walked ${step}`)
+      }
+    }
+    const walking = walk()
+    clock.after(35, () => {
+      write('timer')
+    })
+    await clock.advance(60)
+    expect(lines).toEqual(['10 walked 10', '30 walked 20', '35 timer', '60 walked 30'])
+    await walking
+  })
+
+  it('lets what is ready run first: a timer that it sets is due in the same move', async () => {
+    const clock = fakeClock()
+    const called = vi.fn<() => void>()
+    void Promise.resolve().then(() => clock.after(10, called))
+    await clock.advance(10)
+    expect(called).toHaveBeenCalledOnce()
+  })
+
+  it('counts the timers that wait', async () => {
+    const clock = fakeClock()
+    clock.after(10, () => undefined)
+    const stop = clock.after(20, () => undefined)
+    expect(clock.pending).toBe(2)
+    stop()
+    expect(clock.pending).toBe(1)
+    await clock.advance(10)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('never goes back: not for a delay below 0, not when two moves overlap', async () => {
+    const clock = fakeClock()
+    await clock.advance(100)
+    const { lines, write } = diary(clock)
+    clock.after(-50, () => {
+      write('overdue')
+    })
+    await Promise.all([clock.advance(10), clock.advance(1_000)])
+    expect(lines).toEqual(['100 overdue'])
+    expect(clock.elapsed()).toBe(1_100)
+  })
+
+  it('leaves a timer without end waiting', async () => {
+    const clock = fakeClock()
+    const called = vi.fn<() => void>()
+    clock.after(Infinity, called)
+    await clock.advance(1e12)
+    expect(called).not.toHaveBeenCalled()
+    expect(clock.pending).toBe(1)
+  })
+})

@@ -1,0 +1,207 @@
+import { TuttiError } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock } from './fake-clock.ts'
+import { scriptedModel, type ScriptedReply } from './scripted-model.ts'
+
+import type { ChatModel, Message, ModelChunk, ModelReply, ModelRequest } from '@tutti/ensemble'
+
+const REQUEST: ModelRequest = {
+  messages: [{ role: 'user', content: '12345678' }],
+  tools: [],
+  toolChoice: 'auto',
+}
+
+async function read(
+  model: ChatModel,
+  request = REQUEST,
+  { signal } = new AbortController(),
+): Promise<readonly ModelChunk[]> {
+  const chunks: ModelChunk[] = []
+  for await (const chunk of model.stream(request, { signal })) chunks.push(chunk)
+  return chunks
+}
+
+async function replyOf(model: ChatModel, request = REQUEST): Promise<ModelReply> {
+  const last = (await read(model, request)).at(-1)
+  if (last?.type !== 'reply') throw new Error('No reply')
+  return last.reply
+}
+
+describe('what it answers', () => {
+  it('the entries of its list, one a call, in order', async () => {
+    const model = scriptedModel(['first', { text: 'second' }, () => 'third'])
+    expect((await replyOf(model)).text).toBe('first')
+    expect((await replyOf(model)).text).toBe('second')
+    expect((await replyOf(model)).text).toBe('third')
+  })
+
+  it('text in pieces of one word, which add up to it with all its spaces', async () => {
+    const text = '  All together\n\nnow,  in time. '
+    const chunks = await read(scriptedModel([text]))
+    const pieces = chunks.flatMap((chunk) => (chunk.type === 'text' ? [chunk.text] : []))
+    expect(pieces).toEqual(['  All', ' together', '\n\nnow,', '  in', ' time. '])
+    expect(pieces.join('')).toBe(text)
+    expect(chunks.at(-1)).toMatchObject({ type: 'reply', reply: { text } })
+  })
+
+  it.each(['', ' ', '\n\n', 'x'])('the text %j whole, in one piece at most', async (text) => {
+    const chunks = await read(scriptedModel([text]))
+    expect(chunks.slice(0, -1)).toEqual(text === '' ? [] : [{ type: 'text', text }])
+    expect(chunks.at(-1)).toMatchObject({ reply: { text } })
+  })
+
+  it('tool calls with their arguments as JSON text, and text arguments as they are', async () => {
+    const reply: ScriptedReply = {
+      text: 'Let me look.',
+      toolCalls: [
+        { name: 'look', arguments: { word: 'käse "x"' } },
+        { name: 'look', arguments: '{broken', id: 'mine' },
+        { name: 'list', arguments: ['a'] },
+      ],
+    }
+    expect(await replyOf(scriptedModel([reply]))).toMatchObject({
+      text: 'Let me look.',
+      toolCalls: [
+        { id: 'call-1', name: 'look', arguments: '{"word":"käse \\"x\\""}' },
+        { id: 'mine', name: 'look', arguments: '{broken' },
+        { id: 'call-2', name: 'list', arguments: '["a"]' },
+      ],
+    })
+  })
+
+  it('with ids that go on counting from call to call', async () => {
+    const entry: ScriptedReply = { toolCalls: [{ name: 'look', arguments: {} }] }
+    const model = scriptedModel([entry, entry])
+    const ids = [await replyOf(model), await replyOf(model)].map(
+      ({ toolCalls }) => toolCalls[0]?.id,
+    )
+    expect(ids).toEqual(['call-1', 'call-2'])
+  })
+
+  it('with the usage it is given, else one token for four characters', async () => {
+    const usage = { inputTokens: 100, outputTokens: 20 }
+    expect((await replyOf(scriptedModel([{ text: 'x', usage }]))).usage).toEqual(usage)
+    expect((await replyOf(scriptedModel(['12345']))).usage).toEqual({
+      inputTokens: 2,
+      outputTokens: 2,
+    })
+    const toolCalls = [{ name: 'ab', arguments: {} }]
+    expect((await replyOf(scriptedModel([{ toolCalls }]))).usage?.outputTokens).toBe(1)
+  })
+
+  it('whatever a function makes of the request', async () => {
+    const model = scriptedModel(({ messages, toolChoice }) => `${messages.length} ${toolChoice}`)
+    const messages: Message[] = [...REQUEST.messages, { role: 'user', content: 'And?' }]
+    expect((await replyOf(model)).text).toBe('1 auto')
+    expect((await replyOf(model, { ...REQUEST, messages, toolChoice: 'none' })).text).toBe('2 none')
+  })
+})
+
+describe('how it fails', () => {
+  it('with the very error of its script, before any text', async () => {
+    const error = new TuttiError('MODEL_FAILED', 'Overloaded', { retryable: true })
+    const model = scriptedModel([error, () => error, 'fine'])
+    await expect(read(model)).rejects.toBe(error)
+    await expect(read(model)).rejects.toBe(error)
+    expect((await replyOf(model)).text).toBe('fine')
+  })
+
+  it('with what a function of its script throws', async () => {
+    const model = scriptedModel(() => {
+      throw new RangeError('Too long')
+    })
+    await expect(read(model)).rejects.toThrow(new RangeError('Too long'))
+  })
+
+  it('with MODEL_FAILED, naming the call, when its list has run out', async () => {
+    const model = scriptedModel(['only one'])
+    await read(model)
+    await expect(read(model)).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'The script of this model has no answer to call 2',
+    })
+  })
+
+  it.each(['', 'words that would come'])(
+    'with the reason of a signal that has aborted, before %j',
+    async (text) => {
+      const controller = new AbortController()
+      const reason = new Error('The user left')
+      controller.abort(reason)
+      await expect(read(scriptedModel([text]), REQUEST, controller)).rejects.toBe(reason)
+    },
+  )
+
+  it('between two pieces, when the signal aborts there', async () => {
+    const controller = new AbortController()
+    const pieces: ModelChunk[] = []
+    const reading = async (): Promise<void> => {
+      const { signal } = controller
+      for await (const chunk of scriptedModel(['one two three']).stream(REQUEST, { signal })) {
+        pieces.push(chunk)
+        if (pieces.length === 2) controller.abort()
+      }
+    }
+    await expect(reading()).rejects.toMatchObject({ name: 'AbortError' })
+    expect(pieces).toEqual([
+      { type: 'text', text: 'one' },
+      { type: 'text', text: ' two' },
+    ])
+  })
+})
+
+describe('what it records', () => {
+  it('every request, also those of calls that fail', async () => {
+    const model = scriptedModel([new Error('Overloaded'), 'fine'])
+    await read(model).catch(() => undefined)
+    await read(model, { ...REQUEST, toolChoice: 'none' })
+    expect(model.requests).toEqual([REQUEST, { ...REQUEST, toolChoice: 'none' }])
+  })
+
+  it('the messages as they were, although the conversation goes on', async () => {
+    const model = scriptedModel(['fine'])
+    const messages = [...REQUEST.messages]
+    await read(model, { ...REQUEST, messages })
+    messages.push({ role: 'user', content: 'More' })
+    expect(model.requests[0]?.messages).toEqual(REQUEST.messages)
+  })
+})
+
+describe('how it behaves', () => {
+  it('is named scripted:model unless it is told otherwise', () => {
+    expect(scriptedModel([])).toMatchObject({ provider: 'scripted', name: 'model' })
+    const options = { provider: 'acme', name: 'writer-1' }
+    expect(scriptedModel([], options)).toMatchObject(options)
+  })
+
+  it('waits before each piece of text, by its clock', async () => {
+    const clock = fakeClock()
+    const times: number[] = []
+    const model = scriptedModel(['one two three'], { clock, delayMs: 50 })
+    const reading = (async () => {
+      const { signal } = new AbortController()
+      for await (const _chunk of model.stream(REQUEST, { signal })) times.push(clock.elapsed())
+    })()
+    await clock.advance(149)
+    expect(times).toEqual([50, 100])
+    await clock.advance(1)
+    await reading
+    expect(times).toEqual([50, 100, 150, 150])
+  })
+
+  it('an abort wakes it from its wait and leaves no timer', async () => {
+    const clock = fakeClock()
+    const controller = new AbortController()
+    const reading = read(
+      scriptedModel(['one two'], { clock, delayMs: 50 }),
+      REQUEST,
+      controller,
+    ).catch((error: unknown) => error)
+    await clock.advance(20)
+    controller.abort()
+    expect(await reading).toMatchObject({ name: 'AbortError' })
+    expect(clock.elapsed()).toBe(20)
+    expect(clock.pending).toBe(0)
+  })
+})
