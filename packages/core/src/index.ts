@@ -19,6 +19,7 @@ export type { AgentTool, ToolContext } from './tool.ts'
 // To run
 export { runToolCalls, type RunToolCallsOptions } from './run-tool-calls.ts'
 export {
+  CANCEL_GRACE_MS,
   runTool,
   type RunToolOptions,
   type ToolCall,

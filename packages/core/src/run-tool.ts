@@ -47,7 +47,11 @@ export interface RunToolOptions {
   readonly graceMs?: number
 }
 
-const DEFAULT_GRACE_MS = 5_000
+/**
+ * How long what was cancelled may take to stop before it is abandoned: enough to close a connection or
+ * end a child process, short enough for a person who waits.
+ */
+export const CANCEL_GRACE_MS = 5_000
 
 /** Runs `call` on `tool`; never rejects. */
 export async function runTool(
@@ -77,7 +81,7 @@ interface BodyCall {
 /** Runs the tool body against its time limit and the caller's signal, whichever ends first. */
 function runBody(body: BodyCall): Promise<Ended> {
   const { tool, clock, options } = body
-  const { signal, graceMs = DEFAULT_GRACE_MS } = options
+  const { signal, graceMs = CANCEL_GRACE_MS } = options
   if (signal?.aborted === true) return Promise.resolve(cancelled(tool.name, 'cancelled'))
   const controller = new AbortController()
   return new Promise((resolve) => {

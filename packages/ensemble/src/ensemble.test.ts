@@ -79,6 +79,9 @@ describe('ensemble', () => {
     const make = (): unknown => ensemble({ name: 'pair', tasks, model })
     expect(make).toThrow(/^Tasks form a cycle: a → b → a$/)
     expect(make).toThrow(expect.objectContaining({ code: 'CIRCULAR_DEPENDENCY' }))
+    expect(() => ensemble({ name: '', tasks, model })).toThrow(
+      'Cannot make ensemble "": Tasks form a cycle: a → b → a; name must not be blank',
+    )
   })
 
   it.each([0, -1, 1.5, Number.NaN])('refuses a maxConcurrentTasks of %d', (maxConcurrentTasks) => {

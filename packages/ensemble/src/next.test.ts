@@ -22,6 +22,7 @@ const DIAMOND = plan({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
 const CHAIN = plan({ a: [], b: ['a'], c: ['b'], d: ['c'] })
 const BACKWARDS = plan({ d: ['c'], c: ['b'], b: ['a'], a: [] })
 const WIDE = plan({ a: [], b: [], c: [], d: [] })
+const WIDER = plan({ a: [], b: [], c: [], d: [], e: [] })
 
 interface Row {
   readonly rule: string
@@ -69,8 +70,8 @@ const TABLE: readonly Row[] = [
   { rule: '[W4] at the limit nothing starts', plan: WIDE, phases: 'rr..', atMost: 2, start: '' },
   {
     rule: '[W4] more than the limit run: nothing starts',
-    plan: WIDE,
-    phases: 'rrr.',
+    plan: WIDER,
+    phases: 'rrr..',
     atMost: 2,
     start: '',
   },

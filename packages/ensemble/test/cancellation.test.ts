@@ -184,6 +184,38 @@ describe('[C4] while a tool runs that ignores its signal', () => {
   })
 })
 
+describe('[C10] while a model answers that ignores its signal', () => {
+  it('it is abandoned 5 s later, and what it writes then is in no event', async () => {
+    let finished = false
+    const deaf: ChatModel = {
+      provider: 'test',
+      name: 'deaf',
+      async *stream() {
+        yield { type: 'text', text: 'one' }
+        await sleep(clock, 20_000)
+        finished = true
+        yield { type: 'text', text: ' two' }
+        throw new Error('Nobody listens')
+      },
+    }
+    const run = start(teamAround({ model: deaf }))
+    await clock.advance(1_000)
+    controller.abort()
+    await clock.advance(4_999)
+    expect(run.events.at(-1)?.type).toBe('token')
+    await clock.advance(1)
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 6_000 })
+    expect(eventsOf(run.events, 'task_failed')).toMatchObject([
+      { code: 'CANCELLED', reason: 'Model call was abandoned: it ignored its signal' },
+    ])
+    const count = run.events.length
+    await clock.advance(60_000)
+    expect(finished).toBe(true)
+    expect(run.events).toHaveLength(count)
+    expect(clock.pending).toBe(0)
+  })
+})
+
 it('[C5] completed outputs are kept, and only those', async () => {
   const run = start(teamAround({ model: timedModel(clock, 100) }))
   await clock.advance(150)

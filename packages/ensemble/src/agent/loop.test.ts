@@ -325,6 +325,7 @@ describe('[L5] an abort', () => {
     controller.abort()
     expect(await running).toMatchObject({ code: 'CANCELLED' })
     expect(model.requests).toHaveLength(1)
+    expect(eventsOf(events, 'llm_iteration_started')).toHaveLength(1)
     expect(
       eventsOf(events, 'tool_called').map(({ outcome, durationMs }) => [outcome, durationMs]),
     ).toEqual([

@@ -1,5 +1,5 @@
 /** One model call: reads the stream to its reply, reports text as it comes, and keeps time. */
-import { TuttiError, type Clock } from '@tutti/core'
+import { CANCEL_GRACE_MS, TuttiError, type Clock } from '@tutti/core'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 
@@ -18,25 +18,51 @@ export interface ModelCallResult {
 }
 
 /**
- * Calls `model` once.
+ * Calls `model` once. When the signal aborts it waits for the call to stop, at most `CANCEL_GRACE_MS`; a
+ * model that goes on after that is abandoned, and the error says so.
  *
  * @throws {TuttiError} MODEL_FAILED when the call fails, CANCELLED when the signal aborted it.
  */
 export async function callModel(
   model: ChatModel,
   request: ModelRequest,
-  { signal, clock, onText }: CallModelOptions,
+  options: CallModelOptions,
 ): Promise<ModelCallResult> {
+  const { signal, clock } = options
   const startedAt = clock.elapsed()
   try {
     signal.throwIfAborted()
-    const reply = await readReply(model.stream(request, { signal }), { signal, onText })
+    const reading = readReply(model.stream(request, { signal }), options)
+    const reply = await orAbandoned(reading, options)
     return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
   } catch (error) {
+    if (TuttiError.isInstance(error) && error.code === 'CANCELLED') throw error
     if (signal.aborted)
       throw new TuttiError('CANCELLED', 'Model call was cancelled', { cause: error })
     throw TuttiError.from(error, 'MODEL_FAILED')
   }
+}
+
+/** What `reading` comes to; rejects when it has not stopped so long after the signal aborted. */
+function orAbandoned(
+  reading: Promise<ModelReply>,
+  { signal, clock }: CallModelOptions,
+): Promise<ModelReply> {
+  return new Promise((resolve, reject) => {
+    let stopGrace: (() => void) | undefined
+    const onAbort = (): void => {
+      stopGrace = clock.after(CANCEL_GRACE_MS, () => {
+        const message = 'Model call was abandoned: it ignored its signal'
+        reject(new TuttiError('CANCELLED', message))
+      })
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    const done = (): void => {
+      signal.removeEventListener('abort', onAbort)
+      stopGrace?.()
+    }
+    reading.finally(done).then(resolve, reject)
+  })
 }
 
 async function readReply(
