@@ -16,36 +16,59 @@ describe('the README', () => {
   it('tells its story with code that runs as it says', () => {
     const [, path = '', code] = /<!-- (\S+) -->\n```ts\n([\s\S]*?)```/.exec(readme) ?? []
     expect(code).toBe(readFileSync(join(ROOT, path), 'utf8'))
-    const { stdout, stderr } = spawnSync(
-      process.execPath,
-      ['--conditions=@tutti/source', join(ROOT, path)],
-      { encoding: 'utf8' },
-    )
-    expect([stdout, stderr]).toEqual(['COMPLETED A shirt will do.\n', ''])
+    expect(run([join(ROOT, path)], ROOT)).toBe('COMPLETED A shirt will do.\n')
   })
 })
 
-describe('the READMEs of packages', () => {
+/** Packages whose README shows a program that is also a file, so that the compiler checks it. */
+const WITH_EXAMPLE = ['protocol', 'core', 'ensemble', 'testing']
+
+describe('the README of a package', () => {
+  it.each(WITH_EXAMPLE)('%s shows a program that prints what it says', (name) => {
+    const path = join(ROOT, 'packages', name, 'test/readme-example.ts')
+    const example = readFileSync(path, 'utf8')
+    const [shown] = codeOf(`packages/${name}`)
+    expect(shown).toBe(
+      example
+        .replaceAll("'../src/index.ts'", `'@tutti/${name}'`)
+        .replaceAll(/'\.\.\/\.\.\/(\w+)\/src\/index\.ts'/g, "'@tutti/$1'"),
+    )
+    const printed = run([path], ROOT)
+    expect(printed).not.toBe('')
+    expect(example.endsWith(printed.replaceAll(/^/gm, '// ').replace(/\/\/ $/, ''))).toBe(true)
+  })
+
   it.each(['packages/runs', 'packages/control-api', 'apps/server'])(
     '%s has code that runs',
     (folder) => {
       const data = mkdtempSync(join(tmpdir(), 'tutti-readme-'))
-      const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8')
-      const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+      const blocks = codeOf(folder)
       expect(blocks).toHaveLength(1)
       for (const block of blocks) {
         const code = block.replaceAll("'.tutti'", JSON.stringify(data))
-        const { status, stderr } = spawnSync(
-          process.execPath,
-          ['--conditions=@tutti/source', '--input-type=module-typescript', '--eval', code],
-          { encoding: 'utf8', cwd: join(ROOT, folder) },
-        )
-        expect([status, stderr]).toEqual([0, ''])
+        run(['--input-type=module-typescript', '--eval', code], join(ROOT, folder))
       }
       rmSync(data, { recursive: true })
     },
   )
 })
+
+/** The TypeScript blocks of a README. */
+function codeOf(folder: string): readonly string[] {
+  const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8')
+  return [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+}
+
+/** Runs Node on sources; what it prints. Fails when it fails or complains. */
+function run(words: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=@tutti/source', ...words],
+    { encoding: 'utf8', cwd },
+  )
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout
+}
 
 describe.each(PAGES)('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
