@@ -1,4 +1,6 @@
-/** Many runs, each cancelled at another moment: none may leave anything behind. */
+/** Many runs, let run or cancelled at any moment: none may leave anything behind. */
+import { getEventListeners } from 'node:events'
+
 import { defineTextTool, sleep } from '@tutti/core'
 import { expect, it } from 'vitest'
 
@@ -101,4 +103,16 @@ it('[C9] a storm of aborts leaves no rejection unhandled, no run without an end,
   } finally {
     process.off('unhandledRejection', onUnhandled)
   }
+})
+
+it('[E13] runs that share a signal leave no listener on it, and no timer', async () => {
+  const clock = fakeClock()
+  const { signal } = new AbortController()
+  const runs = Array.from({ length: RUNS }, () => watchRun(busyTeam(clock), { clock, signal }))
+  await clock.advance(5)
+  expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(RUNS)
+  await clock.advance(60_000)
+  await Promise.all(runs.map(({ ended }) => ended))
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+  expect(clock.pending).toBe(0)
 })
