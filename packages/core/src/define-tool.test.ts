@@ -89,6 +89,12 @@ describe('defineTool', () => {
     },
   )
 
+  it.each([0, -1, Number.NaN])('refuses a time limit of %d', (timeoutMs) => {
+    expect(() => returning('x', { timeoutMs })).toThrow(
+      `Cannot define tool "plain": timeoutMs must be > 0, got ${timeoutMs}`,
+    )
+  })
+
   it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])('takes the name %j', (name) => {
     expect(returning('x', { name }).name).toBe(name)
   })
@@ -257,11 +263,12 @@ describe('defineTextTool', () => {
 /** A tool whose body returns `value`. */
 function returning(
   value: unknown,
-  { name = 'plain', description = 'Returns a value' } = {},
+  { name = 'plain', description = 'Returns a value', timeoutMs = 30_000 } = {},
 ): AgentTool {
   return defineTool({
     name,
     description,
+    timeoutMs,
     input: Type.Object({}),
     output: Type.Unknown(),
     execute: () => value,

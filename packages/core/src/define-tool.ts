@@ -22,7 +22,7 @@ export interface ToolDefinition<Input extends TSchema, Output extends TSchema> {
   readonly input: Input
   /** Schema of the value that `execute` returns, when it returns more than text. */
   readonly output?: Output
-  /** Limit of one call in milliseconds. @default 30000 */
+  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
   readonly timeoutMs?: number
   /** Whether a call whose outcome is unknown may be made again. @default true */
   readonly idempotent?: boolean
@@ -49,13 +49,13 @@ export interface TypedTool<Input extends TSchema, Output extends TSchema> extend
 /**
  * Makes a typed tool.
  *
- * @throws {TypeError} when the name or the description is missing or malformed.
+ * @throws {TypeError} when the name, the description or the time limit does not fit.
  */
 export function defineTool<
   const Input extends TSchema,
   const Output extends TSchema = Type.TString,
 >(definition: ToolDefinition<Input, Output>): TypedTool<Input, Output> {
-  checkDefinition(definition.name, definition.description)
+  checkDefinition(definition)
   const { name, description, input: inputSchema, output: outputSchema } = definition
   return {
     name,
@@ -79,7 +79,7 @@ export function defineTool<
 export interface TextToolDefinition {
   readonly name: string
   readonly description: string
-  /** Limit of one call in milliseconds. @default 30000 */
+  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
   readonly timeoutMs?: number
   /** Whether a call whose outcome is unknown may be made again. @default true */
   readonly idempotent?: boolean
@@ -92,7 +92,7 @@ export const TextToolInput = Type.Object({ input: Type.String() })
 /**
  * Makes a tool whose whole input is one string, such as an expression or a question.
  *
- * @throws {TypeError} when the name or the description is missing or malformed.
+ * @throws {TypeError} when the name, the description or the time limit does not fit.
  */
 export function defineTextTool(
   definition: TextToolDefinition,
@@ -104,7 +104,11 @@ export function defineTextTool(
   })
 }
 
-function checkDefinition(name: string, description: string): void {
+function checkDefinition({
+  name,
+  description,
+  timeoutMs,
+}: Pick<TextToolDefinition, 'name' | 'description' | 'timeoutMs'>): void {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     throw new TypeError(
       `Cannot define tool ${JSON.stringify(name)}: a name is 1 to 64 letters, digits, "_" or "-"`,
@@ -112,6 +116,9 @@ function checkDefinition(name: string, description: string): void {
   }
   if (typeof description !== 'string' || description.trim() === '') {
     throw new TypeError(`Cannot define tool "${name}": description must not be blank`)
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new TypeError(`Cannot define tool "${name}": timeoutMs must be > 0, got ${timeoutMs}`)
   }
 }
 

@@ -25,7 +25,10 @@ export interface AgentTool {
 export interface ToolContext {
   /** Aborts when the call is cancelled or has timed out. */
   readonly signal: AbortSignal
-  /** Identity of this call, stable when the same call is made again after a crash. */
+  /**
+   * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
+   * twice with the same key is asked to do the same thing once.
+   */
   readonly idempotencyKey: string
   /** The model's own id of the call. */
   readonly callId: string

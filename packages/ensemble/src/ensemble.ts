@@ -60,7 +60,8 @@ export interface EnsembleDefinition {
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
 export function ensemble(definition: EnsembleDefinition): Ensemble {
-  const { name, tasks, model } = definition
+  const { name, model } = definition
+  const tasks = [...definition.tasks]
   const workflow = definition.workflow ?? inferWorkflow(tasks)
   assertEnsemble(definition, workflow)
   const made: Ensemble = {

@@ -108,9 +108,9 @@ it('[C9] a storm of aborts leaves no rejection unhandled, no run without an end,
 it('[E13] runs that share a signal leave no listener on it, and no timer', async () => {
   const clock = fakeClock()
   const { signal } = new AbortController()
-  const runs = Array.from({ length: RUNS }, () => watchRun(busyTeam(clock), { clock, signal }))
+  const runs = Array.from({ length: RUNS / 4 }, () => watchRun(busyTeam(clock), { clock, signal }))
   await clock.advance(5)
-  expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(RUNS)
+  expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(RUNS / 4)
   await clock.advance(60_000)
   await Promise.all(runs.map(({ ended }) => ended))
   expect(getEventListeners(signal, 'abort')).toEqual([])

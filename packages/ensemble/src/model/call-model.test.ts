@@ -1,5 +1,5 @@
 import { TuttiError } from '@tutti/core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, scriptedModel } from '../../test/testing.ts'
 import { callModel, type ModelCallResult } from './call-model.ts'
@@ -140,6 +140,31 @@ describe('[L5] an abort', () => {
     })
     await expect(calling).rejects.toMatchObject({ code: 'CANCELLED' })
     expect(parts).toEqual(['a', 'b'])
+  })
+
+  it('of which a model hears while it begins ends its call all the same, if need be after 5 s', async () => {
+    const controller = new AbortController()
+    const model: ChatModel = {
+      ...sending(),
+      async *stream() {
+        controller.abort()
+        await new Promise(() => undefined)
+        yield reply
+      },
+    }
+    const ended = vi.fn<(error: unknown) => void>()
+    void call(model, { signal: controller.signal }).catch(ended)
+    await clock.advance(4_999)
+    expect(ended).not.toHaveBeenCalled()
+    await clock.advance(1)
+    expect(ended.mock.calls).toEqual([
+      [
+        expect.objectContaining({
+          code: 'CANCELLED',
+          message: 'Model call was abandoned: it ignored its signal',
+        }),
+      ],
+    ])
   })
 
   it('of a model that ignores it lets the model end its stream', async () => {

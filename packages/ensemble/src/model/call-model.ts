@@ -57,6 +57,8 @@ function orAbandoned(
       })
     }
     signal.addEventListener('abort', onAbort, { once: true })
+    // A model may have begun, and the signal aborted, before there was a listener.
+    if (signal.aborted) onAbort()
     const done = (): void => {
       signal.removeEventListener('abort', onAbort)
       stopGrace?.()
