@@ -395,6 +395,19 @@ describe('[E10] a result', () => {
   })
 })
 
+it('[L9] what failed tasks have used counts too', async () => {
+  const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
+  const usage = { inputTokens: 10, outputTokens: 1 }
+  const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
+  const model = scriptedModel([asking, new Error('overloaded')])
+  const { events, ended } = watchRun(
+    ensemble({ name: 'team', tasks: [task({ description: 'Do it', tools: [echo] })], model }),
+  )
+  const metrics = { totalTokens: 11, totalToolCalls: 1 }
+  expect(await ended).toMatchObject({ status: 'FAILED', tasks: [], metrics })
+  expect(eventsOf(events, 'run_result')[0]?.metrics).toEqual(metrics)
+})
+
 describe('[E11] ensemble_started', () => {
   it('is the first event, with the whole plan and its texts as they will run', async () => {
     const tasks = [

@@ -22,8 +22,9 @@ import { modelOfTask } from './model/model-of-task.ts'
 import { nextTasks, type TaskPhase } from './next.ts'
 import { listenerJournal, type RunJournal, type TaskCheckpoint } from './ports/run-journal.ts'
 import { runTask, type TaskOutcome } from './run-task.ts'
-import { addTokens, totalTokens } from './tokens.ts'
+import { addTokens, NO_TOKENS, totalTokens } from './tokens.ts'
 
+import type { TaskUsage } from './agent/loop-totals.ts'
 import type { Ensemble } from './ensemble.ts'
 import type { Task } from './task.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -66,6 +67,7 @@ export interface RunResult {
   /** The completed tasks, in the order they were declared. */
   readonly tasks: readonly TaskCheckpoint[]
   readonly durationMs: number
+  /** What all tasks have used, those that failed or were cut off too; tokens are -1 when unknown. */
   readonly metrics: { readonly totalTokens: number; readonly totalToolCalls: number }
   /** Why it failed; present exactly when `status` is FAILED. */
   readonly error?: TuttiError
@@ -94,6 +96,8 @@ class Run {
   readonly #startedAt: number
   readonly #phases: Map<string, TaskPhase>
   readonly #completed: Map<string, TaskCheckpoint>
+  /** What tasks have used that did not complete. */
+  readonly #lost: TaskUsage[] = []
   #failure: TuttiError | undefined
 
   constructor(ensemble: Ensemble, inputs: Inputs, options: RunOptions) {
@@ -169,7 +173,10 @@ class Run {
   #settle(task: Task, outcome: TaskOutcome): void {
     this.#phases.set(task.name, outcome.ok ? 'completed' : 'failed')
     if (outcome.ok) this.#completed.set(task.name, outcome.checkpoint)
-    else this.#failure ??= outcome.error
+    else {
+      this.#failure ??= outcome.error
+      this.#lost.push(outcome.used)
+    }
   }
 
   #skip(name: string, reason: string): void {
@@ -191,7 +198,8 @@ class Run {
     if (model === undefined) {
       // An ensemble is checked to have a model for each task when it is made.
       const error = new TuttiError('CONFIG_INVALID', `Task "${task.name}" has no model`)
-      return Promise.resolve({ ok: false, error })
+      const used = { ...NO_TOKENS, toolCallCount: 0 }
+      return Promise.resolve({ ok: false, error, used })
     }
     const text = renderTask(task, this.#inputs)
     return runTask({
@@ -241,6 +249,7 @@ class Run {
       }
     }
     const tasks = this.#ensemble.plan.order.flatMap((name) => this.#completed.get(name) ?? [])
+    const used: readonly TaskUsage[] = [...tasks, ...this.#lost]
     const result: RunResult = {
       runId: this.#runId,
       status,
@@ -248,8 +257,8 @@ class Run {
       tasks,
       durationMs: Math.round(this.#clock.elapsed() - this.#startedAt),
       metrics: {
-        totalTokens: totalTokens(addTokens(tasks)),
-        totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+        totalTokens: totalTokens(addTokens(used)),
+        totalToolCalls: used.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
       },
       ...(status === 'FAILED' && this.#failure !== undefined ? { error: this.#failure } : {}),
     }

@@ -7,6 +7,7 @@
 import { isoNow, TuttiError } from '@tutti/core'
 
 import { limitText } from './agent/limit-text.ts'
+import { LoopTotals, type TaskUsage } from './agent/loop-totals.ts'
 import { runAgentLoop, type AgentLoopResult } from './agent/loop.ts'
 import { contextText, firstMessages, type ContextOutput, type TaskText } from './agent/prompt.ts'
 import { totalTokens } from './tokens.ts'
@@ -31,21 +32,23 @@ export interface RunTaskInput {
 /** How a task ended. */
 export type TaskOutcome =
   | { readonly ok: true; readonly checkpoint: TaskCheckpoint }
-  | { readonly ok: false; readonly error: TuttiError }
+  | { readonly ok: false; readonly error: TuttiError; readonly used: TaskUsage }
 
 /** Runs a task; never rejects. */
 export async function runTask(input: RunTaskInput): Promise<TaskOutcome> {
   const { scope, model, text, context } = input
+  const totals = new LoopTotals()
   const startedAt = scope.clock.elapsed()
   try {
     announce(input)
     const messages = firstMessages(scope.task.agent, text, context)
-    const result = await runAgentLoop({ scope, model, messages })
-    return { ok: true, checkpoint: await complete(input, result, startedAt) }
+    const result = await runAgentLoop({ scope, model, messages, totals })
+    const ended = { ...result, used: totals.usage(), startedAt }
+    return { ok: true, checkpoint: await complete(input, ended) }
   } catch (thrown) {
     const error = TuttiError.from(thrown, 'TASK_FAILED')
     fail(input, error, startedAt)
-    return { ok: false, error }
+    return { ok: false, error, used: totals.usage() }
   }
 }
 
@@ -64,18 +67,21 @@ function announce({ scope, text, context, totalTasks }: RunTaskInput): void {
   })
 }
 
+interface Ended extends AgentLoopResult {
+  readonly used: TaskUsage
+  readonly startedAt: number
+}
+
 async function complete(
   { scope, totalTasks, journal }: RunTaskInput,
-  result: AgentLoopResult,
-  startedAt: number,
+  { output, used, startedAt, iterationLimitReached }: Ended,
 ): Promise<TaskCheckpoint> {
   const { identity, clock } = scope
   const checkpoint: TaskCheckpoint = {
     taskName: identity.taskName,
     attempt: identity.attempt,
-    output: result.output,
-    ...result.tokens,
-    toolCallCount: result.toolCallCount,
+    output,
+    ...used,
     durationMs: Math.round(clock.elapsed() - startedAt),
   }
   await journal.commit(
@@ -85,11 +91,10 @@ async function complete(
       totalTasks,
       completedAt: isoNow(clock),
       durationMs: checkpoint.durationMs,
-      tokenCount: totalTokens(result.tokens),
-      toolCallCount: checkpoint.toolCallCount,
-      output: result.output,
-      ...result.tokens,
-      iterationLimitReached: result.iterationLimitReached,
+      tokenCount: totalTokens(used),
+      output,
+      ...used,
+      iterationLimitReached,
     },
     checkpoint,
   )

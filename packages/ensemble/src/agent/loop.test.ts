@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
 import { task, type TaskDefinition } from '../task.ts'
+import { LoopTotals } from './loop-totals.ts'
 import { runAgentLoop, toolSpecifications, type AgentLoopResult } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 
@@ -41,11 +42,13 @@ interface Settings extends Pick<TaskDefinition, 'maxIterations'> {
 async function run(
   model: ChatModel,
   { tools = [], signal, maxToolOutputLength = -1, ...limits }: Settings = {},
-): Promise<AgentLoopResult> {
+): Promise<AgentLoopResult & Pick<LoopTotals, 'tokens' | 'toolCallCount'>> {
+  const totals = new LoopTotals()
   const work = task({ name: 'work', description: 'Do the work', tools, ...limits })
   try {
-    return await runAgentLoop({
+    const result = await runAgentLoop({
       model,
+      totals,
       messages: MESSAGES,
       scope: {
         runId: 'run-1',
@@ -61,6 +64,8 @@ async function run(
         },
       },
     })
+    const { tokens, toolCallCount } = totals
+    return { ...result, tokens, toolCallCount }
   } finally {
     expectWireEvents(events)
   }

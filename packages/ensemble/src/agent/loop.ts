@@ -17,13 +17,14 @@
 import { isoNow, runToolCalls, toModelText, TuttiError } from '@tutti/core'
 
 import { callModel } from '../model/call-model.ts'
-import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from '../tokens.ts'
+import { addTokens, tokensOfCall } from '../tokens.ts'
 import { limitText } from './limit-text.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 import { stepAfter, turnKind, type TurnKind } from './step.ts'
 
 import type { ChatModel, Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../task-scope.ts'
+import type { LoopTotals } from './loop-totals.ts'
 import type { ToolCall, ToolCallOutcome } from '@tutti/core'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -35,13 +36,13 @@ export interface AgentLoopInput {
   readonly scope: TaskScope
   readonly model: ChatModel
   readonly messages: readonly Message[]
+  /** Where the loop counts what it uses, also when it does not come to an answer. */
+  readonly totals: LoopTotals
 }
 
 /** What a loop came to. */
 export interface AgentLoopResult {
   readonly output: string
-  readonly tokens: TokenCount
-  readonly toolCallCount: number
   /** Whether the answer was forced by the iteration limit. */
   readonly iterationLimitReached: boolean
 }
@@ -52,32 +53,18 @@ export interface AgentLoopResult {
  * @throws {TuttiError} MODEL_FAILED when a model call fails, CANCELLED when the signal aborts.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<AgentLoopResult> {
-  const { scope } = input
+  const { scope, totals } = input
   const messages = [...input.messages]
-  const totals = new LoopTotals()
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const turn = turnKind(iterationIndex, scope.task.maxIterations)
     if (turn === 'final') messages.push({ role: 'user', content: FINAL_ANSWER_REQUEST })
-    const reply = await callTurn(input, { iterationIndex, turn, messages, totals })
+    const reply = await callTurn(input, { iterationIndex, turn, messages })
     const step = stepAfter(reply, turn)
     if (step.kind === 'answer') {
-      return { output: step.text, ...totals.result(), iterationLimitReached: turn === 'final' }
+      return { output: step.text, iterationLimitReached: turn === 'final' }
     }
     messages.push({ role: 'assistant', content: reply.text, toolCalls: step.calls })
     messages.push(...(await callTools(scope, { iterationIndex, calls: step.calls, totals })))
-  }
-}
-
-/** What a conversation has used so far. */
-class LoopTotals {
-  iterations = 0
-  llmLatencyMs = 0
-  toolExecutionTimeMs = 0
-  toolCallCount = 0
-  tokens: TokenCount = NO_TOKENS
-
-  result(): Pick<AgentLoopResult, 'tokens' | 'toolCallCount'> {
-    return { tokens: this.tokens, toolCallCount: this.toolCallCount }
   }
 }
 
@@ -85,12 +72,11 @@ interface Turn {
   readonly iterationIndex: number
   readonly turn: TurnKind
   readonly messages: readonly Message[]
-  readonly totals: LoopTotals
 }
 
 async function callTurn(
-  { scope, model }: AgentLoopInput,
-  { iterationIndex, turn, messages, totals }: Turn,
+  { scope, model, totals }: AgentLoopInput,
+  { iterationIndex, turn, messages }: Turn,
 ): Promise<ModelReply> {
   const { identity, clock, emit } = scope
   const turnIdentity = { ...identity, iterationIndex, model: `${model.provider}:${model.name}` }
