@@ -44,6 +44,23 @@ describe('a WebSocket connection', () => {
     expect(socket.events.map(({ type }) => type)).toContain('ensemble_completed')
   })
 
+  it('[N1] is not told again live what happened while its hello was made', async () => {
+    await using api = await served()
+    api.play()
+    const list = api.runs.list.bind(api.runs)
+    // A whole run happens between the connection and the making of its hello.
+    api.runs.list = async (query) => {
+      await eventsOf(await api.get(`/api/runs/${await api.submit()}/events`))
+      return list(query)
+    }
+    await using socket = api.connect()
+    const hello = await socket.next('hello')
+    expect(hello.snapshotTrace?.at(-1)).toMatchObject({ type: 'run_result' })
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+    expect(socket.events).toEqual([])
+  })
+
   it('of one run hears of that run alone; of an unknown run it is refused with 404', async () => {
     await using api = await served()
     const [first, second] = [await api.submit(), await api.submit()]
