@@ -16,6 +16,9 @@ const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node')
 const CACHE = join(ROOT, 'node_modules', '.cache', 'tutti')
 const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 
+/** What a build is made of. */
+const SOURCES = ['packages', 'apps', 'tooling/build', 'tooling/tsconfig']
+
 /** Programs that are run tell nobody. */
 const QUIET = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', NO_UPDATE_NOTIFIER: '1' }
 
@@ -72,18 +75,18 @@ function install() {
 
 /** Builds every package unless their sources are those of the last build. */
 function build() {
-  const sources = statsOf(['packages', 'apps', 'tooling/build', 'tooling/tsconfig'])
-  unlessSame('build', { signature: sources, present: true }, () => {
+  const signature = statsOf(SOURCES)
+  unlessSame('build', { signature, present: everyPackageIsBuilt() }, () => {
     say('Building')
     // turbo runs the scripts of packages with the pnpm that it finds on its PATH.
     pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', '--log-order=grouped'])
+    stamp('build-server', signature)
   })
 }
 
 /** Builds the server alone, which needs no other package to be built. */
 function buildServer() {
-  const sources = statsOf(['packages', 'apps/server', 'tooling/build', 'tooling/tsconfig'])
-  unlessSame('build-server', { signature: sources, present: existsSync(SERVER) }, () => {
+  unlessSame('build-server', { signature: statsOf(SOURCES), present: existsSync(SERVER) }, () => {
     say('Building the server')
     must(
       'tsdown',
@@ -95,11 +98,22 @@ function buildServer() {
 
 /** Does `work` unless it was done before with the same signature and its result is still there. */
 function unlessSame(name, { signature, present }, work) {
-  const stamp = join(CACHE, name)
-  if (present && existsSync(stamp) && readFileSync(stamp, 'utf8') === signature) return
+  const path = join(CACHE, name)
+  if (present && existsSync(path) && readFileSync(path, 'utf8') === signature) return
   work()
+  stamp(name, signature)
+}
+
+/** Notes with what signature something was done. */
+function stamp(name, signature) {
   mkdirSync(CACHE, { recursive: true })
-  writeFileSync(stamp, signature)
+  writeFileSync(join(CACHE, name), signature)
+}
+
+function everyPackageIsBuilt() {
+  return manifests()
+    .filter((path) => /^(packages|apps)/.test(path))
+    .every((path) => existsSync(join(ROOT, dirname(path), 'dist')))
 }
 
 function manifests() {

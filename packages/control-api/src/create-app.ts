@@ -3,7 +3,7 @@ import { ERROR_CODES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
 
 import { requestGuard, type RequestHeaders } from './http/guard-request.ts'
-import { errorResponse, toResponse } from './http/on-error.ts'
+import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { serverRoutes, type ServerFacts } from './routes/server.ts'
@@ -41,7 +41,7 @@ export function createApp(options: ResolvedControlApiOptions, facts: ServerFacts
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
-  app.onError((error) => errorResponse(error, options.logger))
+  app.onError((error) => toResponse(wireErrorOf(error, options.logger)))
   return app
 }
 

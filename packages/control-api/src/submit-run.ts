@@ -1,5 +1,5 @@
 /** Submits what a body or a message asks for. */
-import { TuttiError } from '@tutti/core'
+import { notImplemented } from './not-implemented.ts'
 
 import type { SubmitRunBody } from '@tutti/protocol'
 import type { RunRecord, RunService } from '@tutti/runs'
@@ -16,10 +16,7 @@ const NOT_YET = ['tasks', 'taskOverrides', 'options'] as const
 export function submitRun(runs: RunService, body: SubmitRunBody): Promise<RunRecord> {
   const refused = NOT_YET.filter((field) => body[field] !== undefined)
   if (refused.length > 0) {
-    throw new TuttiError(
-      'NOT_IMPLEMENTED',
-      `This version of the server does not support ${refused.map((field) => `"${field}"`).join(', ')}`,
-    )
+    throw notImplemented(refused.map((field) => `"${field}"`).join(', '))
   }
   const { ensemble, inputs, tags, runId } = body
   return runs.submit({

@@ -1,5 +1,5 @@
 /** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
-import { inputVariables, taskVariables } from '@tutti/ensemble'
+import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
 import type { ToolCatalog } from '@tutti/core'
 import type { Ensemble, ModelCatalog, Task } from '@tutti/ensemble'
@@ -49,7 +49,7 @@ export function toRunDetail({ run, tasks }: RunWithTasks): RunDetail {
     tags: { ...run.tags },
     tasks: tasks.map(toTaskDetail),
     metrics: {
-      totalTokens: sumKnown(tasks.map(tokenCount)),
+      totalTokens: totalTokens(addTokens(tasks)),
       totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
     },
     pendingReviews: [],
@@ -66,7 +66,7 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
     status: task.status,
     agentRole: task.agentRole,
     ...(task.durationMs === undefined ? {} : { durationMs: task.durationMs }),
-    tokenCount: tokenCount(task),
+    tokenCount: totalTokens(task),
     toolCallCount: task.toolCallCount,
     ...(task.output === undefined ? {} : { output: task.output }),
     index: task.taskIndex,
@@ -108,15 +108,6 @@ function toPreconfiguredTask(task: Task): PreconfiguredTask {
     tools: task.tools.map(({ name }) => name),
     variables: [...taskVariables(task)],
   }
-}
-
-function tokenCount({ inputTokens, outputTokens }: TaskRecord): number {
-  return sumKnown([inputTokens, outputTokens])
-}
-
-/** The sum of token counts, -1 as soon as one of them is unknown. */
-function sumKnown(counts: readonly number[]): number {
-  return counts.includes(-1) ? -1 : counts.reduce((sum, count) => sum + count, 0)
 }
 
 function iso(instant: number): string {

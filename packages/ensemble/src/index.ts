@@ -22,6 +22,7 @@ export {
 } from './task.ts'
 
 // To run
+export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
 export type { ResumePoint, RunEnding, RunOptions, RunResult } from './run-ensemble.ts'
 
 // To extend

@@ -1,13 +1,12 @@
-/** The one place where a request that failed becomes a response. */
+/** The one place where what was thrown becomes what the caller gets, over HTTP and WebSocket alike. */
 import { toWireError, type WireError } from './api-error.ts'
 
 import type { Logger } from '@tutti/core'
 import type { ErrorBody } from '@tutti/protocol'
 
-/** Turns anything that was thrown into a response; faults of ours are logged under the id they carry. */
-export function errorResponse(error: unknown, logger: Logger): Response {
-  const known = toWireError(error)
-  return toResponse(known ?? fault(error, logger))
+/** Turns anything that was thrown into its wire form; faults of ours are logged under the id they carry. */
+export function wireErrorOf(error: unknown, logger: Logger): WireError {
+  return toWireError(error) ?? fault(error, logger)
 }
 
 function fault(error: unknown, logger: Logger): WireError {

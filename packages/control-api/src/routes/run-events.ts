@@ -1,11 +1,10 @@
 /** The event stream of a run over SSE: what has happened, then what happens, until the run has ended. */
-import { isTerminalRunStatus, ROUTES, RunEventsQuery } from '@tutti/protocol'
+import { ROUTES, RunEventsQuery } from '@tutti/protocol'
 
-import { cursorOf } from '../event-cursor.ts'
 import { eventFilter } from '../event-filter.ts'
 import { eventStream } from '../event-stream.ts'
+import { findPlace } from '../find-run.ts'
 import { readQuery } from '../http/read-query.ts'
-import { runNotFound } from './runs.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
@@ -25,15 +24,10 @@ export function runEventsRoute(options: ResolvedControlApiOptions): Route {
     async handle({ request, parameters: { runId = '' } }) {
       const { from, events } = readQuery(request.url, RunEventsQuery)
       const wants = eventFilter(events)
-      const found = await runs.get(runId)
-      if (found === undefined) throw runNotFound(runId)
-      const { run } = found
       const lastEventId = request.headers.get('last-event-id') ?? undefined
-      const cursor = cursorOf(run, { from, lastEventId })
+      const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
       // "No content" tells an EventSource that there is nothing to reconnect for.
-      if (isTerminalRunStatus(run.status) && cursor > run.lastSeq) {
-        return new Response(null, { status: 204 })
-      }
+      if (over) return new Response(null, { status: 204 })
       const stop = new AbortController()
       const batches = runs.follow({ runId, from: cursor, signal: stop.signal })
       return new Response(eventStream({ batches, wants, stop, clock, heartbeatMs }), {

@@ -1,7 +1,8 @@
 /** Submitting runs, looking at them, and cancelling them. */
-import { TuttiError } from '@tutti/core'
 import { CancelBody, ListRunsQuery, ROUTES, SubmitRunBody } from '@tutti/protocol'
 
+import { cancelRun } from '../cancel-run.ts'
+import { findRun } from '../find-run.ts'
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../list-runs.ts'
@@ -32,30 +33,17 @@ export function runRoutes({ runs, maxBodyBytes }: ResolvedControlApiOptions): re
     {
       ...ROUTES.getRun,
       async handle({ parameters: { runId = '' } }) {
-        const found = await runs.get(runId)
-        if (found === undefined) throw runNotFound(runId)
-        return Response.json(toRunDetail(found))
+        return Response.json(toRunDetail(await findRun(runs, runId)))
       },
     },
     {
       ...ROUTES.cancelRun,
       async handle({ request, parameters: { runId = '' } }) {
         const { mode } = await readBody(request, CancelBody, maxBodyBytes)
-        if (mode === 'boundary') throw notImplemented('cancel mode "boundary"')
-        return Response.json({ runId, status: await runs.cancel(runId) })
+        return Response.json({ runId, status: await cancelRun(runs, runId, mode) })
       },
     },
   ]
-}
-
-/** The error for a run id that names nothing. */
-export function runNotFound(runId: string): TuttiError {
-  return new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
-}
-
-/** The error for a part of the protocol that this version does not act on. */
-export function notImplemented(what: string): TuttiError {
-  return new TuttiError('NOT_IMPLEMENTED', `This version of the server does not support ${what}`)
 }
 
 /** The query of a list; a status may be written in any case. */

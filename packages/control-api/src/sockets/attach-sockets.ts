@@ -1,12 +1,13 @@
 /** Serves WebSockets on the HTTP server: upgrade, guard, sessions, signs of life. */
 import { WebSocketServer, type WebSocket } from 'ws'
 
-import { toWireError } from '../http/api-error.ts'
-import { requestGuard } from '../http/guard-request.ts'
-import { runNotFound } from '../routes/runs.ts'
+import { findRun, runNotFound } from '../find-run.ts'
+import { requestGuard, type RequestHeaders } from '../http/guard-request.ts'
+import { wireErrorOf } from '../http/on-error.ts'
 import { Session } from './session.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { WireError } from '../http/api-error.ts'
 import type { Clock } from '@tutti/core'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -49,11 +50,9 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/ws') return undefined
     const [, encoded] = RUN_PATH.exec(pathname) ?? []
-    const runId = encoded === undefined ? pathname : decodeURIComponent(encoded)
-    if (encoded === undefined || (await options.runs.get(runId)) === undefined) {
-      throw runNotFound(runId)
-    }
-    return runId
+    if (encoded === undefined) throw runNotFound(pathname)
+    const { run } = await findRun(options.runs, decodeURIComponent(encoded))
+    return run.runId
   }
 
   return {
@@ -75,7 +74,7 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
             })
           },
           (error: unknown) => {
-            refuse(socket, error)
+            refuse(socket, wireErrorOf(error, options.logger))
           },
         )
       })
@@ -96,21 +95,17 @@ function closeSoon(socket: WebSocket, clock: Clock): void {
   socket.close(GOING_AWAY, 'The server is shutting down')
 }
 
-function headersOf({ headers }: IncomingMessage): Parameters<ReturnType<typeof requestGuard>>[0] {
+function headersOf({ headers }: IncomingMessage): RequestHeaders {
   const { host, origin, authorization } = headers
   return { host, origin, authorization }
 }
 
 /** Answers a handshake with an error, as HTTP does. */
-function refuse(socket: Duplex, error: unknown): void {
-  const known = toWireError(error)
-  const status = known?.status ?? 500
-  const body = JSON.stringify(
-    known?.body ?? { error: 'INTERNAL', message: 'Something went wrong in the server' },
-  )
+function refuse(socket: Duplex, error: WireError): void {
+  const body = JSON.stringify(error.body)
   socket.end(
     [
-      `HTTP/1.1 ${status} Refused`,
+      `HTTP/1.1 ${error.status} Refused`,
       'content-type: application/json',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

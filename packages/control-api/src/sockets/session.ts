@@ -8,12 +8,14 @@
  * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
  *    it was sent as the reason, so that it can go on from there.
  */
-import { decodeClientMessage, isTerminalRunStatus } from '@tutti/protocol'
+import { decodeClientMessage } from '@tutti/protocol'
 
-import { cursorOf } from '../event-cursor.ts'
+import { cancelRun } from '../cancel-run.ts'
 import { eventJson } from '../event-json.ts'
-import { badRequest, toWireError } from '../http/api-error.ts'
-import { notImplemented, runNotFound } from '../routes/runs.ts'
+import { findPlace, type ReadingPlace } from '../find-run.ts'
+import { badRequest } from '../http/api-error.ts'
+import { wireErrorOf } from '../http/on-error.ts'
+import { notImplemented } from '../not-implemented.ts'
 import { submitRun } from '../submit-run.ts'
 import { answerStateQuery } from './state-query.ts'
 import { helloOf } from './hello.ts'
@@ -124,11 +126,7 @@ export class Session {
   }
 
   #refuse(error: unknown, message: ClientMessage | undefined): void {
-    const known = toWireError(error)
-    if (known === undefined) {
-      this.#options.logger.error('A WebSocket message failed', { error })
-    }
-    const body = known?.body ?? { error: 'INTERNAL', message: 'Something went wrong in the server' }
+    const { body } = wireErrorOf(error, this.#options.logger)
     const requestId =
       message !== undefined && 'requestId' in message ? message.requestId : undefined
     if (message?.type === 'run_request') {
@@ -183,39 +181,32 @@ export class Session {
 
   async #control({ runId, action, mode }: MessageOf<'run_control'>): Promise<void> {
     if (action !== 'cancel') throw notImplemented(`the action "${action}"`)
-    if (mode === 'boundary') throw notImplemented('cancel mode "boundary"')
-    const status = await this.#options.runs.cancel(runId)
+    const status = await cancelRun(this.#options.runs, runId, mode)
     this.send({ type: 'run_control_ack', runId, action, status })
   }
 
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const about = runId ?? this.#subscription.runId
-    const cursor = from === undefined ? undefined : await this.#cursor(about, from)
+    const place = from === undefined ? undefined : await this.#place(about, from)
     this.#stopReading()
     this.#subscription = { runId, types }
     this.send({ type: 'subscribe_ack', events, ...(runId === undefined ? {} : { runId }) })
     this.#stopReading =
-      about === undefined || cursor === undefined ? this.#readLive() : this.#readFrom(about, cursor)
+      about === undefined || place === undefined ? this.#readLive() : this.#readFrom(about, place)
   }
 
-  async #cursor(runId: string | undefined, from: number): Promise<number> {
-    if (runId === undefined) {
-      throw badRequest('Message', [{ path: '/runId', message: 'is required with "from"' }])
-    }
-    const found = await this.#options.runs.get(runId)
-    if (found === undefined) throw runNotFound(runId)
-    return cursorOf(found.run, { from })
+  #place(runId: string | undefined, from: number): Promise<ReadingPlace> {
+    if (runId !== undefined) return findPlace(this.#options.runs, runId, { from })
+    throw badRequest('Message', [{ path: '/runId', message: 'is required with "from"' }])
   }
 
   /** Reads one run from its log and then live, no faster than the client takes it. */
-  #readFrom(runId: string, from: number): () => void {
+  #readFrom(runId: string, { cursor, over }: ReadingPlace): () => void {
     const stop = new AbortController()
     const read = async (): Promise<void> => {
-      const found = await this.#options.runs.get(runId)
-      const ended = found !== undefined && isTerminalRunStatus(found.run.status)
-      if (ended && from > found.run.lastSeq) return
-      const batches = this.#options.runs.follow({ runId, from, signal: stop.signal })
+      if (over) return
+      const batches = this.#options.runs.follow({ runId, from: cursor, signal: stop.signal })
       for await (const batch of batches) {
         if (stop.signal.aborted) return
         this.#deliver(batch)

@@ -1,5 +1,5 @@
 /** Answers `state_query`, with the bodies that the REST routes give. */
-import { runNotFound } from '../routes/runs.ts'
+import { findRun } from '../find-run.ts'
 import { listRuns } from '../list-runs.ts'
 import { toCapabilities, toRunDetail } from '../to-wire.ts'
 
@@ -20,7 +20,5 @@ export async function answerStateQuery(
   })
   if (query === 'capabilities') return answer(toCapabilities(runs.ensembles, tools, models))
   if (query === 'runs') return answer(await listRuns(runs, filter))
-  const found = await runs.get(runId)
-  if (found === undefined) throw runNotFound(runId)
-  return answer(toRunDetail(found))
+  return answer(toRunDetail(await findRun(runs, runId)))
 }

@@ -20,7 +20,7 @@ import { callModel } from '../model/call-model.ts'
 import { addTokens, tokensOfCall } from '../tokens.ts'
 import { limitText } from './limit-text.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
-import { stepAfter, turnKind, type TurnKind } from './step.ts'
+import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 
 import type { ChatModel, Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../task-scope.ts'
@@ -58,8 +58,7 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<AgentLoopResu
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const turn = turnKind(iterationIndex, scope.task.maxIterations)
     if (turn === 'final') messages.push({ role: 'user', content: FINAL_ANSWER_REQUEST })
-    const reply = await callTurn(input, { iterationIndex, turn, messages })
-    const step = stepAfter(reply, turn)
+    const { reply, step } = await callTurn(input, { iterationIndex, turn, messages })
     if (step.kind === 'answer') {
       return { output: step.text, iterationLimitReached: turn === 'final' }
     }
@@ -77,7 +76,7 @@ interface Turn {
 async function callTurn(
   { scope, model, totals }: AgentLoopInput,
   { iterationIndex, turn, messages }: Turn,
-): Promise<ModelReply> {
+): Promise<{ readonly reply: ModelReply; readonly step: AgentStep }> {
   const { identity, clock, emit } = scope
   const turnIdentity = { ...identity, iterationIndex, model: `${model.provider}:${model.name}` }
   emit({
@@ -97,6 +96,7 @@ async function callTurn(
       },
     },
   )
+  const step = stepAfter(reply, turn)
   const used = tokensOfCall(reply.usage)
   totals.tokens = addTokens([totals.tokens, used])
   totals.llmLatencyMs += latencyMs
@@ -104,21 +104,20 @@ async function callTurn(
   emit({
     type: 'llm_iteration_completed',
     ...turnIdentity,
-    ...responseOf(reply, turn),
+    ...responseOf(reply, step),
     inputTokens: Math.max(0, used.inputTokens),
     outputTokens: Math.max(0, used.outputTokens),
     latencyMs,
   })
   emitMetrics(scope, totals)
-  return reply
+  return { reply, step }
 }
 
 function responseOf(
   reply: ModelReply,
-  turn: TurnKind,
+  step: AgentStep,
 ): Pick<RunEventOf<'llm_iteration_completed'>, 'responseType' | 'responseText' | 'toolRequests'> {
   const text = reply.text === '' ? {} : { responseText: reply.text }
-  const step = stepAfter(reply, turn)
   if (step.kind === 'answer') return { responseType: 'FINAL_ANSWER', ...text }
   return { responseType: 'TOOL_CALLS', ...text, toolRequests: step.calls.map(toWireCall) }
 }
