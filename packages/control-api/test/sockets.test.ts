@@ -66,14 +66,18 @@ describe('a WebSocket connection', () => {
     const [first, second] = [await api.submit(), await api.submit()]
     await using socket = api.connect(`/runs/${second}/ws`)
     await socket.next('hello')
+    socket.send({ type: 'subscribe', events: ['*'] })
+    await socket.next('subscribe_ack')
     api.play()
     await socket.next('run_result')
     await eventsOf(await api.get(`/api/runs/${first}/events`))
     expect(new Set(socket.events.map(({ runId }) => runId))).toEqual(new Set([second]))
     await using unknown = api.connect('/runs/run-none/ws')
     expect(await unknown.refused()).toBe(404)
-    await using elsewhere = api.connect('/socket')
-    expect(await elsewhere.refused()).toBe(404)
+    for (const path of ['/socket', '/runs/%ff/ws']) {
+      await using elsewhere = api.connect(path)
+      expect(await elsewhere.refused()).toBe(404)
+    }
   })
 
   it('answers ping, and beats by itself', async () => {
@@ -107,6 +111,23 @@ describe('a WebSocket connection', () => {
     api.play()
     expect(await socket.next('run_result')).toMatchObject({ runId: ack.runId, status: 'COMPLETED' })
     expect(socket.events).toHaveLength(1)
+  })
+
+  it('gets the result of its own run also while it reads another one from its log', async () => {
+    await using api = await served()
+    const watched = await api.submit()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_request', inputs: INPUTS })
+    const { runId: own } = await socket.next('run_ack')
+    const before = socket.events.length
+    socket.send({ type: 'subscribe', events: ['run_queued'], runId: watched, from: 0 })
+    await socket.next('subscribe_ack')
+    api.play()
+    expect(await socket.next('run_result')).toMatchObject({ runId: own, status: 'COMPLETED' })
+    const after = socket.events.slice(before).map(({ type, runId }) => [type, runId])
+    expect(after).toContainEqual(['run_result', own])
+    expect(after).not.toContainEqual(['run_result', watched])
   })
 
   it('[N2] is told why a run is refused, with every problem', async () => {

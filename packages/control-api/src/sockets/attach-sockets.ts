@@ -51,7 +51,7 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
     if (pathname === '/ws') return undefined
     const [, encoded] = RUN_PATH.exec(pathname) ?? []
     if (encoded === undefined) throw runNotFound(pathname)
-    const { run } = await findRun(options.runs, decodeURIComponent(encoded))
+    const { run } = await findRun(options.runs, decodePathPart(encoded))
     return run.runId
   }
 
@@ -84,6 +84,15 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
       for (const socket of sessions.keys()) closeSoon(socket, options.clock)
       server.close()
     },
+  }
+}
+
+/** A part of a path as text; one that is not encoded well names nothing, and stays as it is. */
+function decodePathPart(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
   }
 }
 

@@ -40,25 +40,32 @@ interface Subscription {
 export class Session {
   readonly #socket: WebSocket
   readonly #options: ResolvedControlApiOptions
+  /** The run that the connection was opened for; undefined for every run. */
+  readonly #home: string | undefined
   #subscription: Subscription
   /** Runs submitted here; their result is sent whatever the subscription says. */
   readonly #ownRuns = new Set<string>()
   /** Events that came before `hello` was ready. */
   #early: LoggedRunEvent[] | undefined = []
-  #stopReading: () => void
+  readonly #stopListening: () => void
+  /** Stops the reading of one run from its log; undefined while events come as they happen. */
+  #stopReading: (() => void) | undefined
   #lastEventId = ''
 
   /** @param runId the run this connection is about; undefined for every run. */
   constructor(socket: WebSocket, options: ResolvedControlApiOptions, runId: string | undefined) {
     this.#socket = socket
     this.#options = options
+    this.#home = runId
     this.#subscription = { runId, types: undefined }
-    this.#stopReading = this.#readLive()
+    this.#stopListening = options.runs.listenToAll((events) => {
+      this.#hear(events)
+    })
     socket.on('message', (data) => {
       void this.#receive(data)
     })
     socket.on('close', () => {
-      this.#stopReading()
+      this.#stop()
     })
     void this.#greet(runId)
   }
@@ -81,11 +88,20 @@ export class Session {
     }
   }
 
-  #readLive(): () => void {
-    return this.#options.runs.listenToAll((events) => {
-      if (this.#early === undefined) this.#deliver(events)
-      else this.#early.push(...events)
-    })
+  /** Takes events as they happen; while one run is read from its log, only the results of own runs. */
+  #hear(events: readonly LoggedRunEvent[]): void {
+    if (this.#early !== undefined) this.#early.push(...events)
+    else if (this.#stopReading === undefined) this.#deliver(events)
+    else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
+  }
+
+  #isOwnResult({ type, runId }: LoggedRunEvent): boolean {
+    return type === 'run_result' && runId !== this.#subscription.runId && this.#ownRuns.has(runId)
+  }
+
+  #stop(): void {
+    this.#stopListening()
+    this.#stopReading?.()
   }
 
   #deliver(events: readonly LoggedRunEvent[]): void {
@@ -108,7 +124,7 @@ export class Session {
   #write(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
-      this.#stopReading()
+      this.#stop()
       this.#socket.close(TRY_AGAIN_LATER, `Too slow; last event sent: ${this.#lastEventId}`)
       return
     }
@@ -189,11 +205,15 @@ export class Session {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const about = runId ?? this.#subscription.runId
     const place = from === undefined ? undefined : await this.#place(about, from)
-    this.#stopReading()
-    this.#subscription = { runId, types }
+    this.#stopReading?.()
     this.send({ type: 'subscribe_ack', events, ...(runId === undefined ? {} : { runId }) })
-    this.#stopReading =
-      about === undefined || place === undefined ? this.#readLive() : this.#readFrom(about, place)
+    if (about === undefined || place === undefined) {
+      this.#subscription = { runId: runId ?? this.#home, types }
+      this.#stopReading = undefined
+    } else {
+      this.#subscription = { runId: about, types }
+      this.#stopReading = this.#readFrom(about, place)
+    }
   }
 
   #place(runId: string | undefined, from: number): Promise<ReadingPlace> {
