@@ -5,6 +5,9 @@
 const MAY_IMPORT = {
   protocol: [],
   core: ['protocol'],
+  pipeline: ['core'],
+  'builtin-tools': ['core'],
+  'remote-tools': ['core'],
   ensemble: ['core', 'protocol'],
   testing: ['core', 'ensemble'],
   langchain: ['core', 'ensemble'],
@@ -14,12 +17,12 @@ const MAY_IMPORT = {
 }
 
 /** Packages that must run anywhere: no Node built-in. */
-const NEUTRAL = ['protocol', 'core', 'ensemble', 'client', 'testing']
+const NEUTRAL = ['protocol', 'core', 'pipeline', 'ensemble', 'client', 'testing']
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [
   '^packages/ensemble/src/(plan|next|template|inputs|tokens)\\.ts$',
-  '^packages/ensemble/src/agent/(step|prompt|limit-text)\\.ts$',
+  '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
   '^packages/runs/src/changes\\.ts$',
 ]
 
@@ -56,7 +59,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/testing/index\\.ts$',
+          '^packages/[^/]+/src/(testing|node)/index\\.ts$',
         ],
       },
     },
@@ -64,7 +67,7 @@ export default {
       name: 'neutral-packages',
       comment: 'These packages run in browsers and workers too',
       severity: 'error',
-      from: { path: `^packages/(${NEUTRAL.join('|')})/src/`, pathNot: TESTS },
+      from: { path: `^packages/(${NEUTRAL.join('|')})/src/`, pathNot: [...TESTS, '/src/node/'] },
       to: { dependencyTypes: ['core'] },
     },
     {

@@ -1,3 +1,6 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-export default libraryBuild({ index: 'src/index.ts' })
+// The interface of Standard Schema is a few types: whoever uses a tool need not install them.
+export default libraryBuild({ index: 'src/index.ts', 'node/index': 'src/node/index.ts' }, [
+  /^@standard-schema\/spec$/,
+])

@@ -1,25 +1,17 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import {
-  DEFAULT_TOOL_TIMEOUT_MS,
-  defineTextTool,
-  defineTool,
-  TextToolInput,
-} from './define-tool.ts'
-import { silentLogger } from './logger.ts'
+import { toolContext } from './call/tool-context-for.ts'
+import { defineTextTool, defineTool } from './define-tool.ts'
+import { TextToolInput } from './input/text-reader.ts'
+import { DEFAULT_TOOL_TIMEOUT_MS } from './tool-settings.ts'
 import { ToolResult } from './tool-result.ts'
 
 import Type from 'typebox'
 
-import type { AgentTool, ToolContext } from './tool.ts'
+import type { ToolContext } from './tool-context.ts'
+import type { AgentTool } from './tool.ts'
 
-const context: ToolContext = {
-  signal: new AbortController().signal,
-  idempotencyKey: 'key',
-  callId: 'call-1',
-  agentRole: 'Tester',
-  logger: silentLogger,
-}
+const context = toolContext<never>({ agentRole: 'Tester' })
 
 const Forecast = Type.Object({
   city: Type.String({ minLength: 1 }),
@@ -233,12 +225,28 @@ describe('defineTextTool', () => {
     await expect(shout.call({ input: 'hey' }, context)).resolves.toEqual(
       ToolResult.success('Tester: HEY'),
     )
-    await expect(shout.execute({ input: 'ho' }, context)).resolves.toBe('Tester: HO')
+    await expect(shout.execute('ho', context)).resolves.toBe('Tester: HO')
   })
 
-  it('answers anything but a string with a failure', async () => {
-    const result = await shout.call({ input: 5 }, context)
-    expect(result.errorMessage).toBe('Invalid input for "shout": /input must be a string, got 5')
+  it.each([
+    ['the string itself', 'hey', 'HEY'],
+    ['a number', { input: 5 }, '5'],
+    ['a bare number', 5, '5'],
+    ['an object', { input: { a: 1 } }, '{"A":1}'],
+    ['an empty string', { input: '' }, ''],
+  ])('takes %s as text', async (_, input, text) => {
+    await expect(shout.call(input, context)).resolves.toEqual(ToolResult.success(`Tester: ${text}`))
+  })
+
+  it.each([
+    [{}, '/input is required'],
+    [{ text: 'hey' }, '/input is required'],
+    [{ input: null }, '/input must be a string, got null'],
+    [null, 'input must be a string, got null'],
+    [[], 'input must be a string, got []'],
+  ])('answers %j with a failure', async (input, problem) => {
+    const result = await shout.call(input, context)
+    expect(result.errorMessage).toBe(`Invalid input for "shout": ${problem}`)
   })
 
   it('has the limits of its definition, and those of every tool when it says none', () => {

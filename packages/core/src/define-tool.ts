@@ -1,137 +1,168 @@
 /**
- * Defining tools. A typed tool declares its input with TypeBox: the types of its body are inferred
+ * Defining tools. A typed tool declares its input with a schema: the types of its body are inferred
  * from it, and the body only ever sees input that fits.
+ *
+ *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
-import { decode, type Problem } from '@tutti/protocol'
-import Type, { type Static, type TSchema } from 'typebox'
+import { inputFailure } from './input-failure.ts'
+import { inputReader, outputReader, type ValueReader } from './input/input-reader.ts'
+import { textReader } from './input/text-reader.ts'
+import { isPromise } from './is-promise.ts'
+import { toToolResult } from './tool-output.ts'
+import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-settings.ts'
+import { ToolResult } from './tool-result.ts'
 
-import { isToolResult, ToolResult } from './tool-result.ts'
-
-import type { AgentTool, ToolContext } from './tool.ts'
-
-/** Default limit of one tool call: long enough for a web request, short enough to notice a hang. */
-export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
+import type Type from 'typebox'
+import type { OutputCheck, OutputRules } from './tool-output.ts'
+import type { ToolContext } from './tool-context.ts'
+import type { SourceOf, ToolSchema, ValueOf } from './tool-schema.ts'
+import type { TypedTool } from './tool.ts'
 
 /** What the author of a typed tool writes. */
-export interface ToolDefinition<Input extends TSchema, Output extends TSchema> {
-  /** Name the model calls it by: letters, digits, `_` and `-`, at most 64 of them. */
-  readonly name: string
-  /** What it does, written for the model. */
-  readonly description: string
-  /** Schema of the arguments, an object. */
+export interface ToolDefinition<
+  Input extends ToolSchema,
+  Output extends ToolSchema,
+> extends ToolSettings<ValueOf<Input>> {
+  /** Schema of the arguments, an object: TypeBox, JSON Schema, Zod, Valibot or ArkType. */
   readonly input: Input
   /** Schema of the value that `execute` returns, when it returns more than text. */
   readonly output?: Output
-  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
-  readonly timeoutMs?: number
-  /** Whether a call whose outcome is unknown may be made again. @default true */
-  readonly idempotent?: boolean
+  /**
+   * Whether slips of form are mended where the meaning is plain: `"5"` for 5, `"true"` for true, one
+   * value for a list of one, JSON text for the object or list it spells, null for a field that may be
+   * left out. @default true
+   */
+  readonly coerce?: boolean
+  /** What a value that does not match `output` means: a warning in the log, or a failed call. @default warn */
+  readonly outputCheck?: OutputCheck
   /**
    * Does the work. Returns text, a {@link ToolResult}, or a value that matches `output`; what it
    * throws becomes a failed result that the model sees.
    */
   execute(
-    input: Static<Input>,
-    context: ToolContext,
-  ): ToolReturn<Output> | Promise<ToolReturn<Output>>
+    input: ValueOf<Input>,
+    context: ToolContext<ValueOf<Input>>,
+  ): ToolReturn<SourceOf<Output>> | Promise<ToolReturn<SourceOf<Output>>>
 }
 
 /** What a tool body may return. */
-export type ToolReturn<Output extends TSchema> = string | ToolResult | Static<Output>
-
-/** A tool whose input and output types are known to the compiler. */
-export interface TypedTool<Input extends TSchema, Output extends TSchema> extends AgentTool {
-  readonly inputSchema: Input
-  readonly outputSchema?: Output
-  execute(input: Static<Input>, context: ToolContext): Promise<ToolReturn<Output>>
-}
+export type ToolReturn<Output = string> = string | ToolResult | Output
 
 /**
- * Makes a typed tool.
+ * Makes a typed tool. Its schemas are compiled here, once.
  *
- * @throws {TypeError} when the name, the description or the time limit does not fit.
+ * @throws {TypeError} naming everything of the definition that does not fit.
  */
 export function defineTool<
-  const Input extends TSchema,
-  const Output extends TSchema = Type.TString,
->(definition: ToolDefinition<Input, Output>): TypedTool<Input, Output> {
-  checkDefinition(definition)
-  const { name, description, input: inputSchema, output: outputSchema } = definition
-  return {
-    name,
-    description,
-    inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    timeoutMs: definition.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-    idempotent: definition.idempotent ?? true,
-    async execute(input, context) {
-      return definition.execute(input, context)
-    },
-    async call(input, context) {
-      const decoded = decode(inputSchema, input)
-      if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
-      return toResult(await definition.execute(decoded.value, context))
-    },
-  }
+  const Input extends ToolSchema,
+  const Output extends ToolSchema = Type.TString,
+>(definition: ToolDefinition<Input, Output>): TypedTool<ValueOf<Input>, SourceOf<Output>> {
+  const { name, input, output, coerce = true } = definition
+  return makeTool(definition, {
+    kind: 'typed',
+    reader: inputReader(input, { toolName: name, coerce }),
+    ...(output === undefined
+      ? {}
+      : {
+          output: {
+            reader: outputReader(output, { toolName: name }),
+            check: definition.outputCheck ?? 'warn',
+          },
+        }),
+    execute: (value, context) => definition.execute(value, context),
+  })
 }
 
 /** What the author of a text tool writes. */
-export interface TextToolDefinition {
-  readonly name: string
-  readonly description: string
-  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
-  readonly timeoutMs?: number
-  /** Whether a call whose outcome is unknown may be made again. @default true */
-  readonly idempotent?: boolean
-  execute(input: string, context: ToolContext): string | ToolResult | Promise<string | ToolResult>
+export interface TextToolDefinition extends ToolSettings<string> {
+  execute(
+    input: string,
+    context: ToolContext<string>,
+  ): string | ToolResult | Promise<string | ToolResult>
 }
-
-/** Schema of every text tool: one required string named `input`. */
-export const TextToolInput = Type.Object({ input: Type.String() })
 
 /**
  * Makes a tool whose whole input is one string, such as an expression or a question.
  *
- * @throws {TypeError} when the name, the description or the time limit does not fit.
+ * @throws {TypeError} naming everything of the definition that does not fit.
  */
-export function defineTextTool(
-  definition: TextToolDefinition,
-): TypedTool<typeof TextToolInput, Type.TString> {
-  return defineTool({
-    ...definition,
-    input: TextToolInput,
-    execute: ({ input }, context) => definition.execute(input, context),
+export function defineTextTool(definition: TextToolDefinition): TypedTool<string> {
+  return makeTool<string, string>(definition, {
+    kind: 'text',
+    reader: textReader,
+    execute: (value, context) => definition.execute(value, context),
   })
 }
 
-function checkDefinition({
-  name,
-  description,
-  timeoutMs,
-}: Pick<TextToolDefinition, 'name' | 'description' | 'timeoutMs'>): void {
-  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw new TypeError(
-      `Cannot define tool ${JSON.stringify(name)}: a name is 1 to 64 letters, digits, "_" or "-"`,
-    )
-  }
-  if (typeof description !== 'string' || description.trim() === '') {
-    throw new TypeError(`Cannot define tool "${name}": description must not be blank`)
-  }
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new TypeError(`Cannot define tool "${name}": timeoutMs must be > 0, got ${timeoutMs}`)
+interface ToolParts<Input, Output> {
+  readonly kind: TypedTool<Input>['kind']
+  readonly reader: ValueReader<Input>
+  readonly output?: OutputRules
+  execute(
+    input: Input,
+    context: ToolContext<Input>,
+  ): ToolReturn<Output> | Promise<ToolReturn<Output>>
+}
+
+function makeTool<Input, Output>(
+  settings: ToolSettings<Input>,
+  { kind, reader, output, execute }: ToolParts<Input, Output>,
+): TypedTool<Input, Output> {
+  const settled = settleTool(settings)
+  const { name } = settled
+  const approval = approvalOf(settings)
+  return {
+    ...settled,
+    kind,
+    inputSchema: reader.jsonSchema,
+    ...(output === undefined ? {} : { outputSchema: output.reader.jsonSchema }),
+    readInput: (input) => reader.read(input),
+    async execute(input, context) {
+      return execute(input, context)
+    },
+    async call(input, context) {
+      const reading = reader.read(input)
+      const decoded = isPromise(reading) ? await reading : reading
+      if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
+      // NOTE: a context reads the edits of a reviewer with this tool's own reader; that is the type.
+      const typed = context as ToolContext<Input>
+      const value =
+        approval === undefined
+          ? decoded.value
+          : await approvedInput(approval, { name, input: decoded.value, context: typed })
+      const returned = await execute(value, typed)
+      return toToolResult(returned, { name, context, ...(output && { output }) })
+    },
   }
 }
 
-function inputFailure(name: string, problems: readonly Problem[]): string {
-  const list = problems.map(({ path, message }) => `${path === '' ? 'input' : path} ${message}`)
-  return `Invalid input for "${name}": ${list.join('; ')}`
+function approvalOf<Input>(settings: ToolSettings<Input>): ApprovalSettings<Input> | undefined {
+  const { requireApproval = false } = settings
+  if (typeof requireApproval === 'object') return requireApproval
+  return requireApproval ? {} : undefined
 }
 
-function toResult(value: unknown): ToolResult {
-  if (typeof value === 'string') return ToolResult.success(value)
-  if (isToolResult(value)) return value
-  if (value === undefined || value === null) return ToolResult.success('')
-  // Not every value is JSON: a function, for one, has no text.
-  const text: string | undefined = JSON.stringify(value)
-  return text === undefined ? ToolResult.success('') : ToolResult.success(text, value)
+interface ToApprove<Input> {
+  readonly name: string
+  readonly input: Input
+  readonly context: ToolContext<Input>
+}
+
+/** Characters of the input that a reviewer is shown, as in AgentEnsemble. */
+const SHOWN_INPUT_LENGTH = 200
+
+/** The input that a reviewer agreed to: the model's, or an edited one. */
+async function approvedInput<Input>(
+  settings: ApprovalSettings<Input>,
+  { name, input, context }: ToApprove<Input>,
+): Promise<Input> {
+  const description = settings.describe?.(input) ?? describeCall(name, input)
+  const decision = await context.requestApproval(description, settings)
+  return decision.action === 'EDIT' ? decision.input : input
+}
+
+function describeCall(name: string, input: unknown): string {
+  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+  const shown = text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text
+  return `Call tool: ${name}\nInput: ${shown}`
 }

@@ -5,29 +5,57 @@ export { default as Type, type Static, type TObject, type TSchema } from 'typebo
 export {
   defineTextTool,
   defineTool,
-  DEFAULT_TOOL_TIMEOUT_MS,
-  TextToolInput,
   type TextToolDefinition,
   type ToolDefinition,
   type ToolReturn,
-  type TypedTool,
 } from './define-tool.ts'
+export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
 export { toolCatalog, type ToolCatalog } from './tool-catalog.ts'
+export type {
+  CallToolOptions,
+  FileChange,
+  ToolContext,
+  ToolMeter,
+  ToolProgress,
+} from './tool-context.ts'
+export type { OutputCheck } from './tool-output.ts'
 export { isToolResult, toModelText, ToolResult } from './tool-result.ts'
-export type { AgentTool, ToolContext } from './tool.ts'
+export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
+export {
+  DEFAULT_TOOL_TIMEOUT_MS,
+  type ApprovalSettings,
+  type ToolSettings,
+} from './tool-settings.ts'
+export type { AgentTool, TypedTool } from './tool.ts'
+export { TextToolInput } from './input/text-reader.ts'
 
 // To run
-export { runToolCalls, type RunToolCallsOptions } from './run-tool-calls.ts'
 export {
-  CANCEL_GRACE_MS,
-  runTool,
-  type RunToolOptions,
-  type ToolCall,
-  type ToolCallEnd,
-  type ToolCallOutcome,
-} from './run-tool.ts'
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  type ApprovalAnswer,
+  type ApprovalDecision,
+  type ApprovalOptions,
+  type ApprovalRequest,
+  type ApprovalTimeoutAction,
+  type Reviewer,
+} from './approval.ts'
+export { CANCEL_GRACE_MS, type RunToolOptions } from './call/options.ts'
+export type { NestedToolCall, ToolCall, ToolCallEnd, ToolCallOutcome } from './call/outcome.ts'
+export { runTool } from './call/run-tool.ts'
+export { runToolCalls, type RunToolCallsOptions } from './call/run-tool-calls.ts'
+export { toolContext } from './call/tool-context-for.ts'
+export {
+  createToolMetrics,
+  type CountedOutcome,
+  type ToolMetrics,
+  type ToolMetricsLabels,
+  type ToolMetricsSnapshot,
+  type ToolMetricsStore,
+  type ValueSummary,
+} from './metrics.ts'
 
 // To extend
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
+export { limitText } from './limit-text.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'

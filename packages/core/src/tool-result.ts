@@ -10,18 +10,29 @@ export interface ToolResult {
   readonly structured?: unknown
 }
 
+const made = new WeakSet<object>()
+
 /** The two ways to make a {@link ToolResult}. */
 export const ToolResult = {
   /** A call that worked. */
   success(output: string, structured?: unknown): ToolResult {
-    return structured === undefined
-      ? { success: true, output }
-      : { success: true, output, structured }
+    return mark(
+      structured === undefined ? { success: true, output } : { success: true, output, structured },
+    )
   },
   /** A call that did not. */
   failure(errorMessage: string): ToolResult {
-    return { success: false, output: '', errorMessage }
+    return mark({ success: false, output: '', errorMessage })
   },
+  /** Whether a value was made by `success` or `failure`, and does not only look like a result. */
+  isMade(value: object): boolean {
+    return made.has(value)
+  },
+}
+
+function mark(result: ToolResult): ToolResult {
+  made.add(result)
+  return result
 }
 
 /** The text of a result that is sent to the model: its output, or `Error: …`. */

@@ -1,6 +1,8 @@
 /** The tool contract: what an agent, a pipeline and the control API know of a tool. */
-import type { Logger } from './logger.ts'
+import type { Limiter } from './limiter.ts'
 import type { ToolResult } from './tool-result.ts'
+import type { ToolContext } from './tool-context.ts'
+import type { Decoded } from '@tutti/protocol'
 import type { TSchema } from 'typebox'
 
 /** Something a model can call by name. Made by `defineTool` or `defineTextTool`. */
@@ -9,35 +11,32 @@ export interface AgentTool {
   readonly name: string
   /** What it does, written for the model. */
   readonly description: string
-  /** The author's own schema of the arguments: validates the call and is sent to the model as it is. */
+  /** Whether its input is an object of its own shape, or one string under the field `input`. */
+  readonly kind: 'typed' | 'text'
+  /** The author's own JSON Schema of the arguments: it is sent to the model as it is. */
   readonly inputSchema: TSchema
-  /** Schema of the structured result, when the tool declares one. */
+  /** JSON Schema of the structured result, when the tool declares one. */
   readonly outputSchema?: TSchema
-  /** How long one call may take, in milliseconds. */
+  /** How long one call may take, in milliseconds; the time a person takes to approve is not counted. */
   readonly timeoutMs: number
   /** False when a call whose outcome is unknown must not be made again. */
   readonly idempotent: boolean
-  /** Checks `input` and runs the tool body. Bad input is a failed result, never a throw. */
+  /** Whether a person must agree to each call. */
+  readonly requireApproval: boolean
+  /** Bounds how many calls run at the same time; tools may share one. */
+  readonly limiter?: Limiter
+  /** The input as the body gets it (defaults filled in, slips of form mended), or every problem it has. */
+  readInput(input: unknown): Decoded<unknown> | Promise<Decoded<unknown>>
+  /**
+   * Checks `input` and runs the tool body. Bad input is a failed result; what the body throws is
+   * thrown. `runTool` is the safe way to call.
+   */
   call(input: unknown, context: ToolContext): Promise<ToolResult>
 }
 
-/** What a tool body is given besides its input. */
-export interface ToolContext {
-  /** Aborts when the call is cancelled or has timed out. */
-  readonly signal: AbortSignal
-  /**
-   * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
-   * twice with the same key is asked to do the same thing once.
-   */
-  readonly idempotencyKey: string
-  /** The model's own id of the call. */
-  readonly callId: string
-  /** Role of the agent that called, or `unknown`. */
-  readonly agentRole: string
-  /** Name of the task the call belongs to, if any. */
-  readonly taskName?: string
-  /** Run the call belongs to, if any. */
-  readonly runId?: string
-  /** A logger for this tool. */
-  readonly logger: Logger
+/** A tool whose input and output types are known to the compiler. */
+export interface TypedTool<Input, Output = string> extends AgentTool {
+  readInput(input: unknown): Decoded<Input> | Promise<Decoded<Input>>
+  /** The tool body itself, for tests: no check of the input, no time limit, no approval. */
+  execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>
 }

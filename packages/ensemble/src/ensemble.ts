@@ -13,6 +13,9 @@ import type { Task } from './task.ts'
 /** Tasks running at the same time when nothing else is said: more than most graphs are wide. */
 const DEFAULT_MAX_CONCURRENT_TASKS = 16
 
+/** Tool calls of one run at the same time when nothing else is said. */
+const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
+
 /** Tasks, the model they use, and how they follow one another. Plain readonly data. */
 export interface Ensemble {
   readonly name: string
@@ -25,6 +28,8 @@ export interface Ensemble {
   readonly plan: Plan
   readonly errorStrategy: ErrorStrategy
   readonly maxConcurrentTasks: number
+  /** Tool calls of all tasks of a run at the same time, at most. */
+  readonly maxConcurrentToolCalls: number
   /** Longest tool output a model is given, in characters; negative is no limit. */
   readonly maxToolOutputLength: number
   /**
@@ -49,6 +54,8 @@ export interface EnsembleDefinition {
   readonly errorStrategy?: ErrorStrategy
   /** At least 1; matters in PARALLEL. @default 16 */
   readonly maxConcurrentTasks?: number
+  /** Tool calls of all tasks of a run at the same time, at least 1. @default 16 */
+  readonly maxConcurrentToolCalls?: number
   /** Longest tool output a model is given, in characters; negative is no limit. @default -1 */
   readonly maxToolOutputLength?: number
 }
@@ -73,6 +80,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     plan: planTasks(tasks, workflow),
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,
+    maxConcurrentToolCalls: definition.maxConcurrentToolCalls ?? DEFAULT_MAX_CONCURRENT_TOOL_CALLS,
     maxToolOutputLength: definition.maxToolOutputLength ?? -1,
     run: (inputs = {}, options = {}) => runEnsemble(made, inputs, options),
   }
@@ -80,14 +88,16 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
 }
 
 function assertEnsemble(definition: EnsembleDefinition, workflow: Workflow): void {
-  const { name, tasks, maxConcurrentTasks = 1 } = definition
+  const { name, tasks, maxConcurrentTasks = 1, maxConcurrentToolCalls = 1 } = definition
   const problems = [...findPlanProblems(tasks, workflow)]
   const invalid = (message: string): void => {
     problems.push({ code: 'CONFIG_INVALID', message })
   }
   if (name.trim() === '') invalid('name must not be blank')
-  if (!Number.isInteger(maxConcurrentTasks) || maxConcurrentTasks < 1) {
-    invalid(`maxConcurrentTasks must be an integer >= 1, got ${maxConcurrentTasks}`)
+  for (const [bound, value] of Object.entries({ maxConcurrentTasks, maxConcurrentToolCalls })) {
+    if (!Number.isInteger(value) || value < 1) {
+      invalid(`${bound} must be an integer >= 1, got ${value}`)
+    }
   }
   for (const task of tasks) {
     if (modelOfTask(task, definition) === undefined) {

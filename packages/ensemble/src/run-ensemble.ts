@@ -12,10 +12,21 @@
  * E4 When the signal aborts nothing starts; the run is CANCELLED when everything in flight has stopped.
  * E5 ensemble_completed and run_result come last, once, in every ending.
  * E6 A resumed run repeats no task that a checkpoint holds.
+ * E14 When a reviewer ends the run early nothing starts any more; the run is COMPLETED with what is done.
  */
-import { isoNow, silentLogger, systemClock, TuttiError, type Clock, type Logger } from '@tutti/core'
+import {
+  createLimiter,
+  isoNow,
+  silentLogger,
+  systemClock,
+  TuttiError,
+  type Clock,
+  type Logger,
+  type Reviewer,
+  type ToolMetrics,
+} from '@tutti/core'
 
-import { toolSpecifications } from './agent/loop.ts'
+import { toolSpecifications } from './agent/call-tools.ts'
 import { renderTask, type ContextOutput } from './agent/prompt.ts'
 import { assertInputs, type Inputs } from './inputs.ts'
 import { modelOfTask } from './model/model-of-task.ts'
@@ -27,6 +38,7 @@ import { addTokens, NO_TOKENS, totalTokens } from './tokens.ts'
 import type { TaskUsage } from './agent/loop-totals.ts'
 import type { Ensemble } from './ensemble.ts'
 import type { Task } from './task.ts'
+import type { Tooling } from './task-scope.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Surroundings of a run. */
@@ -39,6 +51,10 @@ export interface RunOptions {
   readonly onEvent?: (event: RunEvent) => void
   readonly clock?: Clock
   readonly logger?: Logger
+  /** Whom tools ask for approval; without one, a tool that needs it fails its task. */
+  readonly reviewer?: Reviewer
+  /** Where tool calls are counted. */
+  readonly toolMetrics?: ToolMetrics
   /** Where events and checkpoints go instead of `onEvent`. */
   readonly journal?: RunJournal
   /** What an earlier process left of this run. */
@@ -98,7 +114,10 @@ class Run {
   readonly #completed: Map<string, TaskCheckpoint>
   /** What tasks have used that did not complete. */
   readonly #lost: TaskUsage[] = []
+  readonly #tooling: Tooling
   #failure: TuttiError | undefined
+  /** What ended the run before all tasks were done, though nothing failed. */
+  #exit: TuttiError | undefined
 
   constructor(ensemble: Ensemble, inputs: Inputs, options: RunOptions) {
     this.#ensemble = ensemble
@@ -109,6 +128,7 @@ class Run {
     this.#logger = options.logger ?? silentLogger
     this.#journal = options.journal ?? journalOf(options, this.#logger)
     this.#resume = options.resume
+    this.#tooling = toolingOf(ensemble, options)
     this.#startedAt = this.#clock.elapsed() - (options.resume?.elapsedMs ?? 0)
     this.#completed = new Map(options.resume?.completed.map((done) => [done.taskName, done]))
     this.#phases = new Map(
@@ -163,7 +183,7 @@ class Run {
   }
 
   #startable(): readonly Task[] {
-    if (this.#signal.aborted) return []
+    if (this.#signal.aborted || this.#exit !== undefined) return []
     const { start, skip } = nextTasks(this.#ensemble.plan, this.#phases, this.#ensemble)
     for (const [name, reason] of skip) this.#skip(name, `Task "${reason}" did not complete`)
     for (const name of start) this.#phases.set(name, 'running')
@@ -174,7 +194,8 @@ class Run {
     this.#phases.set(task.name, outcome.ok ? 'completed' : 'failed')
     if (outcome.ok) this.#completed.set(task.name, outcome.checkpoint)
     else {
-      this.#failure ??= outcome.error
+      if (outcome.error.code === 'EXIT_EARLY') this.#exit ??= outcome.error
+      else this.#failure ??= outcome.error
       this.#lost.push(outcome.used)
     }
   }
@@ -222,6 +243,7 @@ class Run {
         signal: this.#signal,
         clock: this.#clock,
         logger: this.#logger,
+        tooling: this.#tooling,
         maxToolOutputLength: this.#ensemble.maxToolOutputLength,
         emit: (event) => {
           this.#journal.emit(event)
@@ -243,11 +265,8 @@ class Run {
 
   #finish(): RunResult {
     const status = this.#ending()
-    if (status === 'CANCELLED') {
-      for (const [name, phase] of this.#phases) {
-        if (phase === 'pending') this.#skip(name, 'The run was cancelled')
-      }
-    }
+    if (status === 'CANCELLED') this.#skipPending('The run was cancelled')
+    if (this.#exit !== undefined) this.#skipPending(this.#exit.message)
     const tasks = this.#ensemble.plan.order.flatMap((name) => this.#completed.get(name) ?? [])
     const used: readonly TaskUsage[] = [...tasks, ...this.#lost]
     const result: RunResult = {
@@ -266,20 +285,32 @@ class Run {
     return result
   }
 
+  #skipPending(reason: string): void {
+    for (const [name, phase] of this.#phases) {
+      if (phase === 'pending') this.#skip(name, reason)
+    }
+  }
+
   #ending(): RunEnding {
     const unfinished = [...this.#phases.values()].some((phase) => phase !== 'completed')
     if (!unfinished) return 'COMPLETED'
-    return this.#signal.aborted ? 'CANCELLED' : 'FAILED'
+    if (this.#signal.aborted) return 'CANCELLED'
+    return this.#failure === undefined && this.#exit !== undefined ? 'COMPLETED' : 'FAILED'
+  }
+
+  #exitReason(status: RunEnding): RunEventOf<'ensemble_completed'>['exitReason'] {
+    if (status === 'FAILED') return 'ERROR'
+    if (status === 'CANCELLED' || this.#exit === undefined) return status
+    return this.#exit.details?.timedOut === true ? 'TIMEOUT' : 'USER_EXIT_EARLY'
   }
 
   #emitEnd({ status, tasks, durationMs, metrics, error }: RunResult): void {
-    const exitReasons = { COMPLETED: 'COMPLETED', FAILED: 'ERROR', CANCELLED: 'CANCELLED' } as const
     this.#journal.emit({
       type: 'ensemble_completed',
       ensembleId: this.#runId,
       completedAt: isoNow(this.#clock),
       durationMs,
-      exitReason: exitReasons[status],
+      exitReason: this.#exitReason(status),
       ...metrics,
     })
     this.#journal.emit({
@@ -295,6 +326,21 @@ class Run {
       metrics,
       ...(error === undefined ? {} : { error: error.message }),
     })
+  }
+}
+
+function toolingOf(
+  { maxConcurrentToolCalls }: Ensemble,
+  { reviewer, toolMetrics, clock }: RunOptions,
+): Tooling {
+  return {
+    limiter: createLimiter({
+      maxConcurrent: maxConcurrentToolCalls,
+      ...(clock === undefined ? {} : { clock }),
+    }),
+    maxConcurrentCalls: maxConcurrentToolCalls,
+    ...(reviewer === undefined ? {} : { reviewer }),
+    ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
   }
 }
 

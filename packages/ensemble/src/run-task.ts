@@ -4,9 +4,8 @@
  * T1 task_started, task_input, the loop's events, then exactly one of task_completed and task_failed.
  * T2 task_completed is committed together with the checkpoint that keeps the task from running again.
  */
-import { isoNow, TuttiError } from '@tutti/core'
+import { isoNow, limitText, TuttiError } from '@tutti/core'
 
-import { limitText } from './agent/limit-text.ts'
 import { LoopTotals, type TaskUsage } from './agent/loop-totals.ts'
 import { runAgentLoop, type AgentLoopResult } from './agent/loop.ts'
 import { contextText, firstMessages, type ContextOutput, type TaskText } from './agent/prompt.ts'

@@ -276,7 +276,7 @@ it('[C8] tool calls that wait for a place never start', async () => {
   await clock.advance(1_000)
   controller.abort()
   expect((await run.ended).durationMs).toBe(1_000)
-  expect(started).toBe(8)
+  expect(started).toBe(16)
   expect(eventsOf(run.events, 'tool_called')).toHaveLength(20)
 })
 

@@ -198,6 +198,8 @@ export const FAILURE_CODES = {
   },
   TOOL_TIMEOUT: { retryable: true, meaning: 'A tool took longer than its time limit' },
   TOOL_FAILED: { retryable: true, meaning: 'A tool reported a failure or threw' },
+  TOOL_REJECTED: { retryable: false, meaning: 'A reviewer refused the tool call' },
+  EXIT_EARLY: { retryable: false, meaning: 'A reviewer ended the run early' },
   TOOL_UNKNOWN: {
     retryable: false,
     meaning: 'The model asked for a tool that the task does not have',

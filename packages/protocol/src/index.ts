@@ -57,6 +57,7 @@ export {
   LlmMessage,
   Token,
   ToolCalled,
+  ToolProgressed,
 } from './schemas/events/agent-events.ts'
 export { RequestedToolCall } from './schemas/events/positions.ts'
 export {

@@ -79,7 +79,8 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
     case 'metrics_snapshot':
       return [change(event, { inputTokens: event.inputTokens, outputTokens: event.outputTokens })]
     case 'tool_called':
-      return [{ ...change(event, {}), addToolCalls: 1 }]
+      // A step is a part of a call that is counted itself.
+      return event.parentToolCallId === undefined ? [{ ...change(event, {}), addToolCalls: 1 }] : []
     case 'task_completed':
       return [
         change(event, {

@@ -5,7 +5,8 @@ import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '..
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
 import { task, type TaskDefinition } from '../task.ts'
 import { LoopTotals } from './loop-totals.ts'
-import { runAgentLoop, toolSpecifications, type AgentLoopResult } from './loop.ts'
+import { MAX_TOOL_TEXT_LENGTH, toolSpecifications } from './call-tools.ts'
+import { runAgentLoop, type AgentLoopResult } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 
 import type { ChatModel, Message } from '../model/chat-model.ts'
@@ -58,6 +59,7 @@ async function run(
         signal: signal ?? new AbortController().signal,
         clock,
         logger: silentLogger,
+        tooling: {},
         maxToolOutputLength,
         emit(event) {
           events.push(event)
@@ -236,7 +238,7 @@ it('[L3] whatever fails in a tool is told to the model, and the loop goes on', a
     execute: () => new Promise(() => undefined),
   })
   const model = scriptedModel([
-    calls(['boom', ''], ['hang', ''], ['nope', ''], ['echo', { input: 5 }], ['echo', 'fine']),
+    calls(['boom', ''], ['hang', ''], ['nope', ''], ['echo', { text: 5 }], ['echo', 'fine']),
     'done anyway',
   ])
   const running = run(model, { tools: [boom, hang, echo] })
@@ -247,7 +249,7 @@ it('[L3] whatever fails in a tool is told to the model, and the loop goes on', a
     'Error: No network',
     'Error: Tool "hang" timed out after 700 ms',
     'Error: Unknown tool "nope". Available: [boom, hang, echo]',
-    'Error: Invalid input for "echo": /input must be a string, got 5',
+    'Error: Invalid input for "echo": /input is required',
     'fine',
   ])
   const outcomes = eventsOf(events, 'tool_called').map(({ toolCallId, outcome, toolResult }) => [
@@ -353,6 +355,37 @@ describe('[L7] a tool output longer than maxToolOutputLength', () => {
       long,
       'short',
     ])
+  })
+
+  it('is cut in the event too beyond the limit of events, and so are arguments and values', async () => {
+    const long = 'x'.repeat(MAX_TOOL_TEXT_LENGTH)
+    const big = defineTool({
+      name: 'big',
+      description: 'Gives a lot',
+      input: Type.Object({ text: Type.String() }),
+      output: Type.Object({ text: Type.String() }),
+      execute: (input) => input,
+    })
+    const model = scriptedModel([
+      {
+        toolCalls: [
+          { name: 'big', arguments: { text: long } },
+          { name: 'echo', arguments: { input: long } },
+        ],
+      },
+      'done',
+    ])
+    await run(model, { tools: [big, echo] })
+    const [bigCall, echoCall] = ['big', 'echo'].map((name) =>
+      eventsOf(events, 'tool_called').find(({ toolName }) => toolName === name),
+    )
+    const note = `\n[truncated: ${MAX_TOOL_TEXT_LENGTH + 11} characters in full]`
+    expect(bigCall?.toolResult?.endsWith(note)).toBe(true)
+    expect(bigCall?.toolResult).toHaveLength(MAX_TOOL_TEXT_LENGTH + note.length)
+    expect(bigCall?.toolArguments?.endsWith(note)).toBe(true)
+    expect(bigCall?.structuredResult).toBeNull()
+    expect(echoCall?.toolResult).toBe(long)
+    expect(model.requests[1]?.messages.at(-1)?.content).toBe(long)
   })
 
   it('stays whole when the limit is negative', async () => {

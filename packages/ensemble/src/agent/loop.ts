@@ -5,27 +5,25 @@
  *      ▲                          │
  *      └── results ◀─ tool calls ◀┘
  *
- * It decides nothing itself: `step.ts` says what follows a reply. It knows nothing of other tasks, of
+ * It decides nothing itself: `step.ts` says what follows a reply, and `call-tools.ts` makes the calls. It knows nothing of other tasks, of
  * stores or of the wire's readers: it emits events and returns.
  *
  * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed.
- * L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
- * L3 A tool's failure is told to the model and never ends the loop.
  * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  * L5 An aborted signal ends the loop with CANCELLED; nothing is emitted for the call that was cut off.
  */
-import { isoNow, runToolCalls, toModelText, TuttiError } from '@tutti/core'
+import { isoNow } from '@tutti/core'
 
 import { callModel } from '../model/call-model.ts'
 import { addTokens, tokensOfCall } from '../tokens.ts'
-import { limitText } from './limit-text.ts'
+import { callTools } from './call-tools.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 
-import type { ChatModel, Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
+import type { ChatModel, Message, ModelReply } from '../model/chat-model.ts'
 import type { TaskScope } from '../task-scope.ts'
 import type { LoopTotals } from './loop-totals.ts'
-import type { ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { ToolCall } from '@tutti/core'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
@@ -50,7 +48,8 @@ export interface AgentLoopResult {
 /**
  * Runs one agent until it answers.
  *
- * @throws {TuttiError} MODEL_FAILED when a model call fails, CANCELLED when the signal aborts.
+ * @throws {TuttiError} MODEL_FAILED when a model call fails, CANCELLED when the signal aborts, and what
+ * {@link callTools} throws.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<AgentLoopResult> {
   const { scope, totals } = input
@@ -122,79 +121,6 @@ function responseOf(
   return { responseType: 'TOOL_CALLS', ...text, toolRequests: step.calls.map(toWireCall) }
 }
 
-interface ToolTurn {
-  readonly iterationIndex: number
-  readonly calls: readonly ToolCall[]
-  readonly totals: LoopTotals
-}
-
-async function callTools(
-  scope: TaskScope,
-  { iterationIndex, calls, totals }: ToolTurn,
-): Promise<readonly Message[]> {
-  const { identity, task, signal } = scope
-  const outcomes = await runToolCalls(task.tools, calls, {
-    signal,
-    clock: scope.clock,
-    logger: scope.logger,
-    agentRole: identity.agentRole,
-    taskName: identity.taskName,
-    runId: scope.runId,
-    idempotencyPrefix: `${scope.runId}/${identity.taskName}/${identity.attempt}/${iterationIndex}/`,
-    onOutcome: (call, outcome) => {
-      totals.toolCallCount += 1
-      totals.toolExecutionTimeMs += outcome.durationMs
-      emitToolCalled(scope, { iterationIndex, call, outcome })
-    },
-  })
-  if (signal.aborted) throw new TuttiError('CANCELLED', 'Tool calls were cancelled')
-  return calls.map((call, index) => ({
-    role: 'tool',
-    toolCallId: call.id,
-    toolName: call.name,
-    content: toolText(outcomes[index], scope.maxToolOutputLength),
-  }))
-}
-
-function toolText(outcome: ToolCallOutcome | undefined, maxLength: number): string {
-  return outcome === undefined ? '' : limitText(toModelText(outcome.result), maxLength)
-}
-
-interface EndedCall {
-  readonly iterationIndex: number
-  readonly call: ToolCall
-  readonly outcome: ToolCallOutcome
-}
-
-function emitToolCalled(scope: TaskScope, { iterationIndex, call, outcome }: EndedCall): void {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
-  scope.emit({
-    type: 'tool_called',
-    agentRole,
-    taskIndex,
-    taskName,
-    attempt,
-    iterationIndex,
-    toolCallId: call.id,
-    toolName: call.name,
-    durationMs: outcome.durationMs,
-    outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
-    toolArguments: call.arguments,
-    toolResult: toModelText(outcome.result),
-    structuredResult: asJson(outcome.result.structured),
-  })
-}
-
-/** `value` as its JSON says it, null when it has none: a tool may give anything, an event may not. */
-function asJson(value: unknown): unknown {
-  try {
-    const text: string | undefined = JSON.stringify(value)
-    return text === undefined ? null : JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 function emitMetrics(scope: TaskScope, totals: LoopTotals): void {
   const { agentRole, taskIndex, taskName, attempt } = scope.identity
   scope.emit({
@@ -209,13 +135,6 @@ function emitMetrics(scope: TaskScope, totals: LoopTotals): void {
     toolExecutionTimeMs: totals.toolExecutionTimeMs,
     iterationCount: totals.iterations,
   })
-}
-
-/** The tools of a task as the model sees them. */
-export function toolSpecifications(
-  tools: TaskScope['task']['tools'],
-): readonly ToolSpecification[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
 }
 
 function toWireCall(call: ToolCall): { name: string; arguments: string } {

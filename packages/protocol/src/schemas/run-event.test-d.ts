@@ -48,6 +48,7 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'llm_iteration_started':
       case 'token':
       case 'llm_iteration_completed':
+      case 'tool_progress':
       case 'tool_called':
       case 'delegation_started':
       case 'delegation_completed':

@@ -12,6 +12,7 @@ const TYPES = [
   'llm_iteration_started',
   'token',
   'llm_iteration_completed',
+  'tool_progress',
   'tool_called',
   'delegation_started',
   'delegation_completed',

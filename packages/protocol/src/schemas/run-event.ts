@@ -20,6 +20,7 @@ import {
   LlmIterationStarted,
   Token,
   ToolCalled,
+  ToolProgressed,
 } from './events/agent-events.ts'
 import {
   EnsembleCompleted,
@@ -57,6 +58,7 @@ export const RunEvent = Type.Union([
   LlmIterationStarted,
   Token,
   LlmIterationCompleted,
+  ToolProgressed,
   ToolCalled,
   DelegationStarted,
   DelegationCompleted,

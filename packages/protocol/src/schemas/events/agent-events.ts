@@ -57,7 +57,10 @@ export const Token = Type.Object({
 })
 export type Token = Type.Static<typeof Token>
 
-/** A tool call ended. AgentEnsemble wire. */
+/**
+ * A tool call ended. AgentEnsemble wire; the steps of a tool that calls others (ours) come before the
+ * call that they are a part of.
+ */
 export const ToolCalled = Type.Object({
   type: Type.Literal('tool_called'),
   agentRole: Type.String(),
@@ -73,8 +76,25 @@ export const ToolCalled = Type.Object({
   ...taskAttempt,
   iterationIndex: Count,
   toolCallId: Type.String(),
+  /** Present on a step: the call that it is a part of. */
+  parentToolCallId: Type.Optional(Type.String()),
 })
 export type ToolCalled = Type.Static<typeof ToolCalled>
+
+/** A tool says how far its call is. Ours. */
+export const ToolProgressed = Type.Object({
+  type: Type.Literal('tool_progress'),
+  agentRole: Type.String(),
+  ...taskPosition,
+  iterationIndex: Count,
+  toolCallId: Type.String(),
+  toolName: Type.String(),
+  message: Type.String(),
+  /** Done so far; absent when the tool does not know. */
+  fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  sentAt: Instant,
+})
+export type ToolProgressed = Type.Static<typeof ToolProgressed>
 
 const delegation = {
   delegationId: Type.String(),

@@ -1,12 +1,15 @@
 /** Runs the tool calls of one model turn: concurrently, bounded, with results in the order of the calls. */
-import { runTool, type RunToolOptions, type ToolCall, type ToolCallOutcome } from './run-tool.ts'
-import { ToolResult } from './tool-result.ts'
+import { ToolResult } from '../tool-result.ts'
+import { tell } from './running-call.ts'
+import { runTool } from './run-tool.ts'
 
-import type { AgentTool } from './tool.ts'
+import type { AgentTool } from '../tool.ts'
+import type { RunToolOptions } from './options.ts'
+import type { ToolCall, ToolCallOutcome } from './outcome.ts'
 
 /** Surroundings of a batch of calls. */
 export interface RunToolCallsOptions extends Omit<RunToolOptions, 'idempotencyKey'> {
-  /** Calls running at the same time, at most; less than 1 counts as 1. @default 8 */
+  /** Calls of this batch running at the same time, at most; less than 1 counts as 1. @default 8 */
   readonly maxConcurrentCalls?: number
   /** Put before each call's id to make its idempotency key. @default '' */
   readonly idempotencyPrefix?: string
@@ -26,13 +29,6 @@ export async function runToolCalls(
   const width = Math.max(1, options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS)
   const outcomes: ToolCallOutcome[] = []
   const waiting = calls.entries()
-  const tell = (call: ToolCall, outcome: ToolCallOutcome): void => {
-    try {
-      onOutcome?.(call, outcome)
-    } catch (error) {
-      options.logger?.error('A listener of tool outcomes threw', { tool: call.name, error })
-    }
-  }
   const worker = async (): Promise<void> => {
     for (const [index, call] of waiting) {
       const tool = tools.find(({ name }) => name === call.name)
@@ -44,7 +40,7 @@ export async function runToolCalls(
               idempotencyKey: `${idempotencyPrefix}${call.id}`,
             })
       outcomes[index] = outcome
-      tell(call, outcome)
+      tell(options, 'tool outcomes', () => onOutcome?.(call, outcome))
     }
   }
   await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))
@@ -54,5 +50,5 @@ export async function runToolCalls(
 function unknownTool(name: string, tools: readonly AgentTool[]): ToolCallOutcome {
   const known = tools.map((tool) => tool.name).join(', ')
   const result = ToolResult.failure(`Unknown tool "${name}". Available: [${known}]`)
-  return { result, durationMs: 0, end: 'finished' }
+  return { result, durationMs: 0, waitedMs: 0, end: 'finished' }
 }

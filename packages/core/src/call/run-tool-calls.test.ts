@@ -1,14 +1,15 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { fakeClock, settle } from '../test/fake-clock.ts'
-import { sleep } from './clock.ts'
-import { defineTextTool } from './define-tool.ts'
-import { silentLogger } from './logger.ts'
+import { fakeClock, settle } from '../../test/fake-clock.ts'
+import { sleep } from '../clock.ts'
+import { defineTextTool } from '../define-tool.ts'
+import { silentLogger } from '../logger.ts'
 import { runToolCalls } from './run-tool-calls.ts'
-import { ToolResult } from './tool-result.ts'
+import { ToolResult } from '../tool-result.ts'
 
-import type { ToolCall, ToolCallOutcome } from './run-tool.ts'
-import type { AgentTool, ToolContext } from './tool.ts'
+import type { ToolCall, ToolCallOutcome } from './outcome.ts'
+import type { ToolContext } from '../tool-context.ts'
+import type { AgentTool } from '../tool.ts'
 
 const clock = fakeClock()
 
@@ -122,6 +123,7 @@ describe('runToolCalls', () => {
     expect(outcome).toEqual({
       result: ToolResult.failure('Unknown tool "serach". Available: [fail, hang]'),
       durationMs: 0,
+      waitedMs: 0,
       end: 'finished',
     })
   })
@@ -131,7 +133,7 @@ describe('runToolCalls', () => {
       call('a', 'fail', 'No network'),
       call('b', 'hang', ''),
       call('c', 'nope', ''),
-      { id: 'd', name: 'wait', arguments: '{' },
+      { id: 'd', name: 'wait', arguments: '{"input":null}' },
       call('e', 'wait', 50),
     ]
     const running = runToolCalls([waiter().tool, fail, hang], calls, { clock })
@@ -139,7 +141,7 @@ describe('runToolCalls', () => {
     const outcomes = await running
     expect(outcomes.map(({ result }) => result.success)).toEqual([false, false, false, false, true])
     expect(outcomes.map(({ end }) => end)).toEqual([
-      'finished',
+      'threw',
       'timed_out',
       'finished',
       'finished',
@@ -149,7 +151,7 @@ describe('runToolCalls', () => {
   })
 
   it('a listener that throws is logged and loses nothing', async () => {
-    const error = vi.fn<typeof silentLogger.error>()
+    const warn = vi.fn<typeof silentLogger.warn>()
     const boom = new Error('boom')
     const running = runToolCalls(
       [waiter().tool],
@@ -157,7 +159,7 @@ describe('runToolCalls', () => {
       {
         clock,
         maxConcurrentCalls: 1,
-        logger: { ...silentLogger, error },
+        logger: { ...silentLogger, warn },
         onOutcome() {
           throw boom
         },
@@ -169,9 +171,8 @@ describe('runToolCalls', () => {
       'waited 20',
       'waited 30',
     ])
-    expect(error).toHaveBeenCalledTimes(3)
-    expect(error).toHaveBeenCalledWith('A listener of tool outcomes threw', {
-      tool: 'wait',
+    expect(warn).toHaveBeenCalledTimes(3)
+    expect(warn).toHaveBeenCalledWith('A listener of tool outcomes threw', {
       error: boom,
     })
   })

@@ -1,17 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { fakeClock, settle, type FakeClock } from '../test/fake-clock.ts'
-import { defineTool, type ToolReturn } from './define-tool.ts'
-import { silentLogger } from './logger.ts'
-import { runTool, type ToolCallOutcome } from './run-tool.ts'
-import { sleep } from './clock.ts'
-import { ToolResult } from './tool-result.ts'
+import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
+import { defineTool, type ToolReturn } from '../define-tool.ts'
+import { silentLogger } from '../logger.ts'
+import { runTool } from './run-tool.ts'
+import { sleep } from '../clock.ts'
+import { ToolResult } from '../tool-result.ts'
 
 import Type from 'typebox'
 
-import type { AgentTool, ToolContext } from './tool.ts'
+import type { ToolContext } from '../tool-context.ts'
+import type { AgentTool } from '../tool.ts'
+import type { ToolCallOutcome } from './outcome.ts'
 
-type Body = (context: ToolContext) => ToolReturn<Type.TString> | Promise<ToolReturn<Type.TString>>
+type Body = (context: ToolContext) => ToolReturn | Promise<ToolReturn>
 
 const CALL = { id: 'call-1', name: 'work', arguments: '{}' }
 
@@ -44,6 +46,7 @@ describe('a call that finishes', () => {
     expect(await running).toEqual({
       result: ToolResult.success('done'),
       durationMs: 120,
+      waitedMs: 0,
       end: 'finished',
     })
   })
@@ -145,7 +148,8 @@ describe('[R1] a throw of the tool body becomes a failed result', () => {
     expect(await start(body)).toEqual({
       result: { success: false, output: '', errorMessage },
       durationMs: 0,
-      end: 'finished',
+      waitedMs: 0,
+      end: 'threw',
     })
   })
 
@@ -187,6 +191,7 @@ describe('[R2] a call ends at its time limit', () => {
     expect(await running).toEqual({
       result: ToolResult.failure('Tool "work" timed out after 250 ms'),
       durationMs: 250,
+      waitedMs: 0,
       end: 'timed_out',
     })
     expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
@@ -242,6 +247,7 @@ describe('[R3] an abort of the caller', () => {
     expect(await start(body, { signal: AbortSignal.abort() })).toEqual({
       result: ToolResult.failure('Tool "work" was cancelled'),
       durationMs: 0,
+      waitedMs: 0,
       end: 'cancelled',
     })
     expect(body).not.toHaveBeenCalled()
@@ -267,6 +273,7 @@ describe('[R3] an abort of the caller', () => {
     expect(await running).toEqual({
       result: ToolResult.failure('Tool "work" was cancelled'),
       durationMs: 70,
+      waitedMs: 0,
       end: 'cancelled',
     })
   })
@@ -318,6 +325,7 @@ describe('[R3] an abort of the caller', () => {
     expect(await patient).toEqual({
       result: ToolResult.failure(message),
       durationMs: 6_000,
+      waitedMs: 0,
       end: 'abandoned',
     })
     expect(await hasty).toMatchObject({ durationMs: 1_020, end: 'abandoned' })

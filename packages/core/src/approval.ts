@@ -1,0 +1,60 @@
+/** Approval of a tool call by a person: what is asked, and what can be answered. */
+import type { Problem } from '@tutti/protocol'
+import type { TSchema } from 'typebox'
+
+/** Time a reviewer has when nothing else is said; AgentEnsemble's. */
+export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
+
+/** What happens when nobody answers in time. */
+export type ApprovalTimeoutAction = 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
+
+/** How long to wait for an answer, and what silence means. */
+export interface ApprovalOptions {
+  /** In milliseconds; Infinity waits for ever. @default 300000 */
+  readonly timeoutMs?: number
+  /** @default EXIT_EARLY */
+  readonly onTimeout?: ApprovalTimeoutAction
+}
+
+/** What a tool that asked learns: go on, or go on with another input. */
+export type ApprovalDecision<Input = unknown> =
+  | { readonly action: 'CONTINUE'; readonly timedOut: boolean }
+  | { readonly action: 'EDIT'; readonly input: Input }
+
+/** What a reviewer is asked. */
+export interface ApprovalRequest {
+  /** What the tool is about to do, in its own words. */
+  readonly description: string
+  readonly toolName: string
+  readonly callId: string
+  readonly agentRole: string
+  readonly taskName?: string
+  readonly runId?: string
+  /** The input that the call came with. */
+  readonly input: unknown
+  /** JSON Schema that an edited input must fit. */
+  readonly inputSchema: TSchema
+  /** The problems of an edited input; none when it fits. */
+  checkEdit(input: unknown): Promise<readonly Problem[]>
+  readonly timeoutMs: number
+  readonly onTimeout: ApprovalTimeoutAction
+}
+
+/** What a reviewer can answer. */
+export type ApprovalAnswer =
+  | { readonly action: 'CONTINUE' }
+  /** Goes on with this input in place of the model's. */
+  | { readonly action: 'EDIT'; readonly input: unknown }
+  /** Does not do it; the model reads why. */
+  | { readonly action: 'REJECT'; readonly feedback?: string }
+  /** Ends the whole run, keeping what is done. */
+  | { readonly action: 'EXIT_EARLY' }
+
+/** The port to whoever decides. */
+export interface Reviewer {
+  /**
+   * Answers a request. The signal aborts when the answer is no longer needed: it came too late, or the
+   * call was cancelled.
+   */
+  decide(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>
+}

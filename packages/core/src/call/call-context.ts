@@ -1,0 +1,82 @@
+/**
+ * The context that a tool body is given.
+ *
+ * Nearly every body uses little of it, so what costs something (the signal, the functions) is made
+ * when it is asked for.
+ */
+import { requestApproval } from './request-approval.ts'
+import { runStep, type RunCall } from './run-step.ts'
+import { silentLogger, type Logger } from '../logger.ts'
+import { tell, type RunningCall } from './running-call.ts'
+
+import type { ToolContext, ToolMeter } from '../tool-context.ts'
+
+/** A {@link ToolContext} over a call in flight. */
+export class CallContext implements ToolContext {
+  readonly callId: string
+  readonly idempotencyKey: string
+  readonly agentRole: string
+  readonly logger: Logger
+  declare readonly taskName?: string
+  declare readonly runId?: string
+  readonly #running: RunningCall
+  readonly #runCall: RunCall
+
+  constructor(running: RunningCall, runCall: RunCall) {
+    const { call, options } = running
+    this.callId = call.id
+    this.idempotencyKey = options.idempotencyKey ?? call.id
+    this.agentRole = options.agentRole ?? 'unknown'
+    this.logger = options.logger ?? silentLogger
+    if (options.taskName !== undefined) this.taskName = options.taskName
+    if (options.runId !== undefined) this.runId = options.runId
+    this.#running = running
+    this.#runCall = runCall
+  }
+
+  get signal(): AbortSignal {
+    return this.#running.signal
+  }
+
+  get hasReviewer(): boolean {
+    return this.#running.options.reviewer !== undefined
+  }
+
+  get metrics(): ToolMeter {
+    const { tool, options } = this.#running
+    const labels = { toolName: tool.name, agentRole: this.agentRole }
+    return {
+      increment: (name, by = 1) => {
+        tell(options, 'tool metrics', () => options.metrics?.increment(labels, name, by))
+      },
+      record: (name, value) => {
+        tell(options, 'tool metrics', () => options.metrics?.record(labels, name, value))
+      },
+    }
+  }
+
+  get reportProgress(): ToolContext['reportProgress'] {
+    return (progress) => {
+      const { call, options, over } = this.#running
+      if (over) return
+      const told = typeof progress === 'string' ? { message: progress } : progress
+      tell(options, 'tool progress', () => options.onProgress?.(call, told))
+    }
+  }
+
+  get reportFileChange(): ToolContext['reportFileChange'] {
+    return (change) => {
+      const { call, options } = this.#running
+      tell(options, 'file changes', () => options.onFileChange?.(call, change))
+    }
+  }
+
+  get requestApproval(): ToolContext['requestApproval'] {
+    return (description, options) => requestApproval(this.#running, description, options)
+  }
+
+  get callTool(): ToolContext['callTool'] {
+    return (tool, input, options) =>
+      runStep(this.#running, { tool, input, ...options }, this.#runCall)
+  }
+}

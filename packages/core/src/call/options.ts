@@ -1,0 +1,40 @@
+/** The surroundings of tool calls: what a run, a pipeline or a test gives to the calls it makes. */
+import type { Reviewer } from '../approval.ts'
+import type { Clock } from '../clock.ts'
+import type { Limiter } from '../limiter.ts'
+import type { Logger } from '../logger.ts'
+import type { ToolMetrics } from '../metrics.ts'
+import type { FileChange, ToolProgress } from '../tool-context.ts'
+import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
+
+/**
+ * How long what was cancelled may take to stop before it is abandoned: enough to close a connection or
+ * end a child process, short enough for a person who waits.
+ */
+export const CANCEL_GRACE_MS = 5_000
+
+/** Surroundings of a call. What its listeners throw is logged and changes nothing. */
+export interface RunToolOptions {
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  readonly logger?: Logger
+  readonly agentRole?: string
+  readonly taskName?: string
+  readonly runId?: string
+  /** Stable identity of the call. @default the model's id of the call */
+  readonly idempotencyKey?: string
+  /** How long a cancelled tool may take to stop, in milliseconds. @default 5000 */
+  readonly graceMs?: number
+  /** Whom tools ask for approval. */
+  readonly reviewer?: Reviewer
+  /** Where calls are counted. */
+  readonly metrics?: ToolMetrics
+  /** Bounds the calls of whoever shares it, besides the limiter that a tool may have of its own. */
+  readonly limiter?: Limiter
+  /** Told how far a call is. */
+  readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void
+  /** Told of files that a call has changed. */
+  readonly onFileChange?: (call: ToolCall, change: FileChange) => void
+  /** Told of each call that a tool made as a part of its own, as it ends. */
+  readonly onNestedOutcome?: (call: NestedToolCall, outcome: ToolCallOutcome) => void
+}

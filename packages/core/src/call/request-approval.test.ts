@@ -1,0 +1,365 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import Type from 'typebox'
+
+import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
+import { sleep } from '../clock.ts'
+import { defineTextTool, defineTool } from '../define-tool.ts'
+import { createToolMetrics } from '../metrics.ts'
+import { ToolResult } from '../tool-result.ts'
+import { runTool } from './run-tool.ts'
+
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
+import type { AgentTool } from '../tool.ts'
+import type { ToolContext } from '../tool-context.ts'
+
+const Order = Type.Object({ item: Type.String(), count: Type.Integer({ minimum: 1 }) })
+
+let clock: FakeClock
+let requests: ApprovalRequest[]
+
+beforeEach(() => {
+  clock = fakeClock()
+  requests = []
+})
+
+afterEach(() => {
+  if (clock.pending > 0) throw new Error(`${clock.pending} timers were left`)
+})
+
+describe('a tool that declares requireApproval', () => {
+  const execute = vi.fn<(order: { item: string; count: number }) => string>(
+    ({ item, count }) => `Ordered ${count} ${item}`,
+  )
+  const order = defineTool({
+    name: 'order',
+    description: 'Orders goods',
+    input: Order,
+    requireApproval: true,
+    execute,
+  })
+  const call = { id: 'c1', name: 'order', arguments: '{"item":"tea","count":2}' }
+
+  beforeEach(() => {
+    execute.mockClear()
+  })
+
+  it('says so', () => {
+    expect(order.requireApproval).toBe(true)
+  })
+
+  it('asks before the body runs, with what it would work on', async () => {
+    const reviewer = answering({ action: 'CONTINUE' })
+    const { result } = await runTool(order, call, {
+      clock,
+      reviewer,
+      agentRole: 'Buyer',
+      taskName: 'shop',
+      runId: 'run-1',
+    })
+    expect(result).toEqual(ToolResult.success('Ordered 2 tea'))
+    expect(requests).toEqual([
+      {
+        description: 'Call tool: order\nInput: {"item":"tea","count":2}',
+        toolName: 'order',
+        callId: 'c1',
+        agentRole: 'Buyer',
+        taskName: 'shop',
+        runId: 'run-1',
+        input: { item: 'tea', count: 2 },
+        inputSchema: Order,
+        checkEdit: expect.any(Function),
+        timeoutMs: 300_000,
+        onTimeout: 'EXIT_EARLY',
+      },
+    ])
+  })
+
+  it('does not ask about input that does not fit', async () => {
+    const bad = { ...call, arguments: '{"count":0}' }
+    const { result } = await runTool(order, bad, {
+      clock,
+      reviewer: answering({ action: 'CONTINUE' }),
+    })
+    expect(result.success).toBe(false)
+    expect(requests).toEqual([])
+  })
+
+  it('EDIT replaces the input', async () => {
+    const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
+    const { result } = await runTool(order, call, { clock, reviewer })
+    expect(result.output).toBe('Ordered 1 tea')
+  })
+
+  it('an edit that does not fit fails the call with its problems, and the reviewer can ask for them first', async () => {
+    const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 0 } })
+    const outcome = await runTool(order, call, { clock, reviewer })
+    expect(outcome).toMatchObject({
+      end: 'finished',
+      result: ToolResult.failure('Invalid edited input for "order": /count must be >= 1, got 0'),
+    })
+    expect(execute).not.toHaveBeenCalled()
+    expect(await requests[0]?.checkEdit({ item: 'tea' })).toMatchObject([{ path: '/count' }])
+    expect(await requests[0]?.checkEdit({ item: 'tea', count: 1 })).toEqual([])
+  })
+
+  it('REJECT is a failure that the model reads', async () => {
+    const metrics = createToolMetrics()
+    const reviewer = answering({ action: 'REJECT', feedback: 'Too dear' })
+    const outcome = await runTool(order, call, { clock, reviewer, metrics })
+    expect(outcome).toMatchObject({
+      end: 'finished',
+      result: ToolResult.failure('The reviewer rejected the call of "order": Too dear'),
+    })
+    expect(outcome).not.toHaveProperty('error')
+    expect(execute).not.toHaveBeenCalled()
+    expect(metrics.snapshot()).toMatchObject([{ failure: 1, error: 0 }])
+  })
+
+  it('EXIT_EARLY is for the caller, and is not counted', async () => {
+    const metrics = createToolMetrics()
+    const reviewer = answering({ action: 'EXIT_EARLY' })
+    const outcome = await runTool(order, call, { clock, reviewer, metrics })
+    expect(outcome).toMatchObject({
+      end: 'exit_early',
+      error: { code: 'EXIT_EARLY', details: { timedOut: false } },
+    })
+    expect(execute).not.toHaveBeenCalled()
+    expect(metrics.snapshot()).toEqual([])
+  })
+
+  it('[A1] with no reviewer is misconfigured, never a silent yes', async () => {
+    const outcome = await runTool(order, call, { clock })
+    expect(outcome).toMatchObject({
+      end: 'misconfigured',
+      error: { code: 'TOOL_CONFIGURATION' },
+      result: ToolResult.failure('Tool "order" needs approval, and there is no reviewer to ask'),
+    })
+    expect(execute).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(new Error('Line is dead'))],
+    [
+      'throws',
+      () => {
+        throw new Error('Line is dead')
+      },
+    ],
+  ])('[A1] a reviewer that %s is a failure', async (_, decide) => {
+    const outcome = await runTool(order, call, { clock, reviewer: { decide } })
+    expect(outcome).toMatchObject({
+      end: 'threw',
+      result: ToolResult.failure('The reviewer of tool "order" could not be asked: Line is dead'),
+    })
+    expect(execute).not.toHaveBeenCalled()
+  })
+
+  it.each([[undefined], [null], [{}], [{ action: 'YES' }], ['CONTINUE']])(
+    '[A1] the answer %j is no yes',
+    async (answer) => {
+      const outcome = await runTool(order, call, { clock, reviewer: answering(answer as never) })
+      expect(outcome.result).toEqual(
+        ToolResult.failure('The reviewer of tool "order" gave no answer'),
+      )
+      expect(execute).not.toHaveBeenCalled()
+    },
+  )
+
+  it('is described in the words of its author, and waits as long as its author says', async () => {
+    const own = defineTool({
+      name: 'order',
+      description: 'Orders goods',
+      input: Order,
+      requireApproval: {
+        describe: ({ item }) => `Spend money on ${item}?`,
+        timeoutMs: 50,
+        onTimeout: 'FAIL',
+      },
+      execute,
+    })
+    const running = runTool(own, call, { clock, reviewer: silent })
+    await clock.advance(50)
+    expect(requests[0]?.description).toBe('Spend money on tea?')
+    expect(await running).toMatchObject({
+      end: 'finished',
+      result: ToolResult.failure('Nobody approved tool "order" within 50 ms'),
+    })
+  })
+
+  it('shows the first 200 characters of a long input', async () => {
+    const long = { ...call, arguments: JSON.stringify({ item: 'x'.repeat(900), count: 1 }) }
+    await runTool(order, long, { clock, reviewer: answering({ action: 'CONTINUE' }) })
+    expect(requests[0]?.description).toHaveLength('Call tool: order\nInput: '.length + 201)
+    expect(requests[0]?.description).toMatch(/^Call tool: order\nInput: \{"item":"x+…$/)
+  })
+})
+
+describe('context.requestApproval', () => {
+  it('CONTINUE and EDIT come back, an edit read by the schema of the tool', async () => {
+    const seen: unknown[] = []
+    const tool = asking(async (context) => {
+      seen.push(await context.requestApproval('Go on?'))
+    })
+    await runTool(tool, CALL, { clock, reviewer: answering({ action: 'CONTINUE' }) })
+    await runTool(tool, CALL, { clock, reviewer: answering({ action: 'EDIT', input: 'other' }) })
+    expect(seen).toEqual([
+      { action: 'CONTINUE', timedOut: false },
+      { action: 'EDIT', input: 'other' },
+    ])
+  })
+
+  it('a body can tell that there is nobody to ask', async () => {
+    const seen: boolean[] = []
+    const tool = asking(async (context) => {
+      seen.push(context.hasReviewer)
+    })
+    await runTool(tool, CALL, { clock })
+    await runTool(tool, CALL, { clock, reviewer: silent })
+    expect(seen).toEqual([false, true])
+  })
+
+  it.each([
+    ['CONTINUE', { action: 'CONTINUE', timedOut: true }, 'finished'],
+    ['EXIT_EARLY', undefined, 'exit_early'],
+    ['FAIL', undefined, 'finished'],
+  ] as const)('nobody answers: %s', async (onTimeout, decision, end) => {
+    let seen: unknown
+    const tool = asking(async (context) => {
+      seen = await context.requestApproval('Go on?', { timeoutMs: 1_000, onTimeout })
+    })
+    const running = runTool(tool, CALL, { clock, reviewer: silent })
+    await clock.advance(999)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    const outcome = await running
+    expect(outcome.end).toBe(end)
+    expect(outcome.result.success).toBe(onTimeout === 'CONTINUE')
+    if (end === 'exit_early') expect(outcome.error?.details).toEqual({ timedOut: true })
+    expect(seen).toEqual(decision)
+  })
+
+  it('waits five minutes and then exits early when nothing else is said', async () => {
+    const running = runTool(
+      asking((context) => context.requestApproval('Go on?')),
+      CALL,
+      {
+        clock,
+        reviewer: silent,
+      },
+    )
+    await clock.advance(299_999)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    expect(await running).toMatchObject({ end: 'exit_early' })
+  })
+
+  it("[A2] the tool's time stands still while a person decides, and goes on after that", async () => {
+    const answer = Promise.withResolvers<ApprovalAnswer>()
+    const tool = asking(
+      async (context) => {
+        await sleep(clock, 60)
+        await context.requestApproval('Go on?', { timeoutMs: Infinity })
+        await sleep(clock, 60)
+      },
+      { timeoutMs: 100 },
+    )
+    const running = runTool(tool, CALL, { clock, reviewer: { decide: () => answer.promise } })
+    await clock.advance(100_000)
+    answer.resolve({ action: 'CONTINUE' })
+    await clock.advance(39)
+    expect(clock.pending).toBe(2)
+    await clock.advance(1)
+    expect(await running).toMatchObject({ end: 'timed_out', durationMs: 100_040 })
+    await clock.advance(1_000)
+  })
+
+  it('[A2] two questions at once: time goes on when both are answered', async () => {
+    const first = Promise.withResolvers<ApprovalAnswer>()
+    const second = Promise.withResolvers<ApprovalAnswer>()
+    const answers = [first.promise, second.promise]
+    const tool = asking(
+      async (context) => {
+        await Promise.all([
+          context.requestApproval('One?', { timeoutMs: Infinity }),
+          context.requestApproval('Two?', { timeoutMs: Infinity }),
+        ])
+      },
+      { timeoutMs: 100 },
+    )
+    const decide = (): Promise<ApprovalAnswer> => answers.shift() ?? Promise.reject(new Error())
+    const running = runTool(tool, CALL, { clock, reviewer: { decide } })
+    await settle()
+    first.resolve({ action: 'CONTINUE' })
+    await clock.advance(10_000)
+    second.resolve({ action: 'CONTINUE' })
+    expect(await running).toMatchObject({ end: 'finished', durationMs: 10_000 })
+  })
+
+  it('a cancel ends the waiting, and the reviewer learns that its answer is not needed', async () => {
+    const controller = new AbortController()
+    let given: AbortSignal | undefined
+    const reviewer: Reviewer = {
+      decide(_, signal) {
+        given = signal
+        return new Promise(() => undefined)
+      },
+    }
+    const running = runTool(
+      asking((context) => context.requestApproval('Go on?')),
+      CALL,
+      {
+        clock,
+        reviewer,
+        signal: controller.signal,
+      },
+    )
+    await settle()
+    expect(given?.aborted).toBe(false)
+    controller.abort()
+    expect(await running).toMatchObject({ end: 'cancelled' })
+    expect(given?.aborted).toBe(true)
+  })
+
+  it('after a cancel nobody is asked', async () => {
+    const controller = new AbortController()
+    const tool = asking(async (context) => {
+      controller.abort()
+      await context.requestApproval('Go on?')
+    })
+    await runTool(tool, CALL, { clock, reviewer: silent, signal: controller.signal })
+    expect(requests).toEqual([])
+  })
+})
+
+const CALL = { id: 'c1', name: 'ask', arguments: '{"input":"x"}' }
+
+const silent: Reviewer = {
+  decide(request) {
+    requests.push(request)
+    return new Promise(() => undefined)
+  },
+}
+
+function answering(answer: ApprovalAnswer): Reviewer {
+  return {
+    decide(request) {
+      requests.push(request)
+      return Promise.resolve(answer)
+    },
+  }
+}
+
+function asking(
+  body: (context: ToolContext<string>) => Promise<unknown>,
+  settings: { readonly timeoutMs?: number } = {},
+): AgentTool {
+  return defineTextTool({
+    name: 'ask',
+    description: 'Asks',
+    ...settings,
+    async execute(_, context) {
+      await body(context)
+      return 'ok'
+    },
+  })
+}

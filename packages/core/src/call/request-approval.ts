@@ -1,0 +1,173 @@
+/**
+ * Asking the reviewer for a call in flight.
+ *
+ * A1 Silence, a reviewer that fails and an answer that does not fit are never a yes.
+ * A2 The time limits of the call and of all it is a part of stand still while a person decides.
+ */
+import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../approval.ts'
+import { systemClock } from '../clock.ts'
+import { errorMessage, TuttiError } from '../errors.ts'
+import { inputFailure } from '../input-failure.ts'
+
+import type {
+  ApprovalAnswer,
+  ApprovalDecision,
+  ApprovalOptions,
+  ApprovalRequest,
+  Reviewer,
+} from '../approval.ts'
+import type { AgentTool } from '../tool.ts'
+import type { RunningCall } from './running-call.ts'
+
+/** Asks, and waits for the decision; see `requestApproval` of {@link ToolContext}. */
+export async function requestApproval(
+  running: RunningCall,
+  description: string,
+  options: ApprovalOptions = {},
+): Promise<ApprovalDecision> {
+  const { tool, signal } = running
+  const { reviewer } = running.options
+  if (reviewer === undefined) {
+    throw new TuttiError(
+      'TOOL_CONFIGURATION',
+      `Tool "${tool.name}" needs approval, and there is no reviewer to ask`,
+    )
+  }
+  signal.throwIfAborted()
+  const request = requestOf(running, description, options)
+  const resume = running.pause()
+  try {
+    return await decisionOf(tool, await answerInTime(running, reviewer, request))
+  } finally {
+    resume()
+  }
+}
+
+function requestOf(
+  { tool, call, input, options }: RunningCall,
+  description: string,
+  { timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS, onTimeout = 'EXIT_EARLY' }: ApprovalOptions,
+): ApprovalRequest {
+  const { agentRole = 'unknown', taskName, runId } = options
+  return {
+    description,
+    toolName: tool.name,
+    callId: call.id,
+    agentRole,
+    ...(taskName === undefined ? {} : { taskName }),
+    ...(runId === undefined ? {} : { runId }),
+    input,
+    inputSchema: tool.inputSchema,
+    async checkEdit(edited) {
+      const decoded = await tool.readInput(edited)
+      return decoded.ok ? [] : decoded.problems
+    },
+    timeoutMs,
+    onTimeout,
+  }
+}
+
+type Answered = ApprovalAnswer | { readonly action: 'TIMED_OUT'; readonly request: ApprovalRequest }
+
+/** The reviewer's answer, or that the time for it is over; rejects when the call is stopped. */
+function answerInTime(
+  { signal, options }: RunningCall,
+  reviewer: Reviewer,
+  request: ApprovalRequest,
+): Promise<Answered> {
+  const { clock = systemClock } = options
+  const noLongerNeeded = new AbortController()
+  return new Promise<Answered>((resolve, reject) => {
+    const stopTimer =
+      request.timeoutMs === Infinity
+        ? undefined
+        : clock.after(request.timeoutMs, () => {
+            settle(() => {
+              resolve({ action: 'TIMED_OUT', request })
+            })
+          })
+    const onAbort = (): void => {
+      settle(() => {
+        reject(asError(signal.reason))
+      })
+    }
+    const settle = (end: () => void): void => {
+      stopTimer?.()
+      signal.removeEventListener('abort', onAbort)
+      end()
+      noLongerNeeded.abort()
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    askSafely(reviewer, request, noLongerNeeded.signal).then(
+      (answer) => {
+        settle(() => {
+          resolve(answer)
+        })
+      },
+      (error: unknown) => {
+        settle(() => {
+          reject(asError(error))
+        })
+      },
+    )
+  })
+}
+
+async function askSafely(
+  reviewer: Reviewer,
+  request: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  try {
+    return await reviewer.decide(request, signal)
+  } catch (error) {
+    const message = `The reviewer of tool "${request.toolName}" could not be asked: ${errorMessage(error)}`
+    throw new TuttiError('TOOL_FAILED', message, { cause: error, retryable: true })
+  }
+}
+
+async function decisionOf(
+  tool: AgentTool,
+  answer: Answered | null | undefined,
+): Promise<ApprovalDecision> {
+  switch (answer?.action) {
+    case 'CONTINUE':
+      return { action: 'CONTINUE', timedOut: false }
+    case 'EDIT': {
+      const decoded = await tool.readInput(answer.input)
+      if (decoded.ok) return { action: 'EDIT', input: decoded.value }
+      const message = inputFailure(tool.name, decoded.problems, 'edited input')
+      throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
+    }
+    case 'REJECT':
+      throw new TuttiError('TOOL_REJECTED', rejection(tool.name, answer.feedback))
+    case 'EXIT_EARLY':
+      throw exitEarly(`The reviewer of tool "${tool.name}" ended the run early`, false)
+    case 'TIMED_OUT':
+      return afterTimeout(tool, answer.request)
+    default:
+      throw new TuttiError('TOOL_FAILED', `The reviewer of tool "${tool.name}" gave no answer`)
+  }
+}
+
+function afterTimeout(
+  tool: AgentTool,
+  { timeoutMs, onTimeout }: ApprovalRequest,
+): ApprovalDecision {
+  if (onTimeout === 'CONTINUE') return { action: 'CONTINUE', timedOut: true }
+  const message = `Nobody approved tool "${tool.name}" within ${timeoutMs} ms`
+  throw onTimeout === 'FAIL' ? new TuttiError('TOOL_REJECTED', message) : exitEarly(message, true)
+}
+
+function exitEarly(message: string, timedOut: boolean): TuttiError {
+  return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
+}
+
+function rejection(name: string, feedback: string | undefined): string {
+  const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
+  return `The reviewer rejected the call of "${name}"${why}`
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new DOMException(errorMessage(reason), 'AbortError')
+}

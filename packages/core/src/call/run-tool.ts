@@ -1,0 +1,125 @@
+/**
+ * Runs one tool call safely: whatever the tool does, the caller gets exactly one outcome.
+ *
+ *   arguments ─parse─▶ input ─wait for a turn─▶ body ─▶ outcome ─▶ counted, returned
+ *
+ * The body in flight is `running-call.ts`; what it is given, `call-context.ts`.
+ *
+ * R4 Arguments are parsed and checked before the body runs.
+ * R5 A call waits for its turn before its time begins; a turn is given back when the call has its
+ *    outcome, also when the tool goes on against its signal.
+ * R6 Every call that was not cancelled counts once: as success, failure or error.
+ */
+import { systemClock } from '../clock.ts'
+import { errorMessage } from '../errors.ts'
+import { ToolResult } from '../tool-result.ts'
+import { CallContext } from './call-context.ts'
+import { RunningCall, tell, type CallToRun } from './running-call.ts'
+
+import type { Limiter } from '../limiter.ts'
+import type { CountedOutcome } from '../metrics.ts'
+import type { AgentTool } from '../tool.ts'
+import type { RunToolOptions } from './options.ts'
+import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
+
+/** Runs `call` on `tool`; never rejects. */
+export function runTool(
+  tool: AgentTool,
+  call: ToolCall,
+  options: RunToolOptions = {},
+): Promise<ToolCallOutcome> {
+  const parsed = parseArguments(tool, call.arguments)
+  if (parsed.ok) return runCall({ tool, call, input: parsed.value, options })
+  const outcome: ToolCallOutcome = {
+    result: parsed.failure,
+    end: 'finished',
+    durationMs: 0,
+    waitedMs: 0,
+  }
+  count(tool, options, outcome)
+  return Promise.resolve(outcome)
+}
+
+/** Runs a call whose arguments are parsed; never rejects. */
+export async function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
+  const { tool, options } = toRun
+  const { clock = systemClock } = options
+  const askedAt = clock.elapsed()
+  const limiters = limitersOf(toRun)
+  const turns = limiters.length === 0 ? limiters : await takeTurns(limiters, options.signal)
+  const startedAt = clock.elapsed()
+  const running = new RunningCall(toRun)
+  const ended = await running.run(new CallContext(running, runCall))
+  for (const limiter of turns) limiter.release()
+  const outcome: ToolCallOutcome = {
+    ...ended,
+    durationMs: Math.max(0, Math.round(clock.elapsed() - startedAt)),
+    waitedMs: Math.max(0, Math.round(startedAt - askedAt)),
+  }
+  count(tool, options, outcome)
+  return outcome
+}
+
+/** The limiters that a call needs a turn of, in one order for all calls, so that none wait in a circle. */
+function limitersOf({ tool, options, parent }: CallToRun): readonly Limiter[] {
+  const own = tool.limiter
+  const needed = [
+    options.limiter,
+    own === undefined || parent?.holds(own) === true ? undefined : own,
+  ]
+  return needed.filter((limiter) => limiter !== undefined)
+}
+
+/** Waits for a turn of each; none when the signal aborts before that. */
+async function takeTurns(
+  limiters: readonly Limiter[],
+  signal: AbortSignal | undefined,
+): Promise<readonly Limiter[]> {
+  const taken: Limiter[] = []
+  try {
+    for (const limiter of limiters) {
+      if (!limiter.tryAcquire()) await limiter.acquire(signal)
+      taken.push(limiter)
+    }
+    return taken
+  } catch {
+    for (const limiter of taken) limiter.release()
+    return []
+  }
+}
+
+const COUNTED: Readonly<Partial<Record<ToolCallEnd, CountedOutcome>>> = {
+  threw: 'error',
+  timed_out: 'error',
+  abandoned: 'error',
+}
+
+function count(tool: AgentTool, options: RunToolOptions, outcome: ToolCallOutcome): void {
+  const { metrics, agentRole = 'unknown' } = options
+  if (metrics === undefined) return
+  const { end, result, durationMs } = outcome
+  const counted = end === 'finished' ? (result.success ? 'success' : 'failure') : COUNTED[end]
+  if (counted === undefined) return
+  tell(options, 'tool metrics', () => {
+    metrics.countCall({ toolName: tool.name, agentRole }, counted, durationMs)
+  })
+}
+
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: ToolResult }
+
+/** What the model wrote as a value. A text tool takes text that is not JSON as its input, as it is. */
+function parseArguments(tool: AgentTool, text: string): Parsed {
+  if (text.trim() === '') return { ok: true, value: {} }
+  try {
+    const value: unknown = JSON.parse(text)
+    return { ok: true, value }
+  } catch (error) {
+    if (tool.kind === 'text') return { ok: true, value: text }
+    const failure = ToolResult.failure(
+      `Invalid input for "${tool.name}": arguments are not JSON (${errorMessage(error)})`,
+    )
+    return { ok: false, failure }
+  }
+}

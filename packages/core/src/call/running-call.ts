@@ -1,0 +1,212 @@
+/**
+ * One tool body in flight, against its time limit and its caller's signal, whichever ends first.
+ *
+ * R1 A throw of the tool body becomes a failed result; it never reaches the caller. Early exit and
+ *    misconfiguration are told apart from it by the end of the outcome.
+ * R2 A call ends at its time limit, also when the tool ignores its signal.
+ * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
+ *    to stop, at most `graceMs`, and says when it was abandoned.
+ */
+import { systemClock } from '../clock.ts'
+import { errorMessage, TuttiError } from '../errors.ts'
+import { silentLogger } from '../logger.ts'
+import { ToolResult } from '../tool-result.ts'
+import { Deadline } from './deadline.ts'
+import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
+
+import type { Limiter } from '../limiter.ts'
+import type { LogFields } from '../logger.ts'
+import type { ToolContext } from '../tool-context.ts'
+import type { AgentTool } from '../tool.ts'
+import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
+
+/** How a body ended: an outcome without its times. */
+export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error'>
+
+/** What is to be run. */
+export interface CallToRun {
+  readonly tool: AgentTool
+  readonly call: ToolCall
+  /** The parsed arguments. */
+  readonly input: unknown
+  readonly options: RunToolOptions
+  /** The call that this one is a part of. */
+  readonly parent?: RunningCall
+}
+
+/** A call that is being made; `run` makes it. */
+export class RunningCall {
+  readonly tool: AgentTool
+  readonly call: ToolCall
+  readonly input: unknown
+  readonly options: RunToolOptions
+  /** Steps in flight, by name: named when this call does not stop because of them. */
+  readonly steps = new Map<string, string>()
+  /** Steps made so far. */
+  stepCount = 0
+  /** Whether a step went on against its signal: this call then has not stopped either. */
+  hasAbandonedStep = false
+  readonly #parent: RunningCall | undefined
+  readonly #deadline: Deadline
+  #controller: AbortController | undefined
+  #stopReason: { readonly value: unknown } | undefined
+  #stopGrace: (() => void) | undefined
+  #resolve: ((ended: Ended) => void) | undefined
+  #over = false
+
+  constructor({ tool, call, input, options, parent }: CallToRun) {
+    this.tool = tool
+    this.call = call
+    this.input = input
+    this.options = options
+    this.#parent = parent
+    this.#deadline = new Deadline(options.clock ?? systemClock, tool.timeoutMs, () => {
+      this.#timeOut()
+    })
+  }
+
+  /** Whether the call has its outcome: what the body does after that is nobody's business. */
+  get over(): boolean {
+    return this.#over
+  }
+
+  /** The signal of the body, made when the body first asks for it. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#stopReason !== undefined) this.#controller.abort(this.#stopReason.value)
+    }
+    return this.#controller.signal
+  }
+
+  /** Whether this call, or one that it is a part of, has a turn of the limiter. */
+  holds(limiter: Limiter): boolean {
+    return this.tool.limiter === limiter || this.#parent?.holds(limiter) === true
+  }
+
+  /** Stops the time limits of this call and of those it is a part of; the returned function undoes it. */
+  pause(): () => void {
+    this.#deadline.pause()
+    const resumeParent = this.#parent?.pause()
+    return () => {
+      this.#deadline.resume()
+      resumeParent?.()
+    }
+  }
+
+  /** Makes the call. Never rejects. */
+  run(context: ToolContext): Promise<Ended> {
+    const { signal } = this.options
+    if (signal?.aborted === true) return Promise.resolve(this.#cancelled('cancelled'))
+    return new Promise((resolve) => {
+      this.#resolve = resolve
+      this.#deadline.start()
+      signal?.addEventListener('abort', this, { once: true })
+      this.#callBody(context).then(
+        (result) => {
+          this.#finish(
+            this.#isCancelled ? this.#cancelled('cancelled') : { result, end: 'finished' },
+          )
+        },
+        (error: unknown) => {
+          if (this.#over) this.#logThrow(error)
+          this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : this.#thrown(error))
+        },
+      )
+    })
+  }
+
+  /** The caller's signal aborted; an `EventListener` needs no closure for each call. */
+  handleEvent(): void {
+    const { signal, clock = systemClock, graceMs = CANCEL_GRACE_MS } = this.options
+    this.#deadline.end()
+    this.#stop(signal?.reason)
+    this.#stopGrace = clock.after(graceMs, () => {
+      this.#finish(this.#cancelled('abandoned'))
+    })
+  }
+
+  get #isCancelled(): boolean {
+    return this.options.signal?.aborted === true
+  }
+
+  async #callBody(context: ToolContext): Promise<ToolResult> {
+    return this.tool.call(this.input, context)
+  }
+
+  #timeOut(): void {
+    const { name, timeoutMs } = this.tool
+    const message = `Tool "${name}" timed out after ${timeoutMs} ms${this.#stepsInFlight()}`
+    this.#stop(new DOMException(message, 'TimeoutError'))
+    this.#finish({ result: ToolResult.failure(message), end: 'timed_out' })
+  }
+
+  #stop(reason: unknown): void {
+    this.#stopReason = { value: reason }
+    this.#controller?.abort(reason)
+  }
+
+  #finish(ended: Ended): void {
+    if (this.#over) return
+    this.#over = true
+    this.#deadline.end()
+    this.#stopGrace?.()
+    this.options.signal?.removeEventListener('abort', this)
+    this.#resolve?.(ended)
+  }
+
+  #thrown(error: unknown): Ended {
+    const result = ToolResult.failure(errorMessage(error))
+    if (TuttiError.isInstance(error)) {
+      const end = ENDS[error.code]
+      if (end === 'finished') return { result, end }
+      if (end !== undefined) return { result, end, error }
+    }
+    this.#logThrow(error)
+    return { result, end: 'threw' }
+  }
+
+  #logThrow(error: unknown): void {
+    log(this.options, 'Tool threw', { tool: this.tool.name, callId: this.call.id, error })
+  }
+
+  #cancelled(stopped: 'cancelled' | 'abandoned'): Ended {
+    const end = this.hasAbandonedStep ? 'abandoned' : stopped
+    const how =
+      end === 'abandoned'
+        ? `was abandoned: it ignored its signal${this.#stepsInFlight()}`
+        : 'was cancelled'
+    return { result: ToolResult.failure(`Tool "${this.tool.name}" ${how}`), end }
+  }
+
+  #stepsInFlight(): string {
+    const names = [...this.steps.values()].map((name) => `"${name}"`)
+    return names.length === 0 ? '' : ` (in flight: ${names.join(', ')})`
+  }
+}
+
+/** How a call ends that throws an error of these codes; with any other the tool broke. */
+const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {
+  EXIT_EARLY: 'exit_early',
+  TOOL_CONFIGURATION: 'misconfigured',
+  TOOL_REJECTED: 'finished',
+  TOOL_INPUT_INVALID: 'finished',
+}
+
+/** Warns of something; a logger that throws is no reason to fail. */
+function log({ logger = silentLogger }: RunToolOptions, message: string, fields: LogFields): void {
+  try {
+    logger.warn(message, fields)
+  } catch {
+    // There is nowhere left to say it.
+  }
+}
+
+/** Tells a listener; what it throws is logged and changes nothing. */
+export function tell(options: RunToolOptions, what: string, listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    log(options, `A listener of ${what} threw`, { error })
+  }
+}

@@ -1,0 +1,41 @@
+/** Reading the input of a text tool: one string, however the model wraps it. */
+import Type from 'typebox'
+import { decode, type Decoded } from '@tutti/protocol'
+
+import type { ValueReader } from './input-reader.ts'
+
+/** Schema of every text tool: one required string named `input`. */
+export const TextToolInput = Type.Object({ input: Type.String() })
+
+const BareText = Type.String()
+
+/**
+ * Takes the field `input`, or the string itself; any other value as its JSON text. What is missing or
+ * null is a problem, as it is for typed tools.
+ */
+export const textReader: ValueReader<string> = {
+  jsonSchema: TextToolInput,
+  read(value) {
+    if (isObject(value)) return readField(value)
+    return isScalar(value) ? { ok: true, value: textOf(value) } : decode(BareText, value)
+  },
+}
+
+function readField(value: object): Decoded<string> {
+  const input: unknown = Reflect.get(value, 'input')
+  if (input !== undefined && input !== null) return { ok: true, value: textOf(input) }
+  const decoded = decode(TextToolInput, value)
+  return decoded.ok ? { ok: true, value: decoded.value.input } : decoded
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
+}

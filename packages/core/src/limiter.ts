@@ -1,0 +1,159 @@
+/**
+ * Bounds how much runs at the same time, and how often something starts: for one tool, for the tools
+ * that use one API, or for all tools of a run. Whoever waits gets its turn in the order of asking.
+ */
+import { systemClock, type Clock } from './clock.ts'
+
+/** Turns, given in the order of asking. */
+export interface Limiter {
+  readonly maxConcurrent: number
+  /** Turns that are taken now. */
+  readonly running: number
+  /** Those that wait for a turn now. */
+  readonly waiting: number
+  /** Takes a turn if one is free now and nobody waits; the turn lasts until {@link release}. */
+  tryAcquire(): boolean
+  /** Waits for a turn; rejects with the signal's reason when it aborts first. */
+  acquire(signal?: AbortSignal): Promise<void>
+  /** Gives a turn back. */
+  release(): void
+}
+
+/** What bounds a limiter. */
+export interface LimiterOptions {
+  /** Turns at the same time, an integer of at least 1; Infinity is no bound. */
+  readonly maxConcurrent: number
+  /** Turns begun in any `intervalMs`, an integer of at least 1. @default Infinity */
+  readonly maxPerInterval?: number
+  /** Length of an interval in milliseconds. @default 1000 */
+  readonly intervalMs?: number
+  /** @default the system's clock */
+  readonly clock?: Clock
+}
+
+/**
+ * Makes a limiter, such as `createLimiter({ maxConcurrent: 2, maxPerInterval: 10 })` for an API that
+ * allows ten calls a second.
+ *
+ * @throws {RangeError} naming every bound that does not fit.
+ */
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { maxConcurrent, maxPerInterval = Infinity, intervalMs = 1000 } = options
+  assertBounds({ maxConcurrent, maxPerInterval, intervalMs })
+  return new TurnLimiter(
+    { maxConcurrent, maxPerInterval, intervalMs },
+    options.clock ?? systemClock,
+  )
+}
+
+interface Bounds {
+  readonly maxConcurrent: number
+  readonly maxPerInterval: number
+  readonly intervalMs: number
+}
+
+function assertBounds({ maxConcurrent, maxPerInterval, intervalMs }: Bounds): void {
+  const problems = Object.entries({ maxConcurrent, maxPerInterval })
+    .filter(([, bound]) => !(bound >= 1 && (Number.isInteger(bound) || bound === Infinity)))
+    .map(([name, bound]) => `${name} must be an integer >= 1 or Infinity, got ${bound}`)
+  if (!(intervalMs > 0 && Number.isFinite(intervalMs))) {
+    problems.push(`intervalMs must be > 0, got ${intervalMs}`)
+  }
+  if (problems.length > 0) throw new RangeError(`Cannot make a limiter: ${problems.join('; ')}`)
+}
+
+class TurnLimiter implements Limiter {
+  readonly #bounds: Bounds
+  readonly #clock: Clock
+  /** Those that wait, first come first. */
+  readonly #queue = new Set<() => void>()
+  /** When the turns of the last interval began; kept only where an interval bounds. */
+  readonly #begun: number[] = []
+  #running = 0
+  #stopTimer: (() => void) | undefined
+
+  constructor(bounds: Bounds, clock: Clock) {
+    this.#bounds = bounds
+    this.#clock = clock
+  }
+
+  get maxConcurrent(): number {
+    return this.#bounds.maxConcurrent
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#queue.size
+  }
+
+  tryAcquire(): boolean {
+    if (this.#queue.size > 0 || !this.#isFree()) return false
+    this.#begin()
+    return true
+  }
+
+  acquire(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(asError(signal.reason))
+    if (this.tryAcquire()) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        signal?.removeEventListener('abort', giveUp)
+        resolve()
+      }
+      const giveUp = (): void => {
+        this.#queue.delete(begin)
+        reject(asError(signal?.reason))
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#queue.add(begin)
+      this.#serve()
+    })
+  }
+
+  release(): void {
+    this.#running -= 1
+    this.#serve()
+  }
+
+  /** Lets as many of those that wait begin as may; wakes up again when only an interval is in the way. */
+  #serve(): void {
+    for (const begin of this.#queue) {
+      if (!this.#isFree()) break
+      this.#queue.delete(begin)
+      this.#begin()
+      begin()
+    }
+    if (this.#queue.size > 0 && this.#running < this.#bounds.maxConcurrent) this.#wakeLater()
+  }
+
+  #isFree(): boolean {
+    const { maxConcurrent, maxPerInterval, intervalMs } = this.#bounds
+    if (this.#running >= maxConcurrent) return false
+    if (maxPerInterval === Infinity) return true
+    const intervalStart = this.#clock.elapsed() - intervalMs
+    while (this.#begun[0] !== undefined && this.#begun[0] <= intervalStart) this.#begun.shift()
+    return this.#begun.length < maxPerInterval
+  }
+
+  #begin(): void {
+    this.#running += 1
+    if (this.#bounds.maxPerInterval !== Infinity) this.#begun.push(this.#clock.elapsed())
+  }
+
+  #wakeLater(): void {
+    const [earliest] = this.#begun
+    if (this.#stopTimer !== undefined || earliest === undefined) return
+    const delayMs = earliest + this.#bounds.intervalMs - this.#clock.elapsed()
+    this.#stopTimer = this.#clock.after(Math.max(1, Math.ceil(delayMs)), () => {
+      this.#stopTimer = undefined
+      this.#serve()
+    })
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new DOMException('Aborted', 'AbortError')
+}

@@ -1,0 +1,132 @@
+/**
+ * Counts and durations of tool calls, by tool and agent role. `ToolMetrics` is the port that calls are
+ * counted through; `createToolMetrics` keeps the numbers in memory.
+ */
+
+/** Whose numbers they are. */
+export interface ToolMetricsLabels {
+  readonly toolName: string
+  readonly agentRole: string
+}
+
+/**
+ * How a call counts: it worked, the tool said that it did not (refused input included), or the tool
+ * broke: it threw, timed out or ignored its signal. Calls that were cancelled are not counted.
+ */
+export type CountedOutcome = 'success' | 'failure' | 'error'
+
+/** Where calls are counted. What it throws is logged and changes nothing. */
+export interface ToolMetrics {
+  /** One call that ended, after `durationMs`. */
+  countCall(labels: ToolMetricsLabels, outcome: CountedOutcome, durationMs: number): void
+  /** A counter of the tool's own. */
+  increment(labels: ToolMetricsLabels, name: string, by: number): void
+  /** One value of a distribution of the tool's own. */
+  record(labels: ToolMetricsLabels, name: string, value: number): void
+}
+
+/** A distribution, by what can be added up. */
+export interface ValueSummary {
+  readonly count: number
+  readonly sum: number
+  readonly min: number
+  readonly max: number
+}
+
+/** The numbers of one tool in the hands of one agent role. */
+export interface ToolMetricsSnapshot extends ToolMetricsLabels {
+  readonly success: number
+  readonly failure: number
+  readonly error: number
+  /** Of every counted call, in milliseconds; absent before the first. */
+  readonly durationMs?: ValueSummary
+  readonly counters: Readonly<Record<string, number>>
+  readonly values: Readonly<Record<string, ValueSummary>>
+}
+
+/** Metrics that can be read. */
+export interface ToolMetricsStore extends ToolMetrics {
+  /** A copy of the numbers, one entry for each tool and agent role, in the order of their first call. */
+  snapshot(): readonly ToolMetricsSnapshot[]
+}
+
+/** Makes metrics that are kept in memory: a few numbers for each tool and role, whatever the number of calls. */
+export function createToolMetrics(): ToolMetricsStore {
+  const byTool = new Map<string, Map<string, Tally>>()
+  const tallyOf = ({ toolName, agentRole }: ToolMetricsLabels): Tally => {
+    const byRole = getOrMake(byTool, toolName, () => new Map<string, Tally>())
+    return getOrMake(byRole, agentRole, newTally)
+  }
+  return {
+    countCall(labels, outcome, durationMs) {
+      const tally = tallyOf(labels)
+      tally[outcome] += 1
+      tally.durationMs = extended(tally.durationMs, durationMs)
+    },
+    increment(labels, name, by) {
+      const { counters } = tallyOf(labels)
+      counters.set(name, (counters.get(name) ?? 0) + by)
+    },
+    record(labels, name, value) {
+      const { values } = tallyOf(labels)
+      values.set(name, extended(values.get(name), value))
+    },
+    snapshot() {
+      return [...byTool].flatMap(([toolName, byRole]) =>
+        [...byRole].map(([agentRole, tally]) => snapshotOf({ toolName, agentRole }, tally)),
+      )
+    },
+  }
+}
+
+interface Tally {
+  success: number
+  failure: number
+  error: number
+  durationMs: ValueSummary | undefined
+  readonly counters: Map<string, number>
+  readonly values: Map<string, ValueSummary>
+}
+
+function newTally(): Tally {
+  return {
+    success: 0,
+    failure: 0,
+    error: 0,
+    durationMs: undefined,
+    counters: new Map(),
+    values: new Map(),
+  }
+}
+
+function snapshotOf(labels: ToolMetricsLabels, tally: Tally): ToolMetricsSnapshot {
+  const { success, failure, error, durationMs } = tally
+  return {
+    ...labels,
+    success,
+    failure,
+    error,
+    ...(durationMs === undefined ? {} : { durationMs }),
+    counters: Object.fromEntries(tally.counters),
+    values: Object.fromEntries(tally.values),
+  }
+}
+
+function extended(summary: ValueSummary | undefined, value: number): ValueSummary {
+  if (summary === undefined) return { count: 1, sum: value, min: value, max: value }
+  return {
+    count: summary.count + 1,
+    sum: summary.sum + value,
+    min: Math.min(summary.min, value),
+    max: Math.max(summary.max, value),
+  }
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
+}

@@ -1,0 +1,89 @@
+/** What a tool body is given besides its input. */
+import type { ApprovalDecision, ApprovalOptions } from './approval.ts'
+import type { Logger } from './logger.ts'
+import type { AgentTool } from './tool.ts'
+import type { ToolCallOutcome } from './call/outcome.ts'
+
+/** The surroundings of one call. Its members may be taken out of it: none needs `this`. */
+export interface ToolContext<Input = unknown> {
+  /** Aborts when the call is cancelled or has timed out. */
+  readonly signal: AbortSignal
+  /**
+   * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
+   * twice with the same key is asked to do the same thing once.
+   */
+  readonly idempotencyKey: string
+  /** The model's own id of the call. */
+  readonly callId: string
+  /** Role of the agent that called, or `unknown`. */
+  readonly agentRole: string
+  /** Name of the task the call belongs to, if any. */
+  readonly taskName?: string
+  /** Run the call belongs to, if any. */
+  readonly runId?: string
+  /** A logger for this tool. */
+  readonly logger: Logger
+  /** The tool's own measures, beside the counts and durations that every tool has. */
+  readonly metrics: ToolMeter
+  /** Whether there is a reviewer to ask. */
+  readonly hasReviewer: boolean
+  /** Says how far the call is, to whoever follows the run. */
+  readonly reportProgress: (progress: string | ToolProgress) => void
+  /** Says that the tool has changed a file of the workspace. */
+  readonly reportFileChange: (change: FileChange) => void
+  /**
+   * Asks the reviewer and waits; the tool's time limit stands still meanwhile. CONTINUE and EDIT come
+   * back, with an edit that fits the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body
+   * that forgets to look does nothing: the first becomes a failure that the model reads, the second
+   * ends the run early.
+   *
+   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer: silence is never a yes.
+   */
+  readonly requestApproval: (
+    description: string,
+    options?: ApprovalOptions,
+  ) => Promise<ApprovalDecision<Input>>
+  /**
+   * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
+   * its time. The outcome is reported as a step of this call.
+   *
+   * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION of the other tool, which end this call too.
+   */
+  readonly callTool: (
+    tool: AgentTool,
+    input: unknown,
+    options?: CallToolOptions,
+  ) => Promise<ToolCallOutcome>
+}
+
+/** How another tool is called. */
+export interface CallToolOptions {
+  /** Names the call within this one. @default its number, from 1 */
+  readonly step?: string
+  /** Aborts this one call earlier than the call it is a part of. */
+  readonly signal?: AbortSignal
+}
+
+/** How far a call is. */
+export interface ToolProgress {
+  readonly message: string
+  /** Done so far, from 0 to 1. */
+  readonly fraction?: number
+}
+
+/** A file that a tool has changed. */
+export interface FileChange {
+  /** Relative to the tool's directory. */
+  readonly path: string
+  readonly changeType: 'CREATED' | 'MODIFIED' | 'DELETED'
+  readonly linesAdded: number
+  readonly linesRemoved: number
+}
+
+/** A tool's own counters and values, kept by tool and agent role. */
+export interface ToolMeter {
+  /** Adds to a counter. @default by 1 */
+  increment(name: string, by?: number): void
+  /** Records one value of a distribution, such as bytes read. */
+  record(name: string, value: number): void
+}

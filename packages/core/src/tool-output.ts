@@ -1,0 +1,67 @@
+/** From what a tool body returned to the result of its call. */
+import { inputFailure } from './input-failure.ts'
+import { isPromise } from './is-promise.ts'
+import { isToolResult, ToolResult } from './tool-result.ts'
+
+import type { ValueReader } from './input/input-reader.ts'
+import type { ToolContext } from './tool-context.ts'
+
+/** What a value that does not match the output schema means: a warning in the log, or a failed call. */
+export type OutputCheck = 'warn' | 'strict'
+
+/** How the output of a tool is checked. */
+export interface OutputRules {
+  readonly reader: ValueReader<unknown>
+  readonly check: OutputCheck
+}
+
+/** Whose output it is. */
+export interface OutputOrigin {
+  readonly name: string
+  readonly context: ToolContext
+  readonly output?: OutputRules
+}
+
+/** The result of a call whose body returned `value`: text, a result, or a value that becomes JSON text. */
+export function toToolResult(
+  value: unknown,
+  origin: OutputOrigin,
+): ToolResult | Promise<ToolResult> {
+  const result = resultOf(value, origin.output)
+  const { output } = origin
+  if (output === undefined || !result.success || result.structured === undefined) return result
+  return checkOutput(result, origin, output)
+}
+
+function resultOf(value: unknown, output: OutputRules | undefined): ToolResult {
+  if (typeof value === 'string') return ToolResult.success(value)
+  if (isToolResult(value) && !(output !== undefined && isDeclaredValue(value, output))) return value
+  if (value === undefined || value === null) return ToolResult.success('')
+  // Not every value is JSON: a function, for one, has no text.
+  const text: string | undefined = JSON.stringify(value)
+  return text === undefined ? ToolResult.success('') : ToolResult.success(text, value)
+}
+
+/** Whether a value that looks like a result is the output itself: the tool declares such fields. */
+function isDeclaredValue(value: ToolResult, { reader }: OutputRules): boolean {
+  if (ToolResult.isMade(value)) return false
+  const { properties = {} } = reader.jsonSchema as { readonly properties?: object }
+  return 'success' in properties && 'output' in properties
+}
+
+async function checkOutput(
+  result: ToolResult,
+  { name, context }: OutputOrigin,
+  { reader, check }: OutputRules,
+): Promise<ToolResult> {
+  const reading = reader.read(result.structured)
+  const decoded = isPromise(reading) ? await reading : reading
+  if (decoded.ok) return result
+  const message = inputFailure(name, decoded.problems, 'output')
+  if (check === 'strict') return ToolResult.failure(message)
+  context.logger.warn('Tool output does not match its schema', {
+    tool: name,
+    problems: decoded.problems,
+  })
+  return result
+}

@@ -1,0 +1,83 @@
+/** What every kind of tool is told besides its schema and body, with the defaults and the checks. */
+import { createLimiter, type Limiter } from './limiter.ts'
+
+import type { ApprovalOptions } from './approval.ts'
+import type { AgentTool } from './tool.ts'
+
+/** Default limit of one tool call: long enough for a web request, short enough to notice a hang. */
+export const DEFAULT_TOOL_TIMEOUT_MS = 30_000
+
+/** What the author of any tool writes. */
+export interface ToolSettings<Input> {
+  /** Name the model calls it by: letters, digits, `_` and `-`, at most 64 of them. */
+  readonly name: string
+  /** What it does, written for the model. */
+  readonly description: string
+  /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
+  readonly timeoutMs?: number
+  /** Whether a call whose outcome is unknown may be made again. @default true */
+  readonly idempotent?: boolean
+  /**
+   * Whether a person must agree to each call before the body runs. With no reviewer the tool is
+   * misconfigured: its calls fail the task and are never made. @default false
+   */
+  readonly requireApproval?: boolean | ApprovalSettings<Input>
+  /** Calls running at the same time, at most. @default no bound of its own */
+  readonly maxConcurrentCalls?: number
+  /** A limiter that this tool shares with others; not together with `maxConcurrentCalls`. */
+  readonly limiter?: Limiter
+}
+
+/** How approval is asked for. */
+export interface ApprovalSettings<Input> extends ApprovalOptions {
+  /** What the reviewer reads. @default the name of the tool and the start of its input */
+  describe?(input: Input): string
+}
+
+/** The part of a tool that follows from its settings alone. */
+export type SettledTool = Pick<
+  AgentTool,
+  'name' | 'description' | 'timeoutMs' | 'idempotent' | 'requireApproval' | 'limiter'
+>
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {TypeError} naming every setting that does not fit.
+ */
+export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
+  assertSettings(settings)
+  const { name, description, maxConcurrentCalls } = settings
+  const limiter =
+    maxConcurrentCalls === undefined
+      ? settings.limiter
+      : createLimiter({ maxConcurrent: maxConcurrentCalls })
+  return {
+    name,
+    description,
+    timeoutMs: settings.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+    idempotent: settings.idempotent ?? true,
+    requireApproval: settings.requireApproval !== undefined && settings.requireApproval !== false,
+    ...(limiter === undefined ? {} : { limiter }),
+  }
+}
+
+function assertSettings<Input>(settings: ToolSettings<Input>): void {
+  const { name, description, timeoutMs = 1, maxConcurrentCalls = 1, limiter } = settings
+  const problems: string[] = []
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    problems.push('a name is 1 to 64 letters, digits, "_" or "-"')
+  }
+  if (typeof description !== 'string' || description.trim() === '') {
+    problems.push('description must not be blank')
+  }
+  if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
+  if (!Number.isInteger(maxConcurrentCalls) || maxConcurrentCalls < 1) {
+    problems.push(`maxConcurrentCalls must be an integer >= 1, got ${maxConcurrentCalls}`)
+  }
+  if (settings.maxConcurrentCalls !== undefined && limiter !== undefined) {
+    problems.push('maxConcurrentCalls and limiter exclude each other')
+  }
+  if (problems.length === 0) return
+  throw new TypeError(`Cannot define tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
+}

@@ -1,0 +1,241 @@
+/** What a run makes of its tools: approval, early exit, steps, progress, metrics, bounds. */
+import {
+  createToolMetrics,
+  defineTextTool,
+  sleep,
+  ToolResult,
+  type AgentTool,
+  type ApprovalAnswer,
+  type Reviewer,
+} from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { ensemble, task, type Ensemble } from '../src/index.ts'
+import { phasesAfter } from './task-phases.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+type Definition = Parameters<typeof defineTextTool>[0]
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+describe('[L13] what a tool does within its call', () => {
+  it('is told before the call itself: steps, progress, changed files', async () => {
+    const inner = text('inner', () => ToolResult.failure('No'))
+    const outer = text('outer', async (_, context) => {
+      context.reportProgress({ message: 'half', fraction: 0.5 })
+      await context.callTool(inner, 'x', { step: 'first' })
+      context.reportProgress({ message: 'odd', fraction: 7 })
+      context.reportFileChange({
+        path: 'a.txt',
+        changeType: 'CREATED',
+        linesAdded: 3,
+        linesRemoved: 0,
+      })
+      return 'out'
+    })
+    const run = watchRun(team([outer], calling('outer')), { clock })
+    expect((await run.ended).metrics.totalToolCalls).toBe(1)
+    const told = run.events.filter(({ type }) =>
+      ['tool_called', 'tool_progress', 'file_changed'].includes(type),
+    )
+    const where = { agentRole: 'Worker', taskName: 'work', taskIndex: 1, attempt: 1 }
+    expect(told).toMatchObject([
+      { type: 'tool_progress', ...where, toolName: 'outer', message: 'half', fraction: 0.5 },
+      {
+        type: 'tool_called',
+        ...where,
+        toolCallId: 'call-1/first',
+        parentToolCallId: 'call-1',
+        toolName: 'inner',
+        toolArguments: '"x"',
+        toolResult: 'Error: No',
+        outcome: 'FAILURE',
+      },
+      { type: 'tool_progress', message: 'odd' },
+      { type: 'file_changed', agentRole: 'Worker', filePath: 'a.txt', linesAdded: 3 },
+      { type: 'tool_called', ...where, toolCallId: 'call-1', toolName: 'outer' },
+    ])
+    expect(told[2]).not.toHaveProperty('fraction')
+    expect(told[4]).not.toHaveProperty('parentToolCallId')
+  })
+})
+
+describe('approval', () => {
+  const pay = text('pay', () => 'Paid', { requireApproval: true })
+
+  it('goes to the reviewer of the run, with the task and the run it is for', async () => {
+    const asked: unknown[] = []
+    const reviewer: Reviewer = {
+      decide(request) {
+        asked.push(request)
+        return Promise.resolve({ action: 'CONTINUE' })
+      },
+    }
+    const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
+    expect((await run.ended).status).toBe('COMPLETED')
+    expect(asked).toMatchObject([
+      { toolName: 'pay', agentRole: 'Worker', taskName: 'work', runId: 'run-7' },
+    ])
+  })
+
+  it('[L14] with no reviewer the task fails, and the tool is never called', async () => {
+    const run = watchRun(team([pay], calling('pay')), { clock })
+    const result = await run.ended
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      error: {
+        code: 'TOOL_CONFIGURATION',
+        message: 'Tool "pay" needs approval, and there is no reviewer to ask',
+      },
+    })
+    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'TOOL_CONFIGURATION' }])
+  })
+
+  it('[L14] the other calls of the turn end first, and are told of', async () => {
+    const slow = text('slow', async () => {
+      await sleep(clock, 300)
+      return 'slept'
+    })
+    const model = scriptedModel([
+      { toolCalls: ['pay', 'slow'].map((name) => ({ name, arguments: { input: '' } })) },
+    ])
+    const run = watchRun(team([pay, slow], model), { clock })
+    await clock.advance(300)
+    expect(await run.ended).toMatchObject({ status: 'FAILED', durationMs: 300 })
+    expect(eventsOf(run.events, 'tool_called').map(({ toolName }) => toolName)).toEqual([
+      'pay',
+      'slow',
+    ])
+  })
+
+  it.each([
+    ['EXIT_EARLY', { action: 'EXIT_EARLY' } as const, 'USER_EXIT_EARLY'],
+    ['silence', undefined, 'TIMEOUT'],
+  ])('[E14] %s ends the run with what is done', async (_, answer, exitReason) => {
+    const tasks = [
+      task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
+      task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
+      task({ name: 'after', description: 'End', model: scriptedModel(['never']) }),
+    ]
+    const run = watchRun(ensemble({ name: 'team', tasks }), { clock, reviewer: giving(answer) })
+    await clock.advance(300_000)
+    const result = await run.ended
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'begun' })
+    expect(result).not.toHaveProperty('error')
+    expect(Object.fromEntries(phasesAfter(run.events))).toEqual({
+      before: 'completed',
+      work: 'failed',
+      after: 'skipped',
+    })
+    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'EXIT_EARLY' }])
+    expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
+  })
+
+  it('[E14] what runs beside it is left to finish; a failure beside it is still a failure', async () => {
+    const slow = text('slow', async () => {
+      await sleep(clock, 300)
+      return 'slept'
+    })
+    const around = (model: ReturnType<typeof scriptedModel>): Ensemble =>
+      ensemble({
+        name: 'team',
+        workflow: 'PARALLEL',
+        errorStrategy: 'CONTINUE_ON_ERROR',
+        tasks: [
+          task({ name: 'asks', description: 'Ask', tools: [pay], model: calling('pay') }),
+          task({ name: 'other', description: 'Go on', tools: [slow], model }),
+          task({
+            name: 'last',
+            description: 'End',
+            context: ['other'],
+            model: scriptedModel(['never']),
+          }),
+        ],
+      })
+    const reviewer = giving({ action: 'EXIT_EARLY' })
+    const good = watchRun(around(calling('slow')), { clock, reviewer })
+    const bad = watchRun(around(scriptedModel([])), { clock, reviewer })
+    await clock.advance(1_000)
+    expect(await good.ended).toMatchObject({ status: 'COMPLETED', output: 'done' })
+    expect(Object.fromEntries(phasesAfter(good.events))).toEqual({
+      asks: 'failed',
+      other: 'completed',
+      last: 'skipped',
+    })
+    expect(await bad.ended).toMatchObject({ status: 'FAILED', error: { code: 'MODEL_FAILED' } })
+  })
+})
+
+describe('[L15] maxConcurrentToolCalls', () => {
+  it('bounds the calls of all tasks of a run together', async () => {
+    let running = 0
+    let most = 0
+    const slow = text('slow', async () => {
+      running += 1
+      most = Math.max(most, running)
+      await sleep(clock, 100)
+      running -= 1
+      return 'ok'
+    })
+    const tasks = ['a', 'b', 'c'].map((name) =>
+      task({ name, description: 'Do it', tools: [slow], model: calling('slow', 4) }),
+    )
+    const definition = { name: 'team', tasks, workflow: 'PARALLEL' } as const
+    const run = watchRun(ensemble({ ...definition, maxConcurrentToolCalls: 2 }), { clock })
+    await clock.advance(10_000)
+    expect(await run.ended).toMatchObject({ status: 'COMPLETED', durationMs: 600 })
+    expect(most).toBe(2)
+  })
+
+  it('[W8] is an integer of at least 1', () => {
+    const tasks = [task({ description: 'Do it', model: scriptedModel([]) })]
+    expect(() => ensemble({ name: 'team', tasks, maxConcurrentToolCalls: 0 })).toThrow(
+      'maxConcurrentToolCalls must be an integer >= 1, got 0',
+    )
+    expect(ensemble({ name: 'team', tasks }).maxConcurrentToolCalls).toBe(16)
+  })
+})
+
+it('tool calls are counted by tool and agent role', async () => {
+  const toolMetrics = createToolMetrics()
+  const run = watchRun(team([text('work', () => 'ok')], calling('work', 3)), { clock, toolMetrics })
+  await run.ended
+  expect(toolMetrics.snapshot()).toMatchObject([
+    { toolName: 'work', agentRole: 'Worker', success: 3, failure: 0, error: 0 },
+  ])
+})
+
+function text(
+  name: string,
+  execute: Definition['execute'],
+  settings: Partial<Definition> = {},
+): AgentTool {
+  return defineTextTool({ name, description: name, execute, ...settings })
+}
+
+function team(tools: readonly AgentTool[], model: ReturnType<typeof scriptedModel>): Ensemble {
+  const agent = { role: 'Worker', goal: 'Work', tools: [] }
+  return ensemble({
+    name: 'team',
+    tasks: [task({ name: 'work', description: 'Work', agent, tools, model })],
+  })
+}
+
+function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
+  return scriptedModel([
+    { toolCalls: Array.from({ length: count }, () => ({ name, arguments: { input: '' } })) },
+    'done',
+  ])
+}
+
+/** A reviewer that gives one answer to all, or none. */
+function giving(answer: ApprovalAnswer | undefined): Reviewer {
+  return {
+    decide: () => (answer === undefined ? new Promise(() => undefined) : Promise.resolve(answer)),
+  }
+}
