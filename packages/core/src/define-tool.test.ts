@@ -177,14 +177,14 @@ describe('call', () => {
   })
 
   it.each([
-    ['text', ToolResult.success('text')],
-    ['', ToolResult.success('')],
+    ['text', ToolResult.success('text', 'text')],
+    ['', ToolResult.success('', '')],
     [{ degrees: 21 }, ToolResult.success('{"degrees":21}', { degrees: 21 })],
     [[1, 2], ToolResult.success('[1,2]', [1, 2])],
     [0, ToolResult.success('0', 0)],
     [false, ToolResult.success('false', false)],
     [undefined, ToolResult.success('')],
-    [null, ToolResult.success('')],
+    [null, ToolResult.success('null', null)],
     [(): string => 'a function', ToolResult.success('')],
   ])('makes of the returned value %j text, and the value beside it', async (value, expected) => {
     await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)

@@ -130,8 +130,9 @@ function makeTool<Input, Output>(
         approval === undefined
           ? decoded.value
           : await approvedInput(approval, { name, input: decoded.value, context: typed })
-      const returned = await execute(value, typed)
-      return toToolResult(returned, { name, context, ...(output && { output }) })
+      const returning = execute(value, typed)
+      const returned = isPromise(returning) ? await returning : returning
+      return toToolResult(returned, { name, context, output })
     },
   }
 }

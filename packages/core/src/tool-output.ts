@@ -19,7 +19,7 @@ export interface OutputRules {
 export interface OutputOrigin {
   readonly name: string
   readonly context: ToolContext
-  readonly output?: OutputRules
+  readonly output: OutputRules | undefined
 }
 
 /** The result of a call whose body returned `value`: text, a result, or a value that becomes JSON text. */
@@ -27,16 +27,23 @@ export function toToolResult(
   value: unknown,
   origin: OutputOrigin,
 ): ToolResult | Promise<ToolResult> {
-  const result = resultOf(value, origin.output)
   const { output } = origin
-  if (output === undefined || !result.success || result.structured === undefined) return result
-  return checkOutput(result, origin, output)
+  const result = resultOf(value, output)
+  if (output === undefined || !result.success) return result
+  if (typeof value === 'string') return withTextAsValue(value, output)
+  return result.structured === undefined ? result : checkOutput(result, origin, output)
+}
+
+/** Text is the value itself where the output schema says so, and only text where it does not. */
+async function withTextAsValue(text: string, { reader }: OutputRules): Promise<ToolResult> {
+  const decoded = await reader.read(text)
+  return decoded.ok ? ToolResult.success(text, text) : ToolResult.success(text)
 }
 
 function resultOf(value: unknown, output: OutputRules | undefined): ToolResult {
   if (typeof value === 'string') return ToolResult.success(value)
   if (isToolResult(value) && !(output !== undefined && isDeclaredValue(value, output))) return value
-  if (value === undefined || value === null) return ToolResult.success('')
+  if (value === undefined || (value === null && output === undefined)) return ToolResult.success('')
   // Not every value is JSON: a function, for one, has no text.
   const text: string | undefined = JSON.stringify(value)
   return text === undefined ? ToolResult.success('') : ToolResult.success(text, value)

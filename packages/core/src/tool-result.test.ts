@@ -4,13 +4,13 @@ import { isToolResult, toModelText, ToolResult } from './tool-result.ts'
 
 describe('ToolResult', () => {
   it('of a success has its text, and a structured value only when there is one', () => {
-    expect(ToolResult.success('42')).toStrictEqual({ success: true, output: '42' })
-    expect(ToolResult.success('42', { answer: 42 })).toStrictEqual({
+    expect({ ...ToolResult.success('42') }).toStrictEqual({ success: true, output: '42' })
+    expect({ ...ToolResult.success('42', { answer: 42 }) }).toStrictEqual({
       success: true,
       output: '42',
       structured: { answer: 42 },
     })
-    expect(ToolResult.success('null', null)).toStrictEqual({
+    expect({ ...ToolResult.success('null', null) }).toStrictEqual({
       success: true,
       output: 'null',
       structured: null,
@@ -18,7 +18,7 @@ describe('ToolResult', () => {
   })
 
   it('of a failure has a reason and no output', () => {
-    expect(ToolResult.failure('No such city')).toStrictEqual({
+    expect({ ...ToolResult.failure('No such city') }).toStrictEqual({
       success: false,
       output: '',
       errorMessage: 'No such city',

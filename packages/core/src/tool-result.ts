@@ -10,29 +10,34 @@ export interface ToolResult {
   readonly structured?: unknown
 }
 
-const made = new WeakSet<object>()
+/** A result of the functions below: its class is how it is told from output that only looks like one. */
+class MadeToolResult implements ToolResult {
+  readonly success: boolean
+  readonly output: string
+  declare readonly errorMessage?: string
+  declare readonly structured?: unknown
+
+  constructor(success: boolean, output: string) {
+    this.success = success
+    this.output = output
+  }
+}
 
 /** The two ways to make a {@link ToolResult}. */
 export const ToolResult = {
   /** A call that worked. */
   success(output: string, structured?: unknown): ToolResult {
-    return mark(
-      structured === undefined ? { success: true, output } : { success: true, output, structured },
-    )
+    const result = new MadeToolResult(true, output)
+    return structured === undefined ? result : Object.assign(result, { structured })
   },
   /** A call that did not. */
   failure(errorMessage: string): ToolResult {
-    return mark({ success: false, output: '', errorMessage })
+    return Object.assign(new MadeToolResult(false, ''), { errorMessage })
   },
   /** Whether a value was made by `success` or `failure`, and does not only look like a result. */
-  isMade(value: object): boolean {
-    return made.has(value)
+  isMade(value: unknown): boolean {
+    return value instanceof MadeToolResult
   },
-}
-
-function mark(result: ToolResult): ToolResult {
-  made.add(result)
-  return result
 }
 
 /** The text of a result that is sent to the model: its output, or `Error: …`. */

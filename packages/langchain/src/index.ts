@@ -1,6 +1,16 @@
 /**
- * LangChain chat models behind the model port. To run: `langchainModel`. Importing this loads nothing
- * of LangChain; the first call of a model does.
+ * LangChain at the edge: its chat models behind the model port, tools both ways. Importing this loads
+ * nothing of LangChain; the first call of a model does, and adapting a tool.
  */
 export { langchainModel } from './langchain-model.ts'
 export type { LangchainModelOptions, LangchainSource } from './options.ts'
+export {
+  fromLangChainTool,
+  type AnyLangChainTool,
+  type FromLangChainToolOptions,
+} from './tools/from-langchain-tool.ts'
+export {
+  toLangChainTool,
+  type LangChainTool,
+  type ToLangChainToolOptions,
+} from './tools/to-langchain-tool.ts'

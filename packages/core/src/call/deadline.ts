@@ -17,8 +17,10 @@ export class Deadline {
     this.#onPassed = onPassed
   }
 
+  /** Starts, or goes on after a pause; once is enough. */
   start(): void {
-    if (this.#ended || this.#leftMs === Infinity) return
+    if (this.#ended || this.#pauses > 0 || this.#leftMs === Infinity) return
+    if (this.#stopTimer !== undefined) return
     this.#startedAt = this.#clock.elapsed()
     this.#stopTimer = this.#clock.after(this.#leftMs, this.#onPassed)
   }

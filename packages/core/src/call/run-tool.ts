@@ -41,27 +41,46 @@ export function runTool(
 }
 
 /** Runs a call whose arguments are parsed; never rejects. */
-export async function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
+export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
+  const limiters = limitersOf(toRun)
+  return limiters.length === 0 ? runNow(toRun, 0) : runInTurn(toRun, limiters)
+}
+
+/** Waits for a turn of each limiter, runs, and gives the turns back. */
+async function runInTurn(toRun: CallToRun, limiters: readonly Limiter[]): Promise<ToolCallOutcome> {
+  const { clock = systemClock, signal } = toRun.options
+  const askedAt = clock.elapsed()
+  const turns = await takeTurns(limiters, signal)
+  const outcome = await runNow(toRun, wholeMs(clock.elapsed() - askedAt))
+  for (const limiter of turns) limiter.release()
+  return outcome
+}
+
+function runNow(toRun: CallToRun, waitedMs: number): Promise<ToolCallOutcome> {
   const { tool, options } = toRun
   const { clock = systemClock } = options
-  const askedAt = clock.elapsed()
-  const limiters = limitersOf(toRun)
-  const turns = limiters.length === 0 ? limiters : await takeTurns(limiters, options.signal)
   const startedAt = clock.elapsed()
   const running = new RunningCall(toRun)
-  const ended = await running.run(new CallContext(running, runCall))
-  for (const limiter of turns) limiter.release()
-  const outcome: ToolCallOutcome = {
-    ...ended,
-    durationMs: Math.max(0, Math.round(clock.elapsed() - startedAt)),
-    waitedMs: Math.max(0, Math.round(startedAt - askedAt)),
-  }
-  count(tool, options, outcome)
-  return outcome
+  return new Promise((resolve) => {
+    running.run(new CallContext(running, runCall), ({ result, end, error }) => {
+      const durationMs = wholeMs(clock.elapsed() - startedAt)
+      const outcome: ToolCallOutcome =
+        error === undefined
+          ? { result, durationMs, waitedMs, end }
+          : { result, durationMs, waitedMs, end, error }
+      count(tool, options, outcome)
+      resolve(outcome)
+    })
+  })
+}
+
+function wholeMs(ms: number): number {
+  return Math.max(0, Math.round(ms))
 }
 
 /** The limiters that a call needs a turn of, in one order for all calls, so that none wait in a circle. */
 function limitersOf({ tool, options, parent }: CallToRun): readonly Limiter[] {
+  if (tool.limiter === undefined && options.limiter === undefined) return NO_LIMITERS
   const own = tool.limiter
   const needed = [
     options.limiter,
@@ -69,6 +88,8 @@ function limitersOf({ tool, options, parent }: CallToRun): readonly Limiter[] {
   ]
   return needed.filter((limiter) => limiter !== undefined)
 }
+
+const NO_LIMITERS: readonly Limiter[] = []
 
 /** Waits for a turn of each; none when the signal aborts before that. */
 async function takeTurns(

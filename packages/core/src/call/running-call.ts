@@ -6,6 +6,10 @@
  * R2 A call ends at its time limit, also when the tool ignores its signal.
  * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
  *    to stop, at most `graceMs`, and says when it was abandoned.
+ *
+ * Most bodies are done at once. The timer and the listener on the caller's signal cost more than such
+ * a call, so they are set when the body asks for its signal, or has not ended a few microtasks later:
+ * before that nothing can have aborted without the body's knowing, and no time has passed.
  */
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
@@ -51,7 +55,8 @@ export class RunningCall {
   #controller: AbortController | undefined
   #stopReason: { readonly value: unknown } | undefined
   #stopGrace: (() => void) | undefined
-  #resolve: ((ended: Ended) => void) | undefined
+  #onEnd: ((ended: Ended) => void) | undefined
+  #watching = false
   #over = false
 
   constructor({ tool, call, input, options, parent }: CallToRun) {
@@ -72,6 +77,7 @@ export class RunningCall {
 
   /** The signal of the body, made when the body first asks for it. */
   get signal(): AbortSignal {
+    this.#watch()
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
       if (this.#stopReason !== undefined) this.#controller.abort(this.#stopReason.value)
@@ -94,25 +100,26 @@ export class RunningCall {
     }
   }
 
-  /** Makes the call. Never rejects. */
-  run(context: ToolContext): Promise<Ended> {
-    const { signal } = this.options
-    if (signal?.aborted === true) return Promise.resolve(this.#cancelled('cancelled'))
-    return new Promise((resolve) => {
-      this.#resolve = resolve
+  /** Makes the call, and tells how it ended, once. Never throws. */
+  run(context: ToolContext, onEnd: (ended: Ended) => void): void {
+    if (this.#isCancelled) {
+      onEnd(this.#cancelled('cancelled'))
+      return
+    }
+    this.#onEnd = onEnd
+    this.#callBody(context).then(
+      (result) => {
+        this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : { result, end: 'finished' })
+      },
+      (error: unknown) => {
+        if (this.#over) this.#logThrow(error)
+        this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : this.#thrown(error))
+      },
+    )
+    afterMicrotasks(4, () => {
+      if (this.#over) return
       this.#deadline.start()
-      signal?.addEventListener('abort', this, { once: true })
-      this.#callBody(context).then(
-        (result) => {
-          this.#finish(
-            this.#isCancelled ? this.#cancelled('cancelled') : { result, end: 'finished' },
-          )
-        },
-        (error: unknown) => {
-          if (this.#over) this.#logThrow(error)
-          this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : this.#thrown(error))
-        },
-      )
+      this.#watch()
     })
   }
 
@@ -126,12 +133,25 @@ export class RunningCall {
     })
   }
 
+  /** Sees to it that an abort of the caller's signal arrives, from now on. */
+  #watch(): void {
+    const { signal } = this.options
+    if (this.#watching || this.#over || signal === undefined) return
+    this.#watching = true
+    if (signal.aborted) this.handleEvent()
+    else signal.addEventListener('abort', this, { once: true })
+  }
+
   get #isCancelled(): boolean {
     return this.options.signal?.aborted === true
   }
 
-  async #callBody(context: ToolContext): Promise<ToolResult> {
-    return this.tool.call(this.input, context)
+  #callBody(context: ToolContext): Promise<ToolResult> {
+    try {
+      return Promise.resolve(this.tool.call(this.input, context))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   #timeOut(): void {
@@ -151,8 +171,8 @@ export class RunningCall {
     this.#over = true
     this.#deadline.end()
     this.#stopGrace?.()
-    this.options.signal?.removeEventListener('abort', this)
-    this.#resolve?.(ended)
+    if (this.#watching) this.options.signal?.removeEventListener('abort', this)
+    this.#onEnd?.(ended)
   }
 
   #thrown(error: unknown): Ended {
@@ -183,6 +203,13 @@ export class RunningCall {
     const names = [...this.steps.values()].map((name) => `"${name}"`)
     return names.length === 0 ? '' : ` (in flight: ${names.join(', ')})`
   }
+}
+
+function afterMicrotasks(count: number, callback: () => void): void {
+  queueMicrotask(() => {
+    if (count === 1) callback()
+    else afterMicrotasks(count - 1, callback)
+  })
 }
 
 /** How a call ends that throws an error of these codes; with any other the tool broke. */

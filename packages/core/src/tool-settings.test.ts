@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+
+import { createLimiter } from './limiter.ts'
+import { settleTool } from './tool-settings.ts'
+
+const LEAST = { name: 'a', description: 'A' }
+
+describe('settleTool', () => {
+  it('fills in what is not said', () => {
+    expect(settleTool(LEAST)).toEqual({
+      ...LEAST,
+      timeoutMs: 30_000,
+      idempotent: true,
+      requireApproval: false,
+    })
+  })
+
+  it('keeps what is said', () => {
+    const limiter = createLimiter({ maxConcurrent: 2 })
+    const said = { ...LEAST, timeoutMs: 5, idempotent: false, limiter }
+    expect(settleTool({ ...said, requireApproval: true })).toEqual({
+      ...said,
+      requireApproval: true,
+    })
+    expect(settleTool({ ...LEAST, requireApproval: { timeoutMs: 5 } }).requireApproval).toBe(true)
+  })
+
+  it('makes a limiter of its own from a bound', () => {
+    expect(settleTool({ ...LEAST, maxConcurrentCalls: 3 }).limiter?.maxConcurrent).toBe(3)
+  })
+
+  it('names everything that does not fit, at once', () => {
+    const limiter = createLimiter({ maxConcurrent: 2 })
+    expect(() =>
+      settleTool({
+        name: 'two words',
+        description: ' ',
+        timeoutMs: 0,
+        maxConcurrentCalls: 1.5,
+        limiter,
+      }),
+    ).toThrow(
+      new TypeError(
+        'Cannot define tool "two words": a name is 1 to 64 letters, digits, "_" or "-"; ' +
+          'description must not be blank; timeoutMs must be > 0, got 0; ' +
+          'maxConcurrentCalls must be an integer >= 1, got 1.5; ' +
+          'maxConcurrentCalls and limiter exclude each other',
+      ),
+    )
+  })
+})

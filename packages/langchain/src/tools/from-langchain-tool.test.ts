@@ -1,0 +1,218 @@
+import { DynamicStructuredTool, DynamicTool, tool } from '@langchain/core/tools'
+import { ToolMessage } from '@langchain/core/messages'
+import { createToolMetrics, runTool, ToolResult } from '@tutti/core'
+import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { z as z3 } from 'zod/v3'
+
+import { fromLangChainTool } from './from-langchain-tool.ts'
+
+import type { AgentTool, ToolCallOutcome } from '@tutti/core'
+
+const zodSchema = z.object({
+  city: z.string().describe('Where'),
+  days: z.number().int().min(1).default(3),
+  when: z.string().transform((text) => text.toUpperCase()),
+})
+
+describe('fromLangChainTool', () => {
+  it("[F1] keeps name, description and LangChain's JSON Schema of the tool", async () => {
+    const adapted = await fromLangChainTool(
+      tool(() => 'ok', { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
+    )
+    expect(adapted).toMatchObject({ name: 'forecast', description: 'Forecasts', kind: 'typed' })
+    expect(adapted.inputSchema).toMatchObject({
+      type: 'object',
+      properties: {
+        city: { type: 'string', description: 'Where' },
+        days: { type: 'integer', minimum: 1, default: 3 },
+      },
+    })
+  })
+
+  it('[F1] hands a JSON Schema on as it is', async () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'number' } },
+      required: ['a'],
+    } as const
+    const adapted = await fromLangChainTool(
+      new DynamicStructuredTool({
+        name: 'a',
+        description: 'A',
+        schema,
+        func: () => Promise.resolve('ok'),
+      }),
+    )
+    expect(adapted.inputSchema).toBe(schema)
+  })
+
+  it('[F2] the body gets what its own schema makes of the input, transformed once', async () => {
+    const func = vi.fn<(input: unknown) => string>(() => 'sunny')
+    const adapted = await fromLangChainTool(
+      tool(func, { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
+    )
+    const { result } = await call(adapted, { city: 'Bonn', when: 'may', mood: 'good' })
+    expect(result).toEqual(ToolResult.success('sunny'))
+    expect(func.mock.calls[0]?.[0]).toEqual({ city: 'Bonn', days: 3, when: 'MAY' })
+  })
+
+  it('[F2] a refinement that only its author knows refuses the call, and the body does not run', async () => {
+    const func = vi.fn<() => string>()
+    const schema = z.object({ n: z.number().refine((n) => n % 2 === 1, 'must be odd') })
+    const adapted = await fromLangChainTool(tool(func, { name: 'odd', description: 'Odd', schema }))
+    const { result, end } = await call(adapted, { n: 2 })
+    expect(end).toBe('finished')
+    expect(result.errorMessage).toMatch(/^Invalid input for "odd": .*\n\n.*must be odd/s)
+    expect(func).not.toHaveBeenCalled()
+  })
+
+  it('names every problem of the input in our words, and mends slips of form', async () => {
+    const schema = z.object({ a: z.number(), b: z.boolean() })
+    const adapted = await fromLangChainTool(
+      tool(({ a, b }) => `${a} ${String(b)}`, { name: 'x', description: 'X', schema }),
+    )
+    expect((await call(adapted, {})).result.errorMessage).toBe(
+      'Invalid input for "x": /a is required; /b is required',
+    )
+    expect((await call(adapted, { a: '5', b: 'true' })).result.output).toBe('5 true')
+  })
+
+  it('takes schemas of Zod 3', async () => {
+    const adapted = await fromLangChainTool(
+      new DynamicStructuredTool({
+        name: 'x',
+        description: 'X',
+        // Types of Zod 3 do not fit those of LangChain under strict optional fields.
+        schema: z3.object({ a: z3.number() }) as never,
+        func: ({ a }: { readonly a: number }) => Promise.resolve(`${a + 1}`),
+      }),
+    )
+    expect((await call(adapted, { a: 1 })).result.output).toBe('2')
+  })
+
+  it('a tool of one string is a text tool', async () => {
+    const adapted = await fromLangChainTool(
+      new DynamicTool({
+        name: 'shout',
+        description: 'Shouts',
+        func: (text) => Promise.resolve(text.toUpperCase()),
+      }),
+    )
+    expect(adapted.kind).toBe('text')
+    expect((await call(adapted, { input: 'hey' })).result.output).toBe('HEY')
+  })
+
+  it('[F3] content is the text, an artifact the structured result', async () => {
+    const adapted = await fromLangChainTool(
+      tool(() => ['two hits', [{ title: 'A' }, { title: 'B' }]], {
+        name: 'search',
+        description: 'Searches',
+        schema: z.object({}),
+        responseFormat: 'content_and_artifact',
+      }),
+    )
+    expect((await call(adapted, {})).result).toEqual(
+      ToolResult.success('two hits', [{ title: 'A' }, { title: 'B' }]),
+    )
+  })
+
+  it.each([
+    ['an object', { degrees: 21 }, '{"degrees":21}'],
+    ['a number', 21, '21'],
+    [
+      'blocks of text',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      'a\nb',
+    ],
+    [
+      'blocks of which one is no text',
+      [{ type: 'text', text: 'a' }, { type: 'image' }],
+      'a\n{"type":"image"}',
+    ],
+    ['nothing', undefined, ''],
+  ])('%s becomes text', async (_, value, text) => {
+    const adapted = await fromLangChainTool(
+      tool(() => value, { name: 'x', description: 'X', schema: z.object({}) }),
+    )
+    expect((await call(adapted, {})).result.output).toBe(text)
+  })
+
+  it('a message with the status error is a failure', async () => {
+    const adapted = await fromLangChainTool(
+      tool(() => new ToolMessage({ content: 'No such city', status: 'error', tool_call_id: 'x' }), {
+        name: 'x',
+        description: 'X',
+        schema: z.object({}),
+      }),
+    )
+    expect((await call(adapted, {})).result).toEqual(ToolResult.failure('No such city'))
+  })
+
+  it('a throw is a throw', async () => {
+    const metrics = createToolMetrics()
+    const adapted = await fromLangChainTool(
+      tool(
+        () => {
+          throw new Error('Broken')
+        },
+        { name: 'x', description: 'X', schema: z.object({}) },
+      ),
+    )
+    const outcome = await runTool(adapted, { id: 'c', name: 'x', arguments: '{}' }, { metrics })
+    expect(outcome).toMatchObject({ end: 'threw', result: ToolResult.failure('Broken') })
+    expect(metrics.snapshot()).toMatchObject([{ error: 1 }])
+  })
+
+  it('an abort reaches the tool as the signal of its config', async () => {
+    const controller = new AbortController()
+    const given = Promise.withResolvers<AbortSignal | undefined>()
+    const adapted = await fromLangChainTool(
+      tool(
+        async (_: object, config: { readonly signal?: AbortSignal }) => {
+          given.resolve(config.signal)
+          await new Promise((_resolve, reject) => {
+            config.signal?.addEventListener('abort', () => {
+              reject(new Error('Stopped'))
+            })
+          })
+          return 'never'
+        },
+        { name: 'x', description: 'X', schema: z.object({}) },
+      ),
+    )
+    const running = runTool(
+      adapted,
+      { id: 'c', name: 'x', arguments: '{}' },
+      { signal: controller.signal },
+    )
+    expect((await given.promise)?.aborted).toBe(false)
+    controller.abort()
+    expect(await running).toMatchObject({ end: 'cancelled' })
+  })
+
+  it('settings of ours replace those of LangChain', async () => {
+    const adapted = await fromLangChainTool(
+      tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) }),
+      { name: 'good', timeoutMs: 5, requireApproval: true, idempotent: false },
+    )
+    expect(adapted).toMatchObject({
+      name: 'good',
+      timeoutMs: 5,
+      requireApproval: true,
+      idempotent: false,
+    })
+  })
+
+  it('a name that ours cannot have is refused', async () => {
+    const theirs = tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) })
+    await expect(fromLangChainTool(theirs)).rejects.toThrow('Cannot define tool "has spaces"')
+  })
+})
+
+function call(adapted: AgentTool, input: object): Promise<ToolCallOutcome> {
+  return runTool(adapted, { id: 'c1', name: adapted.name, arguments: JSON.stringify(input) })
+}

@@ -1,0 +1,112 @@
+/**
+ * LangChain tools as tools of ours.
+ *
+ * F1 The schema that the model gets is LangChain's own JSON Schema of the tool.
+ * F2 LangChain checks the input itself, as its author wrote it: transforms and refinements hold, once.
+ * F3 What it returns as an artifact is the structured result.
+ */
+import { defineTextTool, defineTool, errorMessage, ToolResult } from '@tutti/core'
+
+import type { AgentTool, ToolContext, ToolSettings, TSchema } from '@tutti/core'
+import type { StructuredToolInterface } from '@langchain/core/tools'
+
+/** What a tool of LangChain has, whichever of its classes made it. */
+export interface AnyLangChainTool {
+  readonly name: string
+  readonly description: string
+  /** Of Zod 3 or 4, or JSON Schema. */
+  readonly schema: unknown
+  invoke(input: unknown, config?: { readonly signal?: AbortSignal }): Promise<unknown>
+}
+
+/** What is said of the tool anew; the rest is LangChain's. */
+export type FromLangChainToolOptions = Partial<ToolSettings<unknown>>
+
+/**
+ * Makes a tool from one of LangChain, such as those of its community packages. Its calls have our time
+ * limit, approval and metrics; an abort reaches it as `config.signal`.
+ *
+ * @throws {TypeError} when its name or description does not fit, or its schema cannot be said as JSON Schema.
+ */
+export async function fromLangChainTool(
+  langchainTool: AnyLangChainTool,
+  options: FromLangChainToolOptions = {},
+): Promise<AgentTool> {
+  const { toJsonSchema } = await import('@langchain/core/utils/json_schema')
+  // NOTE: LangChain's own types of its schemas do not accept each other under strict optional fields.
+  const schema: TSchema = toJsonSchema(langchainTool.schema as StructuredToolInterface['schema'])
+  const { name, description } = langchainTool
+  const settings = { name, description, ...options }
+  if (isTextSchema(schema)) {
+    return defineTextTool({
+      ...settings,
+      execute: (input, context) => invoke(langchainTool, { input }, context),
+    })
+  }
+  return defineTool({
+    ...settings,
+    input: schema,
+    execute: (input, context) => invoke(langchainTool, input, context),
+  })
+}
+
+/** Whether a tool takes one string: LangChain's `Tool`, whose field need not even be given. */
+function isTextSchema(schema: object): boolean {
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> }
+  const { input, ...others } = properties
+  return (
+    input !== undefined &&
+    Object.keys(others).length === 0 &&
+    Reflect.get(input, 'type') === 'string'
+  )
+}
+
+async function invoke(
+  langchainTool: AnyLangChainTool,
+  args: unknown,
+  context: Pick<ToolContext, 'callId' | 'signal'>,
+): Promise<ToolResult> {
+  const call = { type: 'tool_call', id: context.callId, name: langchainTool.name, args }
+  try {
+    return toResult(await langchainTool.invoke(call, { signal: context.signal }))
+  } catch (error) {
+    if (!isInputError(error)) throw error
+    return ToolResult.failure(`Invalid input for "${langchainTool.name}": ${errorMessage(error)}`)
+  }
+}
+
+function isInputError(error: unknown): boolean {
+  return error instanceof Error && error.constructor.name === 'ToolInputParsingException'
+}
+
+/** What an invoked tool gives: a message with content and artifact, or whatever its author returned. */
+function toResult(returned: unknown): ToolResult {
+  if (!isMessage(returned)) return ToolResult.success(textOf(returned))
+  const text = textOf(returned.content)
+  if (returned.status === 'error') return ToolResult.failure(text)
+  return ToolResult.success(text, returned.artifact)
+}
+
+interface ToolMessageLike {
+  readonly content: unknown
+  readonly status?: unknown
+  readonly artifact?: unknown
+}
+
+function isMessage(value: unknown): value is ToolMessageLike {
+  return typeof value === 'object' && value !== null && 'content' in value
+}
+
+/** The text of a message's content: a string, or blocks of which some are text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (Array.isArray(content)) return content.map(blockText).join('\n')
+  // Not every value is JSON: nothing, for one, has no text.
+  const text: string | undefined = JSON.stringify(content)
+  return text ?? ''
+}
+
+function blockText(block: unknown): string {
+  const text: unknown = typeof block === 'object' && block !== null && Reflect.get(block, 'text')
+  return typeof text === 'string' ? text : (JSON.stringify(block) ?? '')
+}
