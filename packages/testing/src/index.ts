@@ -9,3 +9,5 @@ export {
   type ScriptEntry,
 } from './scripted-model.ts'
 export { chatModelCases, type ChatModelCase, type ChatModelSetup } from './chat-model-cases.ts'
+export { scriptedReviewer, type ScriptedReviewer } from './scripted-reviewer.ts'
+export { scriptedTool, type ScriptedTool, type ScriptedToolAnswer } from './scripted-tool.ts'

@@ -1,0 +1,49 @@
+import { defineTextTool, runTool, ToolResult } from '@tutti/core'
+import { expect, it } from 'vitest'
+
+import { fakeClock } from './fake-clock.ts'
+import { scriptedReviewer } from './scripted-reviewer.ts'
+
+const CALL = { id: 'c', name: 'pay', arguments: '{"input":"5 EUR"}' }
+
+const pay = defineTextTool({
+  name: 'pay',
+  description: 'Pays',
+  requireApproval: true,
+  execute: (amount) => `Paid ${amount}`,
+})
+
+it('gives its answers in order, repeats the last, and records what it was asked', async () => {
+  const reviewer = scriptedReviewer([
+    'CONTINUE',
+    { action: 'EDIT', input: '1 EUR' },
+    { action: 'REJECT', feedback: 'No' },
+  ])
+  const outputs = []
+  for (let index = 0; index < 4; index += 1) {
+    const { result } = await runTool(pay, CALL, { reviewer })
+    outputs.push(result.output || result.errorMessage)
+  }
+  const rejected = 'The reviewer rejected the call of "pay": No'
+  expect(outputs).toEqual(['Paid 5 EUR', 'Paid 1 EUR', rejected, rejected])
+  expect(reviewer.requests).toHaveLength(4)
+  expect(reviewer.requests[0]).toMatchObject({ toolName: 'pay', input: { input: '5 EUR' } })
+})
+
+it('never answers when told so', async () => {
+  const clock = fakeClock()
+  const running = runTool(pay, CALL, { clock, reviewer: scriptedReviewer(['never']) })
+  await clock.advance(300_000)
+  expect((await running).end).toBe('exit_early')
+})
+
+it('an edit without input is refused by the tool', async () => {
+  const { result } = await runTool(pay, CALL, { reviewer: scriptedReviewer(['EDIT']) })
+  expect(result).toEqual(
+    ToolResult.failure('Invalid edited input for "pay": input must be a string, got undefined'),
+  )
+})
+
+it('needs an answer', () => {
+  expect(() => scriptedReviewer([])).toThrow(RangeError)
+})
