@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,23 +20,32 @@ describe('the README', () => {
   })
 })
 
-/** Packages whose README shows a program that is also a file, so that the compiler checks it. */
-const WITH_EXAMPLE = ['protocol', 'core', 'ensemble', 'testing']
+/** The programs of package READMEs that are files too, so that the compiler checks them. */
+const EXAMPLES = globSync('packages/*/test/readme-*.ts', { cwd: ROOT })
+  .filter((path) => !path.endsWith('.test.ts'))
+  .toSorted()
 
 describe('the README of a package', () => {
-  it.each(WITH_EXAMPLE)('%s shows a program that prints what it says', (name) => {
-    const path = join(ROOT, 'packages', name, 'test/readme-example.ts')
-    const example = readFileSync(path, 'utf8')
-    const [shown] = codeOf(`packages/${name}`)
-    expect(shown).toBe(
-      example
-        .replaceAll("'../src/index.ts'", `'@tutti/${name}'`)
-        .replaceAll(/'\.\.\/\.\.\/(\w+)\/src\/index\.ts'/g, "'@tutti/$1'"),
-    )
-    const printed = run([path], ROOT)
+  it.each(EXAMPLES)('shows %s, which prints what it says', (path) => {
+    const [, name = ''] = path.split('/')
+    const example = readFileSync(join(ROOT, path), 'utf8')
+    const shown = example
+      .replaceAll("'../src/index.ts'", `'@tutti/${name}'`)
+      .replaceAll(/'\.\.\/\.\.\/(\w+)\/src\/index\.ts'/g, "'@tutti/$1'")
+    expect(codeOf(`packages/${name}`)).toContain(shown)
+    const printed = run([join(ROOT, path)], ROOT)
     expect(printed).not.toBe('')
     expect(example.endsWith(printed.replaceAll(/^/gm, '// ').replace(/\/\/ $/, ''))).toBe(true)
   })
+
+  it.each(['protocol', 'core', 'pipeline', 'builtin-tools', 'ensemble', 'testing'])(
+    '%s shows no other code',
+    (name) => {
+      const count = EXAMPLES.filter((path) => path.startsWith(`packages/${name}/`)).length
+      expect(codeOf(`packages/${name}`)).toHaveLength(count)
+      expect(count).toBeGreaterThan(0)
+    },
+  )
 
   it.each(['packages/runs', 'packages/control-api', 'apps/server'])(
     '%s has code that runs',

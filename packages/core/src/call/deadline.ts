@@ -17,7 +17,7 @@ export class Deadline {
     this.#onPassed = onPassed
   }
 
-  /** Starts, or goes on after a pause; once is enough. */
+  /** Starts, or goes on after the last pause; does nothing when it runs or has ended. */
   start(): void {
     if (this.#ended || this.#pauses > 0 || this.#leftMs === Infinity) return
     if (this.#stopTimer !== undefined) return
@@ -35,7 +35,7 @@ export class Deadline {
 
   resume(): void {
     this.#pauses -= 1
-    if (this.#pauses === 0) this.start()
+    this.start()
   }
 
   /** The call is over: the limit never passes any more. */

@@ -117,7 +117,6 @@ export class RunningCall {
       },
     )
     afterMicrotasks(4, () => {
-      if (this.#over) return
       this.#deadline.start()
       this.#watch()
     })
