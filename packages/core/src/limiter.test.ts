@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events'
+
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock, settle } from '../test/fake-clock.ts'
@@ -31,6 +33,29 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['a'])
   })
 
+  it('nobody gets ahead of those that wait, also in the moment before they are woken', async () => {
+    const clock = fakeClock()
+    const limiter = createLimiter({ maxConcurrent: 9, maxPerInterval: 1, intervalMs: 10.5, clock })
+    await limiter.acquire()
+    const begun = begin(limiter, ['a'])
+    await clock.advance(10.7)
+    expect(begun).toEqual([])
+    expect(limiter.tryAcquire()).toBe(false)
+    await clock.advance(1)
+    expect(begun).toEqual(['a'])
+  })
+
+  it('leaves no listener on a signal that it was given', async () => {
+    const limiter = createLimiter({ maxConcurrent: 1 })
+    const { signal } = new AbortController()
+    await limiter.acquire(signal)
+    const second = limiter.acquire(signal)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    limiter.release()
+    await second
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
   it('whose signal aborts while it waits is rejected with the reason, and the next one moves up', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
@@ -59,6 +84,7 @@ describe('createLimiter', () => {
     begun.push(...begin(limiter, []))
     const later = begin(limiter, ['b', 'c', 'd'])
     await clock.advance(9)
+    expect(clock.pending).toBe(1)
     expect(later).toEqual(['b'])
     await clock.advance(1)
     expect(later).toEqual(['b', 'c'])

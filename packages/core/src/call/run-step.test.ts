@@ -200,6 +200,23 @@ describe('context.callTool', () => {
     expect((await running).result.output).toBe('cancelled false')
   })
 
+  it('a cancel of the whole reaches a step that has a signal of its own too', async () => {
+    const controller = new AbortController()
+    const inner = text('inner', async (_, { signal }) => {
+      await sleep(clock, 60_000, signal)
+      return 'late'
+    })
+    const outer = text('outer', async (_, context) => {
+      const { signal } = new AbortController()
+      await context.callTool(inner, 'x', { signal })
+      return 'out'
+    })
+    const running = run(outer, { signal: controller.signal })
+    await settle()
+    controller.abort()
+    expect(await running).toMatchObject({ end: 'cancelled', durationMs: 0 })
+  })
+
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
@@ -235,6 +252,22 @@ describe('context.callTool', () => {
     )
     expect((await run(outer, { limiter: batch })).result.output).toBe('in')
     expect([limiter.running, batch.running]).toEqual([0, 0])
+  })
+
+  it('nor does a step of a step need a turn that the whole holds', async () => {
+    const limiter = createLimiter({ maxConcurrent: 1 })
+    const leaf = text('leaf', () => 'leaf', { limiter })
+    const middle = text(
+      'middle',
+      async (_, context) => (await context.callTool(leaf, 'x')).result.output,
+    )
+    const outer = text(
+      'outer',
+      async (_, context) => (await context.callTool(middle, 'x')).result.output,
+      { limiter },
+    )
+    expect((await run(outer)).result.output).toBe('leaf')
+    expect(limiter.running).toBe(0)
   })
 
   it('a step waits for a limiter that somebody else holds, and gives it back', async () => {

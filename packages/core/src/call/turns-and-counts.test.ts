@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import Type from 'typebox'
+
 import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
 import { sleep } from '../clock.ts'
-import { defineTextTool } from '../define-tool.ts'
+import { defineTextTool, defineTool } from '../define-tool.ts'
 import { TuttiError } from '../errors.ts'
 import { createLimiter } from '../limiter.ts'
 import { silentLogger } from '../logger.ts'
@@ -128,7 +130,14 @@ describe('[R6] counts', () => {
       { ...CALL, arguments: '{}' },
       { clock, metrics },
     )
-    expect(metrics.snapshot()).toMatchObject([{ agentRole: 'unknown', failure: 1 }])
+    const typed = defineTool({
+      name: 'work',
+      description: 'Works',
+      input: Type.Object({}),
+      execute: () => 'ok',
+    })
+    await runTool(typed, { ...CALL, arguments: '{' }, { clock, metrics })
+    expect(metrics.snapshot()).toMatchObject([{ agentRole: 'unknown', failure: 2 }])
   })
 
   it('a call that was cancelled is not counted, one that was abandoned is an error', async () => {
@@ -154,6 +163,18 @@ describe('[R6] counts', () => {
     expect(metrics.snapshot()).toMatchObject([
       { success: 0, failure: 0, error: 1, durationMs: { count: 1, sum: 5_000 } },
     ])
+  })
+
+  it('a call counts once, whatever its body does after that', async () => {
+    const metrics = createToolMetrics()
+    const late = Promise.withResolvers<string>()
+    const tool = text(() => late.promise, { timeoutMs: 10 })
+    const running = runTool(tool, CALL, { clock, metrics })
+    await clock.advance(10)
+    await running
+    late.resolve('too late')
+    await settle()
+    expect(metrics.snapshot()).toMatchObject([{ success: 0, error: 1, durationMs: { count: 1 } }])
   })
 
   it("a tool's own measures are kept beside its counts", async () => {
