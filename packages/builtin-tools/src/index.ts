@@ -1,1 +1,18 @@
-export {}
+/** Tools that most agents need. Each is made by a function that takes its settings. */
+
+// To compute
+export { calculator } from './calculator/calculator.ts'
+export { datetime, type DatetimeOptions } from './datetime/datetime.ts'
+export {
+  jsonParser,
+  type JsonParserInput,
+  type JsonParserOptions,
+} from './json-parser/json-parser.ts'
+
+// To read and write files
+export { fileRead, type FileReadInput, type FileReadOptions } from './files/file-read.ts'
+export { fileWrite, type FileWriteInput, type FileWriteOptions } from './files/file-write.ts'
+export type { FileOptions } from './files/options.ts'
+
+// To ask a person
+export { humanInput, type HumanInputOptions } from './human-input.ts'

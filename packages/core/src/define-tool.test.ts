@@ -165,15 +165,15 @@ describe('call', () => {
     },
   )
 
-  it('answers with a failure, never a throw, when the schema itself cannot be used', async () => {
-    const tool = defineTool({
-      name: 'broken',
-      description: 'Has a pattern that is none',
-      input: Type.Object({ code: Type.String({ pattern: '(' }) }),
-      execute: () => 'x',
-    })
-    const result = await tool.call({ code: 'a' }, context)
-    expect(result.errorMessage).toMatch(/^Invalid input for "broken": input cannot be checked: /)
+  it('a schema that cannot be used is refused when the tool is defined', () => {
+    expect(() =>
+      defineTool({
+        name: 'broken',
+        description: 'Has a broken pattern',
+        input: Type.Object({ code: Type.String({ pattern: '(' }) }),
+        execute: () => 'x',
+      }),
+    ).toThrow(/^Cannot define tool "broken": input \/properties\/code\/pattern must be a regular/)
   })
 
   it.each([

@@ -1,1 +1,34 @@
-export {}
+/**
+ * Pipelines of tools: several steps that a model calls as one tool.
+ */
+
+// To define
+export { branch, branchByType, type BranchWays, type Predicate } from './branch.ts'
+export { mapEach, type ItemsFor, type MapEachOptions } from './map-each.ts'
+export { parallel, type Branches, type ParallelOptions, type ParallelOutput } from './parallel.ts'
+export {
+  pipelineBuilder,
+  type EmptyPipelineBuilder,
+  type PipelineBuilder,
+} from './pipeline-builder.ts'
+export { pipeline } from './pipeline.ts'
+export type { CompoundSettings } from './compound-tool.ts'
+export type { ErrorStrategy } from './error-strategy.ts'
+export type { PipelineOptions } from './pipeline-tool.ts'
+
+// To read results
+export { isPartFailure, PartFailure, type PartOutput } from './part-failure.ts'
+
+// To extend
+export type {
+  Adapted,
+  Adapter,
+  AdapterMisfit,
+  Fitting,
+  FittingList,
+  InputOf,
+  Misfit,
+  OutputOf,
+  SharedInput,
+  StepResult,
+} from './step-types.ts'

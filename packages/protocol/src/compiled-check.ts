@@ -4,10 +4,15 @@
  * Where code may not be made from text (a content security policy without `unsafe-eval`), TypeBox
  * interprets the schema instead; slower, with the same verdicts.
  */
-import { Compile } from 'typebox/schema'
+import { Check as checkByInterpreting, Compile } from 'typebox/schema'
+
+import { isJsonObject } from './problems/schema-node.ts'
 
 /** A validator: true when the value fits. Can throw `RangeError` on a value nested beyond the stack. */
 export type Check = (value: unknown) => boolean
+
+/** Schemas by the `$ref` that means them, for a schema taken out of its document. */
+export type References = Readonly<Record<string, object | boolean>>
 
 const checks = new WeakMap<object, Check>()
 
@@ -15,9 +20,51 @@ const checks = new WeakMap<object, Check>()
 export function compiledCheck(schema: object): Check {
   let check = checks.get(schema)
   if (check === undefined) {
-    const validator = Compile(schema)
-    check = (value) => validator.Check(value)
+    check = compileCheck(schema)
     checks.set(schema, check)
   }
   return check
+}
+
+/**
+ * A new validator of a schema. A `$ref` that is a key of `references` means the schema there, any
+ * other one is looked for in the schema itself.
+ *
+ * @throws {SyntaxError} when a pattern is not a regular expression.
+ */
+export function compileCheck(schema: object, references: References = {}): Check {
+  const validator = Compile(references, schema)
+  const check: Check = validator.IsAccelerated()
+    ? (value) => validator.Check(value)
+    : // A validator that interprets keeps what it knows of `unevaluated…` from one value to the next.
+      (value) => checkByInterpreting(references, schema, value)
+  if (!namesInherited(schema) && !Object.values(references).some(namesInherited)) {
+    return check
+  }
+  return (value) => check(withoutPrototypes(value))
+}
+
+const inheriting = new WeakMap<object, boolean>()
+
+/**
+ * Whether a schema speaks of a field that every object inherits, such as `toString`: TypeBox takes
+ * the inherited one for given.
+ */
+function namesInherited(part: unknown): boolean {
+  if (typeof part === 'string') return part in Object.prototype
+  if (typeof part !== 'object' || part === null) return false
+  let found = inheriting.get(part)
+  if (found === undefined) {
+    found = Object.entries(part).some((entry) => entry.some(namesInherited))
+    inheriting.set(part, found)
+  }
+  return found
+}
+
+/** The value with objects that inherit nothing, of the same fields. */
+function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototypes)
+  if (!isJsonObject(value)) return value
+  const entries = Object.entries(value).map(([key, part]) => [key, withoutPrototypes(part)])
+  return Object.assign(Object.create(null), Object.fromEntries(entries))
 }

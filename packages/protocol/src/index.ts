@@ -203,3 +203,10 @@ export {
   ToolOutcome,
   Workflow,
 } from './schemas/enums.ts'
+
+// For library authors: to walk a JSON Schema
+export { compileCheck, compiledCheck, type Check, type References } from './compiled-check.ts'
+export { discriminatorOf, type Discriminator } from './problems/choose-member.ts'
+export { pointer, valueAt } from './problems/json-pointer.ts'
+export { previewOf, receivedOf } from './problems/preview.ts'
+export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'

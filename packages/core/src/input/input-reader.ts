@@ -1,5 +1,15 @@
-/** Reading the input of a tool. */
-import { decode, type Decoded } from '@tutti/protocol'
+/**
+ * Reading the input of a tool, and checking its output, by whatever schema its author wrote: a JSON
+ * Schema (TypeBox makes them) or a schema of a library that speaks Standard Schema.
+ *
+ * Everything that can be known of a schema is known at definition: its faults are thrown there, and it
+ * is compiled there, once.
+ */
+import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
+
+import { jsonRead } from './json-reader.ts'
+import { isStandardSchema, standardJsonSchema, standardRead } from './standard-reader.ts'
+import { compiled, usableSchema, type SchemaUse } from './usable-schema.ts'
 
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
 import type { TSchema } from 'typebox'
@@ -20,18 +30,52 @@ export interface ReadOptions {
   readonly coerce?: boolean
 }
 
-/** A reader for the input of a tool. */
+/**
+ * A reader for the input of a tool: unknown fields are dropped and defaults filled in, by the schema
+ * or by its library.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
 export function inputReader<Schema extends ToolSchema>(
   schema: Schema,
-  _options: ReadOptions,
+  { toolName, coerce = true }: ReadOptions,
 ): ValueReader<ValueOf<Schema>> {
-  return { jsonSchema: schema, read: (value) => decode(schema, value) as Decoded<ValueOf<Schema>> }
+  const use: SchemaUse = { action: actionOf(toolName, 'input'), ofObject: true }
+  if (isStandardSchema(schema)) {
+    const jsonSchema = standardJsonSchema(schema, use)
+    return reader(jsonSchema, standardRead(schema, coerce ? jsonSchema : undefined))
+  }
+  const document = usableSchema(schema, use)
+  return reader(
+    schema,
+    compiled(use, () => jsonRead(schema, document, { coerce })),
+  )
 }
 
-/** A reader for the output of a tool: the value is only checked. */
+/**
+ * A reader for the output of a tool: the value is only checked.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
 export function outputReader<Schema extends ToolSchema>(
   schema: Schema,
-  _options: Pick<ReadOptions, 'toolName'>,
+  { toolName }: Pick<ReadOptions, 'toolName'>,
 ): ValueReader<ValueOf<Schema>> {
-  return { jsonSchema: schema, read: (value) => decode(schema, value) as Decoded<ValueOf<Schema>> }
+  const use: SchemaUse = { action: actionOf(toolName, 'output'), ofObject: false }
+  if (isStandardSchema(schema)) return reader(standardJsonSchema(schema, use), standardRead(schema))
+  usableSchema(schema, use)
+  compiled(use, () => compiledCheck(schema))
+  return reader(schema, (value) => decode(schema, value))
+}
+
+function actionOf(toolName: unknown, part: string): string {
+  return `Cannot define tool ${JSON.stringify(toolName)}: ${part}`
+}
+
+function reader<T>(
+  jsonSchema: TSchema,
+  read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
+): ValueReader<T> {
+  // NOTE: what is read has just been checked against the schema whose values T is the type of.
+  return { jsonSchema, read: read as ValueReader<T>['read'] }
 }

@@ -34,7 +34,7 @@ export async function fromLangChainTool(
 ): Promise<AgentTool> {
   const { toJsonSchema } = await import('@langchain/core/utils/json_schema')
   // NOTE: LangChain's own types of its schemas do not accept each other under strict optional fields.
-  const schema: TSchema = toJsonSchema(langchainTool.schema as StructuredToolInterface['schema'])
+  const schema = plain(toJsonSchema(langchainTool.schema as StructuredToolInterface['schema']))
   const { name, description } = langchainTool
   const settings = { name, description, ...options }
   if (isTextSchema(schema)) {
@@ -48,6 +48,11 @@ export async function fromLangChainTool(
     input: schema,
     execute: (input, context) => invoke(langchainTool, input, context),
   })
+}
+
+/** The JSON Schema alone: what Zod makes can validate too, and would transform the input a first time. */
+function plain(schema: TSchema): TSchema {
+  return '~standard' in schema ? { ...schema } : schema
 }
 
 /** Whether a tool takes one string: LangChain's `Tool`, whose field need not even be given. */

@@ -48,13 +48,16 @@ export function describeProblem(error: TValidationError, place: Place): Problem[
   }
 }
 
+/** The message of a required field that is not there. */
+export const IS_REQUIRED = 'is required'
+
 /** A required field that is not there; its path is where it should be. */
 export function describeMissing(key: string, place: Place): Problem {
   const schema = ownValue(place.schema.properties ?? {}, key)
   const path = pointer(place.path, key)
   return schema === undefined
-    ? { path, message: 'is required' }
-    : { path, message: 'is required', expected: expectedOf(schema) }
+    ? { path, message: IS_REQUIRED }
+    : { path, message: IS_REQUIRED, expected: expectedOf(schema) }
 }
 
 /** A field that a closed object does not have, with the known one it may be a slip of. */

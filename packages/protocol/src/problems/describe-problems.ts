@@ -7,9 +7,11 @@
  *
  * P1 Nothing is missed: if the walk finds nothing and TypeBox does, TypeBox's list is described.
  * P2 A union with a fixed field is judged by the member that the value names. Without one, by the
- *    members of the value's JSON type, and of these by the one it comes closest to.
+ *    members of the value's JSON type, and of these by the one it comes closest to: with the fewest
+ *    missing fields, and then the fewest problems.
  * P3 A value of the wrong type is one problem; what is inside it is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS`, and `MAX_DEPTH` schemas deep.
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS`, `MAX_DEPTH` schemas deep, and not into a
+ *    value that is inside itself.
  */
 import { Errors } from 'typebox/schema'
 import { compiledCheck } from '../compiled-check.ts'
@@ -21,6 +23,7 @@ import {
   describeNotOneOf,
   describeProblem,
   describeUnknown,
+  IS_REQUIRED,
   type Place,
   problemAt,
 } from './describe-problem.ts'
@@ -47,7 +50,7 @@ export const MAX_DEPTH = 500
 
 /** Every problem that keeps the value from fitting the schema; empty when it fits. */
 export function describeProblems(schema: object, value: unknown): Problem[] {
-  const walk: Walk = { problems: [], depth: 0, scopes: [schema] }
+  const walk: Walk = { problems: [], depth: 0, scopes: [schema], inside: undefined }
   visit({ path: '', value, schema }, walk)
   if (walk.problems.length === 0) return describeLeftOver({ path: '', value, schema })
   const problems = distinct(walk.problems)
@@ -73,6 +76,14 @@ interface Walk {
   readonly depth: number
   /** Schemas round the current one that can hold definitions, the root first. */
   readonly scopes: readonly SchemaNode[]
+  /** The places round the current one, the nearest first. */
+  readonly inside: Inside | undefined
+}
+
+interface Inside {
+  readonly value: unknown
+  readonly schema: SchemaNode
+  readonly inside: Inside | undefined
 }
 
 type UnknownPlace = Omit<Place, 'schema'> & { readonly schema: Schema }
@@ -91,7 +102,7 @@ function visit(place: UnknownPlace, walk: Walk): void {
 
 function below(walk: Walk, schema: SchemaNode): Walk {
   const scopes = schema.$defs === undefined ? walk.scopes : [...walk.scopes, schema]
-  return { problems: walk.problems, depth: walk.depth + 1, scopes }
+  return { ...walk, depth: walk.depth + 1, scopes }
 }
 
 function visitNode(place: Place, walk: Walk): void {
@@ -107,8 +118,21 @@ function visitNode(place: Place, walk: Walk): void {
     visit({ ...place, schema: resolveReference(schema.$ref, walk.scopes) ?? true }, walk)
   }
   visitCombinations(place, walk)
-  if (isJsonObject(value)) visitFields({ ...place, value }, walk)
-  else if (Array.isArray(value)) visitItems({ ...place, value }, walk)
+  if (isScalar(value)) return
+  if (isInside(place, walk.inside)) {
+    walk.problems.push({ path: place.path, message: 'contains itself' })
+    return
+  }
+  const within: Walk = { ...walk, inside: { value, schema, inside: walk.inside } }
+  if (isJsonObject(value)) visitFields({ ...place, value }, within)
+  else if (Array.isArray(value)) visitItems({ ...place, value }, within)
+}
+
+function isInside({ value, schema }: Place, inside: Inside | undefined): boolean {
+  for (let outer = inside; outer !== undefined; outer = outer.inside) {
+    if (outer.value === value && outer.schema === schema) return true
+  }
+  return false
 }
 
 /** The place's own keywords, judged by TypeBox. */
@@ -196,8 +220,20 @@ function visitOpenUnion(place: Place, { members, most }: Alternatives, walk: Wal
   const fitting = results.filter((problems) => problems.length === 0).length
   if (fitting > most) walk.problems.push(describeMismatch('of one kind only', place))
   if (fitting > 0) return
-  const closest = results.toSorted((a, b) => a.length - b.length)[0]
-  walk.problems.push(...(closest ?? []))
+  const ranked = results.map((problems) => ({
+    problems,
+    missing: countMissing(problems, place.path),
+  }))
+  const [closest] = ranked.toSorted(
+    (a, b) => a.missing - b.missing || a.problems.length - b.problems.length,
+  )
+  walk.problems.push(...(closest?.problems ?? []))
+}
+
+/** How many fields of a place itself are missing. */
+function countMissing(problems: readonly Problem[], path: string): number {
+  const missing = problems.filter(({ message }) => message === IS_REQUIRED)
+  return missing.filter((problem) => !problem.path.includes('/', path.length + 1)).length
 }
 
 function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {

@@ -23,14 +23,18 @@ export interface SchemaNode {
   readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly items?: Schema | readonly Schema[]
   readonly prefixItems?: readonly Schema[]
+  readonly additionalItems?: Schema
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
+  readonly not?: Schema
   readonly if?: Schema
   readonly then?: Schema
   readonly else?: Schema
+  readonly dependentSchemas?: Readonly<Record<string, Schema>>
   readonly unevaluatedProperties?: unknown
   readonly unevaluatedItems?: unknown
+  readonly default?: unknown
 }
 
 /** A node, or `true` for any value and `false` for none. */

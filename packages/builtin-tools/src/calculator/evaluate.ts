@@ -1,0 +1,61 @@
+/** Running the program of an expression, in double precision. */
+import { CalculationError } from './calculation-error.ts'
+
+import type { BinaryOperator, Step } from './parse-expression.ts'
+
+/**
+ * The value of a program.
+ *
+ * @throws {CalculationError} for a division or modulo by zero, and when a result is no finite number.
+ */
+export function evaluate(program: readonly Step[]): number {
+  const stack: number[] = []
+  const take = (): number => stack.pop() ?? Number.NaN
+  for (const step of program) {
+    if (typeof step === 'number') {
+      stack.push(step)
+    } else if (step === 'negate') {
+      stack.push(-take())
+    } else {
+      const right = take()
+      stack.push(apply(step, take(), right))
+    }
+  }
+  return take()
+}
+
+function apply(operator: BinaryOperator, left: number, right: number): number {
+  const result = compute(operator, left, right)
+  if (Number.isFinite(result)) return result
+  const operation = `${operand(left)} ${operator} ${operand(right)}`
+  throw new CalculationError(
+    Number.isNaN(result)
+      ? `Not a real number: ${operation}`
+      : `Result too large: ${operation} is beyond 1.8e308`,
+  )
+}
+
+/** A value in a message, bracketed where its sign would be read as an operator. */
+function operand(value: number): string {
+  return value < 0 ? `(${value})` : String(value)
+}
+
+function compute(operator: BinaryOperator, left: number, right: number): number {
+  switch (operator) {
+    case '+':
+      return left + right
+    case '-':
+      return left - right
+    case '*':
+      return left * right
+    case '/':
+      if (right === 0) throw new CalculationError('Division by zero')
+      return left / right
+    case '%':
+      if (right === 0) throw new CalculationError('Modulo by zero')
+      return left % right
+    case '^':
+      if (left === 0 && right < 0) throw new CalculationError('Division by zero')
+      return left ** right
+  }
+}

@@ -1,0 +1,106 @@
+/** The datetime tool. */
+import { defineTextTool, systemClock, ToolResult } from '@tutti/core'
+
+import { DatetimeError, shown } from './datetime-error.ts'
+import { findZone } from './find-zone.ts'
+import { loadTemporal, type TemporalApi } from './load-temporal.ts'
+import { addAmounts, printMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
+import { FORMS, parseCommand, unrecognized, type Command, type Start } from './parse-command.ts'
+import { splitWrittenTime } from './written-time.ts'
+
+import type { Clock, ToolSettings, TypedTool } from '@tutti/core'
+
+/** Settings of the datetime tool. */
+export interface DatetimeOptions extends Partial<ToolSettings<string>> {
+  /** Tells the time. @default the system's clock */
+  readonly clock?: Clock
+  /** Zone of `now` and `today` without one: an IANA name, or an offset such as +02:00. @default UTC */
+  readonly timeZone?: string
+}
+
+const DEFAULTS = {
+  name: 'datetime',
+  description:
+    `Tells the time, computes with dates, and converts between time zones. Commands: ${FORMS}. ` +
+    'Units: seconds, minutes, hours, days, weeks, months, years. Zones are IANA names such as ' +
+    'Europe/Berlin or offsets such as +02:00. Example: 2024-01-31 + 1 month',
+} as const satisfies ToolSettings<string>
+
+/**
+ * A text tool for dates and times: `now in Asia/Tokyo`, `2024-01-31 + 1 month`,
+ * `convert 2024-07-01T09:00 from Europe/Berlin to UTC`.
+ *
+ * @throws {TypeError} naming every setting that does not fit.
+ * @throws {RangeError} for a `timeZone` that is none.
+ */
+export function datetime(options: DatetimeOptions = {}): TypedTool<string> {
+  const { clock = systemClock, timeZone = 'UTC', ...settings } = options
+  assertTimeZone(timeZone)
+  return defineTextTool({
+    ...DEFAULTS,
+    ...settings,
+    async execute(input) {
+      try {
+        const command = parseCommand(input)
+        const temporal = await loadTemporal()
+        return ToolResult.success(answer(temporal, command, { nowMs: clock.now(), timeZone }))
+      } catch (error) {
+        if (error instanceof DatetimeError) return ToolResult.failure(error.message)
+        if (error instanceof RangeError) return ToolResult.failure(outOfRange(input))
+        throw error
+      }
+    },
+  })
+}
+
+/** Temporal has no other RangeError for what has been read. */
+function outOfRange(input: string): string {
+  return `Out of range: ${shown(input.trim())} leads out of the years -271821 to 275760`
+}
+
+function assertTimeZone(timeZone: string): void {
+  try {
+    Intl.DateTimeFormat('en', { timeZone }).resolvedOptions()
+  } catch {
+    throw new RangeError(
+      `Cannot define tool "datetime": timeZone must be an IANA name or an offset, got ${JSON.stringify(timeZone)}`,
+    )
+  }
+}
+
+interface Surroundings {
+  readonly nowMs: number
+  readonly timeZone: string
+}
+
+function answer(temporal: TemporalApi, command: Command, surroundings: Surroundings): string {
+  if (command.kind === 'convert') return convert(temporal, command)
+  const { start, amounts } = command
+  const moment =
+    start.kind === 'written'
+      ? readMoment(temporal, start.text)
+      : present(temporal, start, surroundings)
+  return printMoment(addAmounts(moment, amounts))
+}
+
+/** The time of the clock, in whole seconds, or its date. */
+function present(
+  temporal: TemporalApi,
+  { kind, zone }: Exclude<Start, { readonly kind: 'written' }>,
+  { nowMs, timeZone }: Surroundings,
+): Moment {
+  const value = temporal.Instant.fromEpochMilliseconds(
+    Math.floor(nowMs / 1000) * 1000,
+  ).toZonedDateTimeISO(findZone(temporal, zone ?? timeZone))
+  return kind === 'today'
+    ? { kind: 'date', value: value.toPlainDate() }
+    : { kind: 'time', value, place: 'name' }
+}
+
+function convert(temporal: TemporalApi, command: Extract<Command, { kind: 'convert' }>): string {
+  const written = splitWrittenTime(command.text)
+  const from = command.from ?? written.zone ?? written.offset
+  if (from === undefined) throw unrecognized(command.input)
+  const value = readTimeIn(temporal, written, from).withTimeZone(findZone(temporal, command.to))
+  return printMoment({ kind: 'time', value, place: 'name' })
+}

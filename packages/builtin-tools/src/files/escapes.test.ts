@@ -1,0 +1,433 @@
+import { spawnSync } from 'node:child_process'
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { assertClosed } from '../../test/assert-closed.ts'
+import { fileErrorOf } from './file-error.ts'
+import { locate } from './locate.ts'
+import { OpenDirectory } from './open-directory.ts'
+import { pathParts } from './path-parts.ts'
+import { readText } from './read-text.ts'
+import { replaceFile } from './replace-file.ts'
+import { createSandbox } from './sandbox.ts'
+
+/** Ways to look names up: in the open directory, as on Linux, and by the path, as elsewhere. */
+const LOOKUPS = [
+  ['in the open directory', process.platform === 'linux'],
+  ['by the path', false],
+] as const
+
+let home: string
+let inside: string
+let outside: string
+
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-escapes-')))
+  inside = join(home, 'inside')
+  outside = join(home, 'outside')
+  mkdirSync(join(inside, 'docs'), { recursive: true })
+  mkdirSync(join(outside, 'docs'), { recursive: true })
+  writeFileSync(join(inside, 'a.txt'), 'inside')
+  writeFileSync(join(inside, 'docs/b.txt'), 'inside docs')
+  writeFileSync(join(outside, 'secret.txt'), 'SECRET')
+  writeFileSync(join(outside, 'docs/b.txt'), 'SECRET')
+})
+
+afterEach(() => {
+  assertClosed(home)
+  rmSync(home, { recursive: true })
+})
+
+/** All that is outside, to see that nothing of it has changed. */
+function outsideNow(): readonly string[] {
+  return readdirSync(outside, { recursive: true, withFileTypes: true })
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      return `${path}: ${entry.isFile() ? readFileSync(path, 'utf8') : 'no file'}`
+    })
+    .toSorted()
+}
+
+/** Makes a pipe with a name: Node has no call for it. */
+function makePipe(path: string): void {
+  const { status } = spawnSync('sh', ['-c', 'mkfifo "$1"', 'sh', path])
+  if (status !== 0) throw new Error('Cannot make a pipe')
+}
+
+describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
+  const sandbox = (directory = inside): ReturnType<typeof createSandbox> => ({
+    ...createSandbox(directory, 'test'),
+    namesOpenFiles,
+  })
+
+  async function attempt(act: () => Promise<string>, path: string): Promise<string> {
+    try {
+      return await act()
+    } catch (error) {
+      const known = fileErrorOf(error, 'read', path)
+      if (known instanceof Error && known.name === 'FileError') return `FAILED ${known.message}`
+      throw known
+    }
+  }
+
+  function read(path: string, directory?: string): Promise<string> {
+    const { signal } = new AbortController()
+    return attempt(async () => {
+      const place = await locate(sandbox(directory), pathParts(path), { path, signal })
+      try {
+        return await readText(place, { path, maxBytes: 1_000, signal })
+      } finally {
+        await place.directory.close()
+      }
+    }, path)
+  }
+
+  function write(path: string, directory?: string): Promise<string> {
+    const { signal } = new AbortController()
+    return attempt(async () => {
+      const place = await locate(sandbox(directory), pathParts(path), {
+        path,
+        signal,
+        makeDirectories: true,
+      })
+      try {
+        return (await replaceFile(place, Buffer.from('WRITTEN'), { path, signal })).changeType
+      } finally {
+        await place.directory.close()
+      }
+    }, path)
+  }
+
+  describe('[W1] a link that leads out is refused, for reading and for writing', () => {
+    it.each<[string, (link: string) => void, string]>([
+      [
+        'an absolute link to a file',
+        (link) => {
+          symlinkSync(join(outside, 'secret.txt'), link)
+        },
+        'link',
+      ],
+      [
+        'a relative link to a file',
+        (link) => {
+          symlinkSync('../outside/secret.txt', link)
+        },
+        'link',
+      ],
+      [
+        'a link to a directory',
+        (link) => {
+          symlinkSync(outside, link)
+        },
+        'link/secret.txt',
+      ],
+      [
+        'a relative link to a directory',
+        (link) => {
+          symlinkSync('../outside', link)
+        },
+        'link/docs/b.txt',
+      ],
+      [
+        'a link to a link',
+        (link) => {
+          symlinkSync('../outside/secret.txt', `${link}2`)
+          symlinkSync('link2', link)
+        },
+        'link',
+      ],
+      [
+        'a link to a directory with a link',
+        (link) => {
+          symlinkSync('../../outside', join(inside, 'docs/out'))
+          symlinkSync('docs', link)
+        },
+        'link/out/secret.txt',
+      ],
+      [
+        'a link to a file that is not there',
+        (link) => {
+          symlinkSync(join(outside, 'new.txt'), link)
+        },
+        'link',
+      ],
+      [
+        'a link to a directory that is not there',
+        (link) => {
+          symlinkSync('../outside/new', link)
+        },
+        'link/a.txt',
+      ],
+      [
+        'a link to the directory above',
+        (link) => {
+          symlinkSync('..', link)
+        },
+        'link/outside/secret.txt',
+      ],
+      [
+        'a link that goes up and comes back',
+        (link) => {
+          symlinkSync('../inside/a.txt', link)
+        },
+        'link',
+      ],
+      [
+        'a link to the root',
+        (link) => {
+          symlinkSync('/', link)
+        },
+        'link/etc/hostname',
+      ],
+      [
+        'a link to a name that starts alike',
+        (link) => {
+          mkdirSync(`${inside}-2`)
+          symlinkSync(`${inside}-2`, link)
+        },
+        'link/a.txt',
+      ],
+      [
+        'an absolute link that goes in and up',
+        (link) => {
+          symlinkSync(`${inside}/../outside/secret.txt`, link)
+        },
+        'link',
+      ],
+      [
+        'a link to this process',
+        (link) => {
+          symlinkSync('/proc/self/cwd', link)
+        },
+        'link/package.json',
+      ],
+    ])('%s', async (_kind, make, path) => {
+      make(join(inside, 'link'))
+      const before = outsideNow()
+      const denied = `FAILED Access denied: ${path}: it leads out of the directory of this tool`
+      expect(await read(path)).toBe(denied)
+      expect(await write(path)).toBe(denied)
+      expect(outsideNow()).toEqual(before)
+      expect(readFileSync(join(inside, 'a.txt'), 'utf8')).toBe('inside')
+    })
+
+    it('says the same whether there is something or not', async () => {
+      symlinkSync(outside, join(inside, 'link'))
+      expect(await read('link/secret.txt')).toBe(
+        (await read('link/nothing.txt')).replace('nothing', 'secret'),
+      )
+    })
+  })
+
+  describe('[W2] a link that stays inside is followed, for reading and for writing', () => {
+    it.each<[string, string, string, string]>([
+      ['to a file', 'a.txt', 'link', 'a.txt'],
+      ['to a directory', 'docs', 'link/b.txt', 'docs/b.txt'],
+      ['to a directory with a slash', './docs/', 'link/b.txt', 'docs/b.txt'],
+      ['to itself by the sandbox', '.', 'link/link/link/a.txt', 'a.txt'],
+      ['up and down', 'docs/../docs/./b.txt', 'link', 'docs/b.txt'],
+    ])('%s', async (_kind, target, path, file) => {
+      symlinkSync(target, join(inside, 'link'))
+      expect(await read(path)).toBe(readFileSync(join(inside, file), 'utf8'))
+      expect(await write(path)).toBe('MODIFIED')
+      expect(readFileSync(join(inside, file), 'utf8')).toBe('WRITTEN')
+      expect(await read(path)).toBe('WRITTEN')
+    })
+
+    it('from a deeper directory, up', async () => {
+      symlinkSync('../a.txt', join(inside, 'docs/link'))
+      symlinkSync('..', join(inside, 'docs/up'))
+      expect(await read('docs/link')).toBe('inside')
+      expect(await read('docs/up/docs/up/a.txt')).toBe('inside')
+    })
+
+    it('by an absolute path, by whatever name the sandbox goes', async () => {
+      symlinkSync(inside, join(home, 'alias'))
+      symlinkSync(join(inside, 'a.txt'), join(inside, 'link'))
+      symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link2'))
+      expect(await read('link', join(home, 'alias'))).toBe('inside')
+      expect(await read('link2', join(home, 'alias'))).toBe('inside')
+      expect(await read('link2')).toContain('Access denied')
+    })
+
+    it('by an absolute path, where the sandbox was given by a relative one', async () => {
+      symlinkSync(inside, join(home, 'alias'))
+      symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link'))
+      const before = process.cwd()
+      process.chdir(home)
+      try {
+        expect(await read('link', 'alias')).toBe('inside')
+      } finally {
+        process.chdir(before)
+      }
+    })
+
+    it('to what is not there: it is made there', async () => {
+      symlinkSync('docs/new.txt', join(inside, 'link'))
+      symlinkSync('made/here', join(inside, 'directory'))
+      expect(await read('link')).toBe('FAILED File not found: link')
+      expect(await write('link')).toBe('CREATED')
+      expect(await write('directory/c.txt')).toBe('CREATED')
+      expect(readFileSync(join(inside, 'docs/new.txt'), 'utf8')).toBe('WRITTEN')
+      expect(readFileSync(join(inside, 'made/here/c.txt'), 'utf8')).toBe('WRITTEN')
+    })
+
+    it('as the system would: a step up leaves the directory that a link leads to', async () => {
+      mkdirSync(join(inside, 'x/y'), { recursive: true })
+      writeFileSync(join(inside, 'x/a.txt'), 'beside y')
+      symlinkSync('x/y', join(inside, 'to-y'))
+      symlinkSync('to-y/../a.txt', join(inside, 'link'))
+      expect(await read('link')).toBe(readFileSync(join(inside, 'link'), 'utf8'))
+      expect(await read('link')).toBe('beside y')
+    })
+
+    it('but not round and round', async () => {
+      symlinkSync('round', join(inside, 'round'))
+      symlinkSync('pong', join(inside, 'ping'))
+      symlinkSync('ping', join(inside, 'pong'))
+      for (const path of ['round', 'ping', 'ping/a.txt']) {
+        expect(await read(path)).toBe(`FAILED Access denied: ${path}: too many symbolic links`)
+        expect(await write(path)).toBe(`FAILED Access denied: ${path}: too many symbolic links`)
+      }
+    })
+  })
+
+  describe('what is no file is refused at once', () => {
+    it('a directory', async () => {
+      expect(await read('docs')).toBe('FAILED Not a file: docs is a directory')
+      expect(await write('docs')).toBe('FAILED Not a file: docs is a directory')
+      symlinkSync('docs', join(inside, 'link'))
+      expect(await read('link')).toBe('FAILED Not a file: link is a directory')
+      symlinkSync('.', join(inside, 'here'))
+      expect(await write('here')).toBe('FAILED Not a file: here is a directory')
+    })
+
+    it('a pipe that nobody writes to', async () => {
+      makePipe(join(inside, 'pipe'))
+      const refused = 'FAILED Not a file: pipe is a pipe, a socket or a device'
+      expect(await read('pipe')).toBe(refused)
+      expect(await write('pipe')).toBe(refused)
+    })
+
+    it('a socket', async () => {
+      const server = createServer()
+      await new Promise<void>((resolve) => {
+        server.listen(join(inside, 'socket'), resolve)
+      })
+      expect(await read('socket')).toContain('Not a file: socket is a pipe, a socket')
+      expect(await write('socket')).toContain('Not a file: socket is a pipe, a socket')
+      server.close()
+    })
+
+    it('what is below a file', async () => {
+      expect(await read('a.txt/b')).toContain(
+        'Cannot read a.txt/b: a part of its path is no directory',
+      )
+      expect(await write('a.txt/b')).toContain('a part of its path is no directory')
+    })
+  })
+
+  it('a hard link to a file outside is given a content of its own', async () => {
+    linkSync(join(outside, 'secret.txt'), join(inside, 'hard.txt'))
+    expect(await write('hard.txt')).toBe('MODIFIED')
+    expect(readFileSync(join(inside, 'hard.txt'), 'utf8')).toBe('WRITTEN')
+    expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('SECRET')
+  })
+
+  it.each([
+    ['a link', 'alias'],
+    ['steps up', 'inside/../inside'],
+    ['a slash at its end', 'inside/'],
+  ])('the sandbox may be given by a path with %s', async (_title, name) => {
+    symlinkSync(inside, join(home, 'alias'))
+    const directory = `${home}/${name}`
+    expect(await read('docs/b.txt', directory)).toBe('inside docs')
+    expect(await write('docs/new.txt', directory)).toBe('CREATED')
+    symlinkSync('../outside', join(inside, 'link'))
+    expect(await read('link/secret.txt', directory)).toContain('Access denied')
+  })
+
+  describe('[W3] what changes while the way is gone makes it fail', () => {
+    it('[O1] a directory that became a link is not entered, a file that became one is not opened', async () => {
+      const directory = await OpenDirectory.root(sandbox())
+      try {
+        symlinkSync('docs', join(inside, 'link'))
+        symlinkSync('a.txt', join(inside, 'file-link'))
+        await expect(directory.enter('link', 'link')).rejects.toMatchObject({
+          code: expect.stringMatching(/^(?:ENOTDIR|ELOOP)$/),
+        })
+        const { signal } = new AbortController()
+        const place = { directory, name: 'file-link' }
+        const options = { path: 'file-link', maxBytes: 1_000, signal }
+        const became = 'Access denied: file-link: it became a symbolic link meanwhile'
+        await expect(readText(place, options)).rejects.toThrow(became)
+        await expect(replaceFile(place, Buffer.from(''), options)).rejects.toThrow(became)
+      } finally {
+        await directory.close()
+      }
+    })
+
+    it('a file that became a pipe is not read', async () => {
+      const directory = await OpenDirectory.root(sandbox())
+      try {
+        makePipe(join(inside, 'pipe'))
+        const aFile = await directory.statOf('a.txt')
+        const asBefore = new Proxy(directory, {
+          get: (target, name) => {
+            if (name === 'statOf') return () => Promise.resolve(aFile)
+            const member: unknown = Reflect.get(target, name, target)
+            return typeof member === 'function' ? member.bind(target) : member
+          },
+        })
+        const options = { path: 'pipe', maxBytes: 1_000, signal: new AbortController().signal }
+        await expect(readText({ directory: asBefore, name: 'pipe' }, options)).rejects.toThrow(
+          'Not a file: pipe is a pipe, a socket or a device',
+        )
+      } finally {
+        await directory.close()
+      }
+    })
+
+    it('[O2] a directory that was moved out is not used any more', async () => {
+      const root = await OpenDirectory.root(sandbox())
+      mkdirSync(join(inside, 'docs/deep'))
+      const directory = await root.enter('docs', 'docs')
+      try {
+        const { signal } = new AbortController()
+        const options = { path: 'docs/b.txt', maxBytes: 1_000, signal }
+        renameSync(join(inside, 'docs'), join(outside, 'moved'))
+        mkdirSync(join(inside, 'docs/deep'), { recursive: true })
+        writeFileSync(join(inside, 'docs/b.txt'), 'another')
+        const before = outsideNow()
+        const failed = /it leads out of the directory|ENOENT/
+        if (namesOpenFiles) {
+          // By the path, both are found in the new directory.
+          await expect(directory.enter('deep', 'docs/deep')).rejects.toThrow(failed)
+          await expect(readText({ directory, name: 'b.txt' }, options)).rejects.toThrow(failed)
+        }
+        await expect(
+          replaceFile({ directory, name: 'new.txt' }, Buffer.from('x'), options),
+        ).rejects.toThrow(failed)
+        expect(outsideNow()).toEqual(before)
+      } finally {
+        await directory.close()
+        await root.close()
+      }
+    })
+  })
+})

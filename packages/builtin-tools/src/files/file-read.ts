@@ -1,0 +1,58 @@
+/** The file_read tool. */
+import { defineTool, Type } from '@tutti/core'
+
+import { answer } from './answer.ts'
+import { locate } from './locate.ts'
+import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
+import { pathParts } from './path-parts.ts'
+import { readText } from './read-text.ts'
+
+import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+
+/** Arguments of the file_read tool. */
+export interface FileReadInput {
+  readonly path: string
+}
+
+/** Settings of the file_read tool. */
+export interface FileReadOptions extends FileOptions, Partial<ToolSettings<FileReadInput>> {}
+
+const DEFAULTS = {
+  name: 'file_read',
+  description:
+    'Reads a text file of the working directory. Paths are relative to it, such as docs/a.md',
+} as const satisfies ToolSettings<FileReadInput>
+
+const Input = Type.Object({
+  path: Type.String({ description: 'Path relative to the working directory, such as docs/a.md' }),
+})
+
+/**
+ * A typed tool that reads text files (UTF-8) within one directory.
+ *
+ * @throws {TypeError} when there is no such directory, and naming every setting that does not fit.
+ * @throws {RangeError} for a `maxBytes` that is no positive number.
+ */
+export function fileRead(options: FileReadOptions): TypedTool<FileReadInput> {
+  const { directory, maxBytes, ...settings } = options
+  const definition = { ...DEFAULTS, ...settings }
+  const resolved = resolveFileOptions({ directory, maxBytes }, definition.name)
+  return defineTool({
+    ...definition,
+    input: Input,
+    execute: ({ path }, context) => answer('read', path, () => read(path, resolved, context)),
+  })
+}
+
+async function read(
+  path: string,
+  { sandbox, maxBytes }: ResolvedFileOptions,
+  { signal }: ToolContext<FileReadInput>,
+): Promise<string> {
+  const place = await locate(sandbox, pathParts(path), { path, signal })
+  try {
+    return await readText(place, { path, maxBytes, signal })
+  } finally {
+    await place.directory.close()
+  }
+}

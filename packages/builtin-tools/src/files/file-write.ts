@@ -1,0 +1,94 @@
+/** The file_write tool. */
+import { defineTool, Type } from '@tutti/core'
+
+import { answer } from './answer.ts'
+import { FileError, shownPath } from './file-error.ts'
+import { locate } from './locate.ts'
+import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from './options.ts'
+import { pathParts } from './path-parts.ts'
+import { replaceFile } from './replace-file.ts'
+
+import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+
+/** Arguments of the file_write tool. */
+export interface FileWriteInput {
+  readonly path: string
+  readonly content: string
+}
+
+/** Settings of the file_write tool. */
+export interface FileWriteOptions extends FileOptions, Partial<ToolSettings<FileWriteInput>> {}
+
+const DEFAULTS = {
+  name: 'file_write',
+  description:
+    'Writes a text file of the working directory: makes it, or replaces all of its content. Paths are ' +
+    'relative to the directory, such as docs/a.md; directories that are missing are made.',
+} as const satisfies ToolSettings<FileWriteInput>
+
+const Input = Type.Object({
+  path: Type.String({ description: 'Path relative to the working directory, such as docs/a.md' }),
+  content: Type.String({ description: 'The whole content of the file' }),
+})
+
+/**
+ * A typed tool that writes text files (UTF-8) within one directory. It reports each file it has changed.
+ *
+ * @throws {TypeError} when there is no such directory, and naming every setting that does not fit.
+ * @throws {RangeError} for a `maxBytes` that is no positive number.
+ */
+export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> {
+  const { directory, maxBytes, requireApproval, ...settings } = options
+  const definition = { ...DEFAULTS, ...settings }
+  const resolved = resolveFileOptions({ directory, maxBytes }, definition.name)
+  return defineTool({
+    ...definition,
+    requireApproval: withDescription(requireApproval),
+    input: Input,
+    execute: (input, context) => answer('write', input.path, () => write(input, resolved, context)),
+  })
+}
+
+type RequireApproval = NonNullable<FileWriteOptions['requireApproval']>
+
+/** The reviewer sees the path and the start of the content, unless a description is given. */
+function withDescription(requireApproval: RequireApproval = false): RequireApproval {
+  if (requireApproval === false) return false
+  return { describe, ...(requireApproval === true ? {} : requireApproval) }
+}
+
+/** Characters of the content that a reviewer is shown, as in AgentEnsemble. */
+const SHOWN_LENGTH = 200
+
+function describe({ path, content }: FileWriteInput): string {
+  const start = content.slice(0, SHOWN_LENGTH).replace(/[\ud800-\udbff]$/, '')
+  const shown = content.length > SHOWN_LENGTH ? `${start}…` : content
+  return `Write file: ${shownPath(path)}\nContent: ${shown}`
+}
+
+async function write(
+  { path, content }: FileWriteInput,
+  { sandbox, maxBytes }: ResolvedFileOptions,
+  { signal, reportFileChange }: ToolContext<FileWriteInput>,
+): Promise<string> {
+  const names = pathParts(path)
+  const bytes = bytesOf(content, path)
+  if (bytes.length > maxBytes) {
+    throw new FileError(
+      `Content too large: ${bytes.length} bytes for ${shownPath(path)}, at most ${maxBytes} are written`,
+    )
+  }
+  const place = await locate(sandbox, names, { path, signal, makeDirectories: true })
+  try {
+    const changes = await replaceFile(place, bytes, { path, signal })
+    reportFileChange({ path: names.join('/'), ...changes })
+    return `Successfully wrote to: ${shownPath(path)}`
+  } finally {
+    await place.directory.close()
+  }
+}
+
+function bytesOf(content: string, path: string): Buffer {
+  if (content.isWellFormed()) return Buffer.from(content)
+  throw new FileError(`Cannot write ${shownPath(path)}: its content has half of a surrogate pair`)
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+
+import { pathParts } from './path-parts.ts'
+
+describe('the names of a path', () => {
+  it.each([
+    ['a.txt', ['a.txt']],
+    ['./a.txt', ['a.txt']],
+    ['docs/a.txt', ['docs', 'a.txt']],
+    ['docs//./a.txt', ['docs', 'a.txt']],
+    ['.hidden', ['.hidden']],
+    ['...', ['...']],
+    ['a..b/..c', ['a..b', '..c']],
+    ['~/a', ['~', 'a']],
+    ['a b/ü😀', ['a b', 'ü😀']],
+    [' a ', [' a ']],
+    ['ab:c', ['ab:c']],
+    ['x'.repeat(1_000), ['x'.repeat(1_000)]],
+  ])('%s', (path, names) => {
+    expect(pathParts(path)).toEqual(names)
+  })
+
+  it('stay as they are written: composed and decomposed letters are two names', () => {
+    expect(pathParts('\u00e9')).not.toEqual(pathParts('e\u0301'))
+  })
+
+  it.each([
+    ['', 'Path must not be blank'],
+    ['  ', 'Path must not be blank'],
+    ['..', 'Access denied: ..: a path has no ".."'],
+    ['../a', 'Access denied: ../a: a path has no ".."'],
+    ['a/../b', 'Access denied: a/../b: a path has no ".."'],
+    ['a/..', 'Access denied: a/..: a path has no ".."'],
+    ['/etc/passwd', 'Access denied: /etc/passwd: a path is relative to the directory of this tool'],
+    ['//a', 'Access denied: //a: a path is relative to the directory of this tool'],
+    ['C:/a', 'Access denied: C:/a: a path is relative to the directory of this tool'],
+    ['c:a', 'Access denied: c:a: a path is relative to the directory of this tool'],
+    ['a\\b', 'Access denied: a\\b: separate names with "/", a "\\" is not allowed'],
+    ['..\\a', 'Access denied: ..\\a: separate names with "/", a "\\" is not allowed'],
+    ['a\0b', 'Access denied: a\\u0000b: a path has no control characters'],
+    ['a\nb', 'Access denied: a\\u000ab: a path has no control characters'],
+    ['a\ud800', 'Access denied: a\ufffd: a path is well-formed Unicode'],
+    ['.', 'Not a file: . is a directory'],
+    ['./', 'Not a file: ./ is a directory'],
+    ['docs/', 'Not a file: docs/ is a directory'],
+    ['docs/.', 'Not a file: docs/. is a directory'],
+    ['x'.repeat(1_001), 'Path too long: 1001 characters, at most 1000'],
+  ])('%j is refused', (path, message) => {
+    expect(() => pathParts(path)).toThrow(expect.objectContaining({ name: 'FileError', message }))
+  })
+})

@@ -1,0 +1,107 @@
+/** Reading a file of the sandbox as text. */
+import { constants, type Stats } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+
+import { accessDenied, FileError, notAFile, shownPath } from './file-error.ts'
+import { SAFELY } from './open-directory.ts'
+
+import type { Place } from './locate.ts'
+
+/** What is read, for whom. */
+export interface ReadOptions {
+  /** The path as the model wrote it, for messages. */
+  readonly path: string
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * The text of a file, without a byte order mark.
+ *
+ * @throws {FileError} when it is no regular file, larger than `maxBytes`, or no UTF-8 text.
+ */
+export async function readText(place: Place, options: ReadOptions): Promise<string> {
+  const { path } = options
+  const handle = await openFile(place, constants.O_RDONLY, path)
+  if (handle === undefined) throw new FileError(`File not found: ${shownPath(path)}`)
+  try {
+    return decodeText(await readBytes(handle, options), path)
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Opens the file of a place, if there is one.
+ *
+ * @throws {FileError} when what is there is no regular file, or not inside the sandbox.
+ */
+export async function openFile(
+  { directory, name }: Place,
+  flags: number,
+  path: string,
+): Promise<FileHandle | undefined> {
+  const there = await directory.statOf(name)
+  if (there === undefined) return undefined
+  // Before it is opened: to open a device may do something.
+  assertFile(there, path)
+  const handle = await open(directory.pathOf(name), flags | SAFELY)
+  try {
+    assertFile(await handle.stat(), path)
+    await directory.assertHolds(handle, name, path)
+    return handle
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+function assertFile(stats: Stats, path: string): void {
+  if (stats.isFile()) return
+  if (stats.isSymbolicLink()) throw accessDenied(path, 'it became a symbolic link meanwhile')
+  throw notAFile(path, stats.isDirectory() ? 'a directory' : 'a pipe, a socket or a device')
+}
+
+/** All bytes of a file; the size is not believed, because a file may grow. */
+async function readBytes(
+  handle: FileHandle,
+  { path, maxBytes, signal }: ReadOptions,
+): Promise<Buffer> {
+  const { size } = await handle.stat()
+  if (size > maxBytes) throw tooLarge(path, `${size} bytes`, maxBytes)
+  const chunks: Buffer[] = []
+  let total = 0
+  for (;;) {
+    signal.throwIfAborted()
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(CHUNK_BYTES))
+    if (bytesRead === 0) return Buffer.concat(chunks)
+    total += bytesRead
+    if (total > maxBytes) throw tooLarge(path, `more than ${maxBytes} bytes`, maxBytes)
+    chunks.push(buffer.subarray(0, bytesRead))
+  }
+}
+
+const CHUNK_BYTES = 64 * 1024
+
+function tooLarge(path: string, size: string, maxBytes: number): FileError {
+  return new FileError(
+    `File too large: ${shownPath(path)} has ${size}, at most ${maxBytes} are read`,
+  )
+}
+
+function decodeText(bytes: Buffer, path: string): string {
+  const text = decodeUtf8(bytes)
+  if (text === undefined) throw new FileError(`Not a text file: ${shownPath(path)} is not UTF-8`)
+  if (text.includes('\0')) {
+    throw new FileError(`Not a text file: ${shownPath(path)} has NUL characters`)
+  }
+  return text
+}
+
+function decodeUtf8(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,170 @@
+import { runTool, toolContext, type ApprovalAnswer, type ToolCallOutcome } from '@tutti/core'
+import { fakeClock, scriptedReviewer } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { humanInput, type HumanInputOptions } from './human-input.ts'
+
+const QUESTION = 'Which of the two shall I buy?'
+
+const call = (input: string): Parameters<typeof runTool>[1] => ({
+  id: 'call-1',
+  name: 'human_input',
+  arguments: JSON.stringify({ input }),
+})
+
+/** How a call ends whose question is answered so. */
+function answered(answer: ApprovalAnswer): Promise<ToolCallOutcome> {
+  return runTool(humanInput(), call(QUESTION), { reviewer: scriptedReviewer([answer]) })
+}
+
+/** How a call ends that nobody answers for `waitMs`. */
+async function unanswered(options: HumanInputOptions, waitMs: number): Promise<ToolCallOutcome> {
+  const clock = fakeClock()
+  const reviewer = scriptedReviewer(['never'])
+  const running = runTool(humanInput(options), call(QUESTION), { clock, reviewer })
+  await clock.advance(waitMs)
+  expect(clock.pending).toBe(0)
+  return running
+}
+
+describe('the answer', () => {
+  it.each([
+    ['as text', 'The red one'],
+    ['as the input of the tool', { input: 'The red one' }],
+  ])('%s is the result', async (_title, input) => {
+    expect(await answered({ action: 'EDIT', input })).toMatchObject({
+      end: 'finished',
+      result: { success: true, output: 'The red one' },
+    })
+  })
+
+  it('keeps its spaces and lines', async () => {
+    const { result } = await answered({ action: 'EDIT', input: ' one\n two\n' })
+    expect(result.output).toBe(' one\n two\n')
+  })
+
+  it.each<[string, ApprovalAnswer]>([
+    ['agreement', { action: 'CONTINUE' }],
+    ['a blank text', { action: 'EDIT', input: ' \n' }],
+  ])('%s is reported as no answer in words', async (_title, answer) => {
+    const { result } = await answered(answer)
+    expect(result).toMatchObject({
+      success: true,
+      output:
+        'The person has read the question and lets you go on, without an answer in words. Decide for yourself.',
+    })
+  })
+
+  it('a refusal is a failure with what the person said', async () => {
+    const { result, end } = await answered({ action: 'REJECT', feedback: 'Ask me tomorrow' })
+    expect(end).toBe('finished')
+    expect(result.success).toBe(false)
+    expect(result.errorMessage).toContain('Ask me tomorrow')
+  })
+
+  it('an early exit ends the run', async () => {
+    expect(await answered({ action: 'EXIT_EARLY' })).toMatchObject({
+      end: 'exit_early',
+      error: { code: 'EXIT_EARLY', details: { timedOut: false } },
+    })
+  })
+
+  it('an answer of the wrong shape is none', async () => {
+    const { result } = await answered({ action: 'EDIT', input: { text: 'The red one' } })
+    expect(result).toMatchObject({ success: false })
+  })
+})
+
+describe('the question', () => {
+  it('is what the reviewer reads', async () => {
+    const reviewer = scriptedReviewer(['CONTINUE'])
+    await runTool(humanInput(), call(QUESTION), { reviewer, agentRole: 'Buyer' })
+    expect(reviewer.requests).toMatchObject([
+      {
+        description: QUESTION,
+        toolName: 'human_input',
+        agentRole: 'Buyer',
+        input: { input: QUESTION },
+        timeoutMs: 300_000,
+        onTimeout: 'CONTINUE',
+      },
+    ])
+  })
+
+  it('must not be blank', async () => {
+    const reviewer = scriptedReviewer(['CONTINUE'])
+    const { result } = await runTool(humanInput(), call(' '), { reviewer })
+    expect(result.errorMessage).toBe('Question must not be blank')
+    expect(reviewer.requests).toEqual([])
+  })
+
+  it('fails where there is nobody to ask: an answer is never made up', async () => {
+    const { result, end } = await runTool(humanInput(), call(QUESTION))
+    expect(end).toBe('finished')
+    expect(result).toMatchObject({
+      success: false,
+      errorMessage:
+        'No person can be asked in this run. Go on with what you have, and say what you had to assume',
+    })
+    expect(await humanInput().execute(QUESTION, toolContext())).toMatchObject({ success: false })
+  })
+})
+
+describe('silence', () => {
+  it('is reported as such, after five minutes', async () => {
+    expect(await unanswered({}, 300_000)).toMatchObject({
+      end: 'finished',
+      result: {
+        success: true,
+        output:
+          'Nobody answered within 300 seconds. Decide for yourself, and say what you had to assume.',
+      },
+    })
+  })
+
+  it('can end the run or fail the call', async () => {
+    expect(
+      await unanswered({ onTimeout: 'EXIT_EARLY', answerTimeoutMs: 1_000 }, 1_000),
+    ).toMatchObject({ end: 'exit_early', error: { details: { timedOut: true } } })
+    expect(await unanswered({ onTimeout: 'FAIL', answerTimeoutMs: 1_500 }, 1_500)).toMatchObject({
+      end: 'finished',
+      result: { success: false, errorMessage: expect.stringContaining('1500 ms') },
+    })
+  })
+
+  it('is not measured by the time limit of the tool', async () => {
+    const { end } = await unanswered({ timeoutMs: 10, answerTimeoutMs: 60_000 }, 60_000)
+    expect(end).toBe('finished')
+  })
+
+  it('ends with the run', async () => {
+    const controller = new AbortController()
+    const running = runTool(humanInput(), call(QUESTION), {
+      reviewer: scriptedReviewer(['never']),
+      signal: controller.signal,
+    })
+    controller.abort()
+    expect((await running).end).toBe('cancelled')
+  })
+})
+
+describe('as a tool', () => {
+  it('has settings with defaults', () => {
+    expect(humanInput()).toMatchObject({
+      name: 'human_input',
+      kind: 'text',
+      requireApproval: false,
+    })
+    expect(humanInput({ name: 'ask' })).toMatchObject({ name: 'ask' })
+  })
+
+  it('a time that is none is refused when the tool is made', () => {
+    for (const answerTimeoutMs of [0, -1, Number.NaN]) {
+      expect(() => humanInput({ answerTimeoutMs })).toThrow(
+        new RangeError(
+          `Cannot define tool "human_input": answerTimeoutMs must be > 0, got ${answerTimeoutMs}`,
+        ),
+      )
+    }
+  })
+})

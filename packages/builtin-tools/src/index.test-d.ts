@@ -1,0 +1,50 @@
+import { describe, expectTypeOf, it } from 'vitest'
+
+import { calculator, datetime, fileRead, fileWrite, humanInput, jsonParser } from './index.ts'
+
+import type { AgentTool, ToolSettings, TypedTool } from '@tutti/core'
+import type {
+  DatetimeOptions,
+  FileReadInput,
+  FileReadOptions,
+  FileWriteInput,
+  HumanInputOptions,
+  JsonParserInput,
+} from './index.ts'
+
+describe('the types of the tools', () => {
+  it('text tools take a string', () => {
+    expectTypeOf(calculator()).toEqualTypeOf<TypedTool<string>>()
+    expectTypeOf(datetime()).toEqualTypeOf<TypedTool<string>>()
+    expectTypeOf(humanInput()).toEqualTypeOf<TypedTool<string>>()
+  })
+
+  it('typed tools take their arguments', () => {
+    expectTypeOf(jsonParser()).toEqualTypeOf<TypedTool<JsonParserInput>>()
+    expectTypeOf(fileRead).returns.toEqualTypeOf<TypedTool<FileReadInput>>()
+    expectTypeOf(fileWrite).returns.toEqualTypeOf<TypedTool<FileWriteInput>>()
+    expectTypeOf<FileWriteInput>().toEqualTypeOf<{
+      readonly path: string
+      readonly content: string
+    }>()
+    expectTypeOf<FileReadInput>().toEqualTypeOf<{ readonly path: string }>()
+    expectTypeOf<JsonParserInput>().toEqualTypeOf<{
+      readonly jsonPath: string
+      readonly json: string
+    }>()
+  })
+
+  it('all are tools, and take the settings of any', () => {
+    expectTypeOf(calculator).returns.toExtend<AgentTool>()
+    expectTypeOf(calculator).parameter(0).toEqualTypeOf<Partial<ToolSettings<string>> | undefined>()
+    expectTypeOf<DatetimeOptions>().toExtend<Partial<ToolSettings<string>>>()
+    expectTypeOf<FileReadOptions>().toExtend<Partial<ToolSettings<FileReadInput>>>()
+  })
+
+  it('a file tool needs a directory; a question to a person needs no approval', () => {
+    expectTypeOf(fileRead).parameter(0).toHaveProperty('directory').toBeString()
+    expectTypeOf<HumanInputOptions>().not.toHaveProperty('requireApproval')
+    // @ts-expect-error -- the directory is missing
+    fileRead({})
+  })
+})

@@ -1,0 +1,85 @@
+/** The json_parser tool. */
+import { defineTool, ToolResult, Type } from '@tutti/core'
+
+import { followPath } from './follow-path.ts'
+import { JsonError } from './json-error.ts'
+import { readJsonPath } from './json-path.ts'
+import { showJson } from './json-value.ts'
+import { readJson } from './read-json.ts'
+
+import type { ToolSettings, TypedTool } from '@tutti/core'
+
+/** Arguments of the json_parser tool. */
+export interface JsonParserInput {
+  readonly jsonPath: string
+  readonly json: string
+}
+
+/** Settings of the json_parser tool. */
+export interface JsonParserOptions extends Partial<ToolSettings<JsonParserInput>> {
+  /** Longest JSON text in bytes of UTF-8. @default 10485760 (10 MiB) */
+  readonly maxBytes?: number
+}
+
+/** More than any model writes, and read in a quarter of a second, measured on a small machine. */
+const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
+
+const DEFAULTS = {
+  name: 'json_parser',
+  description:
+    'Takes one value out of a JSON text by its path, such as user.address.city, items[0].title or ' +
+    '["a.key"]; $ is the whole. Gives a string bare, everything else as JSON.',
+} as const satisfies ToolSettings<JsonParserInput>
+
+const Input = Type.Object({
+  jsonPath: Type.String({ description: 'Path of the value: a.b[0].c; $ for the whole' }),
+  json: Type.String({ description: 'The JSON text' }),
+})
+
+/**
+ * A typed tool that takes a value out of JSON. Where a model sends the JSON itself in place of its text,
+ * that is written as text first.
+ *
+ * @throws {TypeError} naming every setting that does not fit.
+ * @throws {RangeError} for a `maxBytes` that is no positive number.
+ */
+export function jsonParser(options: JsonParserOptions = {}): TypedTool<JsonParserInput> {
+  const { maxBytes = DEFAULT_MAX_BYTES, ...settings } = options
+  if (!(maxBytes > 0)) {
+    throw new RangeError(`Cannot define tool "json_parser": maxBytes must be > 0, got ${maxBytes}`)
+  }
+  const tool = defineTool({
+    ...DEFAULTS,
+    ...settings,
+    input: Input,
+    execute: (input) => extract(input, maxBytes),
+  })
+  return {
+    ...tool,
+    readInput: (input) => tool.readInput(withJsonText(input)),
+    call: (input, context) => tool.call(withJsonText(input), context),
+  }
+}
+
+/** The arguments with `json` as text, also where it came as the value that the text would spell. */
+function withJsonText(input: unknown): unknown {
+  if (typeof input !== 'object' || input === null || !('json' in input)) return input
+  const { json } = input
+  const isText = typeof json === 'string' || json === null || json === undefined
+  return isText ? input : { ...input, json: JSON.stringify(json) }
+}
+
+function extract({ jsonPath, json }: JsonParserInput, maxBytes: number): ToolResult {
+  const bytes = Buffer.byteLength(json)
+  if (bytes > maxBytes) {
+    return ToolResult.failure(`JSON too large: ${bytes} bytes, at most ${maxBytes}`)
+  }
+  try {
+    const text = jsonPath.trim()
+    const steps = readJsonPath(text)
+    return ToolResult.success(showJson(followPath(readJson(json), { text, steps })))
+  } catch (error) {
+    if (error instanceof JsonError) return ToolResult.failure(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * A JSON reader (RFC 8259) beside `JSON.parse`, which does not say where every error is, makes doubles
+ * of all numbers and sorts keys that look like numbers.
+ *
+ * J1 It accepts what `JSON.parse` accepts, but for nesting, which is bounded.
+ * J2 An error says what was expected, at which position, line and column, counted from 1.
+ */
+import { JsonError } from './json-error.ts'
+
+import type { JsonValue } from './json-value.ts'
+
+/** Levels of arrays and objects within each other. */
+export const MAX_JSON_DEPTH = 500
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const WORD = /true|false|null/y
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
+const WORDS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null }
+const [QUOTE, BACKSLASH, FIRST_PRINTABLE] = [0x22, 0x5c, 0x20]
+
+/**
+ * The value of a JSON text. Of a key that is there twice the last value counts.
+ *
+ * @throws {JsonError} when the text is no JSON or is nested too deeply.
+ */
+export function readJson(text: string): JsonValue {
+  return new JsonReader(text).document()
+}
+
+class JsonReader {
+  readonly #text: string
+  #at = 0
+  #depth = 0
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  document(): JsonValue {
+    const value = this.#value()
+    if (this.#at < this.#text.length) throw this.#expected('the end')
+    return value
+  }
+
+  /** A value and the space on both sides of it. */
+  #value(): JsonValue {
+    this.#skipSpace()
+    const value = this.#bareValue()
+    this.#skipSpace()
+    return value
+  }
+
+  #bareValue(): JsonValue {
+    const first = this.#text[this.#at]
+    if (first === '"') return this.#string()
+    if (first === '{') return this.#nested(() => this.#object())
+    if (first === '[') return this.#nested(() => this.#array())
+    const digits = this.#take(NUMBER)
+    if (digits !== '') return { digits }
+    const value = WORDS[this.#take(WORD)]
+    if (value === undefined) throw this.#expected('a value')
+    return value
+  }
+
+  #nested<T>(read: () => T): T {
+    this.#depth += 1
+    if (this.#depth > MAX_JSON_DEPTH) {
+      throw new JsonError(
+        `Invalid JSON: nested deeper than ${MAX_JSON_DEPTH} levels ${this.#place()}`,
+      )
+    }
+    this.#at += 1
+    const value = read()
+    this.#depth -= 1
+    return value
+  }
+
+  #array(): readonly JsonValue[] {
+    const items: JsonValue[] = []
+    this.#skipSpace()
+    if (this.#skip(']')) return items
+    do items.push(this.#value())
+    while (this.#skip(','))
+    if (!this.#skip(']')) throw this.#expected('"," or "]"')
+    return items
+  }
+
+  #object(): ReadonlyMap<string, JsonValue> {
+    const members = new Map<string, JsonValue>()
+    this.#skipSpace()
+    if (this.#skip('}')) return members
+    do {
+      this.#skipSpace()
+      if (this.#text[this.#at] !== '"') throw this.#expected('a key in double quotes')
+      const key = this.#string()
+      this.#skipSpace()
+      if (!this.#skip(':')) throw this.#expected('":"')
+      members.set(key, this.#value())
+    } while (this.#skip(','))
+    if (!this.#skip('}')) throw this.#expected('"," or "}"')
+    return members
+  }
+
+  #string(): string {
+    const start = this.#at
+    let escapes = false
+    this.#at += 1
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at)
+      if (code === QUOTE) break
+      if (code === BACKSLASH) {
+        escapes = true
+        if (this.#take(ESCAPE) === '') throw this.#expected('an escape that JSON has, such as \\n')
+      } else if (code >= FIRST_PRINTABLE) {
+        this.#at += 1
+      } else {
+        throw this.#expected('more of a string and its closing quote')
+      }
+    }
+    this.#at += 1
+    const source = this.#text.slice(start, this.#at)
+    // NOTE: it is a whole JSON string, so that a string comes out.
+    return escapes ? (JSON.parse(source) as string) : source.slice(1, -1)
+  }
+
+  #skipSpace(): void {
+    while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1
+  }
+
+  #skip(sign: string): boolean {
+    if (this.#text[this.#at] !== sign) return false
+    this.#at += 1
+    return true
+  }
+
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)?.[0] ?? ''
+    this.#at += found.length
+    return found
+  }
+
+  #expected(what: string): JsonError {
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
+    const got = this.#at === this.#text.length ? 'the end' : JSON.stringify(character)
+    return new JsonError(`Invalid JSON: expected ${what} ${this.#place()}, got ${got}`)
+  }
+
+  #place(): string {
+    const lines = this.#text.slice(0, this.#at).split('\n')
+    const column = (lines.at(-1)?.length ?? 0) + 1
+    return `at position ${this.#at + 1} (line ${lines.length}, column ${column})`
+  }
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}

@@ -1,0 +1,82 @@
+/** The options of `web_scrape`, with their defaults and checks. */
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
+
+import type { ToolSettings } from '@tutti/core'
+
+/** What the model gives to `web_scrape`. */
+export interface ScrapeInput {
+  url: string
+}
+
+/** Settings of `web_scrape`; those of every tool besides. */
+export interface WebScrapeOptions
+  extends NetworkGuardOptions, Partial<Omit<ToolSettings<ScrapeInput>, 'timeoutMs'>> {
+  /** Bytes of a page that are read. @default 5242880 */
+  readonly maxBytes?: number
+  /** Characters of text that the model gets; a negative limit is none. @default 5000 */
+  readonly maxChars?: number
+  /** Limit for fetching a page, in milliseconds. @default 15000 */
+  readonly timeoutMs?: number
+  /** Redirects that are followed. @default 10 */
+  readonly maxRedirects?: number
+  /** Writes the target of each link after its text. @default false */
+  readonly links?: boolean
+}
+
+/** What bounds the text of a page. */
+export type ScrapeLimits = Pick<ResolvedWebScrapeOptions, 'maxBytes' | 'maxChars' | 'links'>
+
+/** Options with nothing left out. */
+export interface ResolvedWebScrapeOptions {
+  readonly guard: NetworkGuard
+  readonly maxBytes: number
+  readonly maxChars: number
+  readonly timeoutMs: number
+  readonly maxRedirects: number
+  readonly links: boolean
+  readonly settings: ToolSettings<ScrapeInput>
+}
+
+const SCRAPE_DEFAULTS = {
+  name: 'web_scrape',
+  description: 'Fetches a web page and returns its readable text, with the title first',
+  // These three are AgentEnsemble's.
+  maxBytes: 5 * 1_048_576,
+  maxChars: 5000,
+  timeoutMs: 15_000,
+  // As for every guarded request.
+  maxRedirects: 10,
+  links: false,
+} as const
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {TypeError} for rules of `allow` that are none.
+ * @throws {RangeError} naming every limit that does not fit.
+ */
+export function resolveWebScrapeOptions(options: WebScrapeOptions): ResolvedWebScrapeOptions {
+  const { allow, resolve, maxBytes, maxChars, timeoutMs, maxRedirects, links, ...settings } = {
+    ...SCRAPE_DEFAULTS,
+    ...options,
+  }
+  assertLimits(settings.name, { maxBytes, maxChars, maxRedirects, timeoutMs })
+  const guard = networkGuard({ ...(allow && { allow }), ...(resolve && { resolve }) })
+  return { guard, maxBytes, maxChars, timeoutMs, maxRedirects, links, settings }
+}
+
+type Limits = Pick<ResolvedWebScrapeOptions, 'maxBytes' | 'maxChars' | 'maxRedirects' | 'timeoutMs'>
+
+function assertLimits(tool: string, { maxBytes, maxChars, maxRedirects, timeoutMs }: Limits): void {
+  const isInteger = Number.isInteger
+  const problems = [
+    isInteger(maxBytes) && maxBytes >= 1 ? '' : `maxBytes must be an integer >= 1, got ${maxBytes}`,
+    isInteger(maxChars) ? '' : `maxChars must be an integer, got ${maxChars}`,
+    isInteger(maxRedirects) && maxRedirects >= 0
+      ? ''
+      : `maxRedirects must be an integer >= 0, got ${maxRedirects}`,
+    timeoutMs > 0 ? '' : `timeoutMs must be > 0, got ${timeoutMs}`,
+  ].filter((problem) => problem !== '')
+  if (problems.length === 0) return
+  throw new RangeError(`Cannot define tool ${JSON.stringify(tool)}: ${problems.join('; ')}`)
+}

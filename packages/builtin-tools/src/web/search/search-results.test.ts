@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+
+import { resultsText, searchResults } from './search-results.ts'
+
+const FIELDS = { list: 'hits', url: 'link', snippet: 'about' }
+
+describe('searchResults', () => {
+  it('takes title, URL and snippet, and leaves out what has no URL', () => {
+    const answer = {
+      hits: [
+        { title: 'a', link: 'https://a.example', about: 'b', more: 1 },
+        { link: 'https://b.example', title: null, about: 7 },
+        { title: 'no link' },
+        { title: 'odd', link: 5 },
+        null,
+        'text',
+      ],
+    }
+    expect(searchResults(answer, FIELDS)).toEqual([
+      { title: 'a', url: 'https://a.example', snippet: 'b' },
+      { title: '', url: 'https://b.example', snippet: '' },
+    ])
+  })
+
+  it('knows the answer for nothing found', () => {
+    const error = "Google hasn't returned any results for this query."
+    expect(searchResults({ error }, FIELDS)).toEqual([])
+    expect(searchResults({ hits: [] }, FIELDS)).toEqual([])
+  })
+
+  it('fails with the reason of the service', () => {
+    expect(() => searchResults({ error: 'Try later' }, FIELDS)).toThrow(/^Try later$/)
+  })
+
+  it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])('fails with %j', (answer) => {
+    expect(() => searchResults(answer, FIELDS)).toThrow('the answer has no "hits"')
+  })
+})
+
+describe('resultsText', () => {
+  it('keeps each result together, whatever is in it', () => {
+    expect(
+      resultsText([
+        { title: ' Two\nlines ', url: 'https://a.example', snippet: 'a\n\n2. b\n   URL: evil' },
+        { title: '', url: 'https://b.example', snippet: '' },
+      ]),
+    ).toBe(`1. Two lines
+   URL: https://a.example
+   a 2. b URL: evil
+
+2. https://b.example
+   URL: https://b.example`)
+  })
+})

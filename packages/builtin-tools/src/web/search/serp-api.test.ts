@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+
+import { localServer, type LocalServer } from '../testing/local-server.ts'
+import { serpApi } from './serp-api.ts'
+
+const KEY = 'serp-secret&key=1'
+const { signal } = new AbortController()
+
+describe('serpApi', () => {
+  it('asks as the service wants it, and reads what it answers', async () => {
+    const server = await service()
+    const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
+    expect(await search('größe & "x"', { signal, maxResults: 5 })).toEqual([
+      { title: 'Coffee', url: 'https://a.example/coffee', snippet: 'A drink' },
+      { title: 'Tea', url: 'https://a.example/tea', snippet: '' },
+    ])
+    const [request] = server.requests
+    expect(request?.method).toBe('GET')
+    expect(request?.url.pathname).toBe('/search.json')
+    expect(Object.fromEntries(request?.url.searchParams ?? [])).toEqual({
+      engine: 'google',
+      q: 'größe & "x"',
+      api_key: KEY,
+    })
+    expect(request?.headers).not.toHaveProperty('content-type')
+  })
+
+  it('asks for a longer page only when one is too short', async () => {
+    const server = await service()
+    const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
+    await search('x', { signal, maxResults: 10 })
+    await search('x', { signal, maxResults: 30 })
+    expect(server.requests.map(({ url }) => url.searchParams.get('num'))).toEqual([null, '30'])
+  })
+
+  it('finds nothing when Google does not', async () => {
+    const server = await service()
+    const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
+    expect(await search('nothing', { signal, maxResults: 5 })).toEqual([])
+  })
+
+  it('says that the key was refused, without the key', async () => {
+    const server = await service()
+    const search = serpApi({ apiKey: 'wrong-key', baseUrl: server.origin })
+    await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow(
+      new Error(
+        'SerpAPI refused the API key (HTTP 401): Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key',
+      ),
+    )
+  })
+
+  it('says that there are no more searches', async () => {
+    const server = await localServer((_, response) => {
+      response.writeHead(429).end('{"error":"Your account has run out of searches."}')
+    })
+    const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
+    await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow(
+      new Error(
+        'SerpAPI allows no more searches for now (HTTP 429): Your account has run out of searches.',
+      ),
+    )
+  })
+
+  it('fails with the reason of a search that failed', async () => {
+    const server = await localServer((_, response) => {
+      response.end(`{"search_metadata":{"status":"Error"},"error":"No luck with ${KEY}"}`)
+    })
+    const search = serpApi({ apiKey: KEY, baseUrl: server.origin })
+    await expect(search('x', { signal, maxResults: 5 })).rejects.toThrow('No luck with')
+  })
+
+  it('has its key in no error, though it is in the URL', async () => {
+    const search = serpApi({ apiKey: KEY, baseUrl: 'http://127.0.0.1:1' })
+    const error = await search('x', { signal, maxResults: 5 }).catch(String)
+    expect(error).toContain('Request to http://127.0.0.1:1 failed')
+    expect(error).not.toContain('secret')
+  })
+})
+
+/** A server that answers as the service does. */
+function service(): Promise<LocalServer> {
+  return localServer(({ method, url }, response) => {
+    response.setHeader('content-type', 'application/json')
+    const query = url.searchParams
+    if (method !== 'GET' || url.pathname !== '/search.json' || query.get('engine') !== 'google') {
+      response.writeHead(404).end('{"error":"Not found"}')
+    } else if (query.get('api_key') !== KEY) {
+      const error =
+        'Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key'
+      response.writeHead(401).end(JSON.stringify({ error }))
+    } else {
+      response.end(JSON.stringify(answerTo(query.get('q'))))
+    }
+  })
+}
+
+function answerTo(query: string | null): object {
+  const search_metadata = { id: '1', status: 'Success' }
+  if (query === 'nothing') {
+    return {
+      search_metadata,
+      search_information: { organic_results_state: 'Fully empty' },
+      error: "Google hasn't returned any results for this query.",
+    }
+  }
+  return {
+    search_metadata,
+    search_parameters: { engine: 'google', q: query },
+    organic_results: [
+      { position: 1, title: 'Coffee', link: 'https://a.example/coffee', snippet: 'A drink' },
+      { position: 2, title: 'Tea', link: 'https://a.example/tea' },
+    ],
+  }
+}

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+
+import { localServer, type LocalServer, type ServedRequest } from '../testing/local-server.ts'
+import { tavily } from './tavily.ts'
+
+import type { ServerResponse } from 'node:http'
+
+const KEY = 'tvly-secret/key+1'
+const { signal } = new AbortController()
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+describe('tavily', () => {
+  it('asks as the service wants it, and reads what it answers', async () => {
+    const server = await service()
+    const search = tavily({ apiKey: KEY, baseUrl: server.origin })
+    expect(await search('größe "x"', { signal, maxResults: 3 })).toEqual([
+      { title: 'Result 1', url: 'https://a.example/1', snippet: 'About größe "x"' },
+      { title: 'Result 2', url: 'https://a.example/2', snippet: 'About größe "x"' },
+      { title: 'Result 3', url: 'https://a.example/3', snippet: 'About größe "x"' },
+    ])
+    const [request] = server.requests
+    expect(request?.method).toBe('POST')
+    expect(request?.url.pathname).toBe('/search')
+    expect(request?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+    })
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      query: 'größe "x"',
+      search_depth: 'basic',
+      max_results: 3,
+    })
+  })
+
+  it('asks for no more than the service gives', async () => {
+    const server = await service()
+    const search = tavily({ apiKey: KEY, baseUrl: server.origin })
+    expect(await search('x', { signal, maxResults: 50 })).toHaveLength(20)
+  })
+
+  it('may be behind a path', async () => {
+    const server = await service('/proxy/v1/search')
+    for (const end of ['', '/']) {
+      const search = tavily({ apiKey: KEY, baseUrl: `${server.origin}/proxy/v1${end}` })
+      expect(await search('x', { signal, maxResults: 1 })).toHaveLength(1)
+    }
+  })
+
+  it('says that the key was refused, without the key', async () => {
+    const server = await service()
+    const search = tavily({ apiKey: 'wrong-key', baseUrl: server.origin })
+    await expect(search('x', { signal, maxResults: 1 })).rejects.toThrow(
+      /^Tavily refused the API key \(HTTP 401\): Unauthorized: missing or invalid API key\.$/,
+    )
+  })
+
+  it.each([
+    [429, 'Tavily allows no more searches for now (HTTP 429): Too fast; try again in 30 s'],
+    [432, 'Tavily allows no more searches with this plan (HTTP 432): Too fast'],
+    [433, 'Tavily allows no more searches with this plan (HTTP 433): Too fast'],
+    [403, 'Tavily refused the API key (HTTP 403): Too fast'],
+    [500, 'Tavily answered with HTTP 500: Too fast'],
+  ])('says what HTTP %i means', async (status, message) => {
+    const server = await answering((response) => {
+      const headers = { 'content-type': 'application/json', 'retry-after': '30' }
+      response.writeHead(status, headers).end('{"detail":{"error":"Too fast"}}')
+    })
+    await expect(searchAt(server)).rejects.toThrow(new Error(message))
+  })
+
+  it.each([
+    ['a reason as text', '{"detail":"Query is too long"}', ': Query is too long'],
+    ['problems in a list', '{"detail":[{"msg":"bad"}]}', ': {"detail":[{"msg":"bad"}]}'],
+    [
+      'a page of a proxy',
+      `<h1>Bad\n Gateway</h1>${'x'.repeat(500)}`,
+      /: <h1>Bad Gateway<\/h1>x{280}…$/,
+    ],
+    ['nothing', '', ''],
+    ['a number', '5', ': 5'],
+  ])('gives the reason as it comes: %s', async (_, body, reason) => {
+    const server = await answering((response) => response.writeHead(400).end(body))
+    await expect(searchAt(server)).rejects.toThrow(
+      typeof reason === 'string' ? new Error(`Tavily answered with HTTP 400${reason}`) : reason,
+    )
+  })
+
+  it.each([KEY, encodeURIComponent(KEY)])('has its key in no error: %s', async (key) => {
+    const server = await answering((response) => {
+      response.writeHead(400).end(`{"detail":"No such key: ${key}, really: ${key}"}`)
+    })
+    const error = await searchAt(server).catch((error: unknown) => error)
+    expect(error).toEqual(
+      new Error('Tavily answered with HTTP 400: No such key: [API key], really: [API key]'),
+    )
+    expect(error).not.toHaveProperty('cause')
+  })
+
+  it.each([
+    ['no JSON', 'Hello', 'Tavily answered with no JSON: Hello'],
+    ['nothing', '', 'Tavily answered with no JSON: '],
+    ['no results', '{"answer":"x"}', 'the answer has no "results"'],
+    [
+      'an endless list',
+      `[${'1,'.repeat(2_000_000)}`,
+      'The answer of Tavily has more than 2097152 bytes',
+    ],
+  ])('fails when a good answer has %s', async (_, body, message) => {
+    const server = await answering((response) => response.end(body))
+    await expect(searchAt(server)).rejects.toThrow(new Error(message))
+  })
+
+  it('follows no redirect', async () => {
+    const server = await answering((response) => {
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await expect(searchAt(server)).rejects.toThrow('Tavily answered with HTTP 307')
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('ends when its time is over, and when the caller ends it', async () => {
+    const server = await answering(() => undefined)
+    const search = tavily({ apiKey: KEY, baseUrl: server.origin, timeoutMs: 50 })
+    await expect(search('x', { signal, maxResults: 1 })).rejects.toThrow(
+      `Request to ${server.origin} timed out after 50 ms`,
+    )
+    const aborted = AbortSignal.abort(new Error('enough'))
+    await expect(search('x', { signal: aborted, maxResults: 1 })).rejects.toThrow('enough')
+  })
+
+  it('names every option that does not fit', () => {
+    expect(() => tavily({ apiKey: ' ', baseUrl: 'ftp://x', timeoutMs: 0 })).toThrow(
+      new TypeError(
+        'Cannot use Tavily: apiKey must not be blank; baseUrl must be an http or https URL, got "ftp://x"; timeoutMs must be > 0, got 0',
+      ),
+    )
+    expect(() => tavily({ apiKey: 'k', baseUrl: 'nowhere' })).toThrow('got "nowhere"')
+  })
+})
+
+/** A server that answers as the service does. */
+function service(path = '/search'): Promise<LocalServer> {
+  return localServer((request, response) => {
+    response.setHeader('content-type', 'application/json')
+    const { headers, method, url } = request
+    if (method !== 'POST' || url.pathname !== path) {
+      response.writeHead(404).end('{"detail":"Not Found"}')
+    } else if (headers.authorization !== `Bearer ${KEY}`) {
+      response.writeHead(401)
+      response.end('{"detail":{"error":"Unauthorized: missing or invalid API key."}}')
+    } else {
+      response.end(JSON.stringify(answerTo(request)))
+    }
+  })
+}
+
+function answerTo({ body }: ServedRequest): object {
+  const { query, max_results: count }: { query: string; max_results: number } = JSON.parse(body)
+  const results = Array.from({ length: count }, (_, n) => ({
+    title: `Result ${n + 1}`,
+    url: `https://a.example/${n + 1}`,
+    content: `About ${query}`,
+    score: 0.9,
+    raw_content: null,
+  }))
+  return { query, answer: null, images: [], results, response_time: 0.5, request_id: 'r' }
+}
+
+function answering(answer: (response: ServerResponse) => void): Promise<LocalServer> {
+  return localServer((_, response) => {
+    answer(response)
+  })
+}
+
+function searchAt({ origin }: LocalServer): Promise<unknown> {
+  return tavily({ apiKey: KEY, baseUrl: origin })('x', { signal, maxResults: 5 })
+}

@@ -1,0 +1,220 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+import { problemsBy, readBy } from '../../test/read-by.ts'
+
+import type { TSchema } from 'typebox'
+
+const Circle = Type.Object({ kind: Type.Literal('circle'), radius: Type.Number() })
+const Square = Type.Object({ kind: Type.Literal('square'), side: Type.Number({ default: 1 }) })
+
+describe('[U1] a union whose members differ in a fixed field', () => {
+  const unions: readonly [string, TSchema][] = [
+    ['anyOf', { anyOf: [Circle, Square] }],
+    ['oneOf', { oneOf: [Circle, Square] }],
+    [
+      'references',
+      {
+        $defs: { Circle, Square },
+        anyOf: [{ $ref: '#/$defs/Circle' }, { $ref: '#/$defs/Square' }],
+      },
+    ],
+  ]
+
+  it.each(unions)('reads a value as the member that it names (%s)', (_, shape) => {
+    expect(readBy(shape, { kind: 'circle', radius: '2', side: 3 })).toEqual({
+      kind: 'circle',
+      radius: 2,
+    })
+    expect(readBy(shape, { kind: 'square', radius: 2 })).toEqual({ kind: 'square', side: 1 })
+  })
+
+  it.each(unions)('tells the problems of that member only (%s)', (_, shape) => {
+    expect(problemsBy(shape, { kind: 'circle', side: 'x' })).toEqual(['/radius is required'])
+    expect(problemsBy(shape, { kind: 'square', side: 'x' })).toEqual([
+      '/side must be a number, got "x"',
+    ])
+  })
+
+  it('leaves a value that names none as it is, for its problem to be told', () => {
+    expect(problemsBy(Type.Union([Circle, Square]), { kind: 'star', side: '1' })).toEqual([
+      '/kind must be one of "circle", "square", got "star"',
+    ])
+  })
+
+  it('takes the name as text where it is a number or a boolean, only with coercion', () => {
+    const result = Type.Union([
+      Type.Object({ ok: Type.Literal(true), n: Type.Integer() }),
+      Type.Object({ ok: Type.Literal(false), why: Type.String() }),
+    ])
+    expect(readBy(result, { ok: 'true', n: '1', why: 'x' })).toEqual({ ok: true, n: 1 })
+    expect(problemsBy(result, { ok: 'true', n: 1 }, { coerce: false })).toEqual([
+      '/ok must be one of true, false, got "true"',
+    ])
+  })
+
+  it('is read by a name that is missing where the member fills it in', () => {
+    const shape = Type.Union([
+      Circle,
+      Type.Object({ kind: Type.Literal('square', { default: 'square' }), side: Type.Number() }),
+    ])
+    expect(readBy(shape, { side: 2 })).toEqual({ kind: 'square', side: 2 })
+    expect(problemsBy(shape, { side: 'x' })).toEqual(['/side must be a number, got "x"'])
+  })
+
+  it('does not take an inherited name for its own', () => {
+    expect(
+      problemsBy(Type.Union([Circle, Square]), Object.create({ kind: 'circle' })),
+    ).toHaveLength(1)
+  })
+})
+
+describe('[U2] a union without such a field', () => {
+  const Text = Type.Object({ v: Type.String() })
+  const Whole = Type.Object({ v: Type.Integer() })
+
+  it('reads a value as the member that it fits as it is, wherever that stands', () => {
+    for (const union of [Type.Union([Text, Whole]), Type.Union([Whole, Text])]) {
+      expect(readBy(union, { v: '5', z: 0 })).toEqual({ v: '5' })
+      expect(readBy(union, { v: 5, z: 0 })).toEqual({ v: 5 })
+    }
+  })
+
+  it('then as one that it fits without unknown fields and with defaults, before any is mended', () => {
+    const options = { additionalProperties: false }
+    const closed = Type.Union([
+      Type.Object(Whole.properties, options),
+      Type.Object(Text.properties, options),
+    ])
+    expect(readBy(closed, { v: '5', z: 0 })).toEqual({ v: '5' })
+    const filled = Type.Union([
+      Type.Object({ a: Type.Integer(), b: Type.Integer() }),
+      Type.Object({ a: Type.String(), c: Type.Integer({ default: 3 }) }),
+    ])
+    expect(readBy(filled, { a: '1', b: 2 })).toEqual({ a: '1', c: 3 })
+  })
+
+  it('then as one that it fits once mended, only with coercion', () => {
+    const union = Type.Union([Whole, Type.Object({ w: Type.Boolean() })])
+    expect(readBy(union, { w: 'true' })).toEqual({ w: true })
+    expect(readBy(union, { v: '5' })).toEqual({ v: 5 })
+    expect(problemsBy(union, { v: '5' }, { coerce: false })).toEqual([
+      '/v must be an integer, got "5"',
+    ])
+  })
+
+  it('reads lists by their members too', () => {
+    const union = Type.Union([Type.Array(Type.Boolean()), Type.Array(Type.Integer())])
+    expect(readBy(union, ['1', 2])).toEqual([1, 2])
+    expect(readBy(union, ['true'])).toEqual([true])
+    expect(readBy(union, '5')).toEqual([5])
+  })
+
+  it('of scalars reads a text as the one it means', () => {
+    expect(readBy(Type.Union([Type.Integer(), Type.Null()]), '5')).toBe(5)
+    expect(readBy(Type.Union([Type.Integer(), Type.String()]), '5')).toBe('5')
+    expect(readBy(Type.Union([Type.Integer(), Type.Array(Type.Integer())]), '5')).toBe(5)
+  })
+})
+
+describe('[U3] of several members that fit', () => {
+  const A = Type.Object({ a: Type.Integer() })
+  const AB = Type.Object({ a: Type.Integer(), b: Type.Optional(Type.Integer()) })
+
+  it('the one that keeps most fields is taken, also of those further in', () => {
+    expect(readBy(Type.Union([A, AB]), { a: 1, b: 2, z: 0 })).toEqual({ a: 1, b: 2 })
+    expect(
+      readBy(Type.Union([Type.Object({ p: A }), Type.Object({ p: AB })]), { p: { a: 1, b: 2 } }),
+    ).toEqual({
+      p: { a: 1, b: 2 },
+    })
+  })
+
+  it('then the one that fills in fewest, then the first', () => {
+    const filling = Type.Object({ a: Type.Integer(), c: Type.Integer({ default: 3 }) })
+    expect(readBy(Type.Union([filling, A]), { a: 1, z: 0 })).toEqual({ a: 1 })
+    const other = Type.Object({ a: Type.Integer(), d: Type.Integer({ default: 4 }) })
+    expect(readBy(Type.Union([filling, other]), { a: 1 })).toEqual({ a: 1, c: 3 })
+  })
+
+  it('is judged with the fields round the union', () => {
+    const schema = {
+      type: 'object',
+      properties: { c: { type: 'integer' } },
+      anyOf: [{ properties: { b: {} }, required: ['b'] }, { type: 'object' }],
+    }
+    const value = { c: 1, b: 2 }
+    expect(readBy(schema, value)).toBe(value)
+    expect(readBy(schema, { c: '1', z: 0 })).toEqual({ c: 1 })
+  })
+
+  it('none is taken of an exclusive union: the value could be either', () => {
+    const either = {
+      oneOf: [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })],
+    }
+    expect(problemsBy(either, { a: 1, b: 2 })).toEqual([
+      'must be of one kind only, got {"a":1,"b":2}',
+    ])
+    expect(readBy(either, { a: 1, z: 0 })).toEqual({ a: 1 })
+    const closed = {
+      oneOf: either.oneOf.map((member) => ({ ...member, additionalProperties: false })),
+    }
+    expect(problemsBy(closed, { a: 1, b: 2 })).not.toEqual([])
+    expect(readBy(closed, { b: '2', z: 0 })).toEqual({ b: 2 })
+  })
+
+  it('the one with all fields is taken of an exclusive union whose members are closed', () => {
+    const options = { additionalProperties: false }
+    const closed = {
+      oneOf: [
+        Type.Object(A.properties, options),
+        Type.Object({ ...A.properties, b: Type.Integer() }, options),
+      ],
+    }
+    expect(readBy(closed, { a: '1', b: '2' })).toEqual({ a: 1, b: 2 })
+  })
+})
+
+describe('[U4] a value that fits no member', () => {
+  const Move = Type.Object({ from: Type.String(), to: Type.String(), steps: Type.Integer() })
+  const Say = Type.Object({ text: Type.String() })
+
+  it('has the problems of the member that it has most in common with, without what could be mended', () => {
+    const problems = problemsBy(Type.Union([Say, Move]), { from: 'a', steps: '2', to: 5, z: 0 })
+    expect(problems).toEqual(['/to must be a string, got 5'])
+  })
+
+  it('is shown as it came', () => {
+    const short = Type.Object(
+      { a: Type.Integer(), b: Type.Optional(Type.Integer()) },
+      { minProperties: 2 },
+    )
+    expect(problemsBy(Type.Union([Say, short]), { a: '1', z: 0 })).toEqual([
+      'must have at least 2 fields, got {"a":"1","z":0}',
+    ])
+  })
+})
+
+describe('several unions', () => {
+  it('at one place, inside each other and inside intersections are all chosen of', () => {
+    const schema = Type.Intersect([
+      Type.Union([Circle, Square]),
+      Type.Union([
+        Type.Object({ at: Type.Integer() }),
+        Type.Object({ by: Type.Union([Circle, Type.Null()]) }),
+      ]),
+    ])
+    expect(readBy(schema, { kind: 'square', side: '2', at: '3', z: 0 })).toEqual({
+      kind: 'square',
+      side: 2,
+      at: 3,
+    })
+    expect(
+      readBy(schema, { kind: 'circle', radius: 1, by: { kind: 'circle', radius: '4', z: 0 } }),
+    ).toEqual({
+      kind: 'circle',
+      radius: 1,
+      by: { kind: 'circle', radius: 4 },
+    })
+  })
+})

@@ -1,0 +1,185 @@
+/**
+ * Which member of a union the value at hand is read as.
+ *
+ * U1 A field with a fixed value of its own in each member (`type`, `kind`) decides, if there is one.
+ * U2 Else a member that the value fits as it is; else one that it fits once unknown fields are dropped
+ *    and defaults filled in; else one that it fits once its slips are mended too.
+ * U3 Of several that fit equally well, the one that keeps most fields, then fills in fewest, then
+ *    stands first. Of an exclusive union (`oneOf`) it must be one clearly: else nothing is chosen.
+ * U4 Where no member fits, none is chosen; or, to tell what is wrong with the value, the one that has
+ *    most in common with it.
+ */
+import {
+  discriminatorOf,
+  isJsonObject,
+  ownValue,
+  type Schema,
+  type SchemaNode,
+} from '@tutti/protocol'
+
+import { meaningsOf } from './coercions.ts'
+import { isRequired } from './fields.ts'
+import { mayBe } from './json-types.ts'
+
+import type { Place, SchemaDocument } from './schema-document.ts'
+
+/** A union at a place. */
+export interface Union {
+  readonly members: readonly Schema[]
+  /** Whether a value may fit one member only. */
+  readonly exclusive: boolean
+}
+
+/** A value as a member would have it. */
+export interface Attempt {
+  readonly value: unknown
+  /** Fields that the member does not know. */
+  readonly dropped: number
+  /** Fields that it fills in. */
+  readonly filled: number
+}
+
+/** How a value is tried as a member: with or without mending its slips. */
+export interface Trial {
+  readonly document: SchemaDocument
+  readonly coerce: boolean
+  /** Whether U4 applies. */
+  readonly nearest: boolean
+  attempt(place: Place, value: unknown, coerce: boolean): Attempt
+}
+
+/**
+ * The place with the chosen members added, and those of the unions in these; nothing when one of the
+ * unions has no choice.
+ */
+export function withChosenMembers(place: Place, value: object, trial: Trial): Place | undefined {
+  let chosen = place
+  for (;;) {
+    const union = openUnionOf(chosen)
+    if (union === undefined) return chosen
+    const member = chooseMember(union, { place: chosen, value }, trial)
+    if (member === undefined) return undefined
+    chosen = asMember(chosen, union, { member, document: trial.document })
+  }
+}
+
+/** The first union of a place that is not settled. */
+export function openUnionOf({ nodes, settled }: Place): Union | undefined {
+  return nodes.flatMap(unionsOf).find(({ members }) => !settled.includes(members))
+}
+
+/** The place with its union settled. */
+export function asMember(
+  { nodes, settled }: Place,
+  { members }: Union,
+  { member, document }: { readonly member: Schema; readonly document: SchemaDocument },
+): Place {
+  return document.place([...nodes, member], [...settled, members])
+}
+
+/** The unions of a node. */
+function unionsOf({ anyOf, oneOf }: SchemaNode): readonly Union[] {
+  const unions: Union[] = []
+  if (anyOf !== undefined) unions.push({ members: anyOf, exclusive: false })
+  if (oneOf !== undefined) unions.push({ members: oneOf, exclusive: true })
+  return unions
+}
+
+/** The member, or nothing when the value could as well be another one, or names none of them. */
+function chooseMember(
+  union: Union,
+  { place, value }: { readonly place: Place; readonly value: object },
+  trial: Trial,
+): Schema | undefined {
+  const { document } = trial
+  const named = memberByTag(union.members, value, trial)
+  if (named !== undefined) return named.member
+  const tried = (member: Schema, coerce: boolean): Attempt | undefined => {
+    const attempt = trial.attempt(asMember(place, union, { member, document }), value, coerce)
+    return fits(document, member, attempt.value) ? attempt : undefined
+  }
+  const fitting = union.members.filter((member) => fits(document, member, value))
+  if (union.exclusive && fitting.length > 1) return undefined
+  const chosen =
+    best(fitting, union, (member) => tried(member, false)) ??
+    best(union.members, union, (member) => tried(member, false)) ??
+    (trial.coerce ? best(union.members, union, (member) => tried(member, true)) : undefined)
+  if (chosen !== undefined) return chosen.member
+  return trial.nearest ? closest(union.members, value, document) : undefined
+}
+
+interface Chosen {
+  readonly member: Schema | undefined
+}
+
+/** U1: the member that the value names; a choice of none when it names none of them. */
+function memberByTag(
+  members: readonly Schema[],
+  value: object,
+  { document, coerce }: Trial,
+): Chosen | undefined {
+  if (!isJsonObject(value)) return undefined
+  const resolved = resolvedMembers(members, document)
+  const discriminator = discriminatorOf(resolved)
+  if (discriminator === undefined || !Object.hasOwn(value, discriminator.field)) return undefined
+  const tag = ownValue(value, discriminator.field)
+  const isScalar = (type: string): boolean => type === 'number' || type === 'boolean'
+  const meant = coerce && typeof tag === 'string' ? meaningsOf(tag, isScalar) : []
+  const named = [tag, ...meant].map((each) => discriminator.members.get(each))
+  const found = named.find((member) => member !== undefined)
+  return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
+}
+
+const resolvedLists = new WeakMap<readonly Schema[], readonly Schema[]>()
+
+/** The members with their references followed; the same list each time. */
+function resolvedMembers(members: readonly Schema[], document: SchemaDocument): readonly Schema[] {
+  let resolved = resolvedLists.get(members)
+  if (resolved === undefined) {
+    resolved = members.map((member) => document.resolved(member))
+    resolvedLists.set(members, resolved)
+  }
+  return resolved
+}
+
+/** U3. A choice of none when two are equally good and only one may be. */
+function best(
+  members: readonly Schema[],
+  { exclusive }: Union,
+  attemptOf: (member: Schema) => Attempt | undefined,
+): Chosen | undefined {
+  const attempts = members.flatMap((member) => {
+    const attempt = attemptOf(member)
+    return attempt === undefined ? [] : [{ member, ...attempt }]
+  })
+  const [first, second] = attempts.toSorted((a, b) => a.dropped - b.dropped || a.filled - b.filled)
+  if (first === undefined) return undefined
+  return { member: exclusive && second?.dropped === first.dropped ? undefined : first.member }
+}
+
+/** U4: of the value's type, with most of its fields known and fewest missing. */
+function closest(
+  members: readonly Schema[],
+  value: object,
+  document: SchemaDocument,
+): Schema | undefined {
+  const type = Array.isArray(value) ? 'array' : 'object'
+  const places = members.map((member) => document.place([member]))
+  const candidates = places.filter((place) => mayBe(type, place, document))
+  const given = Object.keys(value)
+  const ranked = candidates.map((place) => {
+    const declared = new Set(place.nodes.flatMap((node) => Object.keys(node.properties ?? {})))
+    return {
+      member: place.schemas[0],
+      known: given.filter((key) => declared.has(key)).length,
+      missing: [...declared].filter(
+        (key) => isRequired(place.nodes, key) && !Object.hasOwn(value, key),
+      ).length,
+    }
+  })
+  return ranked.toSorted((a, b) => b.known - a.known || a.missing - b.missing)[0]?.member
+}
+
+function fits(document: SchemaDocument, member: Schema, value: unknown): boolean {
+  return document.fits(document.place([member]), value)
+}

@@ -1,0 +1,185 @@
+/**
+ * The schema of the values that come out of reading as they went in: nothing in them is unknown,
+ * nothing is missing that would be filled in. One check of it is the whole of reading such a value.
+ *
+ * It is made of the author's schema: each object is closed, and fields with a default are required.
+ * Intersections become one object first, and the schemas round a union go into each of its members.
+ * What is decided by more than that (conditions, several unions at one place, `unevaluated…`) has no
+ * such schema; values are then read the long way, with the same result.
+ */
+import { compileCheck, type Check, type Schema, type SchemaNode } from '@tutti/protocol'
+
+import { asMember, openUnionOf, type Union } from './choose-member.ts'
+import { declaredFields, fieldSchemas, itemsOf, speaksOfFields } from './fields.ts'
+
+import type { Place, SchemaDocument } from './schema-document.ts'
+
+/** Nodes of a closed schema at most: unions in unions multiply. */
+const MAX_NODES = 2000
+
+/** The check, or nothing when there is no such schema. */
+export function closedCheck(document: SchemaDocument): Check | undefined {
+  const build: Build = { document, numbers: new Map(), references: {}, left: MAX_NODES }
+  try {
+    const schema = closedPlace(document.place([document.root]), build)
+    if (typeof schema === 'boolean') return undefined
+    return compileCheck(schema, { ...document.references, ...build.references })
+  } catch (error) {
+    if (error === NOT_CLOSABLE) return undefined
+    throw error
+  }
+}
+
+const NOT_CLOSABLE = Symbol('not closable')
+
+/** Mutable: what is made is kept under a name, for what refers to it. */
+interface Build {
+  readonly document: SchemaDocument
+  readonly numbers: Map<object, number>
+  readonly references: Record<string, Schema>
+  left: number
+}
+
+/** What all of the schemas of a place together allow, closed. */
+function closedPlace(place: Place, build: Build): Schema {
+  if (place.impossible) return false
+  // Only a reference can lead back to a place that is being made.
+  if (!place.nodes.some((node) => node.$ref !== undefined)) return closedNodes(place, build)
+  const name = `#closed-${numberOf(place, build)}`
+  if (build.references[name] === undefined) {
+    build.references[name] = true
+    build.references[name] = closedNodes(place, build)
+  }
+  return { $ref: name }
+}
+
+function numberOf(part: object, { numbers }: Build): number {
+  const number = numbers.get(part) ?? numbers.size
+  numbers.set(part, number)
+  return number
+}
+
+/** Keywords that decide what is known in ways that are not followed here. */
+const UNDECIDED = [
+  '$dynamicRef',
+  '$recursiveRef',
+  'dependencies',
+  'dependentSchemas',
+  'if',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+]
+
+function closedNodes(place: Place, build: Build): Schema {
+  const { nodes } = place
+  build.left -= 1
+  if (build.left < 0 || nodes.some((node) => UNDECIDED.some((keyword) => keyword in node))) {
+    throw NOT_CLOSABLE
+  }
+  const union = openUnionOf(place)
+  if (union !== undefined) return closedUnion(place, union, build)
+  const own = nodes.map(ownKeywords).filter((part) => Object.keys(part).length > 0)
+  const [first = {}, ...others] = own
+  const parts: SchemaNode = others.length === 0 ? first : { allOf: own }
+  return { ...parts, ...closedFields(nodes, build), ...closedItems(nodes, build) }
+}
+
+/** Each member with all that holds round the union. */
+function closedUnion(place: Place, union: Union, build: Build): Schema {
+  const { members, exclusive } = union
+  const anyOf = members.map((member) =>
+    closedPlace(asMember(place, union, { member, document: build.document }), build),
+  )
+  return exclusive ? { anyOf, allOf: [{ oneOf: members }] } : { anyOf }
+}
+
+/** Keywords that are made anew here, or say nothing. */
+const REMADE: ReadonlySet<string> = new Set([
+  '$anchor',
+  '$comment',
+  '$defs',
+  '$id',
+  '$ref',
+  '$schema',
+  'additionalItems',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'default',
+  'definitions',
+  'deprecated',
+  'description',
+  'examples',
+  'items',
+  'oneOf',
+  'patternProperties',
+  'prefixItems',
+  'properties',
+  'required',
+  'title',
+])
+
+/** The keywords of a node that judge its own place; TypeBox hides some of them from enumeration. */
+function ownKeywords(node: SchemaNode): SchemaNode {
+  const names = Object.getOwnPropertyNames(node).filter((name) => !REMADE.has(name))
+  return Object.fromEntries(names.map((name) => [name, Reflect.get(node, name)]))
+}
+
+function closedFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
+  const speaking = nodes.filter(
+    (node) => speaksOfFields(node) || node.additionalProperties !== undefined,
+  )
+  const [first] = speaking
+  const required = [...new Set(nodes.flatMap((node) => node.required ?? []))]
+  if (first === undefined) return required.length === 0 ? {} : { required }
+  const { patternProperties, additionalProperties } = first
+  const isPlain = speaking.every(
+    (node) => node.patternProperties === undefined && node.additionalProperties === undefined,
+  )
+  if (speaking.length > 1 && !isPlain) throw NOT_CLOSABLE
+  const names = [...new Set([...declaredFields(nodes), ...required])]
+  const places = names.map((name) => build.document.place(fieldSchemas(nodes, name) ?? []))
+  return {
+    required: names.filter((name, index) => required.includes(name) || hasDefault(places[index])),
+    properties: closedMap(names, places, build),
+    ...(patternProperties === undefined
+      ? {}
+      : {
+          patternProperties: closedMap(
+            Object.keys(patternProperties),
+            Object.values(patternProperties).map((schema) => build.document.place([schema])),
+            build,
+          ),
+        }),
+    additionalProperties: closedSchema(additionalProperties ?? false, build),
+  }
+}
+
+function closedMap(
+  names: readonly string[],
+  places: readonly Place[],
+  build: Build,
+): Readonly<Record<string, Schema>> {
+  const closed = places.map((place) => closedPlace(place, build))
+  return Object.fromEntries(names.map((name, index) => [name, closed[index] ?? true]))
+}
+
+function hasDefault(place: Place | undefined): boolean {
+  return place?.nodes.some((node) => node.default !== undefined) === true
+}
+
+function closedItems(nodes: readonly SchemaNode[], build: Build): SchemaNode {
+  const [node, another] = nodes.filter(
+    ({ items, prefixItems }) => items !== undefined || prefixItems !== undefined,
+  )
+  if (another !== undefined) throw NOT_CLOSABLE
+  if (node === undefined) return {}
+  const { leading, rest } = itemsOf(node)
+  const items = closedSchema(rest, build)
+  if (leading.length === 0) return { items }
+  return { prefixItems: leading.map((schema) => closedSchema(schema, build)), items }
+}
+
+function closedSchema(schema: Schema, build: Build): Schema {
+  return typeof schema === 'boolean' ? schema : closedPlace(build.document.place([schema]), build)
+}

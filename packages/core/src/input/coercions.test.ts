@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+
+import { meaningsOf } from './coercions.ts'
+
+const any = (): boolean => true
+
+describe('meaningsOf', () => {
+  it.each<[string, unknown]>([
+    ['5', 5],
+    ['true', true],
+    ['False', false],
+    [' TRUE ', true],
+    ['{"a":[1]}', { a: [1] }],
+    [' [1,"2"]', [1, '2']],
+    ['{"__proto__":1}', JSON.parse('{"__proto__":1}')],
+  ])('[C1] [C2] of %j is the value that it spells', (text, meaning) => {
+    expect(meaningsOf(text, any)).toEqual([meaning])
+  })
+
+  it.each([
+    '',
+    'null',
+    'yes',
+    'on',
+    'truely',
+    '"text"',
+    '{"a":',
+    '[1,]',
+    '{a:1}',
+    'undefined',
+    'abc',
+  ])('[C3] of %j is nothing else', (text) => {
+    expect(meaningsOf(text, any)).toEqual([])
+  })
+
+  it.each([
+    ['5', 'number'],
+    ['true', 'boolean'],
+    ['{}', 'object'],
+    ['[]', 'array'],
+  ])('of %j is looked for only where a %s is wanted', (text, type) => {
+    expect(meaningsOf(text, (wanted) => wanted === type)).toHaveLength(1)
+    expect(meaningsOf(text, (wanted) => wanted !== type)).toEqual([])
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+
+import { declaredFields, fieldSchemas, isRequired, itemSchemas } from './fields.ts'
+
+import type { SchemaNode } from '@tutti/protocol'
+
+const text = { type: 'string' }
+const whole = { type: 'integer' }
+
+describe('fieldSchemas', () => {
+  it.each<[string, SchemaNode[], readonly unknown[] | undefined]>([
+    ['one that is declared', [{ properties: { a: text } }], [text]],
+    ['one of any value', [{ properties: { a: true } }], []],
+    ['one of a pattern', [{ patternProperties: { '^a': text, b: whole } }], [text]],
+    ['one of both', [{ properties: { a: whole }, patternProperties: { a: text } }], [whole, text]],
+    ['one that is required only', [{ properties: {}, required: ['a'] }], []],
+    ['one of the rest', [{ properties: {}, additionalProperties: text }], [text]],
+    ['one of an open rest', [{ properties: {}, additionalProperties: true }], []],
+    ['one of what is left', [{ properties: {}, unevaluatedProperties: text }], [text]],
+    ['one that another part declares', [{ properties: {} }, { properties: { a: text } }], [text]],
+    [
+      'one that two parts declare',
+      [{ properties: { a: whole } }, { properties: { a: text } }],
+      [whole, text],
+    ],
+    [
+      'one that a closed part does not have and another part has',
+      [{ properties: {}, additionalProperties: false }, { properties: { a: text } }],
+      [text],
+    ],
+  ])('[F1] knows %s', (_, nodes, schemas) => {
+    expect(fieldSchemas(nodes, 'a')).toEqual(schemas)
+  })
+
+  it.each<[string, SchemaNode[]]>([
+    ['among others', [{ properties: { b: text } }]],
+    ['among none', [{ properties: {} }]],
+    ['that no pattern has', [{ patternProperties: { b: text } }]],
+    ['of an object that is closed', [{ additionalProperties: false }]],
+    ['of an object whose rest is closed', [{ properties: {}, unevaluatedProperties: false }]],
+  ])('[F1] does not know one %s', (_, nodes) => {
+    expect(fieldSchemas(nodes, 'a')).toBeUndefined()
+  })
+
+  it('[F2] knows every field where nothing is said of fields', () => {
+    expect(fieldSchemas([{ type: 'object' }], 'a')).toEqual([])
+    expect(fieldSchemas([], 'a')).toEqual([])
+  })
+
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'takes %s for no field of every object',
+    (key) => {
+      expect(fieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
+      const declared = { properties: JSON.parse(`{"${key}":{"type":"string"}}`) }
+      expect(fieldSchemas([declared], key)).toEqual([text])
+    },
+  )
+})
+
+describe('isRequired and declaredFields', () => {
+  it('join what all parts say', () => {
+    const nodes = [
+      { properties: { a: text }, required: ['a'] },
+      { properties: { b: text, a: whole } },
+    ]
+    expect(declaredFields(nodes)).toEqual(['a', 'b'])
+    expect(['a', 'b', 'c'].map((key) => isRequired(nodes, key))).toEqual([true, false, false])
+  })
+})
+
+describe('itemSchemas', () => {
+  it('gives the schema of a place in a tuple, and of the rest, in both dialects', () => {
+    for (const tuple of [
+      { prefixItems: [text], items: whole },
+      { items: [text], additionalItems: whole },
+    ]) {
+      expect([0, 1, 2].map((index) => itemSchemas([tuple], index))).toEqual([
+        [text],
+        [whole],
+        [whole],
+      ])
+    }
+    expect(itemSchemas([{ items: [text] }], 1)).toEqual([])
+  })
+
+  it('joins what all parts say', () => {
+    expect(itemSchemas([{ items: text }, {}, { items: whole }], 0)).toEqual([text, whole])
+  })
+})

@@ -1,0 +1,81 @@
+/**
+ * Reading values by a JSON Schema.
+ *
+ *   value ─fits closed?─▶ as it is
+ *     └──▶ mended ─fits?─▶ mended, else what is wrong with it
+ *
+ * R1 What is returned fits the author's schema, exactly as it is written.
+ * R2 A value that fits the schema is never refused: if it no longer fits once unknown fields are
+ *    dropped (`minProperties`), it is returned with them.
+ * R3 A value with nothing to change is returned itself, after one compiled check.
+ * R4 Never throws, whatever the value.
+ */
+import { compiledCheck, type Check, type Decoded } from '@tutti/protocol'
+
+import { errorMessage } from '../errors.ts'
+import { closedCheck } from './closed-schema.ts'
+import { inputProblems } from './input-problems.ts'
+import { mend } from './mend.ts'
+
+import type { MendRules } from './mend-object.ts'
+import type { SchemaDocument } from './schema-document.ts'
+import type { TSchema } from 'typebox'
+
+/** Reads a value: never throws, and waits for nothing. */
+export type JsonRead = (value: unknown) => Decoded<unknown>
+
+/**
+ * A reader by a schema without faults. Compiles the schema.
+ *
+ * @throws {Error} when the schema cannot be compiled.
+ */
+export function jsonRead(
+  schema: TSchema,
+  document: SchemaDocument,
+  { coerce }: { readonly coerce: boolean },
+): JsonRead {
+  const rules = { coerce, fill: true, drop: true }
+  const isAsWanted = closedCheck(document)
+  // The other way is needed by few values; without this one, by all.
+  if (isAsWanted === undefined) compiledCheck(schema)
+
+  function readSlowly(value: unknown): Decoded<unknown> {
+    const fits = compiledCheck(schema)
+    const mended = mendBounded(document, value, { ...rules, nearest: false })
+    if (holds(fits, mended)) return { ok: true, value: mended }
+    if (mended !== value && holds(fits, value)) return { ok: true, value }
+    const nearest = mendBounded(document, value, { ...rules, nearest: true })
+    return { ok: false, problems: inputProblems(schema, { given: value, mended: nearest }) }
+  }
+
+  return (value) => {
+    try {
+      if (isAsWanted !== undefined && holds(isAsWanted, value)) return { ok: true, value }
+      return readSlowly(value)
+    } catch (error) {
+      return {
+        ok: false,
+        problems: [{ path: '', message: `cannot be checked: ${errorMessage(error)}` }],
+      }
+    }
+  }
+}
+
+function mendBounded(document: SchemaDocument, value: unknown, rules: MendRules): unknown {
+  try {
+    return mend(document, value, rules)
+  } catch (error) {
+    // Deeper than the stack: it is judged as it came.
+    if (error instanceof RangeError) return value
+    throw error
+  }
+}
+
+function holds(check: Check, value: unknown): boolean {
+  try {
+    return check(value)
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+
+import { asksFor, mayBe } from './json-types.ts'
+import { schemaDocument } from './schema-document.ts'
+
+const TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null']
+
+function typesOf(schema: object, test: typeof mayBe): string[] {
+  const document = schemaDocument(schema)
+  return TYPES.filter((type) => test(type, document.place([document.root]), document))
+}
+
+const named: readonly [string, object, string[]][] = [
+  ['type', { type: 'string' }, ['string']],
+  ['a list of types', { type: ['integer', 'null'] }, ['number', 'null']],
+  ['const', { const: [1] }, ['array']],
+  ['enum', { enum: ['a', 1, null] }, ['string', 'number', 'null']],
+  ['a union', { anyOf: [{ type: 'object' }, { const: true }] }, ['object', 'boolean']],
+  ['an exclusive union', { oneOf: [{ type: 'object' }, false] }, ['object']],
+  [
+    'an intersection',
+    { allOf: [{ minimum: 1 }, { type: ['integer', 'string'] }, { type: 'integer' }] },
+    ['number'],
+  ],
+  ['a reference', { $defs: { A: { type: 'array' } }, $ref: '#/$defs/A' }, ['array']],
+  [
+    'a reference in a union',
+    { $defs: { A: { type: 'array' } }, anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] },
+    ['array', 'null'],
+  ],
+]
+
+describe('mayBe and asksFor', () => {
+  it.each(named)('take the types from %s', (_, schema, types) => {
+    expect(typesOf(schema, mayBe).toSorted()).toEqual(types.toSorted())
+    expect(typesOf(schema, asksFor).toSorted()).toEqual(types.toSorted())
+  })
+
+  it.each<[string, object]>([
+    ['nothing at all', {}],
+    ['only bounds', { minimum: 1, maxLength: 2 }],
+    ['a union with a member of any type', { anyOf: [{ type: 'string' }, {}] }],
+    [
+      'a union that refers to itself',
+      { $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } }, $ref: '#/$defs/A' },
+    ],
+  ])('with %s, any type may be and none is asked for', (_, schema) => {
+    expect(typesOf(schema, mayBe)).toEqual(TYPES)
+    expect(typesOf(schema, asksFor)).toEqual([])
+  })
+})

@@ -1,0 +1,166 @@
+/**
+ * Mending one object: each of its fields, those that are missing, and those that nobody knows.
+ *
+ * How the values of the fields are read is the caller's (`mend.ts`, whose rules these are).
+ */
+import { isJsonObject, type Schema, type SchemaNode } from '@tutti/protocol'
+
+import { withChosenMembers, type Trial } from './choose-member.ts'
+import { declaredFields, fieldSchemas, isRequired } from './fields.ts'
+import { mayBe } from './json-types.ts'
+
+import type { Place, SchemaDocument } from './schema-document.ts'
+
+/** What is done to a value. */
+export interface MendRules {
+  /** Whether slips of form are mended. */
+  readonly coerce: boolean
+  /** Whether defaults are filled in. */
+  readonly fill: boolean
+  /** Whether unknown fields are dropped. */
+  readonly drop: boolean
+  /** Whether a value that fits no member of a union is read as the nearest: to tell its problems. */
+  readonly nearest: boolean
+}
+
+/** How many fields were dropped and filled in. */
+export interface Tally {
+  dropped: number
+  filled: number
+}
+
+/** What mending an object needs of the walk that came to it. */
+export interface ObjectWalk {
+  readonly document: SchemaDocument
+  readonly rules: MendRules
+  readonly tally: Tally
+  readonly trial: Trial
+  /** The value of a field, mended. */
+  read(place: Place, value: unknown): unknown
+  /** A fresh copy of the default of a field; undefined when it has none. */
+  freshDefault(place: Place): unknown
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** The object as the schemas would have it; the same one when there is nothing to change. */
+export function mendObject(place: Place, value: JsonObject, walk: ObjectWalk): unknown {
+  const decided = new Set<Schema>()
+  let whole = withChosenMembers(place, value, walk.trial)
+  while (whole !== undefined && !whole.nodes.some(isDynamic)) {
+    const { nodes, settled } = whole
+    const { fields, unknown } = mendFields(nodes, value, walk)
+    const more = conditionalSchemas(nodes, fields, { decided, document: walk.document })
+    if (more.length === 0) return walk.rules.drop ? without(unknown, fields, walk) : fields
+    const all = walk.document.place([...nodes, ...more], settled)
+    whole = withChosenMembers(all, value, walk.trial)
+  }
+  return value
+}
+
+/** A node that means what another one, found only while checking, says. */
+function isDynamic(node: SchemaNode): boolean {
+  return '$dynamicRef' in node || '$recursiveRef' in node
+}
+
+/** The mark of a field that is left out. */
+const ABSENT = Symbol('absent')
+
+interface MendedFields {
+  readonly fields: JsonObject
+  /** The names of those that no schema speaks of; they are as they came. */
+  readonly unknown: ReadonlySet<string>
+}
+
+function mendFields(
+  nodes: readonly SchemaNode[],
+  value: JsonObject,
+  walk: ObjectWalk,
+): MendedFields {
+  const fields: [string, unknown][] = []
+  const unknown = new Set<string>()
+  let changed = false
+  for (const [key, given] of Object.entries(value)) {
+    const schemas = fieldSchemas(nodes, key)
+    if (schemas === undefined) unknown.add(key)
+    const mended = schemas === undefined ? given : mendField({ key, given, schemas, nodes }, walk)
+    changed ||= !Object.is(mended, given)
+    if (mended !== ABSENT) fields.push([key, mended])
+  }
+  if (walk.rules.fill) {
+    const missing = missingFields(nodes, value, walk)
+    changed ||= missing.length > 0
+    fields.push(...missing)
+  }
+  return { fields: changed ? Object.fromEntries(fields) : value, unknown }
+}
+
+interface Field {
+  readonly key: string
+  readonly given: unknown
+  readonly schemas: readonly Schema[]
+  /** The schemas of the object round it. */
+  readonly nodes: readonly SchemaNode[]
+}
+
+function mendField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
+  const { document, rules } = walk
+  const place = document.place(schemas)
+  if (given !== undefined && (given !== null || admitsNull(place, document))) {
+    return walk.read(place, given)
+  }
+  const fresh = rules.fill ? walk.freshDefault(place) : undefined
+  if (fresh !== undefined) return fresh
+  return given === null && rules.coerce && !isRequired(nodes, key) ? ABSENT : given
+}
+
+function admitsNull(place: Place, document: SchemaDocument): boolean {
+  return mayBe('null', place, document) && document.fits(place, null)
+}
+
+function missingFields(
+  nodes: readonly SchemaNode[],
+  value: JsonObject,
+  { document, freshDefault, tally }: ObjectWalk,
+): [string, unknown][] {
+  const missing: [string, unknown][] = []
+  for (const key of declaredFields(nodes)) {
+    if (Object.hasOwn(value, key)) continue
+    const fresh = freshDefault(document.place(fieldSchemas(nodes, key) ?? []))
+    if (fresh !== undefined) missing.push([key, fresh])
+  }
+  tally.filled += missing.length
+  return missing
+}
+
+/** Schemas that hold because of what the object is: branches of `if`, and `dependentSchemas`. */
+function conditionalSchemas(
+  nodes: readonly SchemaNode[],
+  fields: JsonObject,
+  { decided, document }: { readonly decided: Set<Schema>; readonly document: SchemaDocument },
+): Schema[] {
+  const more: Schema[] = []
+  for (const node of nodes) {
+    if (node.if !== undefined && !decided.has(node)) {
+      decided.add(node)
+      const holds = document.fits(document.place([node.if]), fields)
+      more.push(...(holds ? [node.if, node.then ?? true] : [node.else ?? true]))
+    }
+    for (const [key, schema] of Object.entries(node.dependentSchemas ?? {})) {
+      if (decided.has(schema) || !Object.hasOwn(fields, key)) continue
+      decided.add(schema)
+      more.push(schema)
+    }
+  }
+  return more.filter(isJsonObject)
+}
+
+function without(
+  unknown: ReadonlySet<string>,
+  fields: JsonObject,
+  { tally }: ObjectWalk,
+): JsonObject {
+  if (unknown.size === 0) return fields
+  tally.dropped += unknown.size
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !unknown.has(key)))
+}

@@ -1,0 +1,123 @@
+/**
+ * A JSON Schema looked through once, at definition: every node, where its references lead, and
+ * everything that is wrong with the schema itself.
+ *
+ * TypeBox takes a keyword that it cannot read for absent, and a reference that leads nowhere for a
+ * schema that nothing fits; here both are faults that the author is told of.
+ */
+import { NextStack, Resolve, Stack, type XStack } from 'typebox/schema'
+import { previewOf, type Problem, type Schema, type SchemaNode } from '@tutti/protocol'
+
+import { keywordFaults } from './keyword-faults.ts'
+import { subSchemas } from './sub-schemas.ts'
+
+/** What was seen. */
+export interface SchemaSurvey {
+  readonly faults: readonly Problem[]
+  /** Every node, with its JSON pointer from the root. */
+  readonly nodes: ReadonlyMap<SchemaNode, string>
+  /** What a node with `$ref` means. */
+  readonly targets: ReadonlyMap<SchemaNode, Schema>
+  /** Targets by the text of their `$ref`, where one text means one schema in the whole document. */
+  readonly references: Readonly<Record<string, Schema>>
+}
+
+/** Looks through a schema. Never throws. */
+export function surveySchema(root: unknown): SchemaSurvey {
+  const faults: Problem[] = []
+  const nodes = new Map<SchemaNode, string>()
+  const targets = new Map<SchemaNode, Schema>()
+  if (!isSchema(root)) return { faults: [notASchema('', root)], nodes, targets, references: {} }
+  const open: Visit[] = [{ schema: root, path: '', stack: Stack({}, root) }]
+  for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
+    const { schema, path } = visit
+    if (!isSchema(schema)) faults.push(notASchema(path, schema))
+    if (!isNode(schema) || nodes.has(schema)) continue
+    nodes.set(schema, path)
+    faults.push(...keywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })))
+    const stack = NextStack(visit.stack, schema)
+    for (const part of subSchemas(schema).toReversed()) {
+      open.push({ schema: part.schema, path: path + part.path, stack })
+    }
+    if (typeof schema.$ref !== 'string') continue
+    const found = resolve(stack, schema.$ref)
+    if (!isSchema(found.schema)) faults.push(notAReference(path, schema.$ref))
+    else targets.set(schema, found.schema)
+    // A definition may stand where no keyword of JSON Schema leads: only the reference finds it.
+    if (isNode(found.schema)) open.unshift({ ...found, path: `${path}/$ref` })
+  }
+  faults.push(...loopFaults(nodes, targets))
+  return { faults, nodes, targets, references: unambiguous(targets) }
+}
+
+interface Visit {
+  readonly schema: unknown
+  readonly path: string
+  readonly stack: XStack
+}
+
+function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
+  try {
+    return Resolve.Ref(stack, { $ref: reference })
+  } catch {
+    // Not even the text of a reference, such as one with a broken escape.
+    return { schema: undefined, stack }
+  }
+}
+
+/** The references whose text means the same everywhere; an `$id` may give a text a second meaning. */
+function unambiguous(targets: ReadonlyMap<SchemaNode, Schema>): Record<string, Schema> {
+  const meanings = new Map<string, Set<Schema>>()
+  for (const [node, target] of targets) {
+    const text = String(node.$ref)
+    meanings.set(text, (meanings.get(text) ?? new Set()).add(target))
+  }
+  const clear = [...meanings].filter(([, { size }]) => size === 1)
+  return Object.fromEntries(
+    clear.flatMap(([text, [target]]) => (target === undefined ? [] : [[text, target]])),
+  )
+}
+
+/** References that lead back to themselves with no field or item between: no check of them ends. */
+function loopFaults(
+  nodes: ReadonlyMap<SchemaNode, string>,
+  targets: ReadonlyMap<SchemaNode, Schema>,
+): Problem[] {
+  const looping = [...targets.keys()].filter((node) => leadsBack(node, targets))
+  return looping.map((node) => ({
+    path: `${nodes.get(node)}/$ref`,
+    message: `must not lead back to itself, got ${previewOf(node.$ref)}`,
+  }))
+}
+
+function leadsBack(start: SchemaNode, targets: ReadonlyMap<SchemaNode, Schema>): boolean {
+  const seen = new Set<Schema>()
+  const open: (Schema | undefined)[] = [targets.get(start)]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node === start) return true
+    if (typeof node === 'boolean' || seen.has(node)) continue
+    seen.add(node)
+    const { allOf = [], anyOf = [], oneOf = [], if: condition, then: yes, else: no } = node
+    open.push(targets.get(node) ?? true, ...allOf, ...anyOf, ...oneOf)
+    open.push(condition ?? true, yes ?? true, no ?? true, node.not ?? true)
+    open.push(...Object.values(node.dependentSchemas ?? {}))
+  }
+  return false
+}
+
+function notASchema(path: string, value: unknown): Problem {
+  return { path, message: `must be a schema, got ${previewOf(value)}` }
+}
+
+function notAReference(path: string, reference: string): Problem {
+  const message = `must lead to a schema in the same document, got ${previewOf(reference)}`
+  return { path: `${path}/$ref`, message }
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'boolean' || isNode(value)
+}
+
+function isNode(value: unknown): value is SchemaNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

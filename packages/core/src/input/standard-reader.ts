@@ -1,0 +1,141 @@
+/**
+ * Reading values by a schema of a library that speaks Standard Schema: Zod, Valibot, ArkType.
+ *
+ * The library judges and transforms; unknown fields and defaults are its own business. Only where it
+ * refuses a value, slips of form are mended by its JSON Schema, and it is asked once more.
+ *
+ * @see https://standardschema.dev and https://standardschema.dev/json-schema
+ */
+import { pointer, receivedOf, valueAt, type Decoded, type Problem } from '@tutti/protocol'
+
+import { errorMessage } from '../errors.ts'
+import { isPromise } from '../is-promise.ts'
+import { mend } from './mend.ts'
+import { schemaDocument } from './schema-document.ts'
+import { objectFaults, type SchemaUse } from './usable-schema.ts'
+
+import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { TSchema } from 'typebox'
+
+type Reading = Decoded<unknown> | Promise<Decoded<unknown>>
+
+/** Whether a schema is one of a library that speaks Standard Schema; some of these are functions. */
+export function isStandardSchema(schema: unknown): schema is StandardToolSchema {
+  const canHold = typeof schema === 'object' || typeof schema === 'function'
+  return canHold && schema !== null && '~standard' in schema
+}
+
+/**
+ * The JSON Schema that the library gives for what it takes, unchanged.
+ *
+ * @throws {TypeError} when it has none, with the reason, or when it is not one of an object.
+ */
+export function standardJsonSchema(schema: StandardToolSchema, use: SchemaUse): TSchema {
+  const jsonSchema = askForJsonSchema(schema['~standard'], use.action)
+  const faults = use.ofObject ? objectFaults(schemaDocument(jsonSchema)) : []
+  if (faults.length === 0) return jsonSchema
+  throw new TypeError(faults.map(({ message }) => `${use.action} ${message}`).join('; '))
+}
+
+/** A reader by the library; slips are mended only where there is a JSON Schema to mend by. */
+export function standardRead(
+  schema: StandardToolSchema,
+  mendBy?: TSchema,
+): (value: unknown) => Reading {
+  const { validate } = schema['~standard']
+  const mended = mendBy === undefined ? undefined : mending(mendBy)
+
+  function attempt(value: unknown): Reading {
+    try {
+      const result = validate(value)
+      if (!isThenable(result)) return decodedOf(result, value)
+      return Promise.resolve(result).then(
+        (settled) => decodedOf(settled, value),
+        (error: unknown) => uncheckable(error),
+      )
+    } catch (error) {
+      return uncheckable(error)
+    }
+  }
+
+  function askAgain(value: unknown, first: Decoded<unknown>): Reading {
+    const other = first.ok || mended === undefined ? value : mended(value)
+    if (other === value) return first
+    const second = attempt(other)
+    return isPromise(second)
+      ? second.then((late) => (late.ok ? late : first))
+      : second.ok
+        ? second
+        : first
+  }
+
+  return (value) => {
+    const first = attempt(value)
+    return isPromise(first) ? first.then((late) => askAgain(value, late)) : askAgain(value, first)
+  }
+}
+
+/** Whether a library has yet to answer, with a promise of its own kind too. */
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value
+}
+
+function askForJsonSchema(standard: StandardToolSchema['~standard'], action: string): TSchema {
+  const { jsonSchema, vendor }: Partial<StandardToolSchema['~standard']> = standard
+  if (typeof jsonSchema?.input !== 'function') {
+    throw new TypeError(
+      `${action} is a schema of ${JSON.stringify(vendor)} without JSON Schema: ${adviceFor(vendor)}`,
+    )
+  }
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' })
+  } catch (error) {
+    const reason = errorMessage(error)
+    throw new TypeError(`${action} cannot be said as JSON Schema: ${reason}`, { cause: error })
+  }
+}
+
+function adviceFor(vendor: unknown): string {
+  return vendor === 'valibot'
+    ? 'wrap it with toStandardJsonSchema of @valibot/to-json-schema'
+    : 'use a version of the library that implements Standard JSON Schema, or write it with Type'
+}
+
+/** Mends by a JSON Schema, as far as it can be used; what is not mended comes back itself. */
+function mending(jsonSchema: TSchema): (value: unknown) => unknown {
+  const document = schemaDocument(jsonSchema)
+  return (value) => {
+    if (document.faults.length > 0) return value
+    try {
+      return mend(document, value, { coerce: true, fill: false, drop: false, nearest: false })
+    } catch {
+      // Too deep, or not to be read at all: what the library said of it stands.
+      return value
+    }
+  }
+}
+
+function decodedOf(result: StandardSchemaV1.Result<unknown>, value: unknown): Decoded<unknown> {
+  if (result.issues === undefined) return { ok: true, value: result.value }
+  const problems = result.issues.map((issue) => problemOf(issue, value))
+  return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
+}
+
+const UNEXPLAINED: Problem = { path: '', message: 'does not fit its schema' }
+
+function problemOf({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
+  const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))
+  const place = keys.map((key) => pointer('', String(key))).join('')
+  const came = valueAt(value, place)
+  return came === undefined
+    ? { path: place, message }
+    : { path: place, message, received: receivedOf(came) }
+}
+
+function uncheckable(error: unknown): Decoded<unknown> {
+  return {
+    ok: false,
+    problems: [{ path: '', message: `cannot be checked: ${errorMessage(error)}` }],
+  }
+}

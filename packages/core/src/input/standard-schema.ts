@@ -1,0 +1,70 @@
+/**
+ * A schema of ours as a Standard Schema, for whatever takes one: a router, a form, another agent
+ * framework.
+ *
+ * @see https://standardschema.dev and https://standardschema.dev/json-schema
+ */
+import { valueAt, type Problem } from '@tutti/protocol'
+
+import { inDialect } from './in-dialect.ts'
+import { jsonRead } from './json-reader.ts'
+import { compiled, usableSchema, type SchemaUse } from './usable-schema.ts'
+
+import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Static, TSchema } from 'typebox'
+
+/** How values are read by a schema that speaks Standard Schema. */
+export interface StandardSchemaOptions {
+  /** Whether slips of form are mended where the meaning is plain. @default true */
+  readonly coerce?: boolean
+}
+
+const USE: SchemaUse = { action: 'Cannot make a Standard Schema:', ofObject: false }
+
+/**
+ * The schema with `~standard`: it validates as a tool reads its input (unknown fields dropped, defaults
+ * filled in, slips mended), and says itself as JSON Schema, the very one it was made of, for every
+ * target that this schema means the same in.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
+export function toStandardSchema<Schema extends TSchema>(
+  schema: Schema,
+  { coerce = true }: StandardSchemaOptions = {},
+): StandardToolSchema<Static<Schema>> {
+  const document = usableSchema(schema, USE)
+  const read = compiled(USE, () => jsonRead(schema, document, { coerce }))
+  const inTarget = ({ target }: { readonly target: string }): Record<string, unknown> =>
+    inDialect(schema, target)
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'tutti',
+      validate(value) {
+        const decoded = read(value)
+        if (!decoded.ok) return { issues: decoded.problems.map((each) => issueOf(each, value)) }
+        // NOTE: it has just been checked against the schema whose values this is the type of.
+        return { value: decoded.value as Static<Schema> }
+      },
+      jsonSchema: { input: inTarget, output: inTarget },
+    },
+  }
+}
+
+function issueOf({ path, message }: Problem, value: unknown): StandardSchemaV1.Issue {
+  const keys = path.split('/').slice(1)
+  if (keys.length === 0) return { message }
+  return {
+    message,
+    path: keys.map((key, index) =>
+      segmentOf(key, valueAt(value, ['', ...keys.slice(0, index)].join('/'))),
+    ),
+  }
+}
+
+/** The key of a member: the number of an item, the name of a field. */
+function segmentOf(key: string, parent: unknown): PropertyKey {
+  if (Array.isArray(parent)) return Number(key)
+  return key.replaceAll('~1', '/').replaceAll('~0', '~')
+}

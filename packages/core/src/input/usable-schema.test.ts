@@ -1,0 +1,217 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+import { inputReader, outputReader } from './input-reader.ts'
+import { compiled, usableSchema } from './usable-schema.ts'
+
+import type { TSchema } from 'typebox'
+
+const messageOf = (schema: unknown): string => {
+  try {
+    // As JavaScript can write it.
+    inputReader(schema as TSchema, { toolName: 'x' })
+    return 'no error'
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError)
+    return error instanceof Error ? error.message : ''
+  }
+}
+
+const withField = (a: unknown): object => ({ type: 'object', properties: { a } })
+
+describe('a schema that cannot be used', () => {
+  it.each<[string, unknown, string]>([
+    ['a pattern', { pattern: '(' }, '/pattern must be a regular expression, got "(": Invalid'],
+    ['a pattern that is no text', { pattern: 5 }, '/pattern must be a regular expression, got 5'],
+    [
+      'a pattern without the flag u',
+      { pattern: '^\\-$' },
+      '/pattern must be a regular expression, got "^\\\\-$": Invalid',
+    ],
+    [
+      'a pattern for names',
+      { patternProperties: { '[': {} } },
+      '/patternProperties/[ must be a regular expression, got "[": Invalid',
+    ],
+    ['a type', { type: 'strng' }, '/type must be a JSON type or a list of them, got "strng"'],
+    ['a list of types', { type: ['string', 'int'] }, '/type must be a JSON type or a list of them'],
+    ['required', { required: true }, '/required must be a list of names, got true'],
+    ['properties', { properties: [] }, '/properties must be an object, got []'],
+    ['an enum', { enum: 'a' }, '/enum must be a list, got "a"'],
+    ['a bound', { minimum: '1' }, '/minimum must be a number, got "1"'],
+    ['a union', { anyOf: {} }, '/anyOf must be a list, got {}'],
+    ['a format', { format: 1 }, '/format must be a string, got 1'],
+    ['items', { items: 'string' }, '/items must be a schema, got "string"'],
+    ['a member', { anyOf: [{}, null] }, '/anyOf/1 must be a schema, got null'],
+    ['a field', { properties: { 'b/c': 5 } }, '/properties/b~1c must be a schema, got 5'],
+    ['a tuple', { items: [{}, 7] }, '/items/1 must be a schema, got 7'],
+    ['a condition', { if: 1 }, '/if must be a schema, got 1'],
+    ['a reference', { $ref: 7 }, '/$ref must be a string, got 7'],
+  ])('with %s that is none is refused at definition', (_, part, message) => {
+    expect(messageOf(withField(part))).toContain(
+      `Cannot define tool "x": input /properties/a${message}`,
+    )
+  })
+
+  it.each(['#/$defs/B', '#/nope', 'B', '#b', 'https://example.com/b.json', '#/%'])(
+    'with a reference to %s that leads nowhere is refused',
+    (reference) => {
+      const schema = { ...withField({ $ref: reference }), $defs: { A: {} } }
+      expect(messageOf(schema)).toBe(
+        `Cannot define tool "x": input /properties/a/$ref must lead to a schema in the same document, got "${reference}"`,
+      )
+    },
+  )
+
+  it.each<[string, object]>([
+    ['itself', { $ref: '#/$defs/A' }],
+    ['an intersection of itself', { allOf: [{ $ref: '#/$defs/A' }] }],
+    ['a union of itself', { anyOf: [{ type: 'string' }, { oneOf: [{ $ref: '#/$defs/A' }] }] }],
+    ['what it is not', { not: { $ref: '#/$defs/A' } }],
+    ['a condition on itself', JSON.parse('{"if":{},"then":{"$ref":"#/$defs/A"}}')],
+    ['another that refers back', { $ref: '#/$defs/B' }],
+  ])('with a reference to %s is refused', (_, A) => {
+    const schema = { ...withField({ $ref: '#/$defs/A' }), $defs: { A, B: { $ref: '#/$defs/A' } } }
+    expect(messageOf(schema)).toMatch(
+      /\/\$defs\/A\S*\/\$ref must not lead back to itself, got "#\/\$defs\//,
+    )
+  })
+
+  it('is refused for all its faults at once, wherever they are', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { items: { pattern: '(' } }, b: { allOf: [{ $ref: '#/no' }] } },
+      $defs: { C: { minimum: 'x' } },
+    }
+    const message = messageOf(schema)
+    expect(message).toContain('/properties/a/items/pattern must')
+    expect(message).toContain('; /properties/b/allOf/0/$ref must')
+    expect(message).toContain('; /$defs/C/minimum must')
+  })
+
+  it('has its faults named also where only a reference leads', () => {
+    const schema = { ...withField({ $ref: '#/shared/A' }), shared: { A: { pattern: '(' } } }
+    expect(messageOf(schema)).toContain('input /properties/a/$ref/pattern must be')
+  })
+
+  it('is refused when it contains itself', () => {
+    const schema: Record<string, unknown> = { type: 'object' }
+    schema['properties'] = { a: schema }
+    expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input cannot be compiled: Maximum/)
+  })
+
+  it.each([undefined, null, 'object', 5, []])('is refused when it is none: %j', (schema) => {
+    expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input must be a schema, got /)
+  })
+
+  it('is refused for an output too, whose schema may be of any type', () => {
+    const options = { toolName: 'x' }
+    expect(() => outputReader({ pattern: '(' }, options)).toThrow(
+      'Cannot define tool "x": output /pattern must be a regular expression',
+    )
+    expect(outputReader(Type.String(), options).read('a')).toEqual({ ok: true, value: 'a' })
+  })
+})
+
+describe('a schema that can be used', () => {
+  it.each<[string, object]>([
+    ['a reference by pointer', { ...withField({ $ref: '#/$defs/A' }), $defs: { A: {} } }],
+    ['a reference by anchor', { ...withField({ $ref: '#a' }), $defs: { A: { $anchor: 'a' } } }],
+    ['a reference by id', { ...withField({ $ref: 'A' }), $defs: { A: { $id: 'A' } } }],
+    ['a reference to the root', withField({ $ref: '#' })],
+    [
+      'keywords of its own',
+      { ...withField({ 'x-unit': 'm', nullable: true }), required: undefined },
+    ],
+    ['schemas inside values', withField({ const: { pattern: '(' }, examples: [{ type: 'x' }] })],
+    ['a reference to what is round it', withField({ type: 'array', items: { $ref: '#' } })],
+    ['a regular expression', withField({ pattern: /^a$/ })],
+  ])('may have %s', (_, schema) => {
+    expect(messageOf(schema)).toBe('no error')
+  })
+})
+
+describe('the input of a tool', () => {
+  const object = { type: 'object' }
+
+  it.each<[string, unknown]>([
+    ['an object', object],
+    ['a list of that one type', { type: ['object'] }],
+    ['a union', { anyOf: [object, { oneOf: [object, object] }] }],
+    ['an intersection', { allOf: [{ description: 'x' }, object] }],
+    ['a reference', { $defs: { A: object }, $ref: '#/$defs/A' }],
+    ['a union of references', { $defs: { A: object }, anyOf: [{ $ref: '#/$defs/A' }, object] }],
+    ['a cyclic type', Type.Cyclic({ A: Type.Object({ a: Type.Optional(Type.Ref('A')) }) }, 'A')],
+  ])('may be %s', (_, schema) => {
+    expect(messageOf(schema)).toBe('no error')
+  })
+
+  it.each<[string, unknown]>([
+    ['text', Type.String()],
+    ['anything', {}],
+    ['an object or null', { type: ['object', 'null'] }],
+    ['a union with something else', { anyOf: [object, { type: 'string' }] }],
+    ['an empty union', { anyOf: [] }],
+    ['a list', Type.Array(Type.Object({}))],
+    ['fields without the type', { properties: { a: {} } }],
+    ['a boolean', true],
+  ])('may not be %s', (_, schema) => {
+    expect(messageOf(schema)).toMatch(
+      /^Cannot define tool "x": input must be a schema of an object such as Type\.Object\(\{…\}\), got /,
+    )
+  })
+})
+
+describe('a default', () => {
+  it.each<[string, unknown, string]>([
+    ['has another type', Type.Integer({ default: 'x' }), '"x"'],
+    ['is beyond a bound', Type.Integer({ maximum: 7, default: 9 }), '9'],
+    ['would have to be mended', Type.Integer({ default: '9' }), '"9"'],
+    ['lacks a field', Type.Object({ b: Type.String() }, { default: {} }), '{}'],
+    [
+      'has an unknown field where none may be',
+      Type.Object({}, { additionalProperties: false, default: { c: 1 } }),
+      '{"c":1}',
+    ],
+    ['is of no member', { anyOf: [{ type: 'string' }, { type: 'null' }], default: 1 }, '1'],
+  ])('that %s is refused at definition', (_, part, shown) => {
+    expect(messageOf(withField(part))).toBe(
+      `Cannot define tool "x": input /properties/a/default must fit its schema, got ${shown}`,
+    )
+  })
+
+  it('that is no JSON value is refused', () => {
+    const part = Type.Unknown({ default: { run: () => 1 } })
+    expect(messageOf(withField(part))).toMatch(
+      /\/default must be a JSON value that fits its schema/,
+    )
+  })
+
+  it('that fits what it refers to, or once its own defaults are in, is taken', () => {
+    const schema = {
+      ...withField({ $ref: '#/$defs/A', default: 3 }),
+      $defs: { A: { type: 'integer' } },
+    }
+    expect(messageOf(schema)).toBe('no error')
+    const nested = Type.Object({ n: Type.Integer({ default: 1 }) }, { default: {} })
+    expect(messageOf(withField(nested))).toBe('no error')
+  })
+})
+
+describe('compiled', () => {
+  it('says which schema cannot be compiled, and why', () => {
+    const fail = (): never => {
+      throw new Error('no room')
+    }
+    expect(() => compiled({ action: 'Cannot do:', ofObject: false }, fail)).toThrow(
+      new TypeError('Cannot do: cannot be compiled: no room'),
+    )
+  })
+})
+
+describe('usableSchema', () => {
+  it('leaves the schema as it is', () => {
+    const schema = Object.freeze(withField(Object.freeze({ type: 'integer', default: 1 })))
+    expect(usableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
+  })
+})

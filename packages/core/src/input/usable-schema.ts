@@ -1,0 +1,87 @@
+/** Refusing, at definition, a schema that no value could be read by. */
+import { Check } from 'typebox/schema'
+import { isJsonObject, previewOf, type Problem, type Schema } from '@tutti/protocol'
+
+import { errorMessage } from '../errors.ts'
+import { freshDefault } from './mend.ts'
+import { schemaDocument, type SchemaDocument } from './schema-document.ts'
+
+/** What a schema is for. */
+export interface SchemaUse {
+  /** Start of the message of an error: `Cannot define tool "x": input`. */
+  readonly action: string
+  /** Whether it must be a schema of an object, as the arguments of a tool are. */
+  readonly ofObject: boolean
+}
+
+/**
+ * The schema ready for use.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
+export function usableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
+  const document = schemaDocument(schema)
+  const faults = [...document.faults]
+  if (faults.length === 0) {
+    if (ofObject) faults.push(...objectFaults(document))
+    faults.push(...defaultFaults(document))
+  }
+  if (faults.length === 0) return document
+  const list = faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
+  throw new TypeError(`${action} ${list.join('; ')}`)
+}
+
+/**
+ * Gives what `compile` makes of a schema.
+ *
+ * @throws {TypeError} when it throws, with the reason.
+ */
+export function compiled<T>({ action }: SchemaUse, compile: () => T): T {
+  try {
+    return compile()
+  } catch (error) {
+    throw new TypeError(`${action} cannot be compiled: ${errorMessage(error)}`, { cause: error })
+  }
+}
+
+/** The problem of a schema that allows more than objects. */
+export function objectFaults(document: SchemaDocument): Problem[] {
+  const { root } = document
+  if (describesObject(root, document, new Set())) return []
+  const message = `must be a schema of an object such as Type.Object({…}), got ${previewOf(root)}`
+  return [{ path: '', message }]
+}
+
+/** Whether every value that fits is an object. `seen` are unions that are being asked about. */
+function describesObject(
+  schema: Schema,
+  document: SchemaDocument,
+  seen: ReadonlySet<Schema>,
+): boolean {
+  return document.place([schema]).nodes.some((node) => {
+    if ([node.type].flat().every((type) => type === 'object')) return true
+    const members = node.anyOf ?? node.oneOf ?? []
+    if (members.length === 0 || seen.has(node)) return false
+    return members.every((member) => describesObject(member, document, new Set([...seen, node])))
+  })
+}
+
+function* defaultFaults(document: SchemaDocument): Generator<Problem> {
+  for (const [node, path] of document.nodes) {
+    if (node.default === undefined) continue
+    const reason = defaultFault(node, document)
+    if (reason !== undefined) yield { path: `${path}/default`, message: reason }
+  }
+}
+
+/** Why a default cannot be used, to go after its path. */
+function defaultFault(node: Schema, document: SchemaDocument): string | undefined {
+  const shown = isJsonObject(node) ? previewOf(node.default) : ''
+  try {
+    const value = freshDefault(document.place([node]), document)
+    if (Check(document.references, node, value)) return undefined
+    return `must fit its schema, got ${shown}`
+  } catch (error) {
+    return `must be a JSON value that fits its schema, got ${shown}: ${errorMessage(error)}`
+  }
+}

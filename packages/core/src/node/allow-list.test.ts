@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+
+import { allowList, canonicalHost } from './allow-list.ts'
+
+describe('allowList', () => {
+  it('[G4] allows a host on every port', () => {
+    const list = allowList(['api.internal', 'LOCALHOST.'])
+    expect(list.portsOf('api.internal')).toBe('all')
+    expect(list.portsOf('localhost')).toBe('all')
+    expect(list.portsOf('www.api.internal')).toBeUndefined()
+    expect(list.portsOf('internal')).toBeUndefined()
+  })
+
+  it('[G4] allows a host on the ports that it is named with', () => {
+    const list = allowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
+    expect(list.portsOf('localhost')).toEqual(new Set([8080, 80]))
+    expect(list.portsOf('xn--bcher-kva.example')).toEqual(new Set([65_535]))
+  })
+
+  it('[G4] allows every port of a host that is named with and without one', () => {
+    expect(allowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
+    expect(allowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
+  })
+
+  it('[G4] allows addresses', () => {
+    const list = allowList(['10.0.0.5', 'fd00::5', '[fd00::6]', '0x7f.1'])
+    expect(list.hasAddress('10.0.0.5')).toBe(true)
+    expect(list.hasAddress('10.0.0.6')).toBe(false)
+    expect(list.hasAddress('fd00:0:0::5')).toBe(true)
+    expect(list.hasAddress('fd00::6')).toBe(true)
+    expect(list.hasAddress('fd00::7')).toBe(false)
+    expect(list.hasAddress('127.0.0.1')).toBe(true)
+    expect(list.hasAddress('localhost')).toBe(false)
+  })
+
+  it('[G4] allows an address with a port as it is written, and not as one that DNS found', () => {
+    const list = allowList(['10.0.0.5:8080', '[::1]:81'])
+    expect(list.portsOf('10.0.0.5')).toEqual(new Set([8080]))
+    expect(list.portsOf('::1')).toEqual(new Set([81]))
+    expect(list.hasAddress('10.0.0.5')).toBe(false)
+  })
+
+  it('[G4] allows blocks', () => {
+    const list = allowList(['192.168.0.0/16', 'fe80::/10', '10.0.0.1/32', '::/0'])
+    expect(list.hasAddress('192.168.255.255')).toBe(true)
+    expect(list.hasAddress('192.169.0.0')).toBe(false)
+    expect(list.hasAddress('fe80::1%eth0')).toBe(true)
+    expect(list.hasAddress('10.0.0.1')).toBe(true)
+    expect(list.hasAddress('10.0.0.2')).toBe(false)
+    expect(list.hasAddress('::ffff:192.168.0.1')).toBe(true)
+  })
+
+  it('allows nothing when there is no rule', () => {
+    const list = allowList([])
+    expect(list.portsOf('localhost')).toBeUndefined()
+    expect(list.hasAddress('127.0.0.1')).toBe(false)
+  })
+
+  it.each([
+    '',
+    ' ',
+    '.',
+    'http://localhost',
+    'localhost/',
+    'localhost:',
+    'localhost:0',
+    'localhost:65536',
+    'localhost:80:90',
+    'user@localhost',
+    'local host',
+    '*',
+    '*.internal',
+    'a?b',
+    'a#b',
+    '[::1',
+    '[::1]x',
+    'fe80::1%eth0',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/8:80',
+    'fd00::/129',
+    'localhost/8',
+    '256.1.1.1',
+    'a%2eb',
+    'a\\b',
+  ])('refuses %j as a rule', (rule) => {
+    expect(() => allowList([rule])).toThrow(TypeError)
+  })
+
+  it('names every rule that is none', () => {
+    expect(() => allowList(['http://a', 'localhost', '*'])).toThrow(
+      'Cannot allow "http://a", "*": a rule is a host, host:port, address, [address]:port or block such as 10.0.0.0/8',
+    )
+  })
+})
+
+describe('canonicalHost', () => {
+  it.each([
+    ['LocalHost', 'localhost'],
+    ['localhost.', 'localhost'],
+    ['localhost..', 'localhost'],
+    ['[::1]', '::1'],
+    ['::1', '::1'],
+    ['10.0.0.1', '10.0.0.1'],
+    ['.', ''],
+  ])('%s is written %s', (host, written) => {
+    expect(canonicalHost(host)).toBe(written)
+  })
+})

@@ -1,0 +1,77 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import zlib from 'node:zlib'
+
+import { describe, expect, it } from 'vitest'
+
+import { decompress } from './decompress.ts'
+
+const TEXT = 'Every word of this is said again, and again, and again. '.repeat(50)
+
+describe('decompress', () => {
+  it.each([
+    ['gzip', zlib.gzipSync(TEXT)],
+    ['GZip', zlib.gzipSync(TEXT)],
+    ['x-gzip', zlib.gzipSync(TEXT)],
+    ['deflate', zlib.deflateSync(TEXT)],
+    ['br', zlib.brotliCompressSync(TEXT)],
+    ['gzip, br', zlib.brotliCompressSync(zlib.gzipSync(TEXT))],
+    [' identity , gzip ', zlib.gzipSync(TEXT)],
+    ['identity', Buffer.from(TEXT)],
+    ['', Buffer.from(TEXT)],
+    [null, Buffer.from(TEXT)],
+  ])('undoes %j', async (coding, bytes) => {
+    const plain = decompress(Readable.from([bytes.subarray(0, 20), bytes.subarray(20)]), coding)
+    expect((await buffer(plain)).toString()).toBe(TEXT)
+  })
+
+  it.each(['gzip', 'deflate', 'br'])('reads nothing as nothing: %s', async (coding) => {
+    expect(await buffer(decompress(Readable.from([]), coding))).toHaveLength(0)
+  })
+
+  it.each([
+    ['gzip', zlib.gzipSync(TEXT)],
+    ['deflate', zlib.deflateSync(TEXT)],
+    ['br', zlib.brotliCompressSync(TEXT)],
+  ])('gives what there is of %s that ends early', async (coding, bytes) => {
+    const plain = decompress(Readable.from([bytes.subarray(0, -5)]), coding)
+    const text = (await buffer(plain)).toString()
+    expect(text.length).toBeGreaterThan(20)
+    expect(TEXT.startsWith(text)).toBe(true)
+  })
+
+  it.each([
+    ['gzip', 'incorrect header check'],
+    ['deflate', 'incorrect header check'],
+    ['br', 'Decompression failed'],
+  ])('fails with bytes that are not %s', async (coding, reason) => {
+    const plain = decompress(Readable.from([Buffer.alloc(40, 0xff)]), coding)
+    await expect(buffer(plain)).rejects.toThrow(reason)
+  })
+
+  it.each(['zstd', 'compress', 'gzip, aws-chunked', 'gzip, gzip, gzip, gzip'])(
+    'refuses %j by name',
+    (coding) => {
+      const body = Readable.from([])
+      expect(() => decompress(body, coding)).toThrow(
+        `Cannot read the content encoding "${coding}": must be of gzip, deflate and br`,
+      )
+    },
+  )
+
+  it('destroys the body with what it gives', async () => {
+    const body = Readable.from([zlib.gzipSync(TEXT)])
+    const plain = decompress(body, 'br, gzip')
+    const closed = new Promise((resolve) => body.on('close', resolve))
+    plain.on('error', () => undefined).destroy()
+    await closed
+    expect(body.destroyed).toBe(true)
+  })
+
+  it('fails when the body does', async () => {
+    const body = new Readable({ read: () => undefined })
+    const reading = buffer(decompress(body, 'gzip'))
+    body.destroy(new Error('cut off'))
+    await expect(reading).rejects.toThrow('cut off')
+  })
+})

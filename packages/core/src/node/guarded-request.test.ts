@@ -1,0 +1,696 @@
+import { getEventListeners } from 'node:events'
+import { createServer } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import zlib from 'node:zlib'
+
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+
+import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
+import { TuttiError } from '../errors.ts'
+import { guardedRequest } from './guarded-request.ts'
+import { networkGuard } from './network-guard.ts'
+import { localServer } from './testing/local-server.ts'
+
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { HttpSend } from './http-send.ts'
+import type { GuardedRequestOptions } from './options.ts'
+
+/** Lets requests reach the servers of these tests, and nothing else that is not public. */
+const guard = networkGuard({ allow: ['127.0.0.1', '127.0.0.2'] })
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+afterEach(() => {
+  if (clock.pending > 0) throw new Error(`${clock.pending} timers were left`)
+})
+
+describe('a request', () => {
+  it('gives status, headers, place and body, whatever the status', async () => {
+    const server = await localServer((_, response) => {
+      response.writeHead(404, { 'X-Tag': ['a', 'b'], 'content-type': 'text/plain' }).end('nothing')
+    })
+    const answer = await request(`${server.origin}/a?b#c`)
+    expect(answer).toMatchObject({
+      status: 404,
+      url: `${server.origin}/a?b#c`,
+      truncated: false,
+    })
+    expect(Buffer.from(answer.body).toString()).toBe('nothing')
+    expect(answer.headers.get('x-tag')).toBe('a, b')
+    expect(server.requests).toEqual(['GET /a?b'])
+  })
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])('sends a body with %s', async (method) => {
+    const got: unknown[] = []
+    const server = await localServer((incoming, response) => {
+      const { method, headers } = incoming
+      void text(incoming).then((body) => {
+        got.push({ method, headers, body })
+        response.end()
+      })
+    })
+    await request(server.origin, {
+      method: method.toLowerCase(),
+      headers: { 'Content-Type': 'text/plain', 'X-Key': 'k' },
+      body: 'größe',
+    })
+    expect(got).toEqual([
+      {
+        method,
+        body: 'größe',
+        headers: {
+          'accept-encoding': 'gzip, br',
+          'content-type': 'text/plain',
+          'x-key': 'k',
+          'content-length': '7',
+          host: `127.0.0.1:${server.port}`,
+          connection: 'close',
+        },
+      },
+    ])
+  })
+
+  it('sends bytes as they are, and leaves accept-encoding to who sets it', async () => {
+    const got: IncomingHttpHeaders[] = []
+    const server = await localServer((incoming, response) => {
+      got.push(incoming.headers)
+      incoming.pipe(response)
+    })
+    const bytes = Uint8Array.from([0, 255, 128])
+    const { body } = await request(server.origin, {
+      method: 'POST',
+      body: bytes,
+      headers: { 'Accept-Encoding': 'identity' },
+    })
+    expect(new Uint8Array(body)).toEqual(bytes)
+    expect(got[0]?.['accept-encoding']).toBe('identity')
+  })
+
+  it('reads the answer to HEAD, and answers without a body', async () => {
+    const server = await localServer((incoming, response) => {
+      response
+        .writeHead(incoming.method === 'HEAD' ? 200 : 204, { 'content-encoding': 'gzip' })
+        .end()
+    })
+    expect(await request(server.origin, { method: 'HEAD' })).toMatchObject({ status: 200 })
+    const { status, body } = await request(server.origin)
+    expect({ status, length: body.length }).toEqual({ status: 204, length: 0 })
+  })
+
+  it('[Q4] leaves no connection open', async () => {
+    const server = await localServer((_, response) => response.end('x'))
+    await Promise.all([request(server.origin), request(server.origin), request(server.origin)])
+    await server.allClosed()
+    expect(server.connections).toBe(3)
+  })
+})
+
+describe('the guard', () => {
+  it('[Q1] is asked before anything is sent', async () => {
+    const server = await localServer((_, response) => response.end('x'))
+    await expect(
+      guardedRequest(server.origin, { guard: networkGuard(), clock }),
+    ).rejects.toMatchObject({ code: 'TOOL_FAILED', retryable: false })
+    expect(server.connections).toBe(0)
+  })
+
+  it('[Q1] is asked for the addresses of a name', async () => {
+    const server = await localServer((_, response) => response.end('x'))
+    const strict = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
+    await expect(
+      guardedRequest(`http://a.example:${server.port}`, { guard: strict, clock }),
+    ).rejects.toThrow('"a.example": it leads to 127.0.0.1, a loopback address')
+    expect(server.connections).toBe(0)
+  })
+
+  it('[Q1] is asked anew for every connection, so that a name that moves gains nothing', async () => {
+    const inside = await localServer((_, response) => response.end('secret'))
+    const outside = await localServer((_, response) => {
+      response.writeHead(302, { location: `http://rebind.example:${inside.port}/` }).end()
+    }, '127.0.0.2')
+    const addresses = ['127.0.0.2', '127.0.0.1']
+    const moving = networkGuard({
+      allow: ['127.0.0.2'],
+      resolve: () => Promise.resolve([addresses.shift() ?? '127.0.0.1']),
+    })
+    const url = `http://rebind.example:${outside.port}/`
+    await expect(guardedRequest(url, { guard: moving, clock })).rejects.toThrow(
+      'it leads to 127.0.0.1, a loopback address',
+    )
+    expect(outside.requests).toEqual(['GET /'])
+    expect(inside.connections).toBe(0)
+    await outside.allClosed()
+  })
+
+  it.each([
+    ['http://169.254.169.254/latest/meta-data/', 'a cloud metadata address'],
+    ['http://[::ffff:169.254.169.254]/', 'a cloud metadata address'],
+    ['http://2852039166/', 'a cloud metadata address'],
+    ['//0xa.0.0.1/', 'a private address'],
+    ['http://[::1]:8080/', 'a loopback address'],
+    ['http://user:pass@example.com/', 'a user name or password'],
+    ['file:///etc/passwd', 'only http: and https: are allowed'],
+    ['http://example.com:22/', 'a port of another protocol'],
+  ])('[Q1] is asked of a redirect to %s', async (location, reason) => {
+    const server = await localServer((_, response) => {
+      response.writeHead(302, { location }).end()
+    })
+    await expect(request(server.origin)).rejects.toThrow(reason)
+    await server.allClosed()
+    expect(server.requests).toEqual(['GET /'])
+  })
+})
+
+describe('redirects', () => {
+  it('are followed to the end', async () => {
+    const server = await localServer((incoming, response) => {
+      const n = Number(incoming.url?.slice(1))
+      if (n === 3) response.end('there')
+      else response.writeHead(301, { location: String(n + 1) }).end('not here')
+    })
+    const answer = await request(`${server.origin}/0`)
+    expect(answer).toMatchObject({ status: 200, url: `${server.origin}/3` })
+    expect(Buffer.from(answer.body).toString()).toBe('there')
+    await server.allClosed()
+  })
+
+  it('lose what might be secret when they lead to another origin', async () => {
+    const got: IncomingHttpHeaders[] = []
+    const other = await localServer((incoming, response) => {
+      got.push(incoming.headers)
+      response.end()
+    })
+    const server = await localServer((_, response) => {
+      response.writeHead(307, { location: other.origin }).end()
+    })
+    const headers = { Authorization: 'Bearer x', Cookie: 'a=b', 'X-Api-Key': 'k', Accept: 'a/b' }
+    await request(server.origin, { headers, method: 'POST', body: 'kept' })
+    expect(got).toEqual([
+      {
+        accept: 'a/b',
+        'accept-encoding': 'gzip, br',
+        'content-length': '4',
+        host: `127.0.0.1:${other.port}`,
+        connection: 'close',
+      },
+    ])
+  })
+
+  it('end with an error when there are too many', async () => {
+    const server = await localServer((_, response) => {
+      response.writeHead(302, { location: '/again?key=secret' }).end()
+    })
+    await expect(request(server.origin, { maxRedirects: 2 })).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: `Request to ${server.origin} was redirected more than 2 times`,
+    })
+    expect(server.requests).toHaveLength(3)
+    await expect(request(server.origin)).rejects.toThrow('more than 10 times')
+    await server.allClosed()
+  })
+
+  it('are the answer when they are not to be followed, or lead nowhere', async () => {
+    const server = await localServer((incoming, response) => {
+      const location = incoming.url === '/nowhere' ? {} : { location: 'http://169.254.169.254/' }
+      response.writeHead(302, location).end('moved')
+    })
+    const manual = await request(server.origin, { redirect: 'manual' })
+    expect(manual.status).toBe(302)
+    expect(manual.headers.get('location')).toBe('http://169.254.169.254/')
+    expect(await request(`${server.origin}/nowhere`)).toMatchObject({ status: 302 })
+  })
+
+  it('[Q4] close the connection of the answer that redirects, though its body goes on', async () => {
+    const closed = gate()
+    const server = await localServer((incoming, response) => {
+      if (incoming.url === '/there') void closed.opened.then(() => response.end('there'))
+      else response.writeHead(302, { location: '/there' }).write('and it goes on')
+      if (incoming.url === '/') response.on('close', closed.open)
+    })
+    expect(await request(server.origin)).toMatchObject({ status: 200 })
+    await server.allClosed()
+  })
+})
+
+describe('the body', () => {
+  it.each([
+    [9, true],
+    [10, false],
+    [11, false],
+    [0, true],
+  ])('[Q3] of 10 bytes is cut at %i: %s', async (maxBytes, truncated) => {
+    const server = await localServer((_, response) => response.end('0123456789'))
+    const answer = await request(server.origin, { maxBytes })
+    expect(answer.truncated).toBe(truncated)
+    expect(Buffer.from(answer.body).toString()).toBe('0123456789'.slice(0, maxBytes))
+    await server.allClosed()
+  })
+
+  it('[Q3] is known to go on when it is cut between two parts', async () => {
+    const send: HttpSend = async () => ({
+      status: 200,
+      headers: new Headers(),
+      body: Readable.from([Buffer.from('01234'), Buffer.from('56789')]),
+    })
+    const answer = await request('https://a.example/', { send, maxBytes: 5 })
+    expect(answer.truncated).toBe(true)
+    expect(Buffer.from(answer.body).toString()).toBe('01234')
+  })
+
+  it('[Q3] [Q4] that never ends is read to the limit, and the connection closed', async () => {
+    const server = await localServer((_, response) => {
+      const more = (): void => {
+        while (response.write('x'.repeat(10_000)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    const answer = await request(server.origin, { maxBytes: 100_000 })
+    expect(answer).toMatchObject({ truncated: true })
+    expect(answer.body).toHaveLength(100_000)
+    await server.allClosed()
+  })
+
+  it.each([
+    ['gzip', zlib.gzipSync(Buffer.alloc(50_000_000))],
+    [
+      'br',
+      zlib.brotliCompressSync(Buffer.alloc(50_000_000), {
+        params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 },
+      }),
+    ],
+    ['gzip, gzip', zlib.gzipSync(zlib.gzipSync(Buffer.alloc(50_000_000)))],
+  ])('[Q3] is counted after decompression, so that a bomb of %s is cut', async (coding, bomb) => {
+    const server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': coding }).end(bomb)
+    })
+    const before = process.memoryUsage().arrayBuffers
+    const answer = await request(server.origin, { maxBytes: 1000 })
+    expect(answer).toMatchObject({ truncated: true })
+    expect(answer.body).toHaveLength(1000)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000)
+    await server.allClosed()
+  })
+
+  it('is decompressed', async () => {
+    const server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': 'br' }).end(zlib.brotliCompressSync('plain'))
+    })
+    const { body } = await request(server.origin)
+    expect(Buffer.from(body).toString()).toBe('plain')
+  })
+
+  it('fails the request when it is not what it says', async () => {
+    const server = await localServer((incoming, response) => {
+      response.writeHead(200, { 'content-encoding': incoming.url?.slice(1) }).end('plain text')
+    })
+    await expect(request(`${server.origin}/gzip`)).rejects.toThrow('incorrect header check')
+    await expect(request(`${server.origin}/zstd`)).rejects.toMatchObject({
+      message: `Request to ${server.origin} failed: Cannot read the content encoding "zstd": must be of gzip, deflate and br`,
+      retryable: false,
+    })
+    await server.allClosed()
+  })
+
+  it('fails the request when the connection breaks before its end', async () => {
+    const server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('half', () => response.destroy())
+    })
+    await expect(request(server.origin)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: `Request to ${server.origin} failed: the connection was closed`,
+      retryable: true,
+    })
+  })
+})
+
+describe('the time limit', () => {
+  it('[Q2] covers the look-up of the name', async () => {
+    const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
+    const url = 'http://a.example/?key=secret'
+    const answer = rejection(guardedRequest(url, { guard: stuck, clock }))
+    await clock.advance(15_000)
+    expect(await answer).toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      message: 'Request to http://a.example timed out after 15000 ms',
+      retryable: true,
+    })
+  })
+
+  it('[Q2] [Q4] covers the wait for the headers', async () => {
+    const asked = gate()
+    const server = await localServer(() => {
+      asked.open()
+    })
+    const answer = rejection(request(server.origin, { timeoutMs: 100 }))
+    await asked.opened
+    await clock.advance(99)
+    expect(server.requests).toHaveLength(1)
+    await clock.advance(1)
+    expect(await answer).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    await server.allClosed()
+  })
+
+  it('[Q2] [Q4] covers a body that comes in drops', async () => {
+    const responses: ServerResponse[] = []
+    const begun = gate()
+    const server = await localServer((_, response) => {
+      response.write('drop')
+      responses.push(response)
+      begun.open()
+    })
+    const answer = rejection(request(server.origin, { timeoutMs: 1000 }))
+    await begun.opened
+    for (let ms = 0; ms < 1000; ms += 100) {
+      responses[0]?.write('drop')
+      await clock.advance(100)
+    }
+    expect(await answer).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    await server.allClosed()
+  })
+
+  it('[Q2] covers all redirects together', async () => {
+    const server = await localServer((_, response) => {
+      void clock.advance(40).then(() => response.writeHead(302, { location: '/' }).end())
+    })
+    expect(await rejection(request(server.origin, { timeoutMs: 100 }))).toMatchObject({
+      code: 'TOOL_TIMEOUT',
+    })
+    expect(server.requests.length).toBeLessThanOrEqual(3)
+    await server.allClosed()
+  })
+
+  it('may be of its own for the connection', async () => {
+    const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
+    const options = { guard: stuck, clock, connectTimeoutMs: 10 }
+    const answer = rejection(guardedRequest('http://a.example/x', options))
+    await clock.advance(10)
+    expect(await answer).toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      message: 'Cannot connect to http://a.example within 10 ms',
+      retryable: true,
+    })
+  })
+
+  it('for the connection ends when it is there', async () => {
+    const asked = gate()
+    const responses: ServerResponse[] = []
+    const server = await localServer((_, response) => {
+      responses.push(response)
+      asked.open()
+    })
+    const answer = request(server.origin, { connectTimeoutMs: 10, timeoutMs: Infinity })
+    await asked.opened
+    await clock.advance(1_000_000)
+    responses[0]?.end('late')
+    expect(await answer).toMatchObject({ status: 200 })
+  })
+})
+
+describe('the signal of the caller', () => {
+  it('[Q2] ends the request before it begins', async () => {
+    const server = await localServer((_, response) => response.end())
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(request(server.origin, { signal })).rejects.toThrow('enough')
+    await server.allClosed()
+    expect(server.requests).toEqual([])
+  })
+
+  it('[Q2] [Q4] ends the wait for the headers, with its own reason', async () => {
+    const asked = gate()
+    const server = await localServer(() => {
+      asked.open()
+    })
+    const caller = new AbortController()
+    const answer = rejection(request(server.origin, { signal: caller.signal }))
+    await asked.opened
+    const reason = new Error('enough')
+    caller.abort(reason)
+    expect(await answer).toBe(reason)
+    await server.allClosed()
+  })
+
+  it.each(['identity', 'gzip'])('[Q2] [Q4] ends the reading of a body: %s', async (coding) => {
+    const begun = gate()
+    const server = await localServer((_, response) => {
+      response.writeHead(200, { 'content-encoding': coding })
+      response.write(coding === 'gzip' ? zlib.gzipSync('x').subarray(0, 15) : 'x')
+      begun.open()
+    })
+    const caller = new AbortController()
+    const answer = rejection(request(server.origin, { signal: caller.signal }))
+    await begun.opened
+    caller.abort()
+    expect(await answer).toMatchObject({ name: 'AbortError' })
+    await server.allClosed()
+  })
+
+  it('has no listener left when the request is over', async () => {
+    const server = await localServer((incoming, response) => {
+      if (incoming.url === '/') response.end()
+      else response.destroy()
+    })
+    const { signal } = new AbortController()
+    await request(server.origin, { signal })
+    await rejection(request(`${server.origin}/broken`, { signal }))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+})
+
+describe('a failure', () => {
+  it.each([
+    ['ENOTFOUND', 'the host was not found'],
+    ['EAI_AGAIN', 'the host could not be looked up'],
+    ['EOTHER', 'as the resolver says'],
+  ])('of the look-up is told: %s', async (code, meaning) => {
+    const failing = networkGuard({
+      resolve: () => Promise.reject(Object.assign(new Error('as the resolver says'), { code })),
+    })
+    const answer = guardedRequest('http://gone.example/?key=secret', { guard: failing, clock })
+    await expect(answer).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: `Request to http://gone.example failed: ${meaning}`,
+      retryable: true,
+    })
+  })
+
+  it('of the connection is told', async () => {
+    const port = await freePort()
+    await expect(request(`http://127.0.0.1:${port}/?key=secret`)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: `Request to http://127.0.0.1:${port} failed: the connection was refused`,
+      retryable: true,
+    })
+  })
+
+  it('of the connection is told of a name with several addresses', async () => {
+    const port = await freePort()
+    const several = networkGuard({
+      allow: ['a.example'],
+      resolve: () => Promise.resolve(['127.0.0.1', '127.0.0.2']),
+    })
+    await expect(
+      guardedRequest(`http://a.example:${port}/`, { guard: several, clock }),
+    ).rejects.toThrow(`Request to http://a.example:${port} failed: the connection was refused`)
+  })
+
+  it.each([
+    ['an answer that is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`],
+    ['an answer that ends at once', ''],
+    [
+      'a switch of protocols',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ],
+  ])('of the protocol is told: %s', async (_, bytes) => {
+    const port = await rawServer(bytes)
+    await expect(request(`http://127.0.0.1:${port}`)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: expect.stringContaining(`Request to http://127.0.0.1:${port} failed: `),
+    })
+  })
+
+  it.each([
+    [{ headers: { 'x-a': 'line\nbreak' } }, 'Invalid character in header content'],
+    [{ headers: { 'x a': 'b' } }, 'Header name must be a valid HTTP token'],
+    [{ method: 'GET /' }, 'Method must be a valid HTTP token'],
+  ])('of the request itself is told: %j', async (options, meaning) => {
+    const server = await localServer((_, response) => response.end())
+    await expect(request(server.origin, options)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: expect.stringContaining(meaning),
+      retryable: false,
+    })
+    expect(server.requests).toEqual([])
+  })
+})
+
+describe('options', () => {
+  it.each(['Host', 'content-length', 'Transfer-Encoding', 'connection', 'Expect', 'upgrade', 'TE'])(
+    'leave the header %s to the request',
+    async (name) => {
+      await expect(request('http://127.0.0.1', { headers: { [name]: 'x' } })).rejects.toThrow(
+        `Cannot set the header "${name.toLowerCase()}": it follows from the URL and the body`,
+      )
+    },
+  )
+
+  it.each(['CONNECT', 'trace', 'TRACK'])('have no method %s', async (method) => {
+    await expect(request('http://127.0.0.1', { method })).rejects.toThrow(
+      `Cannot make a request with the method "${method.toUpperCase()}"`,
+    )
+  })
+
+  it('that do not fit are named together', async () => {
+    const options = { maxBytes: 1.5, maxRedirects: -1, timeoutMs: 0, connectTimeoutMs: Number.NaN }
+    const error = await rejection(request('http://127.0.0.1', options))
+    expect(error).toBeInstanceOf(RangeError)
+    expect(error).toMatchObject({
+      message:
+        'Cannot make a request: maxRedirects must be an integer >= 0, got -1; maxBytes must be an integer >= 0, got 1.5; timeoutMs must be > 0, got 0; connectTimeoutMs must be > 0, got NaN',
+    })
+  })
+})
+
+describe('a sender of one’s own', () => {
+  it('gets each hop and what it needs for it', async () => {
+    const seen: unknown[] = []
+    const send: HttpSend = async ({ url, method, headers, lookup }) => {
+      seen.push({ url: url.href, method, headers, hasLookup: lookup === guard.lookup })
+      const isFirst = url.pathname === '/'
+      return {
+        status: isFirst ? 302 : 200,
+        headers: new Headers(isFirst ? { location: 'https://b.example/end' } : {}),
+        body: Readable.from([Buffer.from('done')]),
+      }
+    }
+    const answer = await request('https://a.example/', { send, headers: { 'X-Key': 'k' } })
+    expect(Buffer.from(answer.body).toString()).toBe('done')
+    expect(seen).toEqual([
+      {
+        url: 'https://a.example/',
+        method: 'GET',
+        headers: { 'accept-encoding': 'gzip, br', 'x-key': 'k' },
+        hasLookup: true,
+      },
+      {
+        url: 'https://b.example/end',
+        method: 'GET',
+        headers: { 'accept-encoding': 'gzip, br' },
+        hasLookup: true,
+      },
+    ])
+  })
+
+  it('[Q2] [Q4] that ignores its signal is left behind, and what it gives later is closed', async () => {
+    const answered = gate()
+    const body = new Readable({ read: () => undefined })
+    const send: HttpSend = async () => {
+      await answered.opened
+      return { status: 200, headers: new Headers(), body }
+    }
+    const answer = rejection(request('https://a.example/', { send, timeoutMs: 10 }))
+    await clock.advance(10)
+    expect(await answer).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    const closed = new Promise((resolve) => body.on('close', resolve))
+    answered.open()
+    await closed
+  })
+
+  it('[Q2] [Q4] whose body ignores the signal is closed', async () => {
+    const body = new Readable({ read: () => undefined })
+    const send: HttpSend = async () => ({ status: 200, headers: new Headers(), body })
+    const answer = rejection(request('https://a.example/', { send, timeoutMs: 10 }))
+    await clock.advance(10)
+    expect(await answer).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    expect(body.destroyed).toBe(true)
+  })
+
+  it('does not have to say when it is connected', async () => {
+    const body = new Readable({ read: () => undefined })
+    const send: HttpSend = async () => ({ status: 200, headers: new Headers(), body })
+    const answer = request('https://a.example/', { send, connectTimeoutMs: 10 })
+    await clock.advance(100)
+    body.push('late')
+    body.push(null)
+    expect(await answer).toMatchObject({ status: 200 })
+  })
+
+  it('may give bodies that fail when nobody reads them', async () => {
+    const send: HttpSend = async ({ url }) => {
+      const isFirst = url.pathname === '/'
+      const body = Readable.from([])
+      if (isFirst)
+        body.destroy(new Error('nobody hears this; the test run fails if it is unhandled'))
+      const headers = new Headers(isFirst ? { location: '/end' } : {})
+      return { status: isFirst ? 302 : 200, headers, body }
+    }
+    expect(await request('https://a.example/', { send })).toMatchObject({ status: 200 })
+  })
+
+  it('[Q5] that fails is told with the origin only', async () => {
+    const send: HttpSend = () => Promise.reject(new Error('no luck'))
+    const error = await rejection(request('https://a.example/secret?key=secret', { send }))
+    expect(error).toBeInstanceOf(TuttiError)
+    expect(error).toMatchObject({ message: 'Request to https://a.example failed: no luck' })
+  })
+})
+
+function request(
+  url: string,
+  options: Partial<GuardedRequestOptions> = {},
+): ReturnType<typeof guardedRequest> {
+  return guardedRequest(url, { guard, clock, ...options })
+}
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => {
+      throw new Error('It did not fail')
+    },
+    (error: unknown) => error,
+  )
+}
+
+interface Gate {
+  readonly opened: Promise<void>
+  open(): void
+}
+
+function gate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { opened: promise, open: resolve }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const port = portOf(server.address())
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** The port of a server that says `bytes` to whoever connects, and hangs up. */
+async function rawServer(bytes: string): Promise<number> {
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => undefined)
+      .resume()
+      .end(bytes)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())))
+  return portOf(server.address())
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === 'string') throw new Error('It does not listen')
+  return address.port
+}

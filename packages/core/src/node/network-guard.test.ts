@@ -1,0 +1,429 @@
+import http from 'node:http'
+
+import { describe, expect, it } from 'vitest'
+
+import { TuttiError } from '../errors.ts'
+import { BAD_PORTS } from './bad-ports.ts'
+import { networkGuard, type NetworkGuard, type ResolveHost } from './network-guard.ts'
+import { localServer } from './testing/local-server.ts'
+
+import type { LookupAddress, LookupOptions } from 'node:dns'
+
+/** Spellings of URLs that must not be asked for → a part of the reason. */
+const REFUSED: readonly (readonly [string, string])[] = [
+  // Loopback, as inet_aton and browsers read it
+  ['http://127.0.0.1', 'a loopback address'],
+  ['http://127.0.0.1.', 'a loopback address'],
+  ['http://127.1', 'a loopback address'],
+  ['http://127.0.1', 'a loopback address'],
+  ['http://2130706433', 'a loopback address'],
+  ['http://0x7f000001', 'a loopback address'],
+  ['http://0x7f.0x0.0x0.0x1', 'a loopback address'],
+  ['http://0X7F.1', 'a loopback address'],
+  ['http://0177.0.0.1', 'a loopback address'],
+  ['http://0177.0x0.0.1', 'a loopback address'],
+  ['http://017700000001', 'a loopback address'],
+  ['http://127.255.255.254', 'a loopback address'],
+  ['http://%31%32%37%2e0.0.1', 'a loopback address'],
+  ['http://127。0。0。1', 'a loopback address'],
+  ['http://127｡0｡0｡1', 'a loopback address'],
+  ['http://１２７.0.0.1', 'a loopback address'],
+  ['http://①②⑦.⓪.⓪.①', 'a loopback address'],
+  ['http://0x⑦f.1', 'a loopback address'],
+  ['HTTP://127.0.0.1', 'a loopback address'],
+  ['http:127.0.0.1', 'a loopback address'],
+  ['http:/127.0.0.1', 'a loopback address'],
+  ['http:///127.0.0.1', 'a loopback address'],
+  ['http:\\\\127.0.0.1\\', 'a loopback address'],
+  ['ht\ntp://127.0\t.0.1', 'a loopback address'],
+  ['  http://127.0.0.1  ', 'a loopback address'],
+  ['https://127.0.0.1:8443/x', 'a loopback address'],
+  // Unspecified: this machine, on most systems
+  ['http://0', 'an unspecified address'],
+  ['http://0.0.0.0', 'an unspecified address'],
+  ['http://0x', 'an unspecified address'],
+  ['http://0.1.2.3', 'an unspecified address'],
+  ['http://[::]', 'an unspecified address'],
+  ['http://[0:0:0:0:0:0:0:0]', 'an unspecified address'],
+  // Loopback in IPv6, and through IPv4
+  ['http://[::1]', 'a loopback address'],
+  ['http://[0:0:0:0:0:0:0:1]', 'a loopback address'],
+  ['http://[0000:0000:0000:0000:0000:0000:0000:0001]:80', 'a loopback address'],
+  ['http://[::ffff:127.0.0.1]', 'a loopback address'],
+  ['http://[::ffff:7f00:1]', 'a loopback address'],
+  ['http://[0:0:0:0:0:FFFF:7F00:0001]', 'a loopback address'],
+  ['http://[::127.0.0.1]', 'hides an IPv4 address'],
+  ['http://[::ffff:0:127.0.0.1]', 'hides an IPv4 address'],
+  ['http://[64:ff9b::127.0.0.1]', 'a loopback address'],
+  ['http://[64:ff9b::7f00:1]', 'a loopback address'],
+  ['http://[64:ff9b:1::7f00:1]', 'a local translator'],
+  ['http://[2002:7f00:1::]', 'hides an IPv4 address'],
+  ['http://[2001:0:7f00:1::]', 'hides an IPv4 address'],
+  ['http://[2001::1]', 'hides an IPv4 address'],
+  // Private networks
+  ['http://10.0.0.1', 'a private address'],
+  ['http://10.1', 'a private address'],
+  ['http://167772161', 'a private address'],
+  ['http://0xa.0.0.1', 'a private address'],
+  ['http://012.0.0.1', 'a private address'],
+  ['http://172.16.0.1', 'a private address'],
+  ['http://172.31.255.255', 'a private address'],
+  ['http://192.168.1.1', 'a private address'],
+  ['http://192.168.257', 'a private address'],
+  ['http://3232235777', 'a private address'],
+  ['http://[::ffff:10.0.0.1]', 'a private address'],
+  ['http://[fd00::1]', 'a private address'],
+  ['http://[fec0::1]', 'a private address'],
+  ['http://[fe80::1]', 'a link-local address'],
+  ['http://100.64.0.1', 'a shared address of a carrier'],
+  // Metadata services
+  ['http://169.254.169.254/latest/meta-data/', 'a cloud metadata address'],
+  ['http://2852039166', 'a cloud metadata address'],
+  ['http://0xa9fea9fe', 'a cloud metadata address'],
+  ['http://0251.0376.0251.0376', 'a cloud metadata address'],
+  ['http://169.254.43518', 'a cloud metadata address'],
+  ['http://169.16689662', 'a cloud metadata address'],
+  ['http://[::ffff:169.254.169.254]', 'a cloud metadata address'],
+  ['http://[64:ff9b::a9fe:a9fe]', 'a cloud metadata address'],
+  ['http://[fd00:ec2::254]', 'a cloud metadata address'],
+  ['http://168.63.129.16', 'a cloud metadata address'],
+  ['http://169.254.1.1', 'a link-local address'],
+  // No host of anybody
+  ['http://192.0.2.1', 'a documentation address'],
+  ['http://198.18.0.1', 'a benchmarking address'],
+  ['http://224.0.0.1', 'a multicast address'],
+  ['http://255.255.255.255', 'a broadcast address'],
+  ['http://4294967295', 'a broadcast address'],
+  ['http://240.0.0.1', 'a reserved address'],
+  ['http://[2001:db8::1]', 'a documentation address'],
+  ['http://[ff02::1]', 'a multicast address'],
+  ['http://[100::1]', 'a reserved address'],
+  // Hidden behind what looks like another host
+  ['http://example.com@127.0.0.1', 'a user name or password'],
+  ['http://127.0.0.1:80@example.com', 'a user name or password'],
+  ['http://example.com:80@127.0.0.1/', 'a user name or password'],
+  ['http://:secret@example.com', 'a user name or password'],
+  ['http://1.1.1.1 &@2.2.2.2# @3.3.3.3/', 'a user name or password'],
+  // Other schemes
+  ['file:///etc/passwd', 'of "file:"'],
+  ['ftp://example.com', 'of "ftp:"'],
+  ['gopher://example.com', 'of "gopher:"'],
+  ['data:text/plain,hello', 'of "data:"'],
+  ['javascript:alert(1)', 'of "javascript:"'],
+  ['ws://example.com', 'of "ws:"'],
+  ['blob:http://example.com/1', 'of "blob:"'],
+  ['//example.com', 'Invalid URL'],
+  ['example.com', 'Invalid URL'],
+  ['', 'Invalid URL'],
+  // No URLs
+  ['http://', 'Invalid URL'],
+  ['http://.', 'no host'],
+  ['http://..', 'no host'],
+  ['http://256.0.0.1', 'Invalid URL'],
+  ['http://1.2.3.4.5', 'Invalid URL'],
+  ['http://4294967296', 'Invalid URL'],
+  ['http://[fe80::1%25eth0]', 'Invalid URL'],
+  ['http://[fe80::1%eth0]', 'Invalid URL'],
+  ['http://[127.0.0.1]', 'Invalid URL'],
+  ['http://127.0.0.1%00.example.com', 'Invalid URL'],
+  ['http://exa mple.com', 'Invalid URL'],
+  ['http://example.com:99999', 'Invalid URL'],
+]
+
+/** URLs that may be asked for → how they are read. */
+const ALLOWED: readonly (readonly [string, string])[] = [
+  ['http://example.com', 'http://example.com/'],
+  ['https://example.com:8443/a?b=c#d', 'https://example.com:8443/a?b=c#d'],
+  ['HTTPS://EXAMPLE.com./', 'https://example.com./'],
+  ['http://8.8.8.8', 'http://8.8.8.8/'],
+  ['http://0x8.0x8.010.8', 'http://8.8.8.8/'],
+  ['http://134744072', 'http://8.8.8.8/'],
+  ['http://[2606:4700:4700::1111]', 'http://[2606:4700:4700::1111]/'],
+  ['http://[::ffff:8.8.8.8]', 'http://[::ffff:808:808]/'],
+  ['http://[64:ff9b::8.8.8.8]', 'http://[64:ff9b::808:808]/'],
+  ['http://172.32.0.1', 'http://172.32.0.1/'],
+  ['http://bücher.example', 'http://xn--bcher-kva.example/'],
+  ['http://127.0.0.1.nip.io', 'http://127.0.0.1.nip.io/'],
+  ['http://example.com/@127.0.0.1', 'http://example.com/@127.0.0.1'],
+  ['http://example.com#@127.0.0.1', 'http://example.com/#@127.0.0.1'],
+]
+
+describe('assertUrl', () => {
+  const { assertUrl } = networkGuard()
+
+  it.each(REFUSED)('[G1] [G2] refuses %j: %s', (url, reason) => {
+    const error = refusalOf(() => assertUrl(url))
+    expect(error).toMatchObject({ code: 'TOOL_FAILED', retryable: false })
+    expect(error.message).toContain(reason)
+  })
+
+  it.each(ALLOWED)('lets %j through, as %s', (url, href) => {
+    expect(assertUrl(url).href).toBe(href)
+    expect(assertUrl(new URL(url)).href).toBe(href)
+  })
+
+  it('[G1] refuses every port that browsers refuse, on any host', () => {
+    expect(BAD_PORTS.size).toBeGreaterThan(80)
+    for (const port of [0, 22, 25, 6667, 10_080]) expect(BAD_PORTS).toContain(port)
+    for (const port of [80, 443, 3000, 8080, 8443]) expect(BAD_PORTS).not.toContain(port)
+    for (const port of BAD_PORTS) {
+      const { message } = refusalOf(() => assertUrl(`http://example.com:${port}`))
+      expect(message).toBe(
+        `Refused to connect to port ${port} of "example.com": it is a port of another protocol than HTTP; whoever set up the tool can allow it with allow: ['example.com:${port}']`,
+      )
+    }
+  })
+
+  it('[G5] says which address of which host was refused, and how to allow it', () => {
+    const error = refusalOf(() => assertUrl('http://10.0.0.5'))
+    expect(error.message).toBe(
+      `Refused to connect to "10.0.0.5": it is a private address; whoever set up the tool can allow it with allow: ['10.0.0.5']`,
+    )
+    expect(error.details).toEqual({ host: '10.0.0.5', address: '10.0.0.5' })
+    const { message } = refusalOf(() => assertUrl('http://[::1]:25'))
+    expect(message).toContain(`allow: ['[::1]:25']`)
+  })
+
+  it.each([
+    'http://user:hunter2@example.com/',
+    'http://user:hunter2@exa mple.com/',
+    'http://exa mple.com/?key=hunter2',
+    'http://exa mple.com/#hunter2',
+  ])('[G5] never quotes a password or a query: %s', (url) => {
+    expect(refusalOf(() => assertUrl(url)).message).not.toContain('hunter2')
+  })
+
+  it('[G5] quotes the start of a text that is no URL', () => {
+    expect(refusalOf(() => assertUrl('example.com/a')).message).toBe('Invalid URL "example.com/a"')
+    expect(refusalOf(() => assertUrl('x'.repeat(5000))).message).toHaveLength(214)
+  })
+})
+
+describe('assertUrl, of what a rule names', () => {
+  it.each([
+    ['localhost', 'http://localhost:1234'],
+    ['localhost', 'http://LOCALHOST.:1234'],
+    ['localhost', 'http://localhost:25'],
+    ['localhost:8080', 'http://localhost:8080'],
+    ['example.com:80', 'http://example.com'],
+    ['example.com:443', 'https://example.com'],
+    ['example.com:25', 'http://example.com:25'],
+    ['10.0.0.5', 'http://10.0.0.5:9999'],
+    ['10.0.0.5', 'http://0xa.5'],
+    ['10.0.0.5:8080', 'http://10.0.0.5:8080'],
+    ['[::1]:81', 'http://[0::1]:81'],
+    ['::1', 'https://[::1]'],
+    ['192.168.0.0/16', 'http://192.168.7.7'],
+    ['127.0.0.1', 'http://[::ffff:7f00:1]'],
+  ])('[G4] %s allows %s', (rule, url) => {
+    expect(networkGuard({ allow: [rule] }).assertUrl(url)).toBeInstanceOf(URL)
+  })
+
+  it.each([
+    ['localhost:8080', 'http://localhost:8081'],
+    ['localhost:8080', 'http://localhost'],
+    ['example.com:8443', 'https://example.com'],
+    ['10.0.0.5:8080', 'http://10.0.0.5'],
+    ['10.0.0.5', 'http://10.0.0.6'],
+    ['10.0.0.5', 'ftp://10.0.0.5'],
+    ['10.0.0.5', 'http://u:p@10.0.0.5'],
+    ['localhost', 'http://127.0.0.1'],
+    ['127.0.0.1', 'http://[::1]'],
+    ['192.168.0.0/16', 'http://10.0.0.1'],
+    ['::1', 'http://127.0.0.1'],
+  ])('[G4] %s does not allow %s', (rule, url) => {
+    refusalOf(() => networkGuard({ allow: [rule] }).assertUrl(url))
+  })
+
+  it('[G4] [G5] says on which ports a host is allowed', () => {
+    const { assertUrl } = networkGuard({ allow: ['localhost:80', 'localhost:8080'] })
+    expect(refusalOf(() => assertUrl('http://localhost:81')).message).toBe(
+      'Refused to connect to port 81 of "localhost": it is allowed on 80, 8080 only',
+    )
+  })
+
+  it('refuses rules that are none when it is made', () => {
+    expect(() => networkGuard({ allow: ['http://x'] })).toThrow(TypeError)
+  })
+})
+
+describe('lookup', () => {
+  it('[G3] gives the addresses of a name, in their order', async () => {
+    const guard = guardOver({ 'a.example': ['8.8.8.8', '2606:4700::1', '1.1.1.1'] })
+    expect(await lookup(guard, 'a.example', { all: true })).toEqual([
+      { address: '8.8.8.8', family: 4 },
+      { address: '2606:4700::1', family: 6 },
+      { address: '1.1.1.1', family: 4 },
+    ])
+    expect(await lookup(guard, 'A.example.', {})).toEqual({ address: '8.8.8.8', family: 4 })
+  })
+
+  it('[G3] leaves out the addresses that are refused', async () => {
+    const guard = guardOver({
+      'a.example': ['127.0.0.1', '8.8.8.8', '::1', 'fd00::1', '::ffff:10.0.0.1', 'nonsense'],
+    })
+    expect(await lookup(guard, 'a.example', { all: true })).toEqual([
+      { address: '8.8.8.8', family: 4 },
+    ])
+    expect(await lookup(guard, 'a.example', {})).toEqual({ address: '8.8.8.8', family: 4 })
+  })
+
+  it('[G3] [G5] refuses a name that has only refused addresses', async () => {
+    const guard = guardOver({ 'intranet.example': ['10.0.0.5', '::1'] })
+    await expect(lookup(guard, 'Intranet.example', { all: true })).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      retryable: false,
+      message: `Refused to connect to "intranet.example": it leads to 10.0.0.5, a private address; whoever set up the tool can allow it with allow: ['intranet.example']`,
+      details: { host: 'intranet.example', address: '10.0.0.5' },
+    })
+  })
+
+  it.each(['169.254.169.254', '127.0.0.1', '::1', '::ffff:127.0.0.1', 'fe80::1%eth0', '0.0.0.0'])(
+    '[G2] refuses a name that leads to %s',
+    async (address) => {
+      const guard = guardOver({ 'a.example': [address] })
+      await expect(lookup(guard, 'a.example', {})).rejects.toThrow('Refused to connect')
+    },
+  )
+
+  it('[G3] keeps to the family that is asked for', async () => {
+    const guard = guardOver({
+      'a.example': ['2606:4700::1', '8.8.8.8'],
+      'six.example': ['2606::1'],
+    })
+    const four = [{ address: '8.8.8.8', family: 4 }]
+    const six = [{ address: '2606:4700::1', family: 6 }]
+    expect(await lookup(guard, 'a.example', { all: true, family: 4 })).toEqual(four)
+    expect(await lookup(guard, 'a.example', { all: true, family: 'IPv4' })).toEqual(four)
+    expect(await lookup(guard, 'a.example', { all: true, family: 6 })).toEqual(six)
+    expect(await lookup(guard, 'a.example', { all: true, family: 'IPv6' })).toEqual(six)
+    expect(await lookup(guard, 'a.example', { all: true, family: 0 })).toEqual([...six, ...four])
+    await expect(lookup(guard, 'six.example', { family: 4 })).rejects.toMatchObject({
+      code: 'ENOTFOUND',
+    })
+  })
+
+  it('gives the error of the resolver as it is', async () => {
+    await expect(lookup(guardOver({}), 'gone.example', {})).rejects.toMatchObject({
+      code: 'ENOTFOUND',
+    })
+    const empty = guardOver({ 'empty.example': [] })
+    await expect(lookup(empty, 'empty.example', { all: true })).rejects.toMatchObject({
+      code: 'ENOTFOUND',
+      message: 'lookup ENOTFOUND empty.example',
+    })
+  })
+
+  it('[G4] gives every address of a host that a rule names', async () => {
+    const names = { 'api.internal': ['10.0.0.5', '::1', 'nonsense'] }
+    for (const rule of ['api.internal', 'api.internal:8080']) {
+      const guard = guardOver(names, [rule])
+      expect(await lookup(guard, 'API.internal.', { all: true })).toEqual([
+        { address: '10.0.0.5', family: 4 },
+        { address: '::1', family: 6 },
+      ])
+    }
+  })
+
+  it('[G4] gives addresses and blocks that a rule names, whoever leads there', async () => {
+    const names = { 'a.example': ['10.0.0.5', '10.0.0.6', '192.168.1.1'] }
+    const guard = guardOver(names, ['10.0.0.5', '192.168.0.0/16', '10.0.0.6:80'])
+    expect(await lookup(guard, 'a.example', { all: true })).toEqual([
+      { address: '10.0.0.5', family: 4 },
+      { address: '192.168.1.1', family: 4 },
+    ])
+  })
+
+  it('[G2] asks no resolver for what is an address', async () => {
+    const guard = guardOver({ '127.0.0.1': ['8.8.8.8'] })
+    await expect(lookup(guard, '127.0.0.1', {})).rejects.toThrow('a loopback address')
+    expect(await lookup(guard, '1.1.1.1', {})).toEqual({ address: '1.1.1.1', family: 4 })
+  })
+
+  it('asks the resolver of the system when no other is given', async () => {
+    const guard = networkGuard({ allow: ['localhost'] })
+    const found = await lookup(guard, 'localhost', { all: true })
+    expect(found).toContainEqual({ address: '127.0.0.1', family: 4 })
+    await expect(lookup(networkGuard(), 'localhost', {})).rejects.toThrow('a loopback address')
+  })
+})
+
+describe('a real connection', () => {
+  it('[G3] goes to the address that was checked, though the name leads elsewhere the next time', async () => {
+    const inside = await localServer((_, response) => response.end('inside'))
+    const outside = await localServer((_, response) => response.end('outside'), '127.0.0.2')
+    const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.1']]
+    let lookups = 0
+    const { lookup } = networkGuard({
+      allow: ['127.0.0.2'],
+      resolve: () => Promise.resolve(answers[lookups++] ?? []),
+    })
+    const first = await get(`http://rebind.example:${outside.port}`, lookup)
+    expect(first).toBe('outside')
+    expect(lookups).toBe(1)
+    await expect(get(`http://rebind.example:${inside.port}`, lookup)).rejects.toThrow(
+      'it leads to 127.0.0.1, a loopback address',
+    )
+    expect(lookups).toBe(2)
+    expect(inside.connections).toBe(0)
+  })
+
+  it('[G3] is tried only with addresses that are allowed', async () => {
+    const inside = await localServer((_, response) => response.end('inside'))
+    const { lookup } = networkGuard({
+      allow: ['127.0.0.3'],
+      resolve: () => Promise.resolve(['127.0.0.1', '127.0.0.3', '::1']),
+    })
+    // Nothing listens on 127.0.0.3, and the one that listens on 127.0.0.1 is not asked.
+    await expect(get(`http://both.example:${inside.port}`, lookup)).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+      address: '127.0.0.3',
+    })
+    expect(inside.connections).toBe(0)
+  })
+})
+
+function refusalOf(ask: () => unknown): TuttiError {
+  try {
+    ask()
+  } catch (error) {
+    if (TuttiError.isInstance(error)) return error
+    throw error
+  }
+  throw new Error('It was not refused')
+}
+
+function guardOver(
+  names: Record<string, readonly string[]>,
+  allow: readonly string[] = [],
+): NetworkGuard {
+  const resolve: ResolveHost = async (host) => {
+    const found = names[host]
+    if (found === undefined) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+    return found
+  }
+  return networkGuard({ allow, resolve })
+}
+
+function lookup(
+  guard: NetworkGuard,
+  host: string,
+  options: LookupOptions,
+): Promise<LookupAddress | LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    guard.lookup(host, options, (error, address, family) => {
+      if (error !== null) reject(error)
+      else resolve(typeof address === 'string' ? { address, family: family ?? 0 } : address)
+    })
+  })
+}
+
+function get(url: string, lookup: NetworkGuard['lookup']): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = http.get(url, { lookup, agent: false }, (response) => {
+      response.setEncoding('utf8')
+      response.on('data', resolve)
+    })
+    request.on('error', reject)
+  })
+}

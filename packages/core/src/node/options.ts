@@ -1,0 +1,134 @@
+/** The options of a guarded request, with their defaults and checks. */
+import { systemClock, type Clock } from '../clock.ts'
+import { TuttiError } from '../errors.ts'
+import { ACCEPTED_CODINGS } from './decompress.ts'
+import { sendOverNode, type HttpSend } from './http-send.ts'
+
+import type { NetworkGuard } from './network-guard.ts'
+
+/** How a request is made. */
+export interface GuardedRequestOptions {
+  /** Says where the request may go. */
+  readonly guard: NetworkGuard
+  /** Makes one HTTP request. @default over node:http, without keep-alive and without a proxy */
+  readonly send?: HttpSend
+  /** @default GET */
+  readonly method?: string
+  /**
+   * Headers by name, in any case. Those of the connection and of the length of the body are not among
+   * them. `accept-encoding` is there unless it is set.
+   */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Text is sent as UTF-8. */
+  readonly body?: string | Uint8Array
+  /** Aborts the request; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Whether redirects are followed, or are the answer. @default follow */
+  readonly redirect?: 'follow' | 'manual'
+  /** Redirects that are followed, at most. @default 10 */
+  readonly maxRedirects?: number
+  /** Bytes of the body that are kept, counted after decompression. @default 1048576 */
+  readonly maxBytes?: number
+  /** Limit of the whole, in milliseconds: look-ups, connections, redirects and the body. @default 15000 */
+  readonly timeoutMs?: number
+  /** Limit until the connection of each hop is there, in milliseconds. @default timeoutMs alone */
+  readonly connectTimeoutMs?: number
+  /** @default the clock of the system */
+  readonly clock?: Clock
+}
+
+/** Options with nothing left out. */
+export interface ResolvedRequestOptions extends Required<
+  Omit<GuardedRequestOptions, 'signal' | 'body'>
+> {
+  readonly body: Uint8Array | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+const DEFAULTS = {
+  // The longest chains on the web are half of it: http to https, without www to with, language, log-in.
+  maxRedirects: 10,
+  // As AgentEnsemble's HTTP tool.
+  maxBytes: 1_048_576,
+  // Half of what a tool call may take.
+  timeoutMs: 15_000,
+} as const
+
+/** Headers that follow from the URL, the body and the connection. */
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Methods that do something else than ask for an answer. */
+const NOT_A_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK'])
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {RangeError} naming every limit that does not fit.
+ * @throws {TuttiError} TOOL_FAILED for a method or header that cannot be sent.
+ */
+export function resolveRequestOptions(options: GuardedRequestOptions): ResolvedRequestOptions {
+  const settled = { ...DEFAULTS, connectTimeoutMs: Infinity, ...options }
+  assertLimits(settled)
+  const method = (options.method ?? 'GET').toUpperCase()
+  if (NOT_A_REQUEST.has(method)) {
+    throw new TuttiError('TOOL_FAILED', `Cannot make a request with the method "${method}"`)
+  }
+  const body =
+    typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body
+  return {
+    ...settled,
+    send: options.send ?? sendOverNode,
+    clock: options.clock ?? systemClock,
+    redirect: options.redirect ?? 'follow',
+    signal: options.signal,
+    method,
+    headers: headersOf(options.headers ?? {}, body),
+    body,
+  }
+}
+
+function headersOf(
+  given: Readonly<Record<string, string>>,
+  body: Uint8Array | undefined,
+): Readonly<Record<string, string>> {
+  const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const reserved = named.find(([name]) => OF_CONNECTION.has(name))
+  if (reserved !== undefined) {
+    throw new TuttiError(
+      'TOOL_FAILED',
+      `Cannot set the header "${reserved[0]}": it follows from the URL and the body`,
+    )
+  }
+  return {
+    'accept-encoding': ACCEPTED_CODINGS,
+    ...Object.fromEntries(named),
+    ...(body === undefined ? {} : { 'content-length': String(body.byteLength) }),
+  }
+}
+
+function assertLimits(
+  limits: Record<'maxRedirects' | 'maxBytes' | 'timeoutMs' | 'connectTimeoutMs', number>,
+): void {
+  const { maxRedirects, maxBytes, timeoutMs, connectTimeoutMs } = limits
+  const problems = [
+    ...Object.entries({ maxRedirects, maxBytes })
+      .filter(([, limit]) => !(Number.isInteger(limit) && limit >= 0))
+      .map(([name, limit]) => `${name} must be an integer >= 0, got ${limit}`),
+    ...Object.entries({ timeoutMs, connectTimeoutMs })
+      .filter(([, limit]) => !(limit > 0))
+      .map(([name, limit]) => `${name} must be > 0, got ${limit}`),
+  ]
+  if (problems.length > 0) throw new RangeError(`Cannot make a request: ${problems.join('; ')}`)
+}

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+
+import { nextHop, redirectTarget, type Hop } from './redirect.ts'
+
+const body = new TextEncoder().encode('{}')
+
+const POST: Hop = {
+  url: new URL('https://a.example/start?x=1'),
+  method: 'POST',
+  headers: {
+    accept: 'text/html',
+    'accept-encoding': 'gzip',
+    'accept-language': 'de',
+    authorization: 'Bearer secret',
+    'content-length': '2',
+    'content-type': 'application/json',
+    cookie: 'session=1',
+    'user-agent': 'Tutti',
+    'x-api-key': 'secret',
+  },
+  body,
+}
+
+describe('redirectTarget', () => {
+  it.each([301, 302, 303, 307, 308])('is the location of an answer with %i', (status) => {
+    expect(redirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
+    expect(redirectTarget(status, new Headers())).toBeUndefined()
+  })
+
+  it.each([200, 201, 300, 304, 305, 306, 400, 500])('is none with %i', (status) => {
+    expect(redirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
+  })
+
+  it('is read as UTF-8', () => {
+    const bytes = Buffer.from('/größe').toString('latin1')
+    expect(redirectTarget(302, new Headers({ location: bytes }))).toBe('/größe')
+  })
+})
+
+describe('nextHop', () => {
+  it('is relative to the place it comes from', () => {
+    expect(hop('../b?c').url.href).toBe('https://a.example/b?c')
+    expect(hop('//b.example/x').url.href).toBe('https://b.example/x')
+    expect(hop('?y').url.href).toBe('https://a.example/start?y')
+    expect(hop('').url.href).toBe('https://a.example/start?x=1')
+  })
+
+  it.each([
+    [301, 'POST', 'GET'],
+    [302, 'POST', 'GET'],
+    [303, 'POST', 'GET'],
+    [303, 'PUT', 'GET'],
+    [303, 'DELETE', 'GET'],
+  ])(
+    '[D1] %i after %s asks with %s, without the body and what describes it',
+    (status, method, next) => {
+      const following = hop('/b', status, { method })
+      expect(following.method).toBe(next)
+      expect(following).not.toHaveProperty('body')
+      expect(following.headers).not.toHaveProperty('content-type')
+      expect(following.headers).not.toHaveProperty('content-length')
+      expect(following.headers).toHaveProperty('authorization')
+    },
+  )
+
+  it.each([
+    [307, 'POST'],
+    [308, 'POST'],
+    [301, 'PUT'],
+    [302, 'DELETE'],
+    [301, 'GET'],
+    [303, 'GET'],
+    [303, 'HEAD'],
+  ])('[D1] %i after %s asks the same again', (status, method) => {
+    expect(hop('/b', status, { method })).toEqual({
+      ...POST,
+      method,
+      url: new URL('https://a.example/b'),
+    })
+  })
+
+  it.each(['https://b.example/', 'https://a.example:8443/', 'https://www.a.example/'])(
+    '[D2] sends nothing that might be secret to %s',
+    (target) => {
+      const following = hop(target, 307)
+      expect(following.headers).toEqual({
+        accept: 'text/html',
+        'accept-encoding': 'gzip',
+        'accept-language': 'de',
+        'content-length': '2',
+        'content-type': 'application/json',
+        'user-agent': 'Tutti',
+      })
+      expect(following.body).toBe(body)
+      expect(hop(target, 302).headers).not.toHaveProperty('content-type')
+    },
+  )
+
+  it('[D2] keeps every header within the origin', () => {
+    expect(hop('https://a.example:443/b', 307).headers).toEqual(POST.headers)
+  })
+
+  it('[D2] does not send again what another origin did not get', () => {
+    const away = nextHop(POST, { status: 307, target: 'https://b.example/' })
+    const back = nextHop(away, { status: 307, target: 'https://a.example/' })
+    expect(back.headers).not.toHaveProperty('authorization')
+    expect(back.headers).not.toHaveProperty('x-api-key')
+  })
+
+  it('[D3] refuses to go from https to http', () => {
+    expect(() => hop('http://a.example/b?key=secret')).toThrow(
+      'Refused to follow a redirect from https to http (a.example)',
+    )
+  })
+
+  it('[D3] goes from http to https, which is another origin', () => {
+    const url = new URL('http://a.example/')
+    const following = hop('https://a.example/', 307, { url })
+    expect(following.url.href).toBe('https://a.example/')
+    expect(following.headers).not.toHaveProperty('cookie')
+  })
+
+  it('refuses a target that is no URL', () => {
+    expect(() => hop('http://[secret')).toThrow(/^Cannot follow a redirect to an invalid URL$/)
+  })
+})
+
+function hop(target: string, status = 302, change: Partial<Hop> = {}): Hop {
+  return nextHop({ ...POST, ...change }, { status, target })
+}

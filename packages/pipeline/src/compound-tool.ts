@@ -1,0 +1,120 @@
+/**
+ * A tool made of tools: what pipelines, `parallel`, `mapEach` and `branch` have in common.
+ *
+ *   input ─door─▶ fits? ─approve─▶ run ─callTool─▶ the tools inside ─▶ ToolResult
+ *
+ * C1 Input is checked at the door, whatever the error strategy, and handed on as it came.
+ * C2 Name, description, time limit and idempotency follow from the tools inside, unless they are set.
+ * C3 Everything that is wrong with a definition is said at once.
+ */
+import { defineTool } from '@tutti/core'
+
+import type {
+  AgentTool,
+  StandardToolSchema,
+  ToolContext,
+  ToolResult,
+  ToolSettings,
+  TSchema,
+  TypedTool,
+} from '@tutti/core'
+import type { Door, Entry, Problems } from './door.ts'
+
+/** What the author of a tool made of tools may set; all of it has a default. */
+export type CompoundSettings<Input> = Partial<ToolSettings<Input>>
+
+/** A tool made of tools, before it is one. */
+export interface Compound<Input> {
+  /** The tools inside. */
+  readonly tools: readonly AgentTool[]
+  readonly settings: CompoundSettings<Input>
+  /** What follows from the tools inside, where the settings say nothing; the limit in milliseconds. */
+  readonly defaults: Readonly<Record<'name' | 'description', string>> & {
+    readonly timeoutMs: number
+  }
+  readonly door: Door
+  readonly outputSchema?: TSchema
+  run(entry: Entry, context: ToolContext): Promise<ToolResult>
+}
+
+/** Makes the tool; what it takes and gives is for the caller to say. */
+export function compoundTool<Input, Output>(compound: Compound<Input>): TypedTool<Input, Output> {
+  const { defaults, door, outputSchema, settings, tools } = compound
+  const entries = new WeakMap<object, Entry>()
+  const entryOf = (value: unknown): Entry =>
+    (isReference(value) ? entries.get(value) : undefined) ?? { value, seen: value }
+  async function read(input: unknown): Promise<Decoded<Input>> {
+    const entered = await door.enter(input)
+    if (!entered.ok) return entered
+    const { value } = entered.entry
+    if (isReference(value)) entries.set(value, entered.entry)
+    // NOTE: the tools inside can read it, and what they take is what the type says.
+    return { ok: true, value: value as Input }
+  }
+  const tool = defineTool({
+    ...defaults,
+    idempotent: tools.every(({ idempotent }) => idempotent),
+    ...withSeenInput(settings, (value) => entryOf(value).seen),
+    input: schemaOf(door.inputSchema, read),
+    coerce: false,
+    execute: (value, context) => compound.run(entryOf(value), context),
+  })
+  return {
+    ...tool,
+    kind: door.kind,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    readInput: read,
+  }
+}
+
+type Decoded<Input> = Awaited<ReturnType<TypedTool<Input>['readInput']>>
+
+/** What the door takes as the schema of a tool: `defineTool` then refuses the rest, in its own words. */
+function schemaOf<Input>(
+  inputSchema: TSchema,
+  read: (input: unknown) => Promise<Decoded<Input>>,
+): StandardToolSchema<Input> {
+  // NOTE: every JSON Schema that a tool has is an object.
+  const jsonSchema = (): Record<string, unknown> => inputSchema as Record<string, unknown>
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'tutti',
+      async validate(input) {
+        const decoded = await read(input)
+        return decoded.ok ? decoded : { issues: decoded.problems.map(issueOf) }
+      },
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    },
+  }
+}
+
+type Issue = Extract<
+  Awaited<ReturnType<StandardToolSchema['~standard']['validate']>>,
+  { readonly issues: readonly unknown[] }
+>['issues'][number]
+
+function issueOf({ path, message }: Problems[number]): Issue {
+  const keys = path.split('/').slice(1)
+  return { message, path: keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')) }
+}
+
+/** Settings whose reviewer reads of the input as a body would see it. */
+function withSeenInput<Input>(
+  settings: CompoundSettings<Input>,
+  seenOf: (value: Input) => unknown,
+): CompoundSettings<Input> {
+  const { requireApproval: approval } = settings
+  if (typeof approval !== 'object') return settings
+  const describe = approval.describe?.bind(approval)
+  if (describe === undefined) return settings
+  return {
+    ...settings,
+    // NOTE: what is seen of an input is what the tools inside read it as.
+    requireApproval: { ...approval, describe: (value) => describe(seenOf(value) as Input) },
+  }
+}
+
+function isReference(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

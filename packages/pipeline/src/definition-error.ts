@@ -1,0 +1,35 @@
+/** Saying everything that is wrong with a tool made of tools at once. */
+import { defineTextTool, errorMessage, type ToolSettings } from '@tutti/core'
+
+type Settings = Partial<ToolSettings<never>>
+
+/** Longest name that models take; the rule itself is that of `defineTool`. */
+const LONGEST_NAME = 64
+
+/** What is wrong with a name made of other names, where no name is set. */
+export function nameProblems(name: string, settings: Settings): readonly string[] {
+  if (settings.name !== undefined || name.length <= LONGEST_NAME) return []
+  return [`set a name, because "${name}" has ${name.length} of at most ${LONGEST_NAME} characters`]
+}
+
+/** An error that names the problems, and those of the settings. `what` is such as `a pipeline`. */
+export function definitionError(
+  what: string,
+  problems: readonly string[],
+  settings: Settings,
+): TypeError {
+  return new TypeError(
+    `Cannot make ${what}: ${[...problems, ...settingsProblems(settings)].join('; ')}`,
+  )
+}
+
+/** What `defineTool` would say of the settings; it says all of it at once. */
+function settingsProblems(settings: Settings): readonly string[] {
+  const { requireApproval: _, ...rest } = settings
+  try {
+    defineTextTool({ name: 'unnamed', description: 'Unnamed', ...rest, execute: (text) => text })
+    return []
+  } catch (error) {
+    return [errorMessage(error)]
+  }
+}

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest'
+
+import { defineTool, ToolResult, Type } from '@tutti/core'
+import { handOff, inputFor, readJson, textOf, valueOf, valueResult } from './hand-off.ts'
+import { textTool } from '../test/text-tools.ts'
+
+import type { AgentTool, TSchema } from '@tutti/core'
+
+const text = textTool('text')
+const typed = defineTool({
+  name: 'typed',
+  description: 'Takes an object',
+  input: Type.Object({}),
+  execute: () => '',
+})
+
+function declaring(output: TSchema): AgentTool {
+  return { ...typed, name: 'declaring', outputSchema: output }
+}
+
+const BROKEN = {
+  ok: false,
+  message: 'Tool "declaring" returned text in place of the value that it declares as output',
+}
+
+describe('[H1] text for text tools, values for others', () => {
+  it.each<[ToolResult, unknown, unknown]>([
+    [ToolResult.success('text', { a: 1 }), 'text', { a: 1 }],
+    [ToolResult.success('text'), 'text', 'text'],
+    [ToolResult.success('', 0), '', 0],
+    [ToolResult.success('null', null), 'null', null],
+  ])('%j', (result, forText, forTyped) => {
+    expect(handOff(result, typed, text)).toEqual({ ok: true, value: forText })
+    expect(handOff(result, typed, typed)).toEqual({ ok: true, value: forTyped })
+  })
+})
+
+describe('[H2] text for other tools', () => {
+  it.each([
+    ['{"a": [1]}', { a: [1] }],
+    ['\n [1, 2] ', [1, 2]],
+    ['[broken', '[broken'],
+    ['{"a": 1} and more', '{"a": 1} and more'],
+    ['5', '5'],
+    ['"quoted"', '"quoted"'],
+    ['', ''],
+  ])('%j is handed on as %j', (output, value) => {
+    expect(handOff(ToolResult.success(output), text, typed)).toEqual({ ok: true, value })
+    expect(readJson(output)).toEqual(value)
+  })
+})
+
+describe('[H3] a tool that declares a value and returned text', () => {
+  it.each<[string, TSchema]>([
+    ['an object', Type.Object({})],
+    ['a list', Type.Array(Type.String())],
+    ['a number', Type.Number()],
+    ['null', Type.Null()],
+    ['a union without text', Type.Union([Type.Null(), Type.Object({})])],
+    ['an enum without text', { enum: [1, 2] }],
+    ['a constant that is no text', { const: 1 }],
+    ['an intersection that text cannot match', { allOf: [{ type: 'string' }, { type: 'object' }] }],
+    ['types without text', { type: ['object', 'null'] }],
+    ['a choice without text', { oneOf: [{ type: 'object' }, false] }],
+  ])('%s', (_, schema) => {
+    const result = ToolResult.success('Nothing found')
+    expect(valueOf(result, declaring(schema))).toEqual(BROKEN)
+    expect(handOff(result, declaring(schema), typed)).toEqual(BROKEN)
+    expect(handOff(result, declaring(schema), text)).toEqual({ ok: true, value: 'Nothing found' })
+  })
+
+  it.each<[string, TSchema]>([
+    ['text', Type.String()],
+    ['a union with text', Type.Union([Type.Object({}), Type.String()])],
+    ['an enum with text', { enum: [1, 'two'] }],
+    ['a constant text', { const: 'two' }],
+    ['types with text', { type: ['string', 'null'] }],
+    ['anything', Type.Unknown()],
+    ['a choice with anything', { oneOf: [{ type: 'object' }, true] }],
+    ['a reference, which is not followed', { $ref: '#/$defs/page', $defs: { page: {} } }],
+    ['something that is no schema', { anyOf: [7] }],
+  ])('but a text is the value where the schema allows one: %s', (_, schema) => {
+    expect(valueOf(ToolResult.success('t'), declaring(schema))).toEqual({ ok: true, value: 't' })
+  })
+})
+
+describe('values and text', () => {
+  it.each([
+    ['text', 'text'],
+    [undefined, ''],
+    [null, ''],
+    [{ a: 1 }, '{"a":1}'],
+    [[1], '[1]'],
+    [5, '5'],
+    [false, 'false'],
+    [() => '', ''],
+  ])('%j as text is %j', (value, expected) => {
+    expect(textOf(value)).toBe(expected)
+    expect(inputFor(text, value)).toBe(expected)
+  })
+
+  it('other tools get values as they are', () => {
+    const value = { a: 1 }
+    expect(inputFor(typed, value)).toBe(value)
+    expect(inputFor(typed, undefined)).toBe(undefined)
+  })
+
+  it('a result of a value has its JSON as text; a text is only text', () => {
+    expect(valueResult({ a: 1 })).toEqual(ToolResult.success('{"a":1}', { a: 1 }))
+    expect(valueResult('a')).toEqual(ToolResult.success('a'))
+  })
+})

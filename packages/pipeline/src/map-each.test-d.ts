@@ -1,0 +1,57 @@
+import { expectTypeOf, it } from 'vitest'
+
+import type { TypedTool } from '@tutti/core'
+import { imported, list, read, search, shout } from '../test/typed-tools.ts'
+import { mapEach, pipeline, pipelineBuilder, type PartFailure } from './index.ts'
+
+import type { Page } from '../test/typed-tools.ts'
+
+type Items<Item> = readonly Item[] | { readonly items: readonly Item[] }
+
+it('takes a list of what the tool takes, and gives a list of what it gives', () => {
+  expectTypeOf(mapEach(read)).toEqualTypeOf<TypedTool<Items<{ url: string }>, Page[]>>()
+  expectTypeOf(mapEach(imported)).toEqualTypeOf<TypedTool<Items<unknown>, unknown[]>>()
+})
+
+it('a text tool takes a list of anything, as text', () => {
+  expectTypeOf(mapEach(shout)).toEqualTypeOf<TypedTool<Items<unknown>, string[]>>()
+  pipeline(list, mapEach(shout))
+})
+
+it('follows a step that gives a list, and only such a step', () => {
+  expectTypeOf(pipeline(list, mapEach(read), mapEach(read))).toEqualTypeOf<
+    TypedTool<{ query: string }, Page[]>
+  >()
+  pipeline(
+    read,
+    // @ts-expect-error a page is no list
+    mapEach(read),
+  )
+  pipeline(
+    list,
+    // @ts-expect-error a list of pages is no list of queries
+    mapEach(search),
+  )
+})
+
+it('an adapter picks the list', () => {
+  const tool = pipelineBuilder()
+    .step(search)
+    .adapter(({ structured }) => structured.pages)
+    .step(mapEach(read))
+    .build()
+  expectTypeOf(tool).toEqualTypeOf<TypedTool<{ query: string }, Page[]>>()
+})
+
+it('an item may fail where failures do not stop the others', () => {
+  expectTypeOf(mapEach(read, { errorStrategy: 'CONTINUE_ON_FAILURE' })).toEqualTypeOf<
+    TypedTool<Items<{ url: string }>, (Page | PartFailure)[]>
+  >()
+})
+
+it('options are checked', () => {
+  // @ts-expect-error a number of items
+  mapEach(read, { concurrency: '4' })
+  // @ts-expect-error null is no tool
+  mapEach(null)
+})

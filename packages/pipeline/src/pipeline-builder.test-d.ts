@@ -1,0 +1,103 @@
+import { expectTypeOf, it } from 'vitest'
+
+import type { ToolContext, ToolResult, TypedTool } from '@tutti/core'
+import { count, imported, read, search, shorten, shout } from '../test/typed-tools.ts'
+import { pipelineBuilder, type StepResult } from './index.ts'
+
+import type { Page } from '../test/typed-tools.ts'
+
+it('takes what the first step takes, and gives what the last one gives', () => {
+  const tool = pipelineBuilder({ name: 'count_page' }).step(read).step(count).build()
+  expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
+})
+
+it('a step that does not take what comes is an error at that step', () => {
+  // @ts-expect-error a page is no query
+  pipelineBuilder().step(read).step(search)
+  // @ts-expect-error text is not what a typed tool takes
+  pipelineBuilder().step(shout).step(read)
+  pipelineBuilder().step(read).step(shout).step(shout)
+  pipelineBuilder().step(imported).step(read)
+})
+
+it('an adapter gets the result with the value that the step declares', () => {
+  pipelineBuilder()
+    .step(search)
+    .adapter((result, context) => {
+      expectTypeOf(result.structured).toEqualTypeOf<{ pages: Page[] }>()
+      expectTypeOf(result.output).toBeString()
+      expectTypeOf(context).toEqualTypeOf<ToolContext>()
+      return ''
+    })
+  pipelineBuilder()
+    .step(shout)
+    .adapter((result) => {
+      expectTypeOf(result.structured).toBeUnknown()
+      return result.output
+    })
+  pipelineBuilder()
+    .step(shorten)
+    .adapter((result) => {
+      expectTypeOf(result.structured).toEqualTypeOf<Page | string>()
+      return result.output
+    })
+  expectTypeOf<StepResult<unknown>>().toExtend<ToolResult>()
+  expectTypeOf<StepResult<Page>>().toExtend<ToolResult>()
+  expectTypeOf<StepResult<Page | null>['structured']>().toEqualTypeOf<Page | null>()
+})
+
+it('what an adapter returns has to be what the next step takes', () => {
+  const tool = pipelineBuilder()
+    .step(search)
+    .adapter(({ structured }) => ({ url: structured.pages[0]?.url ?? '' }))
+    .step(read)
+    .build()
+  expectTypeOf(tool).toEqualTypeOf<TypedTool<{ query: string }, Page>>()
+  pipelineBuilder()
+    .step(search)
+    .adapter(({ structured }) => ({ link: structured.pages[0]?.url ?? '' }))
+    // @ts-expect-error there is no url
+    .step(read)
+  pipelineBuilder()
+    .step(search)
+    .adapter(() => 7)
+    // @ts-expect-error a text step takes text
+    .step(shout)
+})
+
+it('an adapter may return nothing for a text step, may wait, and may lead to an unknown tool', () => {
+  const found = (result: StepResult<{ pages: Page[] }>): string | undefined =>
+    result.structured.pages[0]?.url
+  pipelineBuilder().step(search).adapter(found).step(shout)
+  pipelineBuilder()
+    .step(search)
+    .adapter(async () => Promise.resolve({ url: '' }))
+    .step(read)
+  pipelineBuilder()
+    .step(search)
+    .adapter(() => 7)
+    .step(imported)
+})
+
+it('a second adapter is written for the step too, and its result counts', () => {
+  pipelineBuilder()
+    .step(search)
+    .adapter(() => 7)
+    .adapter(({ structured }) => ({ url: String(structured.pages.length) }))
+    .step(read)
+})
+
+it('an adapter after the last step changes no type', () => {
+  const tool = pipelineBuilder()
+    .step(read)
+    .adapter(() => 7)
+    .build()
+  expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
+})
+
+it('begins with a step', () => {
+  // @ts-expect-error an adapter comes after a step
+  pipelineBuilder().adapter(() => '')
+  // @ts-expect-error there is nothing to build
+  pipelineBuilder().build()
+})

@@ -1,0 +1,186 @@
+import { expectTypeOf, it } from 'vitest'
+
+import { defineTool, Type, type AgentTool, type TypedTool } from '@tutti/core'
+import { count, imported, list, read, save, search, shorten, shout } from '../test/typed-tools.ts'
+import { pipeline, type Misfit } from './index.ts'
+
+import type { Page } from '../test/typed-tools.ts'
+import type { Fit } from './step-types.ts'
+
+const wordsToUrl = defineTool({
+  name: 'words_to_url',
+  description: 'Closes the circle',
+  input: Type.Object({ words: Type.Integer() }),
+  output: Type.Object({ url: Type.String() }),
+  execute: () => ({ url: '' }),
+})
+
+it('takes what the first step takes, and gives what the last one gives', () => {
+  expectTypeOf(pipeline(read)).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
+  expectTypeOf(pipeline(read, count)).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
+  expectTypeOf(pipeline(read, shout)).toEqualTypeOf<TypedTool<{ url: string }>>()
+  expectTypeOf(pipeline(shout, shout)).toEqualTypeOf<TypedTool<string>>()
+  expectTypeOf(pipeline(read, count)).toExtend<AgentTool>()
+})
+
+it('options come first, and change no type', () => {
+  expectTypeOf(
+    pipeline({ name: 'count_page', errorStrategy: 'FAIL_FAST' }, read, count),
+  ).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
+})
+
+it('is checked at every step of a long pipeline', () => {
+  const long = pipeline(read, count, wordsToUrl, read, count, wordsToUrl, read, count, wordsToUrl)
+  expectTypeOf(long).toEqualTypeOf<TypedTool<{ url: string }, { url: string }>>()
+  pipeline(
+    read,
+    count,
+    wordsToUrl,
+    read,
+    count,
+    wordsToUrl,
+    read,
+    count,
+    // @ts-expect-error the tenth step does not take words
+    read,
+  )
+})
+
+it('a step that does not take what comes is an error at that step', () => {
+  pipeline(
+    read,
+    // @ts-expect-error a page is no query
+    search,
+  )
+  pipeline(
+    { name: 'wrong' },
+    read,
+    // @ts-expect-error a page is no query
+    search,
+  )
+  pipeline(
+    search,
+    // @ts-expect-error a list of pages is no page
+    count,
+  )
+  pipeline(
+    shorten,
+    // @ts-expect-error it may be text
+    count,
+  )
+  pipeline(
+    shout,
+    // @ts-expect-error text is not what a typed tool takes: an adapter can make it that
+    read,
+  )
+  pipeline(
+    save,
+    // @ts-expect-error a typed tool without output gives text
+    read,
+  )
+})
+
+it('the error says what is given and what is taken', () => {
+  expectTypeOf<Fit<{ a: string }, { b: string }>>().toEqualTypeOf<
+    Misfit<{ a: string }, { b: string }>
+  >()
+  expectTypeOf<Misfit<1, 2>>().toEqualTypeOf<{
+    readonly 'this step does not take what the step before gives': {
+      readonly gives: 1
+      readonly takes: 2
+    }
+  }>()
+})
+
+it('a text tool takes the text of whatever comes', () => {
+  expectTypeOf(pipeline(search, shout, shout)).toEqualTypeOf<TypedTool<{ query: string }>>()
+  expectTypeOf(pipeline(shorten, shout)).toEqualTypeOf<TypedTool<Page>>()
+})
+
+it('more fields than a step asks for are fine, fewer are not', () => {
+  expectTypeOf(pipeline(read, save)).toEqualTypeOf<TypedTool<{ url: string }>>()
+  pipeline(
+    wordsToUrl,
+    // @ts-expect-error there is no text
+    shorten,
+  )
+})
+
+it('what the compiler does not know is checked at run time', () => {
+  expectTypeOf(pipeline(imported, read)).toEqualTypeOf<TypedTool<unknown, Page>>()
+  expectTypeOf(pipeline(read, imported)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
+  expectTypeOf(pipeline(read, imported, count)).toEqualTypeOf<
+    TypedTool<{ url: string }, { words: number }>
+  >()
+  pipeline(
+    imported,
+    read,
+    // @ts-expect-error the types on both sides are known
+    search,
+  )
+})
+
+it('a list of tools whose length is not known can be spread', () => {
+  const tools: readonly AgentTool[] = [imported]
+  expectTypeOf(pipeline({ name: 'many' }, ...tools)).toExtend<AgentTool>()
+  expectTypeOf(pipeline(read, ...tools)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
+})
+
+it('a pipeline is a step', () => {
+  const inner = pipeline(read, count)
+  const outer = pipeline(pipeline(inner, wordsToUrl), pipeline({ name: 'inner' }, inner), shout)
+  expectTypeOf(outer).toEqualTypeOf<TypedTool<{ url: string }>>()
+  pipeline(
+    inner,
+    // @ts-expect-error words are no page
+    inner,
+  )
+})
+
+it('needs a step, and steps that are tools', () => {
+  // @ts-expect-error no step
+  pipeline()
+  // @ts-expect-error options and no step
+  pipeline({ name: 'empty' })
+  // @ts-expect-error a function is no tool
+  pipeline(read, () => '')
+  // @ts-expect-error null is no tool
+  pipeline(read, null)
+})
+
+it('options are checked', () => {
+  // @ts-expect-error there is no such strategy
+  pipeline({ errorStrategy: 'RETRY' }, read)
+  // @ts-expect-error a name is text
+  pipeline({ name: 7 }, read)
+  // @ts-expect-error a slip of the pen
+  pipeline({ nam: 'x' }, read)
+})
+
+it('the reviewer reads of what the first step takes', () => {
+  pipeline(
+    {
+      requireApproval: {
+        describe(input) {
+          expectTypeOf(input).toEqualTypeOf<{ url: string }>()
+          return input.url
+        },
+      },
+    },
+    read,
+    count,
+  )
+  expectTypeOf(pipeline({ requireApproval: true }, read)).toEqualTypeOf<
+    TypedTool<{ url: string }, Page>
+  >()
+  // @ts-expect-error there is no query
+  pipeline({ requireApproval: { describe: ({ query }: { query: string }) => query } }, read)
+})
+
+it('lists hand on to what takes lists', () => {
+  pipeline(
+    list,
+    // @ts-expect-error a list is no page
+    count,
+  )
+})

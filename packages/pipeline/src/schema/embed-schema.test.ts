@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+
+import { embedSchema } from './embed-schema.ts'
+
+const PLACE = ['properties', 'page']
+
+describe('a schema inside another', () => {
+  it('is the same object where nothing refers to its root', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { anyOf: [{ $ref: 'https://example.com/a' }, { $ref: '#anchor' }] } },
+    }
+    expect(embedSchema(schema, PLACE)).toBe(schema)
+  })
+
+  it('gets the way to it in front of references to its root', () => {
+    expect(
+      embedSchema(
+        { $ref: '#/$defs/node', $defs: { node: { items: { $ref: '#/$defs/node' } } } },
+        PLACE,
+      ),
+    ).toEqual({
+      $ref: '#/properties/page/$defs/node',
+      $defs: { node: { items: { $ref: '#/properties/page/$defs/node' } } },
+    })
+    expect(embedSchema({ items: { $ref: '#' } }, PLACE)).toEqual({
+      items: { $ref: '#/properties/page' },
+    })
+  })
+
+  it.each([
+    ['additionalProperties', { $ref: '#/x' }],
+    ['allOf', [{}, { $ref: '#/x' }]],
+    ['anyOf', [{ $ref: '#/x' }]],
+    ['oneOf', [{ $ref: '#/x' }]],
+    ['prefixItems', [{ $ref: '#/x' }]],
+    ['contains', { $ref: '#/x' }],
+    ['if', { $ref: '#/x' }],
+    ['then', { $ref: '#/x' }],
+    ['else', { $ref: '#/x' }],
+    ['not', { not: { $ref: '#/x' } }],
+    ['propertyNames', { $ref: '#/x' }],
+    ['unevaluatedItems', { $ref: '#/x' }],
+    ['unevaluatedProperties', { $ref: '#/x' }],
+    ['contentSchema', { $ref: '#/x' }],
+    ['properties', { $ref: { $ref: '#/x' } }],
+    ['patternProperties', { '^a': { $ref: '#/x' } }],
+    ['dependentSchemas', { a: { $ref: '#/x' } }],
+    ['definitions', { a: { $ref: '#/x' } }],
+  ])('wherever schemas are: %s', (keyword, held) => {
+    const moved = JSON.parse(JSON.stringify(held).replaceAll('"#/x"', '"#/properties/page/x"'))
+    expect(embedSchema({ [keyword]: held }, PLACE)).toEqual({ [keyword]: moved })
+  })
+
+  it.each(['const', 'default', 'enum', 'examples', 'description'])(
+    'but not in values: %s',
+    (keyword) => {
+      const schema = { [keyword]: [{ $ref: '#/x' }] }
+      expect(embedSchema(schema, PLACE)).toBe(schema)
+    },
+  )
+
+  it('keeps references that start at an address of their own', () => {
+    const schema = { $defs: { a: { $id: 'https://example.com/a', items: { $ref: '#/x' } } } }
+    expect(embedSchema(schema, PLACE)).toBe(schema)
+  })
+
+  it('leaves the schema that it is given as it is', () => {
+    const schema = { items: { $ref: '#' } }
+    embedSchema(schema, PLACE)
+    expect(schema).toEqual({ items: { $ref: '#' } })
+  })
+
+  it('writes odd keys as a pointer does', () => {
+    expect(embedSchema({ $ref: '#' }, ['properties', 'a/b~c d'])).toEqual({
+      $ref: '#/properties/a~1b~0c%20d',
+    })
+  })
+})

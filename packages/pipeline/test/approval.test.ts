@@ -1,0 +1,206 @@
+/** Approval: of the pipeline by its settings, of a step by its own, always by the same reviewer. */
+import { describe, expect, it } from 'vitest'
+
+import { defineTool, sleep, Type } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { branch, mapEach, parallel, pipeline } from '../src/index.ts'
+import { call } from './call.ts'
+import { failOnUnhandledRejections } from './leaks.ts'
+import { textTool } from './text-tools.ts'
+
+import type {
+  AgentTool,
+  ApprovalAnswer,
+  ApprovalRequest,
+  Reviewer,
+  StandardToolSchema,
+} from '@tutti/core'
+
+failOnUnhandledRejections()
+
+interface Script extends Reviewer {
+  readonly requests: ApprovalRequest[]
+}
+
+/** Answers from a list; what it was asked is in `requests`. */
+function reviewerOf(...answers: readonly ApprovalAnswer[]): Script {
+  const requests: ApprovalRequest[] = []
+  return {
+    requests,
+    decide(request) {
+      const answer = answers[requests.length]
+      requests.push(request)
+      return answer === undefined
+        ? Promise.reject(new Error('Nothing more is scripted'))
+        : Promise.resolve(answer)
+    },
+  }
+}
+
+const YES: ApprovalAnswer = { action: 'CONTINUE' }
+
+const forecast = defineTool({
+  name: 'forecast',
+  description: 'Forecasts',
+  input: Type.Object({ city: Type.String(), days: Type.Integer({ default: 3 }) }),
+  execute: ({ city, days }) => `${city} ${days}`,
+})
+const careful = textTool('careful', (text) => `${text}!`, { requireApproval: true })
+
+describe('the approval of a pipeline', () => {
+  it('is asked once, before the first step', async () => {
+    const reviewer = reviewerOf(YES)
+    const tool = pipeline({ name: 'p', requireApproval: true }, forecast, textTool('b'))
+    const { result } = await call(tool, { city: 'Bonn' }, { reviewer })
+    expect(result.output).toBe('Bonn 3>b')
+    expect(reviewer.requests).toMatchObject([
+      {
+        toolName: 'p',
+        callId: 'c',
+        description: 'Call tool: p\nInput: {"city":"Bonn"}',
+        input: { city: 'Bonn' },
+        inputSchema: forecast.inputSchema,
+      },
+    ])
+  })
+
+  it('is not asked for input that does not fit', async () => {
+    const reviewer = reviewerOf(YES)
+    const tool = pipeline({ requireApproval: true }, forecast)
+    expect((await call(tool, {}, { reviewer })).result.success).toBe(false)
+    expect(reviewer.requests).toEqual([])
+  })
+
+  it('may be described by what the first step would see', async () => {
+    const reviewer = reviewerOf(YES, YES)
+    const describeInput = ({ city, days }: { city: string; days: number }): string =>
+      `${city} for ${days.toFixed(0)} days`
+    const requireApproval = { describe: describeInput, timeoutMs: 7, onTimeout: 'FAIL' } as const
+    await call(pipeline({ requireApproval }, forecast), { city: 'Bonn' }, { reviewer })
+    await call(pipeline({ requireApproval }, forecast), { city: 'Bonn', days: '5' }, { reviewer })
+    expect(reviewer.requests).toMatchObject([
+      { description: 'Bonn for 3 days', timeoutMs: 7, onTimeout: 'FAIL' },
+      { description: 'Bonn for 5 days' },
+    ])
+  })
+
+  it('of a list may be described by what each item is read as', async () => {
+    const reviewer = reviewerOf(YES)
+    const describeItems = (input: unknown): string => JSON.stringify(input)
+    const tool = mapEach(forecast, { requireApproval: { describe: describeItems } })
+    await call(tool, { items: [{ city: 'Bonn' }, { city: 'Ulm', days: '1' }] }, { reviewer })
+    expect(reviewer.requests[0]?.description).toBe(
+      '[{"city":"Bonn","days":3},{"city":"Ulm","days":1}]',
+    )
+  })
+
+  it('may edit the input, which the first step then reads', async () => {
+    const readings: unknown[] = []
+    const jsonSchema = (): Record<string, unknown> => ({ type: 'object' })
+    const measuring: StandardToolSchema<{ text: string }, { length: number }> = {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate(value) {
+          readings.push(value)
+          const { text } = value as { text?: string }
+          return text === undefined
+            ? { issues: [{ message: 'is required', path: ['text'] }] }
+            : { value: { length: text.length } }
+        },
+        jsonSchema: { input: jsonSchema, output: jsonSchema },
+      },
+    }
+    const measure = defineTool({
+      name: 'measure',
+      description: 'Measures',
+      input: measuring,
+      execute: ({ length }) => String(length),
+    })
+    const reviewer = reviewerOf({ action: 'EDIT', input: { text: 'abcd' } })
+    const tool = pipeline({ requireApproval: true }, measure)
+    const { result } = await call(tool, { text: 'a' }, { reviewer })
+    expect(result.output).toBe('4')
+    expect(readings.every((value) => 'text' in Object(value))).toBe(true)
+    expect(await reviewer.requests[0]?.checkEdit({})).toMatchObject([{ path: '/text' }])
+  })
+
+  it('may edit text', async () => {
+    const reviewer = reviewerOf({ action: 'EDIT', input: { input: 'y' } })
+    const tool = pipeline({ requireApproval: true }, textTool('a'))
+    expect((await call(tool, { input: 'x' }, { reviewer })).result.output).toBe('y>a')
+  })
+
+  it('may be refused: no step runs', async () => {
+    const reviewer = reviewerOf({ action: 'REJECT', feedback: 'Not today' })
+    const tool = pipeline({ name: 'p', requireApproval: true }, forecast)
+    const { result, steps } = await call(tool, { city: 'Bonn' }, { reviewer })
+    expect(result.errorMessage).toBe('The reviewer rejected the call of "p": Not today')
+    expect(steps).toEqual([])
+  })
+})
+
+describe('the approval of a step', () => {
+  it.each<[string, AgentTool, unknown, string]>([
+    ['of a pipeline', pipeline(textTool('a'), careful), { input: 'x' }, 'c/2:careful'],
+    [
+      'three deep',
+      pipeline(pipeline(pipeline(careful))),
+      { input: 'x' },
+      'c/1:careful/1:careful/1:careful',
+    ],
+    ['of a branch', branch(() => true, { yes: careful }), { input: 'x' }, 'c/yes'],
+    ['of branches', parallel({ b: careful }), { input: 'x' }, 'c/b'],
+    ['of an item', mapEach(careful), { items: ['x'] }, 'c/#0'],
+  ])('asks the reviewer of the call: %s', async (_, tool, input, callId) => {
+    const reviewer = reviewerOf(YES)
+    const { result } = await call(tool, input, { reviewer })
+    expect(result.output).toContain('!')
+    expect(reviewer.requests).toMatchObject([{ toolName: 'careful', callId }])
+  })
+
+  it('that is refused is a failure of the step', async () => {
+    const refuse = { action: 'REJECT' } as const
+    const { result } = await call(
+      pipeline(careful, textTool('b')),
+      { input: 'x' },
+      { reviewer: reviewerOf(refuse) },
+    )
+    expect(result.errorMessage).toBe('The reviewer rejected the call of "careful"')
+    const goesOn = await call(
+      pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b')),
+      { input: 'x' },
+      { reviewer: reviewerOf(refuse) },
+    )
+    expect(goesOn.result.output).toBe('The reviewer rejected the call of "careful">b')
+  })
+
+  it('that ends the run ends the pipeline', async () => {
+    const reviewer = reviewerOf({ action: 'EXIT_EARLY' })
+    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
+    const { end, steps } = await call(tool, { input: 'x' }, { reviewer })
+    expect(end).toBe('exit_early')
+    expect(steps).toEqual(['c/1:careful careful exit_early'])
+  })
+
+  it('without a reviewer is a fault of the set-up, and not a yes', async () => {
+    const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
+    const { end, error } = await call(tool, { input: 'x' })
+    expect(end).toBe('misconfigured')
+    expect(error?.message).toBe('Tool "careful" needs approval, and there is no reviewer to ask')
+  })
+
+  it('stops the time of all pipelines round it', async () => {
+    const clock = fakeClock()
+    const reviewer: Reviewer = {
+      async decide() {
+        await sleep(clock, 200_000)
+        return YES
+      },
+    }
+    const tool = pipeline({ timeoutMs: 1_000 }, pipeline({ timeoutMs: 500 }, careful))
+    const running = call(tool, { input: 'x' }, { clock, reviewer })
+    await clock.advance(200_000)
+    expect((await running).result.output).toBe('x!')
+  })
+})

@@ -1,0 +1,32 @@
+/** Calls a tool as a run would, and writes down what is told meanwhile. */
+import { runTool, type AgentTool, type RunToolOptions, type ToolCallOutcome } from '@tutti/core'
+
+/** An outcome, and the steps within it in the order of their ends. */
+export interface Followed extends ToolCallOutcome {
+  /** Each as `id tool end`. */
+  readonly steps: readonly string[]
+  /** What each step was called with, as JSON. */
+  readonly inputs: readonly string[]
+}
+
+/** Calls `tool` with `input` as the model's arguments; the id of the call is `c`. */
+export async function call(
+  tool: AgentTool,
+  input: unknown,
+  options: RunToolOptions = {},
+): Promise<Followed> {
+  const steps: string[] = []
+  const inputs: string[] = []
+  const outcome = await runTool(
+    tool,
+    { id: 'c', name: tool.name, arguments: JSON.stringify(input) },
+    {
+      ...options,
+      onNestedOutcome(nested, { end }) {
+        steps.push(`${nested.id} ${nested.name} ${end}`)
+        inputs.push(nested.arguments)
+      },
+    },
+  )
+  return { ...outcome, steps, inputs }
+}

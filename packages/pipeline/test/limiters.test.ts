@@ -1,0 +1,101 @@
+/** Limiters that steps and pipelines share never wait for themselves. */
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { createLimiter, sleep } from '@tutti/core'
+import { fakeClock, type FakeClock } from '@tutti/testing'
+import { mapEach, parallel, pipeline } from '../src/index.ts'
+import { call } from './call.ts'
+import { failOnUnhandledRejections } from './leaks.ts'
+import { textTool } from './text-tools.ts'
+
+import type { AgentTool, Limiter, TypedTool } from '@tutti/core'
+
+failOnUnhandledRejections()
+
+let clock: FakeClock
+let limiter: Limiter
+let running = 0
+let mostRunning = 0
+
+beforeEach(() => {
+  clock = fakeClock()
+  limiter = createLimiter({ maxConcurrent: 1, clock })
+  running = 0
+  mostRunning = 0
+})
+
+function limited(name: string): TypedTool<string> {
+  return textTool(
+    name,
+    async (text) => {
+      running += 1
+      mostRunning = Math.max(mostRunning, running)
+      await sleep(clock, 100)
+      running -= 1
+      return `${text}>${name}`
+    },
+    { limiter },
+  )
+}
+
+describe('one turn for all', () => {
+  it('steps that share it run one after the other, also of several pipelines', async () => {
+    const tool = pipeline(limited('a'), limited('b'))
+    const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock }))
+    await clock.advance(600)
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.map(({ result }) => result.output)).toEqual(['1>a>b', '2>a>b', '3>a>b'])
+    expect(mostRunning).toBe(1)
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 })
+  })
+
+  it('a pipeline that has it does not wait for it again in its steps, however deep', async () => {
+    const inner = pipeline({ name: 'inner', limiter }, limited('a'), limited('b'))
+    const outer = pipeline({ name: 'outer', limiter }, inner, limited('c'))
+    const calls = [1, 2].map((index) => call(outer, { input: String(index) }, { clock }))
+    await clock.advance(600)
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.map(({ result }) => result.output)).toEqual(['1>a>b>c', '2>a>b>c'])
+    expect(mostRunning).toBe(1)
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 })
+  })
+
+  it('branches and items that share it take turns', async () => {
+    const tool = parallel({
+      x: limited('a'),
+      y: mapEach(limited('b')) as AgentTool,
+    })
+    const running = call(tool, { items: ['1', '2'], input: 'i' }, { clock })
+    await clock.advance(300)
+    expect(await running).toMatchObject({ result: { success: true }, durationMs: 300 })
+    expect(mostRunning).toBe(1)
+  })
+
+  it('that of the whole run is taken once for a pipeline', async () => {
+    const tool = pipeline(textTool('a'), textTool('b'))
+    const calls = [1, 2, 3].map((index) => call(tool, { input: String(index) }, { clock, limiter }))
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.every(({ result }) => result.success)).toBe(true)
+    expect(limiter).toMatchObject({ running: 0, waiting: 0 })
+  })
+
+  it('a pipeline cancelled while a step waits for its turn gives up the place', async () => {
+    const controller = new AbortController()
+    const holding = call(limited('h'), { input: '' }, { clock })
+    const waiting = call(
+      pipeline({ name: 'p' }, limited('a')),
+      { input: '' },
+      {
+        clock,
+        signal: controller.signal,
+      },
+    )
+    await clock.advance(10)
+    expect(limiter.waiting).toBe(1)
+    controller.abort()
+    expect((await waiting).end).toBe('cancelled')
+    expect(limiter.waiting).toBe(0)
+    await clock.advance(100)
+    expect((await holding).result.success).toBe(true)
+  })
+})

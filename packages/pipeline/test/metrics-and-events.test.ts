@@ -1,0 +1,165 @@
+/** Each step is counted and told of by itself, besides the call of the model. */
+import { describe, expect, it } from 'vitest'
+
+import { createToolMetrics, runTool, ToolResult } from '@tutti/core'
+import { branch, mapEach, parallel, pipeline, pipelineBuilder } from '../src/index.ts'
+import { textTool, throwing } from './text-tools.ts'
+
+import type { AgentTool, NestedToolCall, ToolProgress } from '@tutti/core'
+
+function metricsOf(tool: AgentTool, input: object): Promise<Record<string, readonly number[]>> {
+  const metrics = createToolMetrics()
+  const call = { id: 'c', name: tool.name, arguments: JSON.stringify(input) }
+  return runTool(tool, call, { metrics, agentRole: 'Writer' }).then(() => {
+    const snapshot = metrics.snapshot()
+    expect(snapshot.every(({ agentRole }) => agentRole === 'Writer')).toBe(true)
+    return Object.fromEntries(
+      snapshot.map(({ toolName, success, failure, error }) => [
+        toolName,
+        [success, failure, error],
+      ]),
+    )
+  })
+}
+
+describe('metrics', () => {
+  it('count each step and the pipeline once', async () => {
+    const tool = pipeline({ name: 'p' }, textTool('a'), textTool('b'))
+    expect(await metricsOf(tool, { input: '' })).toEqual({
+      p: [1, 0, 0],
+      a: [1, 0, 0],
+      b: [1, 0, 0],
+    })
+  })
+
+  it('count a step that threw as an error, one that failed as a failure, and none that did not run', async () => {
+    expect(
+      await metricsOf(pipeline({ name: 'p' }, throwing('a'), textTool('b')), { input: '' }),
+    ).toEqual({ a: [0, 0, 1], p: [0, 1, 0] })
+    const failing = textTool('a', () => ToolResult.failure('No'))
+    const goesOn = pipeline(
+      { name: 'p', errorStrategy: 'CONTINUE_ON_FAILURE' },
+      failing,
+      textTool('b'),
+    )
+    expect(await metricsOf(goesOn, { input: '' })).toEqual({
+      a: [0, 1, 0],
+      b: [1, 0, 0],
+      p: [1, 0, 0],
+    })
+  })
+
+  it('count input that was refused at the door as a failure of the whole', async () => {
+    expect(await metricsOf(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({ p: [0, 1, 0] })
+  })
+
+  it('count all the way down', async () => {
+    const tool = pipelineBuilder({ name: 'outer' })
+      .step(
+        parallel({
+          x: textTool('a'),
+          y: pipeline({ name: 'inner' }, textTool('a'), textTool('b')),
+        }),
+      )
+      .adapter(({ structured }) => [structured.x, structured.y, ''])
+      .step(mapEach(branch((text: string) => text !== '', { name: 'choose', yes: textTool('d') })))
+      .build()
+    expect(await metricsOf(tool, { input: 'i' })).toEqual({
+      outer: [1, 0, 0],
+      x_and_y: [1, 0, 0],
+      a: [2, 0, 0],
+      inner: [1, 0, 0],
+      b: [1, 0, 0],
+      each_choose: [1, 0, 0],
+      choose: [3, 0, 0],
+      d: [2, 0, 0],
+    })
+  })
+})
+
+describe('events', () => {
+  it('tell of each step: its place, its input, its end and what it is a part of', async () => {
+    const told: [NestedToolCall, string][] = []
+    const tool = pipelineBuilder({ name: 'p' })
+      .step(textTool('a'))
+      .adapter(({ output }) => [output, 'y'])
+      .step(mapEach(pipeline({ name: 'q' }, textTool('b'))))
+      .build()
+    const call = { id: 'c', name: 'p', arguments: '{"input":"x"}' }
+    await runTool(tool, call, {
+      onNestedOutcome(nested, { end }) {
+        told.push([nested, end])
+      },
+    })
+    expect(told).toEqual([
+      [{ id: 'c/1:a', name: 'a', arguments: '"x"', parentId: 'c' }, 'finished'],
+      ...[0, 1].flatMap((index) => {
+        const id = `c/2:each_q/#${index}`
+        const text = index === 0 ? '"x>a"' : '"y"'
+        return [[{ id: `${id}/1:b`, name: 'b', arguments: text, parentId: id }, 'finished']]
+      }),
+      ...[0, 1].map((index) => [
+        {
+          id: `c/2:each_q/#${index}`,
+          name: 'q',
+          arguments: index === 0 ? '"x>a"' : '"y"',
+          parentId: 'c/2:each_q',
+        },
+        'finished',
+      ]),
+      [{ id: 'c/2:each_q', name: 'each_q', arguments: '["x>a","y"]', parentId: 'c' }, 'finished'],
+    ])
+  })
+
+  it('give each step a key of its own, the same when the call is made again', async () => {
+    const keys: string[] = []
+    const keep = (name: string): AgentTool =>
+      textTool(name, (text, { idempotencyKey }) => {
+        keys.push(idempotencyKey)
+        return text
+      })
+    const tool = pipeline(keep('a'), keep('a'), parallel({ x: keep('b'), y: keep('b') }))
+    const call = { id: 'c', name: tool.name, arguments: '{"input":"x"}' }
+    await runTool(tool, call, { idempotencyKey: 'run-1/c' })
+    const first = keys.splice(0)
+    await runTool(tool, call, { idempotencyKey: 'run-1/c' })
+    expect(first).toEqual([
+      'run-1/c/1:a',
+      'run-1/c/2:a',
+      'run-1/c/3:x_and_y/x',
+      'run-1/c/3:x_and_y/y',
+    ])
+    expect(keys).toEqual(first)
+  })
+
+  it('carry progress, file changes and the surroundings of the call from any depth', async () => {
+    const told: (readonly [string, ToolProgress | string])[] = []
+    const busy = textTool('busy', (_, context) => {
+      context.reportProgress({ message: 'half', fraction: 0.5 })
+      context.reportFileChange({
+        path: 'a.txt',
+        changeType: 'CREATED',
+        linesAdded: 1,
+        linesRemoved: 0,
+      })
+      return [context.agentRole, context.taskName, context.runId].join(' ')
+    })
+    const tool = pipeline({ name: 'p' }, pipeline({ name: 'q' }, busy))
+    const { result } = await runTool(
+      tool,
+      { id: 'c', name: 'p', arguments: '{"input":""}' },
+      {
+        agentRole: 'Writer',
+        taskName: 'write',
+        runId: 'run-1',
+        onProgress: ({ id }, progress) => told.push([id, progress]),
+        onFileChange: ({ id }, { path }) => told.push([id, path]),
+      },
+    )
+    expect(result.output).toBe('Writer write run-1')
+    expect(told).toEqual([
+      ['c/1:q/1:busy', { message: 'half', fraction: 0.5 }],
+      ['c/1:q/1:busy', 'a.txt'],
+    ])
+  })
+})

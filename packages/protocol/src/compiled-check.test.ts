@@ -1,0 +1,47 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { compileCheck, compiledCheck } from './compiled-check.ts'
+
+describe('compiledCheck', () => {
+  it('is made once for a schema', () => {
+    const schema = Type.String()
+    expect(compiledCheck(schema)).toBe(compiledCheck(schema))
+    expect(compiledCheck(Type.String())).not.toBe(compiledCheck(schema))
+  })
+
+  it.each(['toString', 'valueOf', 'hasOwnProperty', 'constructor', '__proto__'])(
+    'takes no inherited %s for a given one, at any depth',
+    (name) => {
+      const inner = { type: 'object', properties: JSON.parse(`{"${name}":{"type":"string"}}`) }
+      const optional = compiledCheck({ type: 'array', items: inner })
+      expect(optional([{}])).toBe(true)
+      expect(optional(JSON.parse(`[{"${name}":"x"}]`))).toBe(true)
+      expect(optional(JSON.parse(`[{"${name}":1}]`))).toBe(false)
+      const required = compiledCheck({ type: 'object', required: [name] })
+      expect(required({})).toBe(false)
+      expect(required(JSON.parse(`{"${name}":1}`))).toBe(true)
+    },
+  )
+})
+
+describe('compileCheck', () => {
+  it('finds a reference among those it is given, and else in the schema itself', () => {
+    const check = compileCheck(
+      {
+        $defs: { N: { type: 'integer' } },
+        items: { $ref: '#/$defs/N' },
+        contains: { $ref: 'Big' },
+      },
+      { Big: { minimum: 10 } },
+    )
+    expect(check([1, 12])).toBe(true)
+    expect(check([1, 2])).toBe(false)
+    expect(check(['1', 12])).toBe(false)
+  })
+
+  it('takes no inherited field for a given one in what it refers to', () => {
+    const check = compileCheck({ $ref: 'Inner' }, { Inner: { required: ['toString'] } })
+    expect(check({})).toBe(false)
+    expect(check({ toString: 1 })).toBe(true)
+  })
+})

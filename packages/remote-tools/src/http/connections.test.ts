@@ -1,0 +1,202 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+import { runTool, Type } from '@tutti/core'
+import { networkGuard } from '@tutti/core/node'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import { localServer } from '../../test/servers/local-server.ts'
+import { httpTool } from './http-tool.ts'
+
+import type { HttpTool } from './http-tool.ts'
+import type { HttpOptions } from './options.ts'
+
+function call<I, O>(tool: HttpTool<I, O>, input: object = { input: 'i' }) {
+  return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(input) })
+}
+
+function toolFor(url: string, options: Partial<HttpOptions> = {}): HttpTool<string> {
+  const tool = httpTool({ name: 'x', description: 'X', url, ...options })
+  onTestFinished(() => tool.close())
+  return tool
+}
+
+/** undici gives a connection free one turn of the event loop after its answer. */
+function freeConnection(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0)
+  })
+}
+
+describe('connections', () => {
+  it('are opened at the first call and kept for the next', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    const tool = toolFor(server.origin)
+    expect(server.connections).toBe(0)
+    for (let count = 0; count < 5; count += 1) {
+      await call(tool)
+      await freeConnection()
+    }
+    expect(server.requests).toHaveLength(5)
+    expect(server.connections).toBe(1)
+  })
+
+  it('are used again after a failure that was read to its end', async () => {
+    const server = await localServer((response) => response.writeHead(500).end('broken'))
+    const tool = toolFor(server.origin)
+    for (let count = 0; count < 3; count += 1) {
+      await call(tool)
+      await freeConnection()
+    }
+    expect(server.connections).toBe(1)
+  })
+
+  it('do not keep the process alive', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    const program = `
+      import { runTool } from '@tutti/core'
+      import { httpTool } from ${JSON.stringify(new URL('http-tool.ts', import.meta.url).href)}
+      const tool = httpTool({ name: 'x', description: 'X', url: '${server.origin}' })
+      const { result } = await runTool(tool, { id: 'c', name: 'x', arguments: '{"input":"i"}' })
+      console.log(result.output, performance.now())
+      process.on('exit', () => console.log(performance.now()))`
+    const args = ['-C', '@tutti/source', '--input-type=module', '-e', program]
+    const child = spawn(process.execPath, args, { cwd: import.meta.dirname })
+    let output = ''
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk)
+    })
+    await once(child, 'close')
+    const [, doneAt = 0, endedAt = Infinity] = /^fine (\S+)\n(\S+)\n$/.exec(output) ?? []
+    // undici keeps an idle connection for 4 s: the process did not wait for that.
+    expect(Number(endedAt) - Number(doneAt)).toBeLessThan(3000)
+  })
+
+  it('end with the tool: calls in flight fail, and so do later ones', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const server = await localServer(() => {
+      arrived.resolve()
+    })
+    const tool = toolFor(server.origin)
+    const calling = call(tool)
+    await arrived.promise
+    await tool[Symbol.asyncDispose]()
+    const message = `HTTP request failed: the tool was closed (${server.origin})`
+    expect((await calling).result.errorMessage).toBe(message)
+    expect((await call(tool)).result.errorMessage).toBe(message)
+    await server.allClosed()
+    await tool.close()
+  })
+
+  it('end with a tool that was never called', async () => {
+    const tool = toolFor('http://127.0.0.1:9')
+    await tool.close()
+    expect((await call(tool)).result.errorMessage).toMatch(/the tool was closed/)
+  })
+})
+
+describe('redirects', () => {
+  async function chain() {
+    const server = await localServer((response, { url }) => {
+      const next = Number(url.slice(1)) - 1
+      if (next < 0) response.end('there')
+      else response.writeHead(307, { location: `/${next}` }).end()
+    })
+    return server
+  }
+
+  it('are followed as often as allowed, with method, body and headers', async () => {
+    const server = await chain()
+    const headers = { authorization: 'Bearer t' }
+    const tool = toolFor(`${server.origin}/2`, { redirects: 2, headers })
+    expect((await call(tool, { input: 'body' })).result.output).toBe('there')
+    expect(server.requests.map(({ method, url, body }) => `${method} ${url} ${body}`)).toEqual([
+      'POST /2 body',
+      'POST /1 body',
+      'POST /0 body',
+    ])
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array(3).fill('Bearer t'),
+    )
+    const fewer = toolFor(`${server.origin}/2`, { redirects: 1 })
+    expect((await call(fewer)).result.errorMessage).toMatch(/redirected more than 1 times/)
+  })
+
+  it('to another origin leave the secrets behind, when the guard allows it', async () => {
+    const other = await localServer((response) => response.end('there'))
+    const server = await localServer((response) => {
+      response.writeHead(302, { location: `${other.origin}/x` }).end()
+    })
+    const guard = { allow: [`127.0.0.1:${server.port}`, `127.0.0.1:${other.port}`] }
+    const headers = { authorization: 'Bearer t', cookie: 'a=b', 'x-api-key': 'k' }
+    const tool = toolFor(server.origin, { redirects: 1, guard, headers })
+    expect((await call(tool)).result.output).toBe('there')
+    expect(other.requests[0]?.method).toBe('GET')
+    for (const name of Object.keys(headers)) {
+      expect(server.requests[0]?.headers).toHaveProperty(name)
+      expect(other.requests[0]?.headers).not.toHaveProperty(name)
+    }
+  })
+
+  it('are guarded, also where the first request is not', async () => {
+    const secret = await localServer((response) => response.end('secret'))
+    const server = await localServer((response) => {
+      response.writeHead(302, { location: `${secret.origin}/admin` }).end()
+    })
+    const tool = toolFor(server.origin, { redirects: 1 })
+    const { result } = await call(tool)
+    expect(result.errorMessage).toMatch(/^HTTP request failed: Refused to connect to port \d+/)
+    expect(secret.requests).toEqual([])
+  })
+
+  it('can be decompressed and cut as other answers', async () => {
+    const server = await chain()
+    const tool = toolFor(`${server.origin}/1`, { redirects: 1, maxResponseBytes: 3 })
+    expect((await call(tool)).result.output).toBe('the\n[response truncated at 3 bytes]')
+  })
+})
+
+describe('the guard', () => {
+  const input = Type.Object({ url: Type.String() })
+
+  it('is asked where the model says where the request goes', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    await using open = httpTool({
+      name: 'x',
+      description: 'X',
+      url: '{url}',
+      method: 'GET',
+      input,
+      guard: { allow: [`127.0.0.1:${server.port}`] },
+    })
+    await using shut = httpTool({ name: 'x', description: 'X', url: '{url}', input, guard: {} })
+    expect((await call(open, { url: `${server.origin}/a?b` })).result.output).toBe('fine')
+    const refused = (await call(shut, { url: server.origin })).result
+    expect(refused.errorMessage).toMatch(
+      /^HTTP request failed: Refused to connect to "127\.0\.0\.1"/,
+    )
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('looks names up itself, so that a name cannot lead inside', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    const guard = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
+    await using tool = httpTool({ name: 'x', description: 'X', url: '{url}', input, guard })
+    const url = `http://inside.test:${server.port}/`
+    const { result } = await call(tool, { url })
+    expect(result.errorMessage).toMatch(/it leads to 127\.0\.0\.1/)
+    expect(server.connections).toBe(0)
+  })
+
+  it('watches over a fixed URL when it is given', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    const tool = toolFor(server.origin, { guard: {} })
+    expect((await call(tool)).result.errorMessage).toMatch(/Refused to connect/)
+  })
+
+  it('does not stand in the way of the place that the author wrote', async () => {
+    const server = await localServer((response) => response.end('fine'))
+    const tool = toolFor(`http://localhost:${server.port}`)
+    expect((await call(tool)).result.output).toBe('fine')
+  })
+})

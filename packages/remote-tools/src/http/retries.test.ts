@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+
+import { resolveRetryOptions, retryAfterMs, retryDelayMs, type FailedAttempt } from './retries.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const attempt: FailedAttempt = {
+  reason: 503,
+  attempts: 1,
+  now: NOW,
+  leftMs: 100_000,
+  chance: 1,
+}
+
+describe('[T2] the wait before the next attempt', () => {
+  const options = resolveRetryOptions({ max: 20 })
+
+  it('doubles from half a second up to ten', () => {
+    const waits = [1, 2, 3, 4, 5, 6, 20].map((attempts) =>
+      retryDelayMs({ ...attempt, attempts }, options),
+    )
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000])
+  })
+
+  it('is left to chance for its second half', () => {
+    expect(retryDelayMs({ ...attempt, chance: 0 }, options)).toBe(250)
+    expect(retryDelayMs({ ...attempt, chance: 0.5 }, options)).toBe(375)
+  })
+
+  it('is what the server asks for, also beyond the longest wait of the tool', () => {
+    expect(retryDelayMs({ ...attempt, retryAfter: '42' }, options)).toBe(42_000)
+    expect(retryDelayMs({ ...attempt, retryAfter: '0' }, options)).toBe(0)
+    expect(retryDelayMs({ ...attempt, retryAfter: 'soon' }, options)).toBe(500)
+  })
+})
+
+describe('there is no next attempt', () => {
+  const options = resolveRetryOptions({ max: 2 })
+
+  it('after the last', () => {
+    expect(retryDelayMs({ ...attempt, attempts: 2 }, options)).toBe(1000)
+    expect(retryDelayMs({ ...attempt, attempts: 3 }, options)).toBeUndefined()
+    expect(retryDelayMs(attempt, resolveRetryOptions())).toBeUndefined()
+  })
+
+  it('for a reason that is not among those given', () => {
+    for (const reason of [429, 502, 503, 504, 'network'] as const) {
+      expect(retryDelayMs({ ...attempt, reason }, options)).toBe(500)
+    }
+    expect(retryDelayMs({ ...attempt, reason: 500 }, options)).toBeUndefined()
+  })
+
+  it('[T3] when the wait would outlast the call', () => {
+    expect(retryDelayMs({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
+    expect(retryDelayMs({ ...attempt, leftMs: 501 }, options)).toBe(500)
+    expect(retryDelayMs({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()
+  })
+})
+
+describe('Retry-After', () => {
+  it.each([
+    ['120', 120_000],
+    [' 3 ', 3000],
+    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+    ['Thursday, 01-Jan-26 00:00:30 GMT', 30_000],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['later', undefined],
+    [undefined, undefined],
+  ])('%j is %j ms', (value, expected) => {
+    expect(retryAfterMs(value, NOW)).toBe(expected)
+  })
+})

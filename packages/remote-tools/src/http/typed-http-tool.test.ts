@@ -1,0 +1,155 @@
+import { runTool, Type } from '@tutti/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import { localServer, type Answer } from '../../test/servers/local-server.ts'
+import { httpTool } from './http-tool.ts'
+
+import type { HttpTool } from './http-tool.ts'
+import type { HttpOptions } from './options.ts'
+import type { RequestParts } from './request-parts.ts'
+
+const input = Type.Object({
+  id: Type.String(),
+  tags: Type.Optional(Type.Array(Type.String())),
+  note: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  filter: Type.Optional(Type.Object({ min: Type.Number() })),
+})
+
+const echo: Answer = (response, request) => {
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(request))
+}
+
+async function sent(path: string, value: object, options: Partial<HttpOptions> = {}) {
+  const server = await localServer(echo)
+  const url = server.origin + path
+  const tool = httpTool({ name: 'x', description: 'X', url, input, ...options })
+  onTestFinished(() => tool.close())
+  const { result } = await call(tool, value)
+  return { result, request: server.requests[0] }
+}
+
+async function call<I, O>(tool: HttpTool<I, O>, value: unknown) {
+  return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(value) })
+}
+
+describe('the fields of the input', () => {
+  it.each(['GET', 'HEAD', 'DELETE'])('go to the path and the query of %s', async (method) => {
+    const value = { id: 'a/b', tags: ['x y', 'z&'], note: null, filter: { min: 1 } }
+    const { request } = await sent('/users/{id}?v=2', value, { method })
+    expect(request).toMatchObject({
+      method,
+      url: '/users/a%2Fb?v=2&tags=x%20y&tags=z%26&filter=%7B%22min%22%3A1%7D',
+      body: '',
+    })
+  })
+
+  it.each(['POST', 'PUT', 'PATCH'])('go to the path and the JSON body of %s', async (method) => {
+    const value = { id: '7', tags: ['x'], note: null }
+    const { request } = await sent('/users/{id}', value, { method })
+    expect(request).toMatchObject({
+      method,
+      url: '/users/7',
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(JSON.parse(request?.body ?? '')).toEqual({ tags: ['x'], note: null })
+  })
+
+  it('that do not fit never become a request', async () => {
+    const wrong = await sent('/users/{id}', { tags: 'x' })
+    expect(wrong.result.errorMessage).toMatch(/^Invalid input for "x": \/id is required/)
+    const dots = await sent('/users/{id}', { id: '..' })
+    expect(dots.result.errorMessage).toBe(
+      'Invalid input for "x": id must not make the path segment ".."',
+    )
+    expect([wrong.request, dots.request]).toEqual([undefined, undefined])
+  })
+})
+
+describe('a request of the author', () => {
+  async function made(parts: RequestParts, options: Partial<HttpOptions> = {}) {
+    const server = await localServer(echo)
+    const url = `${server.origin}/{id}`
+    const tool = httpTool({
+      name: 'x',
+      description: 'X',
+      url,
+      input,
+      request: ({ id }) => ({ path: { id }, ...parts }),
+      ...options,
+    })
+    onTestFinished(() => tool.close())
+    await call(tool, { id: 'a', note: 'left out' })
+    return server.requests[0]
+  }
+
+  it('has the parts that it gives', async () => {
+    const request = await made({ query: { q: [1, true] }, headers: { 'X-Trace': 't' }, body: [1] })
+    expect(request).toMatchObject({
+      url: '/a?q=1&q=true',
+      headers: { 'x-trace': 't', 'content-type': 'application/json' },
+      body: '[1]',
+    })
+  })
+
+  it('may write query and body itself', async () => {
+    const headers = { 'Content-Type': 'application/xml' }
+    expect(await made({ query: 'a=%31', headers, body: '<a/>' })).toMatchObject({
+      url: '/a?a=%31',
+      headers: { 'content-type': 'application/xml' },
+      body: '<a/>',
+    })
+    expect(await made({ body: new Uint8Array([65]) })).toMatchObject({
+      headers: { 'content-type': 'application/octet-stream' },
+      body: 'A',
+    })
+  })
+
+  it('[C1] cannot replace a header of the tool', async () => {
+    const request = await made(
+      { headers: { AUTHORIZATION: 'mine' } },
+      { headers: { Authorization: 'Bearer t' } },
+    )
+    expect(request?.headers.authorization).toBe('Bearer t')
+  })
+})
+
+describe('the schema of the answer', () => {
+  const output = Type.Object({ n: Type.Number() })
+
+  async function answered(body: string, options: object = {}, type = 'application/json') {
+    const server = await localServer((response) => {
+      response.setHeader('content-type', type).end(body)
+    })
+    const url = server.origin
+    const tool = httpTool({ name: 'x', description: 'X', url, input, output, ...options })
+    onTestFinished(() => tool.close())
+    return (await call(tool, { id: 'a' })).result
+  }
+
+  it('makes the JSON of the answer the structured result', async () => {
+    expect(await answered('{"n":1}')).toEqual({
+      success: true,
+      output: '{"n":1}',
+      structured: { n: 1 },
+    })
+  })
+
+  it('warns of JSON that does not match, or fails the call', async () => {
+    expect(await answered('{"n":null}')).toMatchObject({ success: true, structured: { n: null } })
+    const strict = await answered('{"n":null}', { outputCheck: 'strict' })
+    expect(strict.errorMessage).toMatch(/^Invalid output for "x": \/n/)
+  })
+
+  it('lets an answer that is no JSON be text, or fails the call', async () => {
+    expect(await answered('hello', {}, 'text/plain')).toEqual({ success: true, output: 'hello' })
+    const strict = await answered('hello', { outputCheck: 'strict' }, 'text/plain')
+    expect(strict.errorMessage).toBe('HTTP 200: expected an answer of JSON, got text/plain')
+    const long = await answered('[1,2,3]', { outputCheck: 'strict', maxResponseBytes: 3 })
+    expect(long.errorMessage).toBe('HTTP 200: expected an answer of JSON, got over 3 bytes')
+  })
+
+  it('that is text takes the body as it is', async () => {
+    const result = await answered('hello', { output: Type.String() }, 'text/plain')
+    expect(result).toEqual({ success: true, output: 'hello', structured: 'hello' })
+  })
+})

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+
+import { fillUrl, readUrlTemplate, type UrlTemplate } from './url-template.ts'
+
+function template(text: string): UrlTemplate {
+  const read = readUrlTemplate(text, { allowPlaces: true })
+  if (!read.ok) throw new Error(read.problem)
+  return read.template
+}
+
+function fill(text: string, values: Record<string, unknown>): string {
+  const filled = fillUrl(template(text), values)
+  return filled.ok ? filled.url : `refused: ${filled.problems.join('; ')}`
+}
+
+describe('a template', () => {
+  it('names its places, and the origin when none is in it', () => {
+    expect(template('https://a.test:8443/users/{id}/{file.name}?v={view}#{x}')).toEqual({
+      text: 'https://a.test:8443/users/{id}/{file.name}?v={view}',
+      fixedOrigin: 'https://a.test:8443',
+      places: ['id', 'file.name', 'view'],
+      shown: 'https://a.test:8443/users/{id}/{file.name}',
+    })
+    expect(template('https://{region}.a.test/x').fixedOrigin).toBeUndefined()
+    expect(template('{url}')).toMatchObject({ fixedOrigin: undefined, places: ['url'] })
+  })
+
+  it('has its places also when the URL class has encoded them', () => {
+    expect(template(new URL('https://a.test/users/{id}').href).places).toEqual(['id'])
+  })
+
+  it('of a text tool has none', () => {
+    const read = readUrlTemplate('https://a.test/{x}', { allowPlaces: false })
+    expect(read).toMatchObject({ ok: true, template: { places: [] } })
+  })
+
+  it.each(['', 'x', '/path', 'file:///etc/passwd', 'http://', '{a}{b}', 'http://a.test:{port}/'])(
+    'is refused: %s',
+    (text) => {
+      expect(readUrlTemplate(text, { allowPlaces: true }).ok).toBe(false)
+    },
+  )
+
+  it.each(['http://{host}:{port}/', 'http://{user}@a.test/', '{scheme}://a.test/'])(
+    'has no places in scheme, user or port: %s',
+    (text) => {
+      expect(readUrlTemplate(text, { allowPlaces: true }).ok).toBe(false)
+    },
+  )
+})
+
+describe('[U1] a value', () => {
+  it.each([
+    ['a/b', 'a%2Fb'],
+    ['../admin', '..%2Fadmin'],
+    ['%2e%2e%2f', '%252e%252e%252f'],
+    ['a?b#c&d=e', 'a%3Fb%23c%26d%3De'],
+    ['é\ud800', '%C3%A9%EF%BF%BD'],
+    [5, '5'],
+    [true, 'true'],
+    [['a', 'b'], 'a%2Cb'],
+    ['...', '...'],
+  ])('stays in its segment: %j', (value, expected) => {
+    expect(fill('https://a.test/users/{id}/posts', { id: value })).toBe(
+      `https://a.test/users/${expected}/posts`,
+    )
+  })
+
+  it.each(['', '.', '..'])('that would change the path is refused: %j', (id) => {
+    expect(fill('https://a.test/users/{id}', { id })).toBe(
+      `refused: id must not make the path segment "${id}"`,
+    )
+    expect(fill('https://a.test/v{id}', { id })).toBe(`https://a.test/v${id}`)
+  })
+
+  it('that would change the path together with another is refused', () => {
+    expect(fill('https://a.test/{a}{b}/c', { a: '.', b: '.' })).toMatch(/^refused: a and b/)
+  })
+
+  it('stays in its field of the query', () => {
+    expect(fill('https://a.test/?q={q}&r=1', { q: 'x&r=2#' })).toBe(
+      'https://a.test/?q=x%26r%3D2%23&r=1',
+    )
+    expect(fill('https://a.test?q={q}', { q: '' })).toBe('https://a.test?q=')
+  })
+
+  it('that is missing or no text is refused, all of them at once', () => {
+    expect(fill('https://a.test/{a}/{b}/{c}', { a: null, b: {} })).toBe(
+      'refused: a must be text or a number; b must be text or a number; c must be text or a number',
+    )
+  })
+})
+
+describe('[U2] a value in the host', () => {
+  it('is a part of a name', () => {
+    expect(fill('https://{region}.a.test:8443/x', { region: 'eu-1.b' })).toBe(
+      'https://eu-1.b.a.test:8443/x',
+    )
+  })
+
+  it.each(['evil.test/', 'evil.test#', 'a@b', 'evil:80', 'x?', '', '-', '[::1]', 'a\\b', '..'])(
+    'that is more than that is refused: %j',
+    (host) => {
+      expect(fill('https://{host}/x', { host })).toMatch(
+        /^refused: host must be a part of a host name/,
+      )
+    },
+  )
+
+  it('may be the whole URL', () => {
+    expect(fill('{url}', { url: 'https://a.test/x?y' })).toBe('https://a.test/x?y')
+    expect(fill('{url}', { url: 'file:///etc/passwd' })).toMatch(/^refused: url must be an http/)
+    expect(fill('{url}', { url: 'x' })).toMatch(/^refused: url must be an http/)
+  })
+})

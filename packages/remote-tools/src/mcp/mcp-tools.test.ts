@@ -1,0 +1,316 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { runTool, type AgentTool, type RunToolOptions, type ToolProgress } from '@tutti/core'
+import { fakeClock, scriptedReviewer } from '@tutti/testing'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import { mcpTools, type McpTools } from './mcp-tools.ts'
+
+import type { McpProgram, McpToolsOptions } from './options.ts'
+
+const SERVER = fileURLToPath(new URL('../../test/servers/mcp-server.ts', import.meta.url))
+const PROGRAM: McpProgram = { command: process.execPath, args: [SERVER], killGraceMs: 0 }
+
+async function connect(
+  options: McpToolsOptions = {},
+  program: Partial<McpProgram> = {},
+): Promise<McpTools> {
+  const imported = await mcpTools({ ...PROGRAM, ...program }, options)
+  onTestFinished(() => imported.close())
+  return imported
+}
+
+function named({ tools }: Pick<McpTools, 'tools'>, name: string): AgentTool {
+  const tool = tools.find((one) => one.name === name)
+  if (tool === undefined) throw new Error(`no tool ${name}`)
+  return tool
+}
+
+async function call(
+  imported: Pick<McpTools, 'tools'>,
+  name: string,
+  { input = {}, ...options }: RunToolOptions & { readonly input?: object } = {},
+) {
+  const made = { id: 'c', name, arguments: JSON.stringify(input) }
+  return runTool(named(imported, name), made, options)
+}
+
+describe('the tools of a server', () => {
+  it('are all there, over all pages, with names that fit and differ', async () => {
+    const imported = await connect()
+    expect(imported.tools.map(({ name }) => name)).toEqual([
+      'echo',
+      'a_b_c',
+      'a_b_c_2',
+      'fail',
+      'fail-silently',
+      'throw',
+      'media',
+      'count',
+      'progress',
+      'wait',
+      'cancelled',
+      'env',
+      'pid',
+      'spawn',
+      'noise',
+      'crash',
+      'grow',
+    ])
+    expect(imported.skipped).toEqual([])
+    expect((await call(imported, 'a_b_c_2')).result.output).toBe('odd too')
+  })
+
+  it('have the schema and description of the server', async () => {
+    const imported = await connect()
+    expect(named(imported, 'echo')).toMatchObject({
+      description: 'Says what it is told',
+      kind: 'typed',
+      inputSchema: {
+        type: 'object',
+        properties: { message: { type: 'string' }, times: { type: 'integer', minimum: 1 } },
+        required: ['message'],
+      },
+    })
+    expect(named(imported, 'count').outputSchema).toMatchObject({ required: ['n'] })
+    expect(named(imported, 'fail').description).toBe('fail')
+  })
+
+  it('can be chosen, and named with a prefix', async () => {
+    const imported = await connect({
+      prefix: 'test_',
+      include: ['echo', 'fail', 'nope'],
+      exclude: ['fail'],
+    })
+    expect(imported.tools.map(({ name }) => name)).toEqual(['test_echo'])
+    expect(imported.skipped).toEqual([{ name: 'nope', reason: 'the server has no such tool' }])
+    const { result } = await call(imported, 'test_echo', { input: { message: 'hi' } })
+    expect(result.output).toBe('{"message":"hi"}')
+  })
+
+  it('may be called again when they say that it does no harm', async () => {
+    const imported = await connect()
+    const idempotent = imported.tools.filter((tool) => tool.idempotent).map(({ name }) => name)
+    expect(idempotent).toEqual(['echo', 'a_b_c_2'])
+  })
+
+  it('need approval as is said', async () => {
+    const asked = async (approve: NonNullable<McpToolsOptions['approve']>): Promise<string> => {
+      const imported = await connect({ approve, include: ['echo', 'count', 'fail'] })
+      const asking = imported.tools.filter(({ requireApproval }) => requireApproval)
+      return asking.map(({ name }) => name).join(' ')
+    }
+    expect(await asked('none')).toBe('')
+    expect(await asked('all')).toBe('echo fail count')
+    expect(await asked('destructive')).toBe('fail')
+    expect(await asked(({ name }) => name === 'count')).toBe('count')
+  })
+
+  it('are not called before the reviewer agrees', async () => {
+    const imported = await connect({ approve: 'all', include: ['echo'] })
+    const reviewer = scriptedReviewer(['REJECT'])
+    const { result } = await call(imported, 'echo', { input: { message: 'hi' }, reviewer })
+    expect(result.success).toBe(false)
+    expect((await call(imported, 'echo', { input: { message: 'hi' } })).end).toBe('misconfigured')
+  })
+
+  it('are asked for anew when the server says so', async () => {
+    const changed = Promise.withResolvers<void>()
+    const imported = await connect({
+      onChange() {
+        changed.resolve()
+      },
+    })
+    const before = imported.tools
+    await call(imported, 'grow')
+    await changed.promise
+    expect(imported.tools).toBe(before)
+    expect((await imported.refresh()).map(({ name }) => name)).toContain('grown')
+    expect((await call(imported, 'grown')).result.output).toBe('grown')
+  })
+})
+
+describe('a call', () => {
+  it('with input that does not fit never reaches the server', async () => {
+    const { result } = await call(await connect(), 'echo', { input: { times: 0 } })
+    expect(result.errorMessage).toMatch(/^Invalid input for "echo": .*message is required/)
+  })
+
+  it('that fails is a failure, and the next one works', async () => {
+    const imported = await connect()
+    expect((await call(imported, 'fail')).result).toMatchObject({
+      success: false,
+      errorMessage: 'no such file',
+    })
+    expect((await call(imported, 'fail-silently')).result.errorMessage).toBe(
+      'The tool failed and did not say why',
+    )
+    expect((await call(imported, 'throw')).result.errorMessage).toMatch(
+      /^MCP call failed: .*the tool broke/,
+    )
+    expect((await call(imported, 'pid')).result.success).toBe(true)
+  })
+
+  it('gives text, and names what is no text', async () => {
+    expect((await call(await connect(), 'media')).result.output.split('\n')).toEqual([
+      'look',
+      '[image: image/png, 10 bytes]',
+      '[audio: audio/wav, 11 bytes]',
+      '[resource file:///a: a (text/x)]',
+      '[resource file:///b]',
+      'bee',
+      '[resource file:///c (x/y): 3 bytes]',
+    ])
+  })
+
+  it('gives its value, also one that does not match its schema, unless that is to fail', async () => {
+    const imported = await connect()
+    expect((await call(imported, 'count', { input: { n: 1 } })).result).toEqual({
+      success: true,
+      output: '{"n":1}',
+      structured: { n: 1 },
+    })
+    const wrong = { input: { n: null } }
+    expect((await call(imported, 'count', wrong)).result.structured).toEqual({ n: null })
+    const strict = await connect({ outputCheck: 'strict' })
+    expect((await call(strict, 'count', wrong)).result.errorMessage).toMatch(/^Invalid output/)
+  })
+
+  it('tells of its progress', async () => {
+    const told: ToolProgress[] = []
+    const { result } = await call(await connect(), 'progress', {
+      onProgress: (_, progress) => told.push(progress),
+    })
+    expect(result.output).toBe('done')
+    expect(told).toEqual([
+      { message: '1 of 4', fraction: 0.25 },
+      { message: 'half' },
+      { message: '9 of 4', fraction: 1 },
+    ])
+  })
+
+  it('is cancelled at the server when it is here, by a caller or by its time limit', async () => {
+    const imported = await connect({ timeoutMs: 1000 })
+    const controller = new AbortController()
+    const waiting = call(imported, 'wait', { signal: controller.signal })
+    await call(imported, 'pid')
+    controller.abort()
+    expect((await waiting).end).toBe('cancelled')
+    const clock = fakeClock()
+    const timed = call(imported, 'wait', { clock })
+    await call(imported, 'pid')
+    await clock.advance(1000)
+    expect((await timed).end).toBe('timed_out')
+    expect((await call(imported, 'cancelled')).result.output).toBe('2')
+  })
+
+  it('does not mind a server that writes logs to stdout', async () => {
+    expect((await call(await connect(), 'noise')).result.output).toBe('after the noise')
+  })
+})
+
+describe('[M1] a server that ends', () => {
+  it('fails the calls under way with its last words, and is started anew by the next', async () => {
+    const imported = await connect()
+    const waiting = call(imported, 'wait')
+    const first = (await call(imported, 'pid')).result.output
+    const crashed = await call(imported, 'crash')
+    const message = `MCP call failed: MCP server "${process.execPath}" ended: it exited with code 3: out of luck`
+    expect(crashed.result.errorMessage).toBe(message)
+    expect((await waiting).result.errorMessage).toBe(message)
+    const [second, third] = await Promise.all([call(imported, 'pid'), call(imported, 'pid')])
+    expect(second.result.output).toMatch(/^\d+$/)
+    expect(second.result.output).not.toBe(first)
+    expect(third.result.output).toBe(second.result.output)
+  })
+
+  it('and cannot be started is a failure of each call', async () => {
+    const crash = `const fs = require('node:fs'); if (fs.existsSync(process.env.MARK)) { console.error('again'); process.exit(4) }; fs.writeFileSync(process.env.MARK, ''); import(process.argv[1])`
+    const mark = `${import.meta.dirname}/.mark-${process.pid}-${Date.now()}`
+    onTestFinished(() => import('node:fs/promises').then(({ rm }) => rm(mark, { force: true })))
+    const imported = await connect({}, { args: ['-e', crash, SERVER], env: { MARK: mark } })
+    await call(imported, 'crash')
+    for (let count = 0; count < 2; count += 1) {
+      const { result } = await call(imported, 'pid')
+      expect(result.errorMessage).toBe(
+        `MCP call failed: Cannot connect to MCP server "${process.execPath}": it exited with code 4: again`,
+      )
+    }
+  })
+
+  it('or never starts is an error of the import that says why', async () => {
+    await expect(mcpTools({ command: 'no-such-program' })).rejects.toThrow(
+      'Cannot connect to MCP server "no-such-program": Failed to start process: there is no program "no-such-program"',
+    )
+    const args = ['-e', 'console.error("bad config"); process.exit(2)']
+    await expect(mcpTools({ ...PROGRAM, args })).rejects.toThrow(
+      'it exited with code 2: bad config',
+    )
+    await expect(mcpTools({ command: '', args: ['\0'] })).rejects.toThrow(TypeError)
+  })
+
+  it('does not speak in time is an error of the import, and is ended', async () => {
+    const args = ['-e', 'setInterval(() => {}, 1000)']
+    const connecting = mcpTools({ ...PROGRAM, args }, { connectTimeoutMs: 300 })
+    await expect(connecting).rejects.toThrow(/^Cannot connect to MCP server .*timed out/i)
+  })
+})
+
+describe('the program of a server', () => {
+  it('gets the variables that are listed and no secret', async () => {
+    const imported = await connect({}, { env: { MY_TOKEN: 't' } })
+    const { output } = (await call(imported, 'env')).result
+    const names = output.split(' ')
+    expect(names).toContain('MY_TOKEN')
+    expect(names).toContain('PATH')
+    expect(names).not.toContain('VITEST')
+  })
+
+  it('ends with the import, and with all that it has started', async () => {
+    const imported = await connect()
+    const pids = [await call(imported, 'pid'), await call(imported, 'spawn')].map(({ result }) =>
+      Number(result.output),
+    )
+    expect(pids.map(isAlive)).toEqual([true, true])
+    await imported.close()
+    expect(pids.map(isAlive)).toEqual([false, false])
+    const message = `MCP call failed: MCP server "${process.execPath}" was closed`
+    expect((await call(imported, 'pid')).result.errorMessage).toBe(message)
+    await imported.close()
+  })
+
+  it('[M3] does not keep this process alive', async () => {
+    const door = new URL('mcp-tools.ts', import.meta.url).href
+    const program = `
+      import { mcpTools } from ${JSON.stringify(door)}
+      import { runTool } from '@tutti/core'
+      const { tools } = await mcpTools(${JSON.stringify(PROGRAM)})
+      const tool = tools.find(({ name }) => name === 'pid')
+      const { result } = await runTool(tool, { id: 'c', name: 'pid', arguments: '' })
+      console.log(result.output)`
+    const args = ['-C', '@tutti/source', '--input-type=module', '-e', program]
+    const child = spawn(process.execPath, args, { cwd: import.meta.dirname })
+    let output = ''
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk)
+    })
+    const [code] = await once(child, 'close')
+    expect(code).toBe(0)
+    expect(output).toMatch(/^\d+\n$/)
+  })
+})
+
+/** Whether a process runs; one that has ended and is not yet collected does not. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return (
+      process.platform !== 'linux' || !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    )
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,147 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { runTool, type ToolProgress } from '@tutti/core'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+import { mcpTools, type McpTools } from './mcp-tools.ts'
+
+import type { AddressInfo } from 'node:net'
+import type { McpServer, McpToolsOptions } from './options.ts'
+
+const require = createRequire(import.meta.url)
+const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+
+async function connect(server: McpServer, options?: McpToolsOptions): Promise<McpTools> {
+  const imported = await mcpTools(server, options)
+  onTestFinished(() => imported.close())
+  return imported
+}
+
+const stdio = (): Promise<McpServer> =>
+  Promise.resolve({ command: process.execPath, args: [EVERYTHING, 'stdio'], killGraceMs: 0 })
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // NOTE: a server that listens on a port has an address of this kind.
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Starts the server on a port and waits until it says that it listens. */
+async function listening(mode: string, port: number): Promise<{ end(): Promise<void> }> {
+  const child = spawn(process.execPath, [EVERYTHING, mode], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve()
+    })
+  })
+  const end = (): Promise<void> => {
+    child.kill('SIGKILL')
+    return ended
+  }
+  onTestFinished(end)
+  child.stdout.resume()
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (/listening|running on port/i.test(line)) break
+  }
+  child.stderr.resume()
+  return { end }
+}
+
+const http = async (): Promise<McpServer> => {
+  const port = await freePort()
+  await listening('streamableHttp', port)
+  return { url: `http://127.0.0.1:${port}/mcp` }
+}
+
+const sse = async (): Promise<McpServer> => {
+  const port = await freePort()
+  await listening('sse', port)
+  return { url: `http://127.0.0.1:${port}/sse` }
+}
+
+async function call(
+  { tools }: McpTools,
+  name: string,
+  input: object = {},
+  onProgress: (progress: ToolProgress) => void = () => undefined,
+) {
+  const tool = tools.find((one) => one.name === name)
+  if (tool === undefined) throw new Error(`no tool ${name}`)
+  const made = { id: 'c', name, arguments: JSON.stringify(input) }
+  const options = { onProgress: (_: unknown, progress: ToolProgress) => onProgress(progress) }
+  return (await runTool(tool, made, options)).result
+}
+
+describe.each([
+  ['stdio', stdio],
+  ['streamable HTTP', http],
+  ['SSE', sse],
+])('the reference server over %s', (_, start) => {
+  it('gives its tools, and each kind of answer', async () => {
+    const imported = await connect(await start())
+    expect(imported.skipped).toEqual([])
+    expect(imported.tools.length).toBeGreaterThanOrEqual(10)
+    expect((await call(imported, 'echo', { message: 'hello' })).output).toBe('Echo: hello')
+    expect((await call(imported, 'get-sum', { a: 2, b: '3' })).output).toMatch(/5/)
+    expect((await call(imported, 'get-sum', { a: 'x' })).errorMessage).toMatch(/^Invalid input/)
+    const weather = await call(imported, 'get-structured-content', { location: 'Chicago' })
+    expect(weather.structured).toMatchObject({ temperature: expect.any(Number) })
+    const image = await call(imported, 'get-tiny-image')
+    expect(image.output).toMatch(/\[image: image\/png, \d+ bytes\]/)
+    expect(image.output.length).toBeLessThan(500)
+    const told: ToolProgress[] = []
+    await call(imported, 'trigger-long-running-operation', { duration: 0.05, steps: 2 }, (one) => {
+      told.push(one)
+    })
+    expect(told.at(-1)).toMatchObject({ fraction: 1 })
+  })
+})
+
+describe('an HTTP server', () => {
+  it('[M2] that has started anew has forgotten the session, and the call is made in a new one', async () => {
+    const port = await freePort()
+    const first = await listening('streamableHttp', port)
+    const imported = await connect({ url: `http://127.0.0.1:${port}/mcp` })
+    expect((await call(imported, 'echo', { message: 'a' })).output).toBe('Echo: a')
+    await first.end()
+    const down = await call(imported, 'echo', { message: 'b' })
+    expect(down.errorMessage).toMatch(/^MCP call failed: /)
+    await listening('streamableHttp', port)
+    expect((await call(imported, 'echo', { message: 'c' })).output).toBe('Echo: c')
+  })
+
+  it('that is not there, or is no MCP server, is an error of the import', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/mcp?key=secret`
+    const failing = mcpTools({ url })
+    await expect(failing).rejects.toThrow(
+      /^Cannot connect to MCP server http:\/\/127\.0\.0\.1:\d+: /,
+    )
+    await expect(failing).rejects.not.toThrow(/secret/)
+    await expect(mcpTools({ url: 'ftp://a.test' })).rejects.toThrow('must be an http or https URL')
+  })
+})
+
+describe('a client of the author', () => {
+  it('is used and left open', async () => {
+    const server = await http()
+    if (!('url' in server)) throw new Error('not HTTP')
+    const client = new Client({ name: 'mine', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))
+    onTestFinished(() => client.close())
+    const imported = await connect({ client })
+    expect((await call(imported, 'echo', { message: 'hello' })).output).toBe('Echo: hello')
+    await imported.close()
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0)
+    expect((await call(imported, 'echo', { message: 'x' })).errorMessage).toMatch(/was closed/)
+  })
+})

@@ -1,0 +1,58 @@
+/** The operations of a document, and what is said of each. Pure. */
+import { objectOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
+
+import type { OpenApiOperation } from './options.ts'
+
+/** An operation of a document. */
+export interface FoundOperation extends OpenApiOperation {
+  readonly operation: JsonObject
+  readonly pathItem: JsonObject
+}
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
+
+/** Every operation, in the order of the document. */
+export function operationsOf(document: OpenApiDocument): readonly FoundOperation[] {
+  return Object.entries(objectOf(document.root['paths'])).flatMap(([path, given]) => {
+    const pathItem = document.resolve(given)
+    return METHODS.filter((method) => method in pathItem).map((method) => {
+      const operation = objectOf(pathItem[method])
+      const tags = operation['tags']
+      return {
+        id: textOf(operation['operationId']) ?? `${method.toUpperCase()} ${path}`,
+        method: method.toUpperCase(),
+        path,
+        tags: Array.isArray(tags) ? tags.map(String) : [],
+        deprecated: operation['deprecated'] === true,
+        operation,
+        pathItem,
+      }
+    })
+  })
+}
+
+/** Characters of a description, at most: those of an operation may be pages long. */
+export const MAX_DESCRIPTION_LENGTH = 1000
+
+/** What the tool of an operation does: its summary and description, cut where they are long. */
+export function descriptionOf({ operation, method, path }: FoundOperation): string {
+  const parts = [operation['summary'], operation['description']]
+    .map((part) => textOf(part)?.trim() ?? '')
+    .filter((part, index, all) => part !== '' && all.indexOf(part) === index)
+  const text = parts.join('\n')
+  if (text === '') return `${method} ${path}`
+  if (text.length <= MAX_DESCRIPTION_LENGTH) return text
+  return `${text.slice(0, MAX_DESCRIPTION_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+}
+
+/** The schema of the JSON that comes back when all went well; undefined when there is none. */
+export function answerSchema(document: OpenApiDocument, operation: JsonObject): unknown {
+  const responses = objectOf(operation['responses'])
+  const [status] = Object.keys(responses)
+    .filter((code) => /^2(\d\d|XX)$/i.test(code))
+    .toSorted()
+  if (status === undefined) return undefined
+  const content = objectOf(document.resolve(responses[status])['content'])
+  const type = Object.keys(content).find((one) => /^[^;]*[/+]json\b/i.test(one))
+  return type === undefined ? undefined : objectOf(content[type])['schema']
+}

@@ -1,0 +1,43 @@
+/** Where the operations of a document are. Pure. */
+import { DocumentProblem, objectOf, objectsOf, textOf, type JsonObject } from './document.ts'
+
+/** Whose servers count: the first of these that has any. */
+export interface ServerScope {
+  readonly operation: JsonObject
+  readonly pathItem: JsonObject
+  readonly root: JsonObject
+}
+
+/**
+ * The URL that the path of an operation is put after, without a slash at its end. A base URL takes the
+ * place of absolute servers, and relative ones are read from it.
+ *
+ * @throws {DocumentProblem} when there is none.
+ */
+export function serverUrl(
+  { operation, pathItem, root }: ServerScope,
+  baseUrl: string | undefined,
+): string {
+  const [server] = [operation, pathItem, root].flatMap((scope) => objectsOf(scope['servers']))
+  const given = server === undefined ? '' : withVariables(server)
+  const isAbsolute = /^[a-z][a-z\d+.-]*:\/\//i.test(given)
+  const text = isAbsolute && baseUrl !== undefined ? baseUrl : given
+  if (!isAbsolute && baseUrl === undefined) {
+    const got = server === undefined ? 'no server' : `the server "${given}"`
+    throw new DocumentProblem(`the document has ${got}: set baseUrl`)
+  }
+  const url = given === '' ? URL.parse(baseUrl ?? '') : URL.parse(text, baseUrl)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new DocumentProblem(`the server "${given}" must be an http or https URL`)
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+function withVariables(server: JsonObject): string {
+  const variables = objectOf(server['variables'])
+  const url = textOf(server['url']) ?? ''
+  return url.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {
+    const value = objectOf(variables[name])['default']
+    return value === undefined ? place : String(value)
+  })
+}

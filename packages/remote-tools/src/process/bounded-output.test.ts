@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+
+import { BoundedOutput } from './bounded-output.ts'
+
+const EURO = Buffer.from('€')
+
+describe('output within the bound', () => {
+  it('is the text of all its chunks, without blanks at its ends', () => {
+    expect(textOf(100, ['\n  one ', 'two\n', '\r\n'])).toBe('one two')
+  })
+
+  it('is empty when nothing came', () => {
+    expect(textOf(1, [])).toBe('')
+    expect(textOf(1, [''])).toBe('')
+  })
+
+  it('may be as long as the bound', () => {
+    expect(textOf(4, ['ab', 'cd'])).toBe('abcd')
+  })
+
+  it('joins a character that came in two chunks', () => {
+    expect(textOf(100, [EURO.subarray(0, 1), EURO.subarray(1)])).toBe('€')
+  })
+
+  it('has U+FFFD for bytes that are no UTF-8, also at its end', () => {
+    expect(textOf(100, [Buffer.from([0x61, 0xff, 0x62, 0xe2])])).toBe('a\uFFFDb\uFFFD')
+  })
+
+  it('has no byte order mark', () => {
+    expect(textOf(100, ['\uFEFF{}'])).toBe('{}')
+  })
+})
+
+describe('output beyond the bound', () => {
+  it('is dropped, and a line says where it was cut', () => {
+    expect(textOf(3, ['abcd'])).toBe('abc\n[output truncated at 3 bytes]')
+    expect(textOf(3, ['ab', 'cd', 'ef'])).toBe('abc\n[output truncated at 3 bytes]')
+    expect(textOf(3, ['abc', 'd'])).toBe('abc\n[output truncated at 3 bytes]')
+  })
+
+  it.each([
+    [1, 'ä€😀', ''],
+    [2, 'ä€😀', 'ä'],
+    [3, 'ä€😀', 'ä'],
+    [4, 'ä€😀', 'ä'],
+    [5, 'ä€😀', 'ä€'],
+    [8, 'ä€😀', 'ä€'],
+  ])('is cut between characters: %i bytes of %s are %s', (maxBytes, text, kept) => {
+    expect(textOf(maxBytes, [text])).toBe(`${kept}\n[output truncated at ${maxBytes} bytes]`)
+  })
+
+  it('does not mistake the bytes of a broken character for a cut one', () => {
+    expect(textOf(2, [Buffer.from([0x61, 0xff, 0x62])])).toBe(
+      'a\uFFFD\n[output truncated at 2 bytes]',
+    )
+  })
+})
+
+function textOf(maxBytes: number, chunks: readonly (string | Buffer)[]): string {
+  const output = new BoundedOutput(maxBytes)
+  for (const chunk of chunks) output.add(Buffer.from(chunk))
+  return output.text()
+}

@@ -1,0 +1,183 @@
+import {
+  createLimiter,
+  createToolMetrics,
+  DEFAULT_TOOL_TIMEOUT_MS,
+  toolContext,
+  ToolResult,
+  Type,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+} from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { callTool } from '../../test/call-tool.ts'
+import { processTool } from './process-tool.ts'
+
+const { success, failure } = ToolResult
+
+const BASE = { name: 'work', description: 'Works', command: 'sh' }
+const CITY = Type.Object({ city: Type.String(), days: Type.Integer({ default: 1 }) })
+
+describe('a process tool is a tool as any other', () => {
+  it('of text, with the settings of every tool', () => {
+    const limiter = createLimiter({ maxConcurrent: 2 })
+    const tool = processTool({ ...BASE, timeoutMs: 5_000, idempotent: false, limiter })
+    expect(tool).toMatchObject({
+      name: 'work',
+      description: 'Works',
+      kind: 'text',
+      timeoutMs: 5_000,
+      idempotent: false,
+      requireApproval: false,
+      limiter,
+    })
+  })
+
+  it('with the defaults of every tool', () => {
+    const tool = processTool(BASE)
+    expect(tool).toMatchObject({ timeoutMs: DEFAULT_TOOL_TIMEOUT_MS, idempotent: true })
+    expect(tool.limiter).toBeUndefined()
+  })
+
+  it('that is counted as any other', async () => {
+    const metrics = createToolMetrics()
+    const tool = processTool({ ...BASE, args: ['-c', 'exit $(grep -c fail)'] })
+    await callTool(tool, 'ok', { metrics, agentRole: 'Analyst' })
+    await callTool(tool, 'fail', { metrics, agentRole: 'Analyst' })
+    expect(metrics.snapshot()).toMatchObject([
+      { toolName: 'work', agentRole: 'Analyst', success: 1, failure: 1, error: 0 },
+    ])
+  })
+
+  it('that is refused when it is not defined well, with every problem of its kind', () => {
+    expect(() => processTool({ ...BASE, command: '', killGraceMs: 9_000 })).toThrow(
+      'Cannot define process tool "work": command must name a program, got ""; ' +
+        'killGraceMs must be from 0 to 4000, got 9000',
+    )
+    expect(() => processTool({ ...BASE, name: 'my tool', description: '' })).toThrow(TypeError)
+  })
+})
+
+describe('a typed process tool', () => {
+  const echo = { ...BASE, command: 'cat', input: CITY }
+
+  it('gives the program the whole object, with defaults filled in', async () => {
+    const tool = processTool(echo)
+    expect(tool).toMatchObject({ kind: 'typed', inputSchema: CITY })
+    expect((await callTool(tool, { city: 'Bonn', more: true })).result.output).toMatch(
+      /^\{"input":\{"city":"Bonn",.*"days":1.*\}\}$/,
+    )
+  })
+
+  it('does not start the program for input that does not fit', async () => {
+    const tool = processTool({ ...echo, command: 'no-such-program-7' })
+    expect((await callTool(tool, { days: 'many' })).result.errorMessage).toMatch(
+      /^Invalid input for "work": .*city/,
+    )
+  })
+
+  describe('that declares its output', () => {
+    const output = Type.Object({ degrees: Type.Number() })
+
+    it.each([
+      ['as output', '{"output":{"degrees":21}}', '{"degrees":21}'],
+      ['as structured', '{"output":"21 °C","structured":{"degrees":21}}', '21 °C'],
+      ['as all that it says', '{"degrees":21}', '{"degrees":21}'],
+    ])('has the value that the program gives %s', async (_, said, text) => {
+      const tool = processTool({ ...saying(said), input: CITY, output })
+      expect(tool.outputSchema).toBe(output)
+      const { result } = await callTool(tool, { city: 'Bonn' })
+      expect(result).toEqual(success(text, { degrees: 21 }))
+    })
+
+    it('fails with a value that does not fit, when it is strict', async () => {
+      const said = saying('{"output":{"degrees":"warm"}}')
+      const tool = processTool({ ...said, input: CITY, output, outputCheck: 'strict' })
+      const { result } = await callTool(tool, { city: 'Bonn' })
+      expect(result.errorMessage).toMatch(/^Invalid output for "work": \/degrees/)
+    })
+  })
+
+  it('works in worker mode', async () => {
+    const script = `while read line; do
+      case $line in *Bonn*) echo '{"id":1,"output":{"degrees":21}}' ;; esac; done`
+    await using tool = processTool({
+      ...BASE,
+      args: ['-c', script],
+      mode: 'worker',
+      input: CITY,
+      output: Type.Object({ degrees: Type.Number() }),
+    })
+    const { result } = await callTool(tool, { city: 'Bonn' })
+    expect(result).toEqual(success('{"degrees":21}', { degrees: 21 }))
+  })
+
+  function saying(text: string) {
+    return { ...BASE, command: 'echo', args: [text] }
+  }
+})
+
+describe('a process tool that needs approval', () => {
+  const asked: ApprovalRequest[] = []
+  const reviewer = (answer: ApprovalAnswer) => ({
+    decide(request: ApprovalRequest) {
+      asked.push(request)
+      return Promise.resolve(answer)
+    },
+  })
+  const cat = { ...BASE, command: 'cat', args: ['-u', '--'], requireApproval: true }
+
+  it('shows the reviewer the command line and the start of the input', async () => {
+    const yes = reviewer({ action: 'CONTINUE' })
+    const { result } = await callTool(processTool(cat), 'hello', { reviewer: yes })
+    expect(result).toEqual(success('{"input":"hello"}'))
+    await callTool(processTool(cat), `${'x'.repeat(199)}😀`, { reviewer: yes })
+    await callTool(
+      processTool({ ...cat, input: CITY }),
+      { city: 'Bonn', days: 2 },
+      { reviewer: yes },
+    )
+    expect(asked.map(({ description }) => description)).toEqual([
+      'Execute command: cat -u --\nInput: hello',
+      `Execute command: cat -u --\nInput: ${'x'.repeat(199)}…`,
+      'Execute command: cat -u --\nInput: {"city":"Bonn","days":2}',
+    ])
+  })
+
+  it('asks in its own words, and for as long as it says', async () => {
+    const tool = processTool({
+      ...cat,
+      requireApproval: { describe: (input) => `Send ${input}?`, timeoutMs: 7 },
+    })
+    await callTool(tool, 'mail', { reviewer: reviewer({ action: 'CONTINUE' }) })
+    expect(asked.at(-1)).toMatchObject({ description: 'Send mail?', timeoutMs: 7 })
+  })
+
+  it('shows the command line also when it only says for how long', async () => {
+    const tool = processTool({ ...cat, requireApproval: { timeoutMs: 7 } })
+    await callTool(tool, 'mail', { reviewer: reviewer({ action: 'CONTINUE' }) })
+    expect(asked.at(-1)).toMatchObject({
+      description: 'Execute command: cat -u --\nInput: mail',
+      timeoutMs: 7,
+    })
+  })
+
+  it('runs with the input that the reviewer put in its place', async () => {
+    const edit = reviewer({ action: 'EDIT', input: 'bye' })
+    const { result } = await callTool(processTool(cat), 'hello', { reviewer: edit })
+    expect(result).toEqual(success('{"input":"bye"}'))
+  })
+
+  it('does not start the program when the reviewer says no, or when there is none', async () => {
+    const tool = processTool({ ...cat, command: 'no-such-program-7' })
+    const no = reviewer({ action: 'REJECT', feedback: 'not today' })
+    expect((await callTool(tool, 'hello', { reviewer: no })).result).toEqual(
+      failure('The reviewer rejected the call of "work": not today'),
+    )
+    expect((await callTool(tool, 'hello')).end).toBe('misconfigured')
+  })
+
+  it('is called without approval when its body is called directly', async () => {
+    expect(await processTool(cat).execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
+  })
+})

@@ -1,0 +1,386 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import {
+  silentLogger,
+  toolContext,
+  ToolResult,
+  type Logger,
+  type ToolCallOutcome,
+} from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+import { callTool } from '../../test/call-tool.ts'
+import { interpreterOf, LANGUAGES } from '../../test/languages.ts'
+import { children, isRunning, untilGone, untilWritten } from '../../test/processes.ts'
+import { processTool, type ProcessTool } from './process-tool.ts'
+
+import type { ProgramOptions } from './options.ts'
+
+const perl = interpreterOf('perl')
+const { success, failure } = ToolResult
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tutti-process-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
+  describe.skipIf(command === undefined)('that is on this machine', () => {
+    it.each([
+      ['answer', success(`from ${name}`)],
+      ['structured', success(`from ${name}`, { by: name })],
+      ['failure', failure(`${name} would not`)],
+      ['exit', failure('Process exited with code 3')],
+      ['plain', success(`${name} says hello`)],
+      ['empty', success('')],
+      ['signal', failure('Process was killed by SIGKILL')],
+      ['noise', success(`from ${name}`)],
+      ['echo ä€😀', success('ä€😀')],
+    ])('%s', async (wish, result) => {
+      expect((await run(wish)).result).toEqual(result)
+    })
+
+    it('complain', async () => {
+      const { result, end } = await run('complain')
+      expect({ result, end }).toEqual({ result: failure(`${name} broke`), end: 'finished' })
+    })
+  })
+
+  function run(wish: string): Promise<ToolCallOutcome> {
+    return callTool(toolOf(command ?? '', [program]), wish)
+  }
+})
+
+describe('[O1] the request', () => {
+  it('is compact JSON without a newline, and then stdin is closed', async () => {
+    expect((await callTool(node(ECHO), 'say "hi"\n')).result).toEqual(
+      success(JSON.stringify('{"input":"say \\"hi\\"\\n"}')),
+    )
+  })
+
+  it('is UTF-8, whatever the model wrote', async () => {
+    const input = 'ä€😀\u2028\0\uD800'
+    const { result } = await callTool(node(ECHO), input)
+    expect(JSON.parse(String(JSON.parse(result.output)))).toEqual({ input })
+  })
+
+  it('need not be read, however long it is', async () => {
+    const { result, end } = await callTool(toolOf('echo', ['done']), 'x'.repeat(5_000_000))
+    expect({ result, end }).toEqual({ result: success('done'), end: 'finished' })
+  })
+
+  it('that was not read is a line in the log, and nothing more', async () => {
+    const { logger, debug } = spiedLogger()
+    const tool = shell('exec <&-; echo started; sleep 0.2')
+    const { result } = await callTool(tool, 'x'.repeat(5_000_000), { logger })
+    expect(result).toEqual(success('started'))
+    expect(debug).toHaveBeenCalledWith('Program did not read its input', {
+      command: 'sh',
+      error: expect.objectContaining({ code: 'EPIPE' }) as unknown,
+    })
+  })
+
+  it('of a tool that was called directly is the same', async () => {
+    expect(await toolOf('cat').execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
+  })
+})
+
+describe('[O2] writing and reading go on at the same time', () => {
+  it('with a program that writes megabytes before it reads', async () => {
+    const tool = node(
+      `import { writeSync, readFileSync } from 'node:fs'
+      const line = 'x'.repeat(64 * 1024)
+      for (let i = 0; i < 64; i++) writeSync(1, line)
+      for (let i = 0; i < 64; i++) writeSync(2, line)
+      const { input } = JSON.parse(readFileSync(0, 'utf8'))
+      writeSync(1, '\\nread ' + input.length)`,
+      { maxOutputBytes: 10_000_000 },
+    )
+    const { result } = await callTool(tool, 'y'.repeat(4_000_000))
+    expect(result.output.length).toBe(64 * 64 * 1024 + 13)
+    expect(result.output.endsWith('\nread 4000000')).toBe(true)
+  })
+
+  it('and what is beyond the bound, a mebibyte, is read and dropped', async () => {
+    const { result } = await callTool(shell('yes ä | head -c 3000000'))
+    const kept = 'ä\n'.repeat(349_525).trim()
+    expect(result.output.slice(-50)).toBe(`${kept}\n[output truncated at 1048576 bytes]`.slice(-50))
+    expect(result.output.length).toBe(kept.length + 36)
+  })
+
+  it('of stdout and of stderr, each for itself', async () => {
+    const tool = shell('printf 12345678; printf abcdefgh >&2; exit $(cat | grep -c fail)', {
+      maxOutputBytes: 4,
+    })
+    expect((await callTool(tool, 'ok')).result).toEqual(
+      success('1234\n[output truncated at 4 bytes]'),
+    )
+    expect((await callTool(tool, 'fail')).result).toEqual(
+      failure('abcd\n[output truncated at 4 bytes]'),
+    )
+  })
+
+  it.skipIf(perl === undefined)('bytes that are no UTF-8 do no harm', async () => {
+    const tool = toolOf(perl ?? '', ['-e', 'print "a\\xff\\xe2\\x82"'])
+    expect((await callTool(tool)).result).toEqual(success('a\uFFFD\uFFFD'))
+  })
+})
+
+describe('what a program is given', () => {
+  it('is its arguments as they are: there is no shell', async () => {
+    const args = ['-e', 'console.log(JSON.stringify(process.argv.slice(1)))', '--']
+    const words = ['$HOME', '`id`', '; exit 1', '*', 'a b', '', '"', "'"]
+    const { result } = await callTool(toolOf(process.execPath, [...args, ...words]))
+    expect(JSON.parse(result.output)).toEqual(words)
+  })
+
+  it('is the directory it runs in', async () => {
+    expect((await callTool(shell('pwd -P', { cwd: folder }))).result).toEqual(success(folder))
+  })
+
+  it('is a key that is the same when the same call is made again, and the run', async () => {
+    const tool = shell('echo "$TUTTI_IDEMPOTENCY_KEY $TUTTI_RUN_ID"')
+    const options = { idempotencyKey: 'run-1/a/1/0/call', runId: 'run-1' }
+    expect((await callTool(tool, '', options)).result).toEqual(success('run-1/a/1/0/call run-1'))
+    expect((await callTool(tool)).result).toEqual(success('call'))
+  })
+
+  it('is no variable of this process that it does not need or that was not asked for', async () => {
+    process.env['TUTTI_TEST_SECRET'] = 'secret'
+    try {
+      const printed = async (options: Partial<ProgramOptions>): Promise<string> =>
+        (await callTool(shell('env | grep -c TUTTI_TEST || true', options))).result.output
+      expect(await printed({})).toBe('0')
+      expect(await printed({ env: { TUTTI_TEST_A: '1' } })).toBe('1')
+      expect(await printed({ inheritEnv: ['TUTTI_TEST_SECRET'] })).toBe('1')
+      expect(await printed({ inheritEnv: true, env: { TUTTI_TEST_A: '1' } })).toBe('2')
+    } finally {
+      delete process.env['TUTTI_TEST_SECRET']
+    }
+  })
+})
+
+describe('a program that cannot be started is a failure that says why', () => {
+  it('no such program', async () => {
+    const { result, end } = await callTool(toolOf('no-such-program-7'))
+    expect({ result, end }).toEqual({
+      result: failure('Failed to start process: there is no program "no-such-program-7"'),
+      end: 'finished',
+    })
+  })
+
+  it('no such directory', async () => {
+    const cwd = join(folder, 'gone')
+    expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
+      failure(`Failed to start process: there is no directory "${cwd}" to run it in`),
+    )
+  })
+
+  it('a file for a directory', async () => {
+    const cwd = join(folder, 'file')
+    writeFileSync(cwd, '')
+    expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
+      failure(`Failed to start process: there is no directory "${cwd}" to run it in`),
+    )
+  })
+
+  it('a file that is no program', async () => {
+    const path = join(folder, 'text')
+    writeFileSync(path, 'hello', { mode: 0o644 })
+    expect((await callTool(toolOf(path, [], { cwd: folder }))).result).toEqual(
+      failure(`Failed to start process: "${path}" may not be executed`),
+    )
+  })
+
+  it('a script whose interpreter is not there', async () => {
+    const path = join(folder, 'script')
+    writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 })
+    const failed = (command: string): ToolResult =>
+      failure(`Failed to start process: "${command}" names an interpreter that is not there`)
+    expect((await callTool(toolOf(path))).result).toEqual(failed(path))
+    expect((await callTool(toolOf('./script', [], { cwd: folder }))).result).toEqual(
+      failed('./script'),
+    )
+  })
+
+  it('more arguments than the system takes', async () => {
+    const { result } = await callTool(toolOf('echo', ['x'.repeat(3_000_000)]))
+    expect(result.errorMessage).toMatch(/^Failed to start process: spawn E2BIG/)
+  })
+
+  it('a directory of no name', async () => {
+    const error = new Error('The current directory does not exist')
+    const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
+      throw error
+    })
+    try {
+      const { result } = await callTool(toolOf('echo'))
+      expect(result.errorMessage).toMatch(
+        /^Failed to start process: The current directory does not exist/,
+      )
+    } finally {
+      cwd.mockRestore()
+    }
+  })
+})
+
+describe('what a program says on stderr', () => {
+  it('is in the log when it succeeds, for nobody else to read', async () => {
+    const { logger, debug } = spiedLogger()
+    const { result } = await callTool(shell('cat >/dev/null; echo careful >&2; echo fine'), '', {
+      logger,
+    })
+    expect(result).toEqual(success('fine'))
+    expect(debug).toHaveBeenCalledExactlyOnceWith('Program wrote to stderr', {
+      command: 'sh',
+      stderr: 'careful',
+    })
+  })
+
+  it('is the error when it fails, and what it wrote to stdout is not', async () => {
+    const { logger, debug } = spiedLogger()
+    const tool = shell(`cat >/dev/null; echo '{"output":"x"}'; echo ' broken ' >&2; exit 1`)
+    expect((await callTool(tool, '', { logger })).result).toEqual(failure('broken'))
+    expect(debug).not.toHaveBeenCalled()
+  })
+
+  it('follows the signal that killed it', async () => {
+    const tool = shell('echo "about to die" >&2; kill -SEGV $$')
+    expect((await callTool(tool)).result).toEqual(
+      failure('Process was killed by SIGSEGV: about to die'),
+    )
+  })
+
+  it('may be logged by a logger that throws', async () => {
+    const debug = vi.fn<Logger['debug']>(() => {
+      throw new Error('The log is full')
+    })
+    const { result } = await callTool(shell('cat >/dev/null; echo careful >&2; echo fine'), '', {
+      logger: { ...silentLogger, debug },
+    })
+    expect(debug).toHaveBeenCalledOnce()
+    expect(result).toEqual(success('fine'))
+  })
+})
+
+describe('[O3] a call that is aborted ends when its program has, and so does all it has started', () => {
+  it('by its time limit, which tells the caller at once', async () => {
+    const clock = fakeClock()
+    const pids = join(folder, 'timed-out')
+    const tool = shell(`sleep 300 & echo $$ $! > ${pids}; wait`, { timeoutMs: 250, clock })
+    const running = callTool(tool, '', { clock })
+    const [program, grandchild] = pidsOf(await untilWritten(pids))
+    await clock.advance(250)
+    const { result, end } = await running
+    expect({ result, end }).toEqual({
+      result: failure('Tool "sh" timed out after 250 ms'),
+      end: 'timed_out',
+    })
+    await untilGone(program)
+    await untilGone(grandchild)
+  })
+
+  it('by its caller', async () => {
+    const controller = new AbortController()
+    const pids = join(folder, 'cancelled')
+    const tool = shell(`sleep 300 & echo $$ $! > ${pids}; wait`)
+    const running = callTool(tool, '', { signal: controller.signal })
+    const [program, grandchild] = pidsOf(await untilWritten(pids))
+    controller.abort()
+    expect((await running).end).toBe('cancelled')
+    expect(isRunning(program)).toBe(false)
+    await untilGone(grandchild)
+  })
+
+  it('and says what ended it to whoever called it directly', async () => {
+    const controller = new AbortController()
+    const path = join(folder, 'direct')
+    const context = toolContext<string>({ signal: controller.signal })
+    const tool = shell(`echo $$ > ${path}; exec sleep 300`)
+    // A context made by hand has a signal of its own.
+    const running = tool.execute('', { ...context, signal: controller.signal })
+    await untilWritten(path)
+    controller.abort(new Error('Enough'))
+    expect(await running).toEqual(failure('Process "sh" was ended: Enough'))
+  })
+
+  it('also when that was before the program was started: then it never is', async () => {
+    const path = join(folder, 'never')
+    const tool = shell(`echo $$ > ${path}`)
+    const context = { ...toolContext<string>(), signal: AbortSignal.abort(new Error('Enough')) }
+    expect(await tool.execute('', context)).toEqual(failure('Process "sh" was ended: Enough'))
+    expect(() => writeFileSync(path, '', { flag: 'wx' })).not.toThrow()
+  })
+
+  it('also while the program is being started', async () => {
+    const controller = new AbortController()
+    const context = { ...toolContext<string>(), signal: controller.signal }
+    const running = shell('exec sleep 300').execute('', context)
+    controller.abort(new Error('Enough'))
+    expect(await running).toEqual(failure('Process "sh" was ended: Enough'))
+    expect(children()).toEqual([])
+  })
+})
+
+describe('a tool that is closed', () => {
+  it('ends what it runs, and takes no more calls', async () => {
+    const path = join(folder, 'closed')
+    const tool = shell(`echo $$ > ${path}; exec sleep 300`)
+    const running = callTool(tool)
+    const pid = Number(await untilWritten(path))
+    await tool.close()
+    expect(isRunning(pid)).toBe(false)
+    expect((await running).result).toEqual(failure('Process "sh" was ended: Tool is closed'))
+    expect((await callTool(tool)).result).toEqual(failure('Tool is closed'))
+    await tool.close()
+  })
+
+  it('is closed by the end of a block that uses it', async () => {
+    let used: ProcessTool<string> | undefined
+    {
+      await using tool = toolOf('echo', ['hi'])
+      used = tool
+      expect((await callTool(tool)).result).toEqual(success('hi'))
+    }
+    expect((await callTool(used)).result).toEqual(failure('Tool is closed'))
+  })
+})
+
+const ECHO = `let text = ''
+for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+console.log(JSON.stringify(text))`
+
+type Settings = Partial<ProgramOptions> & { readonly timeoutMs?: number }
+
+function toolOf(
+  command: string,
+  args: readonly string[] = [],
+  settings: Settings = {},
+): ProcessTool<string> {
+  const name = command.split('/').at(-1)?.replaceAll('.', '-') ?? ''
+  return processTool({ name, description: 'Runs a program', command, args, ...settings })
+}
+
+function shell(script: string, settings: Settings = {}): ProcessTool<string> {
+  return toolOf('sh', ['-c', script], settings)
+}
+
+function node(script: string, settings: Settings = {}): ProcessTool<string> {
+  return toolOf(process.execPath, ['--input-type=module', '--eval', script], settings)
+}
+
+function spiedLogger() {
+  const debug = vi.fn<Logger['debug']>()
+  return { debug, logger: { ...silentLogger, debug } }
+}
+
+function pidsOf(text: string): readonly [number, number] {
+  const [first = 0, second = 0] = text.split(' ').map(Number)
+  return [first, second]
+}

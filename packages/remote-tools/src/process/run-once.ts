@@ -1,0 +1,98 @@
+/**
+ * One call by a program of its own: the subprocess protocol of the remote tools seed.
+ *
+ *   {"input": …} ─stdin─▶ program ─stdout, stderr, exit─▶ ToolResult
+ *
+ * O1 The request is compact JSON without a newline, and stdin is closed after it. A program that does
+ *    not read it is none the worse.
+ * O2 Writing and reading go on at the same time, so that neither side waits for the other.
+ * O3 A call that is aborted ends when its program has, and all it has started is ended with it.
+ */
+import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
+
+import { BoundedOutput } from './bounded-output.ts'
+import { logDebug } from './log-debug.ts'
+import { readAnswer } from './read-answer.ts'
+import { startProgram, type ProgramExit, type RunningProgram } from './running-program.ts'
+
+import type { ResolvedProgramOptions } from './options.ts'
+
+/** One call of a process tool. */
+export interface Call {
+  readonly input: unknown
+  readonly context: ToolContext
+}
+
+/** Starts the program, gives it the input and reads its answer; `closing` ends it as the call's signal does. */
+export async function runOnce(
+  { input, context }: Call,
+  options: ResolvedProgramOptions,
+  { closing }: { readonly closing: AbortSignal },
+): Promise<ToolResult> {
+  const { signal, logger } = context
+  if (signal.aborted) return interrupted(options, signal)
+  const request = JSON.stringify({ input })
+  const start = await startProgram(options, callVariables(context))
+  if (!start.ok) return ToolResult.failure(start.message)
+  const { program } = start
+  const stdout = collect(program.stdout, options.maxOutputBytes)
+  const stderr = collect(program.stderr, options.maxOutputBytes)
+  program.stdin.on('error', (error) => {
+    logDebug(logger, 'Program did not read its input', { command: options.command, error })
+  })
+  program.stdin.end(request)
+  const exit = await exitOrEnd(program, [signal, closing])
+  if (exit === undefined) return interrupted(options, signal.aborted ? signal : closing)
+  const said = stderr.text()
+  if (exit.code !== 0) return ToolResult.failure(exitFailure(exit, said))
+  if (said !== '') {
+    logDebug(logger, 'Program wrote to stderr', { command: options.command, stderr: said })
+  }
+  return readAnswer(stdout.text(), options)
+}
+
+/** What a call that was aborted comes to. */
+export function interrupted({ command }: ResolvedProgramOptions, signal: AbortSignal): ToolResult {
+  return ToolResult.failure(`Process "${command}" was ended: ${errorMessage(signal.reason)}`)
+}
+
+/** What a program is told of its call, besides the input. */
+function callVariables({ idempotencyKey, runId }: ToolContext): Record<string, string> {
+  return {
+    TUTTI_IDEMPOTENCY_KEY: idempotencyKey,
+    ...(runId === undefined ? {} : { TUTTI_RUN_ID: runId }),
+  }
+}
+
+function collect(pipe: RunningProgram['stdout'], maxBytes: number): BoundedOutput {
+  const output = new BoundedOutput(maxBytes)
+  pipe.on('data', (chunk: Uint8Array) => {
+    output.add(chunk)
+  })
+  return output
+}
+
+/** How the program ended by itself; nothing when a signal aborted first, and all of it is gone. */
+async function exitOrEnd(
+  program: RunningProgram,
+  signals: readonly AbortSignal[],
+): Promise<ProgramExit | undefined> {
+  const aborted = Promise.withResolvers<undefined>()
+  const end = (): void => {
+    void program.end().then(() => {
+      aborted.resolve(undefined)
+    })
+  }
+  for (const signal of signals) signal.addEventListener('abort', end, { once: true })
+  const isAborted = (): boolean => signals.some((signal) => signal.aborted)
+  if (isAborted()) end()
+  const exit = await Promise.race([program.ended, aborted.promise])
+  for (const signal of signals) signal.removeEventListener('abort', end)
+  return isAborted() ? undefined : exit
+}
+
+/** Why a program failed that did not exit with code 0: what it says itself, or how it ended. */
+function exitFailure({ code, signal }: ProgramExit, stderr: string): string {
+  if (signal === null) return stderr === '' ? `Process exited with code ${code}` : stderr
+  return `Process was killed by ${signal}${stderr === '' ? '' : `: ${stderr}`}`
+}

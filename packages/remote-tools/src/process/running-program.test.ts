@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { fakeClock } from '@tutti/testing'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+
+import { interpreterOf } from '../../test/languages.ts'
+import { isRunning, until, untilGone, untilWritten } from '../../test/processes.ts'
+import { resolveProgramOptions, type ProgramOptions } from './options.ts'
+import { DRAIN_MS, startProgram, type RunningProgram } from './running-program.ts'
+
+const perl = interpreterOf('perl') ?? ''
+const hasPerl = perl !== ''
+
+/** Only Linux tells which processes carry a mark. */
+const isLinux = process.platform === 'linux'
+
+let folder: string
+let count = 0
+/** What a test leaves running on purpose. */
+const leftovers: number[] = []
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tutti-process-'))
+})
+afterEach(() => {
+  for (const pid of leftovers.splice(0)) process.kill(pid, 'SIGKILL')
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+describe('[P1] to end a program', () => {
+  it('is to ask it first, so that it can clean up', async () => {
+    const path = newPath()
+    const program = await shell(`trap 'echo cleaned > ${path}; exit 0' TERM
+      echo ready; while :; do sleep 0.01; done`)
+    await lineOf(program)
+    await program.end()
+    expect(await untilWritten(path)).toBe('cleaned')
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it.runIf(hasPerl)('is to kill it when it does not care, after its time to clean up', async () => {
+    const clock = fakeClock()
+    const program = await stubborn({ clock, killGraceMs: 700 })
+    const ending = program.end()
+    await clock.advance(699)
+    expect(isRunning(program.pid)).toBe(true)
+    await clock.advance(1)
+    await ending
+    expect(isRunning(program.pid)).toBe(false)
+    expect(await program.ended).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(clock.pending).toBe(0)
+  })
+
+  it.runIf(hasPerl)('is to kill it at once when it has no time to clean up', async () => {
+    const clock = fakeClock()
+    const program = await stubborn({ clock, killGraceMs: 0 })
+    await program.end()
+    expect(isRunning(program.pid)).toBe(false)
+  })
+
+  it('is done once, however often it is asked for', async () => {
+    const program = await shell('exec sleep 300')
+    const first = program.end()
+    expect(program.end()).toBe(first)
+    await first
+  })
+
+  it('is to end what it has started, also what started by that', async () => {
+    const path = newPath()
+    const program = await shell(`sh -c 'sleep 300 & echo $$ $! > ${path}; wait' & wait`)
+    const pids = (await untilWritten(path)).split(' ').map(Number)
+    await program.end()
+    await Promise.all(pids.map(untilGone))
+  })
+
+  it.runIf(hasPerl)('is to wait for what cleans up after the program has gone', async () => {
+    const path = newPath()
+    const child = `$SIG{TERM} = sub { select undef, undef, undef, 0.3; say_to("cleaned"); exit };
+      sub say_to { open my $f, ">", "${path}"; print $f "$_[0]\\n" } say_to("ready"); sleep 300`
+    const program = await shell(`perl -e '${child}' & wait`, { killGraceMs: 4_000 })
+    expect(await untilWritten(path)).toBe('ready')
+    await program.end()
+    expect(await untilWritten(path)).toBe('cleaned')
+  })
+
+  it.runIf(hasPerl && isLinux)('is to end what has left its group', async () => {
+    const path = newPath()
+    const program = await shell(`${daemon(path)}; exec sleep 300`)
+    const pid = Number(await untilWritten(path))
+    await program.end()
+    expect(isRunning(program.pid)).toBe(false)
+    await untilGone(pid)
+  })
+
+  it.runIf(hasPerl && isLinux)('is to end what has left it, however many end at once', async () => {
+    const programs = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const path = newPath()
+        return { path, program: await shell(`${daemon(path)}; exec sleep 300`) }
+      }),
+    )
+    const pids = await Promise.all(
+      programs.map(async ({ path }) => Number(await untilWritten(path))),
+    )
+    await Promise.all(programs.map(({ program }) => program.end()))
+    await Promise.all(pids.map(untilGone))
+  })
+
+  it('is to end no program besides', async () => {
+    const other = await shell('exec sleep 300')
+    await (await shell('exec sleep 300')).end()
+    expect(isRunning(other.pid)).toBe(true)
+    await other.end()
+  })
+
+  it.runIf(hasPerl)('does not wait for what cannot be found and holds its pipes', async () => {
+    const path = newPath()
+    const program = await shell(`${daemon(path, 'env -i')}; exec sleep 300`, { killGraceMs: 100 })
+    leftovers.push(Number(await untilWritten(path)))
+    await program.end()
+    expect(isRunning(program.pid)).toBe(false)
+  })
+})
+
+describe('[P2] whoever waits for a program', () => {
+  it('learns how it ended when all that it wrote has been read', async () => {
+    const program = await shell('head -c 300000 /dev/zero; exit 7')
+    let bytes = 0
+    program.stdout.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    expect(await program.ended).toEqual({ code: 7, signal: null })
+    expect(bytes).toBe(300_000)
+  })
+
+  it('learns the signal that killed it', async () => {
+    const program = await shell('kill -HUP $$')
+    program.stdout.resume()
+    expect(await program.ended).toEqual({ code: null, signal: 'SIGHUP' })
+  })
+
+  it('waits only a moment for what holds its pipes, and ends that', async () => {
+    const clock = fakeClock()
+    const path = newPath()
+    const program = await shell(`sleep 300 & echo $! > ${path}`, { clock })
+    program.stdout.resume()
+    const grandchild = Number(await untilWritten(path))
+    await untilGone(program.pid)
+    await until('the wait for its pipes', () => clock.pending > 0)
+    await clock.advance(DRAIN_MS - 1)
+    expect(isRunning(grandchild)).toBe(true)
+    await clock.advance(1)
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+    await untilGone(grandchild)
+  })
+
+  it('ends what it has left in its group with pipes of its own', async () => {
+    const path = newPath()
+    const program = await shell(`sleep 300 >/dev/null 2>&1 </dev/null & echo $! > ${path}`)
+    program.stdout.resume()
+    await program.ended
+    await untilGone(Number(await untilWritten(path)))
+  })
+
+  it.runIf(hasPerl)('lets go of what it has left in a session of its own', async () => {
+    const path = newPath()
+    const program = await shell(daemon(path))
+    program.stdout.resume()
+    expect(await program.ended).toEqual({ code: 0, signal: null })
+    const pid = Number(await untilWritten(path))
+    leftovers.push(pid)
+    expect(isRunning(pid)).toBe(true)
+    expect(program.stdout.destroyed).toBe(true)
+  })
+
+  it('can wait for a while only', async () => {
+    const clock = fakeClock()
+    const program = await shell('read line; exit 0', { clock })
+    program.stdout.resume()
+    const waiting = program.endedWithin(50)
+    await clock.advance(50)
+    expect(await waiting).toBe(false)
+    program.stdin.end('\n')
+    expect(await program.endedWithin(50)).toBe(true)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+/** A shell command that starts a process with a session of its own and writes its id to `path`. */
+function daemon(path: string, prefix = ''): string {
+  const script = `use POSIX; exit if fork; POSIX::setsid(); exit if fork;
+    open my $f, ">", "${path}"; print $f "$$\\n"; close $f; sleep 300`
+  return `${prefix} ${perl} -e '${script}'`
+}
+
+/** A program that ignores SIGTERM, and has said so. */
+async function stubborn(options: Partial<ProgramOptions>): Promise<RunningProgram> {
+  const script = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
+  const program = await start(perl, ['-e', script], options)
+  await lineOf(program)
+  return program
+}
+
+function shell(script: string, options: Partial<ProgramOptions> = {}): Promise<RunningProgram> {
+  return start('sh', ['-c', script], options)
+}
+
+async function start(
+  command: string,
+  args: readonly string[],
+  options: Partial<ProgramOptions>,
+): Promise<RunningProgram> {
+  const resolved = resolveProgramOptions({ name: 'work', command, args, ...options })
+  const started = await startProgram(resolved)
+  if (!started.ok) throw new Error(started.message)
+  return started.program
+}
+
+/** Waits until the program has written something. */
+async function lineOf({ stdout }: RunningProgram): Promise<void> {
+  await new Promise((resolve) => {
+    stdout.once('data', resolve)
+  })
+}
+
+function newPath(): string {
+  count += 1
+  return join(folder, `file-${count}`)
+}

@@ -1,0 +1,270 @@
+import { createLimiter, toolContext, ToolResult } from '@tutti/core'
+import { fakeClock, type FakeClock } from '@tutti/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { callTool } from '../../../test/call-tool.ts'
+import { children, isRunning, until } from '../../../test/processes.ts'
+import {
+  ask,
+  askHeld,
+  pidOf,
+  workerTool,
+  type WorkerToolSettings,
+} from '../../../test/worker-tool.ts'
+import { processTool, type ProcessTool } from '../process-tool.ts'
+import { COOL_DOWN_MS } from './restarts.ts'
+
+import type { WorkerOptions } from './options.ts'
+
+const { success, failure } = ToolResult
+
+let clock: FakeClock
+const tools: ProcessTool<string>[] = []
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+afterEach(async () => {
+  await Promise.all(tools.splice(0).map((tool) => tool.close()))
+})
+
+describe('[L1] a call goes', () => {
+  it('to a program without work', async () => {
+    const tool = make({ size: 3 })
+    const pids: number[] = []
+    for (let index = 0; index < 4; index += 1) pids.push(await pidOf(tool))
+    expect(new Set(pids).size).toBe(1)
+  })
+
+  it('else to a new one', async () => {
+    const tool = make({ size: 2, concurrency: 2 })
+    const first = await pidOf(tool)
+    await askHeld(tool)
+    const second = await pidOf(tool)
+    expect(second).not.toBe(first)
+  })
+
+  it('else to that with the least work', async () => {
+    const tool = make({ size: 2, concurrency: 3 })
+    const first = await pidOf(tool)
+    await askHeld(tool)
+    const second = await pidOf(tool)
+    await askHeld(tool)
+    await askHeld(tool)
+    expect(await pidOf(tool)).toBe(second)
+    expect(second).not.toBe(first)
+  })
+})
+
+describe('[L2] the size of the pool', () => {
+  it('bounds the programs, however many calls there are', async () => {
+    const tool = make({ size: 2 })
+    const pids = await Promise.all(Array.from({ length: 9 }, () => pidOf(tool)))
+    expect(new Set(pids).size).toBe(2)
+  })
+
+  it('is that of programs that take calls: what is being ended is replaced at once', async () => {
+    const tool = make({}, { command: 'sh', args: ['-c', STUBBORN], clock, timeoutMs: 500 })
+    const { outcome } = await askHeld(tool, { wish: 'hang', clock })
+    await clock.advance(500)
+    expect((await outcome).end).toBe('timed_out')
+    expect(await ask(tool, 'go on')).toEqual(success('on'))
+    await clock.advance(2_000)
+  })
+})
+
+describe('[L3] a program', () => {
+  it.runIf(process.platform === 'linux')('is started for a call, and not before', async () => {
+    const tool = make({ size: 2 })
+    expect(children()).toEqual([])
+    const pid = await pidOf(tool)
+    expect(children()).toEqual([pid])
+  })
+
+  it('that dies at once is started less and less often, and at last not at all', async () => {
+    const tool = make({ maxRestarts: 3 }, { command: 'sh', args: ['-c', 'exit 9'], clock })
+    const died = failure('Worker exited with code 9')
+    expect(await ask(tool, 'a')).toEqual(died)
+    expect(await ask(tool, 'b')).toEqual(died)
+    for (const waitMs of [100, 200]) {
+      const waiting = ask(tool, 'c')
+      let isOver = false
+      void waiting.then(() => (isOver = true))
+      await until('the wait', () => clock.pending > 0)
+      await clock.advance(waitMs - 1)
+      expect(isOver).toBe(false)
+      await clock.advance(1)
+      expect(await waiting).toEqual(died)
+    }
+    const refused = failure(
+      'Worker failed 4 times in a row and is not started for 30000 ms: Worker exited with code 9',
+    )
+    expect(await ask(tool, 'd')).toEqual(refused)
+    await clock.advance(COOL_DOWN_MS)
+    expect(await ask(tool, 'e')).toEqual(died)
+    expect((await ask(tool, 'f')).errorMessage).toMatch(/^Worker failed 5 times in a row/)
+  })
+
+  it('that answers between its failures is started at once each time', async () => {
+    const tool = make({ maxRestarts: 1 }, { clock })
+    for (let index = 0; index < 4; index += 1) {
+      expect(await ask(tool, 'echo on')).toEqual(success('on'))
+      expect((await ask(tool, 'crash')).success).toBe(false)
+    }
+  })
+
+  it('that is ended because a call was aborted has not failed', async () => {
+    const tool = make({ maxRestarts: 0 })
+    for (let index = 0; index < 2; index += 1) {
+      const controller = new AbortController()
+      const { outcome } = await askHeld(tool, { signal: controller.signal })
+      controller.abort()
+      await outcome
+    }
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+
+  it('that exits without work after it has answered has not failed', async () => {
+    const tool = make({ maxRestarts: 0 })
+    const pid = await pidOf(tool)
+    await kill(pid)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+
+  it('that keeps failing leaves the calls to one that does not', async () => {
+    const tool = make({ size: 2, concurrency: 2, maxRestarts: 0 })
+    const [first, second] = await Promise.all([pidOf(tool), pidOf(tool)])
+    await askHeld(tool)
+    await kill(first)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+    expect(second).not.toBe(first)
+  })
+})
+
+describe('[L4] a call that finds no room', () => {
+  it('waits for its turn before its time begins', async () => {
+    const tool = make({ size: 1 }, { clock, timeoutMs: 1_000 })
+    const held = callTool(tool, 'hold', { clock })
+    await until('the call to be in flight', () => clock.pending > 0)
+    const waiting = callTool(tool, 'echo on', { clock })
+    await clock.advance(1_000)
+    expect((await held).end).toBe('timed_out')
+    expect(await waiting).toMatchObject({ result: success('on'), waitedMs: 1_000 })
+  })
+
+  it('waits too when the tool lets more calls in', async () => {
+    const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
+    const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(tool)))
+    expect(new Set(pids).size).toBe(1)
+  })
+
+  it('stops waiting when it is aborted', async () => {
+    const controller = new AbortController()
+    const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
+    await askHeld(tool)
+    const waiting = callTool(tool, 'pid', { signal: controller.signal })
+    await new Promise(setImmediate)
+    controller.abort()
+    expect((await waiting).end).toBe('cancelled')
+  })
+
+  it('gives its turn back, so that others go on', async () => {
+    const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
+    const controller = new AbortController()
+    const aborted = Array.from({ length: 3 }, () =>
+      callTool(tool, 'pid', { signal: controller.signal }),
+    )
+    controller.abort()
+    await Promise.all(aborted)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+
+  it('has the bound of the tool when the tool has one', () => {
+    const limiter = createLimiter({ maxConcurrent: 3 })
+    expect(make({ size: 4, concurrency: 2 }).limiter?.maxConcurrent).toBe(8)
+    expect(make({ size: 4 }, { maxConcurrentCalls: 2 }).limiter?.maxConcurrent).toBe(2)
+    const shared = processTool({
+      name: 'work',
+      description: 'Works',
+      command: 'cat',
+      mode: 'worker',
+      limiter,
+    })
+    expect(shared.limiter).toBe(limiter)
+  })
+
+  it('that breaks before it is sent leaves its turn to the next', async () => {
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    const tool = make()
+    await expect(tool.execute(circle as never, toolContext())).rejects.toThrow(TypeError)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+})
+
+describe('a pool that is closed', () => {
+  it('ends its programs by the end of their input', async () => {
+    const tool = make({ size: 2 })
+    const pids = await Promise.all([pidOf(tool), pidOf(tool)])
+    await tool.close()
+    expect(pids.map(isRunning)).toEqual([false, false])
+    await tool.close()
+  })
+
+  it('lets them answer the calls they work on', async () => {
+    const tool = make({}, { command: 'sh', args: ['-c', SLOW] })
+    const { outcome } = await askHeld(tool)
+    await tool.close()
+    expect((await outcome).result).toEqual(success('at last'))
+  })
+
+  it('takes no more calls', async () => {
+    const tool = make()
+    await tool.close()
+    expect(await ask(tool, 'echo on')).toEqual(failure('Tool is closed'))
+  })
+
+  it('does not wait for a program that waits to be started', async () => {
+    const tool = make({}, { command: 'sh', args: ['-c', 'exit 9'], clock })
+    await ask(tool, 'a')
+    await ask(tool, 'b')
+    const waiting = ask(tool, 'c')
+    await until('the wait', () => clock.pending > 0)
+    await tool.close()
+    expect(await waiting).toEqual(failure('Worker was ended before it was started'))
+    expect(clock.pending).toBe(0)
+  })
+})
+
+/** Ignores SIGTERM, and hangs when it is asked to. */
+const STUBBORN = `trap '' TERM
+while read line; do
+  case $line in
+    *hang*) echo 'holding it' >&2; sleep 300 ;;
+    *) echo '{"id":"1","output":"on"}' ;;
+  esac
+done`
+
+/** Reads a call, and answers it after the end of its input. */
+const SLOW = `read line; echo 'holding it' >&2; cat >/dev/null; echo '{"id":"1","output":"at last"}'`
+
+/** Kills a program of this process, and lets this process take note of it. */
+async function kill(pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL')
+  await until('its end to be noted', () => !isKnown(pid))
+  for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
+}
+
+function isKnown(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function make(worker: WorkerOptions = {}, settings: WorkerToolSettings = {}): ProcessTool<string> {
+  const tool = workerTool(worker, settings)
+  tools.push(tool)
+  return tool
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+
+import { COOL_DOWN_MS, decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
+
+const MAX = 5
+
+describe('a program', () => {
+  it('is started at once when nothing has failed', () => {
+    expect(decideStart(NO_FAILURES, MAX, 0)).toEqual({ start: true, waitMs: 0 })
+    expect(decideStart(NO_FAILURES, 0, 0)).toEqual({ start: true, waitMs: 0 })
+  })
+
+  it('[B1] is started at once after one failure', () => {
+    expect(decideStart(failures(1), MAX, 0)).toEqual({ start: true, waitMs: 0 })
+  })
+
+  it.each([
+    [2, 100],
+    [3, 200],
+    [4, 400],
+    [5, 800],
+  ])('[B2] waits after %i failures for %i ms', (count, waitMs) => {
+    expect(decideStart(failures(count), MAX, 0)).toEqual({ start: true, waitMs })
+  })
+
+  it('[B2] never waits longer than five seconds', () => {
+    expect(decideStart(failures(7), 2_000, 0)).toEqual({ start: true, waitMs: 3_200 })
+    expect(decideStart(failures(8), 2_000, 0)).toEqual({ start: true, waitMs: 5_000 })
+    expect(decideStart(failures(1_500), Infinity, 0)).toEqual({ start: true, waitMs: 5_000 })
+  })
+
+  it('[B2] waits the less, the longer its failure is past', () => {
+    expect(decideStart(failures(4, 1_000), MAX, 1_150)).toEqual({ start: true, waitMs: 250 })
+    expect(decideStart(failures(4, 1_000), MAX, 9_000)).toEqual({ start: true, waitMs: 0 })
+  })
+
+  it('[B3] is not started after too many failures, until it has rested', () => {
+    const row = failures(6, 1_000)
+    expect(decideStart(row, MAX, 1_000)).toEqual({
+      start: false,
+      message:
+        'Worker failed 6 times in a row and is not started for 30000 ms: Worker exited with code 6',
+    })
+    expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS - 0.5)).toMatchObject({
+      start: false,
+      message: expect.stringContaining('for 1 ms') as string,
+    })
+    expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS)).toEqual({ start: true, waitMs: 0 })
+  })
+
+  it('[B3] has one more chance after each rest', () => {
+    const row = withFailure(failures(6, 1_000), 'again', 50_000)
+    expect(decideStart(row, MAX, 50_000)).toMatchObject({ start: false })
+  })
+
+  it('[B3] that may not be started again rests after its first failure', () => {
+    expect(decideStart(failures(1), 0, 0)).toMatchObject({ start: false })
+  })
+
+  it('[B4] that has answered has no failures', () => {
+    expect(withFailure(NO_FAILURES, 'x', 7)).toEqual({ count: 1, lastAt: 7, reason: 'x' })
+  })
+})
+
+/** A row of failures, all at the same time. */
+function failures(count: number, at = 0): FailureRow {
+  let row = NO_FAILURES
+  for (let index = 1; index <= count; index += 1) {
+    row = withFailure(row, `Worker exited with code ${index}`, at)
+  }
+  return row
+}

@@ -1,0 +1,392 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import {
+  CANCEL_GRACE_MS,
+  silentLogger,
+  toolContext,
+  ToolResult,
+  type Logger,
+  type RunToolOptions,
+} from '@tutti/core'
+import { fakeClock, type FakeClock } from '@tutti/testing'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { callTool } from '../../../test/call-tool.ts'
+import { isRunning, until, untilGone } from '../../../test/processes.ts'
+import {
+  ask,
+  askHeld,
+  pidOf,
+  workerTool,
+  type WorkerToolSettings,
+} from '../../../test/worker-tool.ts'
+import { processTool, type ProcessTool } from '../process-tool.ts'
+import { CANCEL_ANSWER_MS } from './worker.ts'
+
+import type { WorkerOptions } from './options.ts'
+
+const { success, failure } = ToolResult
+
+let folder: string
+let clock: FakeClock
+const tools: ProcessTool<string>[] = []
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tutti-worker-'))
+})
+beforeEach(() => {
+  clock = fakeClock()
+})
+afterEach(async () => {
+  await Promise.all(tools.splice(0).map((tool) => tool.close()))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+describe('[W1] a call is answered by the line with its id', () => {
+  it('call after call, by the same program', async () => {
+    const tool = make()
+    const pid = await pidOf(tool)
+    expect(await ask(tool, 'echo one')).toEqual(success('one'))
+    expect(await ask(tool, 'structured')).toEqual(success('with a value', { n: 1 }))
+    expect(await ask(tool, 'failure')).toEqual(failure('would not'))
+    expect(await ask(tool, 'number')).toEqual(success('by number'))
+    expect(await ask(tool, 'nothing')).toEqual(success('{}'))
+    expect(await pidOf(tool)).toBe(pid)
+  })
+
+  it('and the call has the input, an id of its own, its key and its run', async () => {
+    const tool = make()
+    const messageOf = async (options: RunToolOptions): Promise<unknown> =>
+      JSON.parse((await ask(tool, 'message', options)).output)
+    expect(await messageOf({})).toEqual({ id: '1', input: 'message', idempotencyKey: 'call' })
+    expect(await messageOf({ idempotencyKey: 'k', runId: 'r' })).toEqual({
+      id: '2',
+      input: 'message',
+      idempotencyKey: 'k',
+      runId: 'r',
+    })
+  })
+
+  it('whatever else the program writes, which is in the log', async () => {
+    const debug = vi.fn<Logger['debug']>()
+    const logger = { ...silentLogger, debug }
+    const tool = make()
+    expect(await ask(tool, 'noise', { logger })).toEqual(success('quiet'))
+    const told = (message: string): readonly unknown[] =>
+      debug.mock.calls.filter(([text]) => text === message).map(([, fields]) => fields?.['line'])
+    expect(told('Worker wrote a line that answers no call')).toEqual([
+      'loading…',
+      '[1]',
+      '{"level":"info"}',
+      '{"id":"99","output":"whose?"}',
+    ])
+    await until('the line of stderr', () => told('Worker wrote to stderr').length > 0)
+    expect(told('Worker wrote to stderr')).toEqual(['careful'])
+  })
+
+  it('also when the program exits right after it, and without a line end', async () => {
+    const tool = make({}, { timeoutMs: Infinity })
+    expect(await ask(tool, 'last')).toEqual(success('no line end'))
+  })
+
+  it('in whatever order the answers come', async () => {
+    const tool = make({ concurrency: 4 })
+    const held = [ask(tool, 'hold'), ask(tool, 'hold'), ask(tool, 'hold')]
+    expect(await ask(tool, 'release')).toEqual(success('released'))
+    expect(await Promise.all(held)).toEqual([
+      success('released 1'),
+      success('released 2'),
+      success('released 3'),
+    ])
+  })
+
+  it('unless that line is too long: then this call fails, and the next does not', async () => {
+    const tool = make({}, { maxOutputBytes: 1_000 })
+    const pid = await pidOf(tool)
+    expect(await ask(tool, 'long')).toEqual(failure('Worker wrote a line longer than 1000 bytes'))
+    expect(await pidOf(tool)).toBe(pid)
+  })
+
+  it('and nobody can tell whose line is too long: then all fail, and the program is ended', async () => {
+    const tool = make({ concurrency: 2 }, { maxOutputBytes: 1_000 })
+    const pid = await pidOf(tool)
+    const results = await Promise.all([ask(tool, 'hold'), ask(tool, 'long')])
+    const failed = failure('Worker wrote a line longer than 1000 bytes')
+    expect(results).toEqual([failed, failed])
+    await untilGone(pid)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+})
+
+describe('[W2] the end of the program fails the calls it has not answered', () => {
+  it('with its exit code and what it said last', async () => {
+    const tool = make()
+    const pid = await pidOf(tool)
+    expect(await ask(tool, 'die')).toEqual(failure('Worker exited with code 3: about to die'))
+    expect(await pidOf(tool)).not.toBe(pid)
+  })
+
+  it('with the signal that killed it', async () => {
+    expect(await ask(make(), 'crash')).toEqual(failure('Worker was killed by SIGKILL'))
+  })
+
+  it('all of those in flight, and none after them', async () => {
+    const tool = make({ concurrency: 3 })
+    const pid = await pidOf(tool)
+    const held = [await askHeld(tool), await askHeld(tool)]
+    process.kill(pid, 'SIGKILL')
+    const results = await Promise.all(held.map(async ({ outcome }) => (await outcome).result))
+    // What it said while it worked on several is in the log, and in nobody's result.
+    const failed = failure('Worker was killed by SIGKILL')
+    expect(results).toEqual([failed, failed])
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+
+  it('and one learns nothing of what the program said of another', async () => {
+    const tool = make()
+    const debug = vi.fn<Logger['debug']>()
+    await ask(tool, 'noise', { logger: { ...silentLogger, debug } })
+    await until('the line of stderr', () =>
+      debug.mock.calls.some(([text]) => text === 'Worker wrote to stderr'),
+    )
+    expect(await ask(tool, 'crash')).toEqual(failure('Worker was killed by SIGKILL'))
+  })
+
+  it('with what it said when it was started, when it has never answered', async () => {
+    const tool = shell('echo "no module" >&2; exit 1', { concurrency: 2 })
+    expect(await ask(tool, 'a')).toEqual(failure('Worker exited with code 1: no module'))
+  })
+
+  it('and a program that has closed its stdout is ended: it can answer nothing', async () => {
+    const tool = make()
+    const pid = await pidOf(tool)
+    expect(await ask(tool, 'dumb')).toEqual(failure('Worker closed its stdout'))
+    await untilGone(pid)
+  })
+
+  it('and so is one that has closed its stdin, when it is written to', async () => {
+    const path = join(folder, 'deaf')
+    const tool = shell(`exec <&-; echo closed > ${path}; exec sleep 300`)
+    expect(await ask(tool, 'x'.repeat(2_000_000))).toEqual(failure('Worker closed its stdin'))
+  })
+
+  it('and a program that cannot be started fails them all', async () => {
+    const tool = make({ concurrency: 2 }, { command: 'no-such-program-7' })
+    const failed = failure('Failed to start process: there is no program "no-such-program-7"')
+    expect(await Promise.all([ask(tool, 'a'), ask(tool, 'b')])).toEqual([failed, failed])
+  })
+})
+
+describe('[W3] a call that is aborted', () => {
+  it('by its time limit ends the program, and the next call has another', async () => {
+    const tool = make({}, { clock, timeoutMs: 500 })
+    const pid = await pidOf(tool)
+    const running = callTool(tool, 'hold', { clock })
+    await clock.advance(500)
+    expect(await running).toMatchObject({
+      end: 'timed_out',
+      result: failure('Tool "work" timed out after 500 ms'),
+    })
+    expect(await pidOf(tool)).not.toBe(pid)
+    await untilGone(pid)
+  })
+
+  it('by its caller has ended when the program has', async () => {
+    const controller = new AbortController()
+    const tool = make()
+    const pid = await pidOf(tool)
+    const { outcome } = await askHeld(tool, { signal: controller.signal })
+    controller.abort()
+    expect((await outcome).end).toBe('cancelled')
+    expect(isRunning(pid)).toBe(false)
+    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+  })
+
+  it.each(['before its turn', 'while it works'])(
+    '%s says what ended it to whoever called it directly',
+    async (when) => {
+      const controller = new AbortController()
+      const tool = make()
+      if (when === 'while it works') await pidOf(tool)
+      const context = toolContext<string>({ signal: controller.signal })
+      const running = tool.execute('hold', { ...context, signal: controller.signal })
+      if (when === 'while it works') await pending()
+      controller.abort(new Error('Enough'))
+      expect(await running).toMatchObject({
+        errorMessage: expect.stringMatching(/^Process ".*" was ended: Enough$/) as string,
+      })
+    },
+  )
+
+  it('does not end a program that is still starting, which the next call gets', async () => {
+    const controller = new AbortController()
+    const path = join(folder, 'start')
+    const tool = make({ startTimeoutMs: 10_000 }, { words: ['ready', path], clock })
+    const running = callTool(tool, 'pid', { signal: controller.signal })
+    await until('the wait for it', () => clock.pending > 0)
+    controller.abort()
+    expect((await running).end).toBe('cancelled')
+    writeFileSync(path, '')
+    expect(await ask(tool, 'message')).toMatchObject({
+      output: '{"id":"2","input":"message","idempotencyKey":"call"}',
+    })
+  })
+
+  describe('of a program that works on several calls', () => {
+    it('does not end it when it says that it has stopped', async () => {
+      const controller = new AbortController()
+      const tool = make({ concurrency: 3, idleTimeoutMs: Infinity }, { clock })
+      const pid = await pidOf(tool)
+      const other = await askHeld(tool)
+      const { outcome } = await askHeld(tool, { signal: controller.signal })
+      controller.abort()
+      expect((await outcome).end).toBe('cancelled')
+      expect(clock.pending).toBe(0)
+      expect(await pidOf(tool)).toBe(pid)
+      await ask(tool, 'release')
+      expect((await other.outcome).result).toEqual(success('released 2'))
+    })
+
+    it('ends it when it does not, and fails the others', async () => {
+      const controller = new AbortController()
+      const tool = make({ concurrency: 3 }, { clock })
+      const pid = await pidOf(tool)
+      const other = await askHeld(tool)
+      const { outcome } = await askHeld(tool, { wish: 'ignore', signal: controller.signal })
+      controller.abort()
+      await clock.advance(CANCEL_ANSWER_MS - 1)
+      expect(isRunning(pid)).toBe(true)
+      await clock.advance(1)
+      expect((await outcome).end).toBe('cancelled')
+      expect((await other.outcome).result).toEqual(
+        failure('Worker was ended: it did not stop another call that was aborted'),
+      )
+      expect(isRunning(pid)).toBe(false)
+      expect(await ask(tool, 'echo on')).toEqual(success('on'))
+    })
+
+    it('gives it no calls until it says so, and keeps to the size of the pool after that', async () => {
+      const controller = new AbortController()
+      const tool = make({ concurrency: 2 }, { clock })
+      const first = await pidOf(tool)
+      const gate = join(folder, 'gate')
+      const { signal } = controller
+      const { outcome } = await askHeld(tool, { wish: `stop at ${gate}`, signal })
+      controller.abort()
+      const second = await pidOf(tool)
+      expect(second).not.toBe(first)
+      writeFileSync(gate, '')
+      expect((await outcome).end).toBe('cancelled')
+      await untilGone(first)
+      expect(await pidOf(tool)).toBe(second)
+    })
+  })
+})
+
+describe('[W4] a program without work', () => {
+  it('is ended after its idle time, by the end of its input', async () => {
+    const tool = make({ idleTimeoutMs: 1_000 }, { clock })
+    const pid = await pidOf(tool)
+    await clock.advance(999)
+    expect(await pidOf(tool)).toBe(pid)
+    await clock.advance(999)
+    expect(isRunning(pid)).toBe(true)
+    await clock.advance(1)
+    await untilGone(pid)
+    expect(await pidOf(tool)).not.toBe(pid)
+  })
+
+  it('is kept for ever when it may be idle for ever', async () => {
+    const tool = make({ idleTimeoutMs: Infinity }, { clock })
+    await pidOf(tool)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('is not ended while it works', async () => {
+    const tool = make({ idleTimeoutMs: 1_000, concurrency: 2 }, { clock })
+    await pidOf(tool)
+    const held = ask(tool, 'hold')
+    await clock.advance(10_000)
+    await ask(tool, 'release')
+    expect(await held).toEqual(success('released 2'))
+  })
+})
+
+describe('[W5] a retired program', () => {
+  it('has had its calls, and another takes its place', async () => {
+    const tool = make({ maxCallsPerWorker: 2 })
+    const pids: number[] = []
+    for (let index = 0; index < 5; index += 1) pids.push(await pidOf(tool))
+    const [a, b, c] = [pids[0], pids[2], pids[4]]
+    expect(pids).toEqual([a, a, b, b, c])
+    expect(new Set(pids).size).toBe(3)
+    await Promise.all([untilGone(a ?? 0), untilGone(b ?? 0)])
+  })
+
+  it('answers the calls it has', async () => {
+    const tool = make({ maxCallsPerWorker: 2, concurrency: 2 })
+    const held = ask(tool, 'hold')
+    expect(await ask(tool, 'release')).toEqual(success('released'))
+    expect(await held).toEqual(success('released 1'))
+  })
+
+  it('is ended when it does not end by itself', async () => {
+    const tool = make({ maxCallsPerWorker: 1 }, { clock, words: ['stay'] })
+    const pid = await pidOf(tool)
+    await clock.advance(CANCEL_GRACE_MS - 1)
+    expect(isRunning(pid)).toBe(true)
+    await clock.advance(1)
+    await untilGone(pid)
+  })
+})
+
+describe('a program that says when it is ready', () => {
+  it('gets no call before', async () => {
+    const path = join(folder, 'ready')
+    const tool = make({ startTimeoutMs: 10_000 }, { words: ['ready', path], clock })
+    const waiting = ask(tool, 'echo hi')
+    await until('the wait for it', () => clock.pending > 0)
+    writeFileSync(path, '')
+    expect(await waiting).toEqual(success('hi'))
+  })
+
+  it('is ended when it does not, and fails the calls that wait for it', async () => {
+    const words = ['ready', join(folder, 'never')]
+    const tool = make({ startTimeoutMs: 300, concurrency: 2 }, { words, clock })
+    const waiting = [ask(tool, 'a'), ask(tool, 'b')]
+    await until('the wait for it', () => clock.pending > 0)
+    await clock.advance(300)
+    const failed = failure('Worker was not ready within 300 ms')
+    expect(await Promise.all(waiting)).toEqual([failed, failed])
+  })
+})
+
+function make(worker: WorkerOptions = {}, settings: WorkerToolSettings = {}): ProcessTool<string> {
+  const tool = workerTool(worker, settings)
+  tools.push(tool)
+  return tool
+}
+
+function shell(script: string, worker: WorkerOptions = {}): ProcessTool<string> {
+  const tool = processTool({
+    name: 'work',
+    description: 'Works',
+    command: 'sh',
+    args: ['-c', script],
+    mode: 'worker',
+    worker,
+  })
+  tools.push(tool)
+  return tool
+}
+
+/** Lets everything that is ready go on. */
+function pending(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

@@ -1,0 +1,80 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { programPath } from './languages.ts'
+import { isRunning, until, untilGone, untilWritten } from './processes.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tutti-parent-'))
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+})
+
+describe('[P3] programs do not outlive the process that uses them', () => {
+  it('when it exits with a call in flight', async () => {
+    const { ended, pids } = await start('exit')
+    expect(await ended).toMatchObject({ code: 7 })
+    await allGone(pids)
+  })
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('when it is ended by %s', async (signal) => {
+    const { child, ended, pids, said } = await start('wait')
+    await until('it to wait', () => said() === 'waiting\n')
+    child.kill(signal)
+    expect(await ended).toMatchObject({ signal, output: 'waiting\n' })
+    await allGone(pids)
+  })
+
+  it('nor do workers without work, which do not keep it alive either', async () => {
+    const { ended, pids } = await start('idle')
+    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\n' })
+    await allGone(pids)
+  })
+
+  it('which can wait for their end', async () => {
+    const { ended, pids } = await start('close')
+    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\nclosed\n' })
+    expect(isRunning(pids[0] ?? 0)).toBe(false)
+    await allGone(pids)
+  })
+})
+
+interface Parent {
+  readonly child: ChildProcess
+  /** The program and what it has started. */
+  readonly pids: readonly number[]
+  /** What it has printed so far. */
+  said(): string
+  readonly ended: Promise<object>
+}
+
+async function start(how: string): Promise<Parent> {
+  const path = join(folder, `${how}-${Math.random()}`)
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@tutti/source', programPath('parent.ts'), how, path],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const ended = new Promise<object>((resolve) => {
+    child.on('close', (code, signal) => {
+      resolve({ code, signal, output })
+    })
+  })
+  const pids = (await untilWritten(path)).split(' ').map(Number)
+  expect(pids).toHaveLength(2)
+  return { child, pids, said: () => output, ended }
+}
+
+async function allGone(pids: readonly number[]): Promise<void> {
+  await Promise.all(pids.map(untilGone))
+}

@@ -1,0 +1,64 @@
+/** Looking at processes from outside. What is waited for is asked for again and again, up to a bound. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Whether the process runs; one that has ended and was not fetched by its parent does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  return statOf(pid)?.state !== 'Z'
+}
+
+/** Processes whose parent is this one. On Linux only. */
+export function children(): readonly number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .map(Number)
+    .filter((pid) => statOf(pid)?.parent === process.pid)
+}
+
+/** Waits until a condition holds; fails when it does not within 15 seconds. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  const givenUpAt = performance.now() + 15_000
+  while (!holds()) {
+    if (performance.now() > givenUpAt) throw new Error(`Waited in vain for: ${what}`)
+    await delay(10)
+  }
+}
+
+/** Waits until a process has ended. */
+export function untilGone(pid: number): Promise<void> {
+  return until(`the end of process ${pid}`, () => !isRunning(pid))
+}
+
+/** The text of a file that a program writes when it has come so far, with a line end after it. */
+export async function untilWritten(path: string): Promise<string> {
+  let text = ''
+  await until(`a line in ${path}`, () => {
+    text = readIfThere(path)
+    return text.endsWith('\n')
+  })
+  return text.trim()
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** State and parent of a process, as Linux tells them. */
+function statOf(pid: number): { readonly state: string; readonly parent: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state, parent: Number(parent) }
+  } catch {
+    return undefined
+  }
+}

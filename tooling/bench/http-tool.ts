@@ -1,0 +1,98 @@
+/**
+ * What an HTTP tool costs on top of its request: the same small POST to the same server, barely with
+ * undici's `request` and through the tool, in turns. Medians of one run.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+
+import { compare } from './lib/measure.ts'
+
+const SERVER = `
+import { createServer } from 'node:http'
+const server = createServer((request, response) => {
+  let size = 0
+  request.on('data', (chunk) => { size += chunk.length })
+  request.on('end', () => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ category: 'tech', size }))
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(server.address().port))
+process.stdin.on('end', () => process.exit()).resume()`
+
+/** What of undici is used here; its types are not installed with the benchmarks. */
+interface Undici {
+  readonly Agent: new () => { close(): Promise<void> }
+  request(url: string, options: object): Promise<{ readonly body: { text(): Promise<string> } }>
+}
+
+const INPUT = JSON.stringify({ name: 'Ada', type: 'person' })
+const EXPECTED = JSON.stringify({ category: 'tech', size: INPUT.length })
+
+const { runTool } = await built<typeof import('../../packages/core/src/index.ts')>('core')
+const { httpTool } =
+  await built<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
+const { Agent, request } = dependency<Undici>('undici')
+
+const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER], {
+  stdio: ['pipe', 'pipe', 'inherit'],
+})
+const [port] = await once(server.stdout, 'data')
+const url = `http://127.0.0.1:${String(port).trim()}/classify`
+
+const dispatcher = new Agent()
+const tool = httpTool({ name: 'classify', description: 'Sorts a text', url })
+const call = { id: 'call', name: 'classify', arguments: JSON.stringify({ input: INPUT }) }
+
+const [bare, through] = await compare(
+  [
+    {
+      name: 'undici request',
+      async run(count) {
+        for (let index = 0; index < count; index += 1) {
+          const headers = { 'content-type': 'application/json' }
+          const { body } = await request(url, { method: 'POST', headers, body: INPUT, dispatcher })
+          assertAnswer(await body.text())
+        }
+      },
+    },
+    {
+      name: 'HTTP tool',
+      async run(count) {
+        for (let index = 0; index < count; index += 1) {
+          const { result } = await runTool(tool, call)
+          assertAnswer(result.output)
+        }
+      },
+    },
+  ],
+  { calls: 200, rounds: 31 },
+)
+if (bare !== undefined && through !== undefined) {
+  const ratio = (through.us / bare.us).toFixed(2)
+  console.log(
+    `${bare.name}: ${bare.us.toFixed(0)} us, ${through.name}: ${through.us.toFixed(0)} us, ${ratio} times`,
+  )
+}
+await tool.close()
+await dispatcher.close()
+server.stdin.end()
+
+function assertAnswer(text: string): void {
+  if (text !== EXPECTED) throw new Error(`The server answered ${JSON.stringify(text)}`)
+}
+
+/** A package as it is published. */
+async function built<T>(name: string): Promise<T> {
+  const door = new URL(`../../packages/${name}/dist/index.js`, import.meta.url)
+  // NOTE: the build of a package has the doors of its sources.
+  return (await import(door.href)) as T
+}
+
+/** What the package of remote tools itself uses. */
+function dependency<T>(name: string): T {
+  const from = createRequire(new URL('../../packages/remote-tools/package.json', import.meta.url))
+  // NOTE: the name is that of the type it is read as.
+  return from(name) as T
+}
