@@ -2,7 +2,8 @@ import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
 import { inputReader, outputReader } from './input-reader.ts'
-import { compiled, usableSchema } from './usable-schema.ts'
+import { schemaDocument } from './schema-document.ts'
+import { compiled, objectFaults, usableSchema } from './usable-schema.ts'
 
 import type { TSchema } from 'typebox'
 
@@ -159,6 +160,13 @@ describe('the input of a tool', () => {
     expect(messageOf(schema)).toMatch(
       /^Cannot define tool "x": input must be a schema of an object such as Type\.Object\(\{…\}\), got /,
     )
+  })
+})
+
+describe('objectFaults', () => {
+  it('ends for a library whose unions refer to themselves', () => {
+    const schema = { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } }
+    expect(objectFaults(schemaDocument(schema))).toHaveLength(1)
   })
 })
 

@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+import { inputReader, outputReader } from './input-reader.ts'
+
+const Forecast = Type.Object({
+  city: Type.String({ minLength: 1 }),
+  days: Type.Integer({ default: 3 }),
+})
+
+describe('inputReader', () => {
+  it('has the author’s own schema, unchanged', () => {
+    const before = JSON.stringify(Forecast)
+    const reader = inputReader(Forecast, { toolName: 'x' })
+    expect(reader.read({ city: 'Bonn', z: 0 })).toEqual({
+      ok: true,
+      value: { city: 'Bonn', days: 3 },
+    })
+    expect(reader.jsonSchema).toBe(Forecast)
+    expect(JSON.stringify(Forecast)).toBe(before)
+  })
+
+  it('mends slips of form unless it is told not to', () => {
+    const value = { city: 'Bonn', days: '3' }
+    expect(inputReader(Forecast, { toolName: 'x' }).read(value)).toEqual({
+      ok: true,
+      value: { city: 'Bonn', days: 3 },
+    })
+    expect(inputReader(Forecast, { toolName: 'x', coerce: false }).read(value)).toMatchObject({
+      ok: false,
+    })
+  })
+
+  it('takes text that is JSON of the whole input', () => {
+    const reader = inputReader(Forecast, { toolName: 'x' })
+    expect(reader.read('{"city":"Bonn","days":"4"}')).toEqual({
+      ok: true,
+      value: { city: 'Bonn', days: 4 },
+    })
+    expect(reader.read('Bonn')).toMatchObject({
+      problems: [{ message: 'must be an object, got "Bonn"' }],
+    })
+  })
+
+  it('takes a plain JSON Schema', () => {
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'integer' } },
+      required: ['n'],
+    } as const
+    expect(inputReader(schema, { toolName: 'x' }).read({ n: '1', z: 0 })).toEqual({
+      ok: true,
+      value: { n: 1 },
+    })
+  })
+})
+
+describe('outputReader', () => {
+  it('only checks: nothing is mended, filled in or dropped', () => {
+    const reader = outputReader(Forecast, { toolName: 'x' })
+    const value = { city: 'Bonn', days: 1, z: 0 }
+    const decoded = reader.read(value)
+    expect(decoded).toEqual({ ok: true, value })
+    expect(reader.read({ city: 'Bonn', days: '1' })).toMatchObject({ ok: false })
+    expect(reader.read({ city: 'Bonn' })).toMatchObject({ problems: [{ path: '/days' }] })
+  })
+})

@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+import { inputReader } from './input-reader.ts'
+import { toStandardSchema } from './standard-schema.ts'
+
+const Forecast = Type.Object({
+  city: Type.String(),
+  days: Type.Integer({ maximum: 7, default: 1 }),
+  'a/b': Type.Optional(Type.Array(Type.Object({ n: Type.Integer() }))),
+})
+
+describe('toStandardSchema', () => {
+  const { '~standard': standard } = toStandardSchema(Forecast)
+
+  it('says what it is', () => {
+    expect(standard).toMatchObject({ version: 1, vendor: 'tutti' })
+  })
+
+  it('validates as a tool reads its input', () => {
+    expect(standard.validate({ city: 'Bonn', days: '3', z: 0 })).toEqual({
+      value: { city: 'Bonn', days: 3 },
+    })
+    expect(standard.validate({ city: 'Bonn' })).toEqual({ value: { city: 'Bonn', days: 1 } })
+  })
+
+  it('mends no slips when it is told so', () => {
+    const { validate } = toStandardSchema(Forecast, { coerce: false })['~standard']
+    expect(validate({ city: 'Bonn', z: 0 })).toEqual({ value: { city: 'Bonn', days: 1 } })
+    expect(validate({ city: 'Bonn', days: '3' })).toHaveProperty('issues')
+  })
+
+  it('gives each problem as an issue, with the keys that lead to its place', () => {
+    expect(standard.validate({ days: 8, 'a/b': [{ n: 1 }, { n: 'x' }] })).toEqual({
+      issues: [
+        { message: 'is required', path: ['city'] },
+        { message: 'must be <= 7, got 8', path: ['days'] },
+        { message: 'must be an integer, got "x"', path: ['a/b', 1, 'n'] },
+      ],
+    })
+    expect(standard.validate(5)).toEqual({ issues: [{ message: 'must be an object, got 5' }] })
+  })
+
+  it('says itself as the very JSON Schema that it was made of', () => {
+    for (const target of ['draft-2020-12', 'draft-07', 'openapi-3.0']) {
+      expect(standard.jsonSchema.input({ target })).toBe(Forecast)
+      expect(standard.jsonSchema.output({ target })).toBe(Forecast)
+    }
+    expect(() => standard.jsonSchema.input({ target: 'draft-04' })).toThrow(TypeError)
+  })
+
+  it('may be one of any type, but must be one that can be used', () => {
+    expect(toStandardSchema(Type.Integer())['~standard'].validate('5')).toEqual({ value: 5 })
+    expect(() => toStandardSchema({ pattern: '(' })).toThrow(
+      /^Cannot make a Standard Schema: \/pattern must be a regular expression, got "\("/,
+    )
+  })
+
+  it('is a schema that a tool can be written with', () => {
+    const reader = inputReader(toStandardSchema(Forecast), { toolName: 'x' })
+    expect(reader.jsonSchema).toBe(Forecast)
+    expect(reader.read({ city: 'Bonn', days: '3' })).toEqual({
+      ok: true,
+      value: { city: 'Bonn', days: 3 },
+    })
+  })
+})
