@@ -9,6 +9,8 @@ import {
   type ToolResult,
 } from './index.ts'
 
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+
 const Input = Type.Object({
   city: Type.String(),
   days: Type.Optional(Type.Integer({ default: 1 })),
@@ -104,6 +106,20 @@ it('typed and text tools mix in one list', () => {
     defineTextTool({ name: 'b', description: 'B', execute: (text) => text }),
   ]
   expectTypeOf(tools).toExtend<readonly AgentTool[]>()
+})
+
+it('a tool is a Standard Schema of its input, for whatever takes one', () => {
+  const tool = defineTool({ name: 'a', description: 'A', input: Input, execute: () => 'x' })
+  expectTypeOf<StandardSchemaV1.InferOutput<typeof tool>>().toEqualTypeOf<ExpectedInput>()
+  defineTool({
+    name: 'b',
+    description: 'B',
+    input: tool,
+    execute(input) {
+      expectTypeOf(input).toEqualTypeOf<ExpectedInput>()
+      return input.city
+    },
+  })
 })
 
 declare function context(): ToolContext<never>

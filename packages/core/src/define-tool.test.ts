@@ -6,10 +6,11 @@ import { TextToolInput } from './input/text-reader.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from './tool-settings.ts'
 import { ToolResult } from './tool-result.ts'
 
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { z } from 'zod'
 
 import type { ToolContext } from './tool-context.ts'
-import type { AgentTool } from './tool.ts'
+import type { AgentTool, TypedTool } from './tool.ts'
 
 const context = toolContext<never>({ agentRole: 'Tester' })
 
@@ -205,6 +206,56 @@ describe('call', () => {
   })
 })
 
+describe('a tool as a Standard Schema', () => {
+  it('validates its input as a call would read it', async () => {
+    const tool = forecastOf(() => 'sunny')
+    const standard = tool['~standard']
+    expect(standard).toMatchObject({ version: 1, vendor: 'tutti' })
+    expect(await standard.validate({ city: 'Bonn', days: '3', mood: 'good' })).toEqual({
+      value: { city: 'Bonn', days: 3 },
+    })
+    expect(await standard.validate({ stops: [{}] })).toMatchObject({
+      issues: [{ path: ['city'] }, { path: ['stops', 0, 'name'] }],
+    })
+    expect(standard.jsonSchema.input({ target: 'draft-2020-12' })).toEqual(Forecast)
+    expect(tool['~standard']).toBe(standard)
+  })
+
+  it('mends nothing where the tool does not', async () => {
+    const tool = defineTool({
+      name: 'f',
+      description: 'F',
+      input: Forecast,
+      coerce: false,
+      execute: () => 'x',
+    })
+    expect(await tool['~standard'].validate({ city: 'Bonn', days: '3' })).toHaveProperty('issues')
+  })
+
+  it('is that of the library when the input is written with one', () => {
+    const input = z.object({ a: z.string() })
+    const tool = defineTool({ name: 'z', description: 'Z', input, execute: ({ a }) => a })
+    expect(tool['~standard']).toBe(input['~standard'])
+  })
+
+  it('can be the input of another tool', async () => {
+    const outer = defineTool({
+      name: 'outer',
+      description: 'Takes what the other takes',
+      input: forecastOf(() => 'sunny'),
+      execute: ({ city, days = 1 }) => `${city} ${days}`,
+    })
+    expect(await outer.call({ city: 'Bonn' }, context)).toEqual(ToolResult.success('Bonn 1'))
+    expect(outer.inputSchema).toEqual(Forecast)
+  })
+
+  it('of a text tool takes text', async () => {
+    const tool = defineTextTool({ name: 't', description: 'T', execute: (text) => text })
+    expect(await tool['~standard'].validate('hey')).toEqual({ value: 'hey' })
+    expect(await tool['~standard'].validate(['hey', 'ho'])).toHaveProperty('issues')
+  })
+})
+
 describe('defineTextTool', () => {
   const shout = defineTextTool({
     name: 'shout',
@@ -267,6 +318,10 @@ describe('defineTextTool', () => {
     expect(() => defineTextTool({ name: 'a', description: '', execute })).toThrow(TypeError)
   })
 })
+
+function forecastOf(execute: () => string): TypedTool<Static<typeof Forecast>> {
+  return defineTool({ name: 'forecast', description: 'Forecasts', input: Forecast, execute })
+}
 
 /** A tool whose body returns `value`. */
 function returning(

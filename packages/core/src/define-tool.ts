@@ -4,18 +4,21 @@
  *
  *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
+import Type from 'typebox'
+
 import { inputFailure } from './input-failure.ts'
 import { inputReader, outputReader, type ValueReader } from './input/input-reader.ts'
+import { isStandardSchema } from './input/standard-reader.ts'
+import { toStandardSchema } from './input/standard-schema.ts'
 import { textReader } from './input/text-reader.ts'
 import { isPromise } from './is-promise.ts'
 import { toToolResult } from './tool-output.ts'
 import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-settings.ts'
 import { ToolResult } from './tool-result.ts'
 
-import type Type from 'typebox'
 import type { OutputCheck, OutputRules } from './tool-output.ts'
 import type { ToolContext } from './tool-context.ts'
-import type { SourceOf, ToolSchema, ValueOf } from './tool-schema.ts'
+import type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
 import type { TypedTool } from './tool.ts'
 
 /** What the author of a typed tool writes. */
@@ -61,6 +64,7 @@ export function defineTool<
   return makeTool(definition, {
     kind: 'typed',
     reader: inputReader(input, { toolName: name, coerce }),
+    standard: () => standardOf(input, coerce),
     ...(output === undefined
       ? {}
       : {
@@ -90,6 +94,7 @@ export function defineTextTool(definition: TextToolDefinition): TypedTool<string
   return makeTool<string, string>(definition, {
     kind: 'text',
     reader: textReader,
+    standard: () => standardOf(Type.String(), true),
     execute: (value, context) => definition.execute(value, context),
   })
 }
@@ -98,6 +103,8 @@ interface ToolParts<Input, Output> {
   readonly kind: TypedTool<Input>['kind']
   readonly reader: ValueReader<Input>
   readonly output?: OutputRules
+  /** The input as a Standard Schema; asked for once, if at all. */
+  standard(): StandardToolSchema<Input>['~standard']
   execute(
     input: Input,
     context: ToolContext<Input>,
@@ -106,8 +113,9 @@ interface ToolParts<Input, Output> {
 
 function makeTool<Input, Output>(
   settings: ToolSettings<Input>,
-  { kind, reader, output, execute }: ToolParts<Input, Output>,
+  { kind, reader, output, standard, execute }: ToolParts<Input, Output>,
 ): TypedTool<Input, Output> {
+  let ownStandard: StandardToolSchema<Input>['~standard'] | undefined
   const settled = settleTool(settings)
   const { name } = settled
   const approval = approvalOf(settings)
@@ -117,6 +125,10 @@ function makeTool<Input, Output>(
     inputSchema: reader.jsonSchema,
     ...(output === undefined ? {} : { outputSchema: output.reader.jsonSchema }),
     readInput: (input) => reader.read(input),
+    get '~standard'() {
+      ownStandard ??= standard()
+      return ownStandard
+    },
     async execute(input, context) {
       return execute(input, context)
     },
@@ -135,6 +147,15 @@ function makeTool<Input, Output>(
       return toToolResult(returned, { name, context, output })
     },
   }
+}
+
+function standardOf<Schema extends ToolSchema>(
+  schema: Schema,
+  coerce: boolean,
+): StandardToolSchema<ValueOf<Schema>>['~standard'] {
+  const standard = isStandardSchema(schema) ? schema : toStandardSchema(schema, { coerce })
+  // NOTE: both read by this schema, and ValueOf is the type of what is read.
+  return standard['~standard'] as StandardToolSchema<ValueOf<Schema>>['~standard']
 }
 
 function approvalOf<Input>(settings: ToolSettings<Input>): ApprovalSettings<Input> | undefined {

@@ -27,6 +27,7 @@ export {
   type ToolSettings,
 } from './tool-settings.ts'
 export type { AgentTool, TypedTool } from './tool.ts'
+export { toStandardSchema, type StandardSchemaOptions } from './input/standard-schema.ts'
 export { TextToolInput } from './input/text-reader.ts'
 
 // To run

@@ -20,4 +20,4 @@ export type ValueOf<Schema extends ToolSchema> =
 
 /** The type of a value that can be given to the schema to check, as a tool body returns it. */
 export type SourceOf<Schema extends ToolSchema> =
-  Schema extends StandardToolSchema<infer Input> ? Input : Static<Schema>
+  Schema extends StandardToolSchema<infer Input, infer _> ? Input : Static<Schema>

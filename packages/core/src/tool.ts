@@ -3,6 +3,7 @@ import type { Limiter } from './limiter.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { ToolContext } from './tool-context.ts'
 import type { Decoded } from '@tutti/protocol'
+import type { StandardToolSchema } from './tool-schema.ts'
 import type { TSchema } from 'typebox'
 
 /** Something a model can call by name. Made by `defineTool` or `defineTextTool`. */
@@ -34,8 +35,11 @@ export interface AgentTool {
   call(input: unknown, context: ToolContext): Promise<ToolResult>
 }
 
-/** A tool whose input and output types are known to the compiler. */
-export interface TypedTool<Input, Output = string> extends AgentTool {
+/**
+ * A tool whose input and output types are known to the compiler. It is a Standard Schema of its input too:
+ * whatever takes one (a router, a form, another tool) can take the tool.
+ */
+export interface TypedTool<Input, Output = string> extends AgentTool, StandardToolSchema<Input> {
   readInput(input: unknown): Decoded<Input> | Promise<Decoded<Input>>
   /** The tool body itself, for tests: no check of the input, no time limit, no approval. */
   execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>
