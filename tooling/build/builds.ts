@@ -20,7 +20,8 @@ const SHARED = {
  * into the file: a dependency of hundreds of files imports many times faster as part of one.
  */
 export function libraryBuild(entry: Record<string, string>, inline: RegExp[] = []): UserConfig {
-  const deps = { alwaysBundle: inline }
+  // What a package uses of Node stays an import; which packages may, is a rule of their layers.
+  const deps = { alwaysBundle: inline, neverBundle: [/^node:/] }
   return defineConfig({ ...SHARED, entry, deps, platform: 'neutral', dts: true, clean: true })
 }
 

@@ -7,6 +7,9 @@ import { describe, expect, it } from 'vitest'
 const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   protocol: ['typebox'],
   core: ['typebox'],
+  pipeline: ['typebox'],
+  'builtin-tools': ['typebox'],
+  'remote-tools': ['typebox'],
   ensemble: ['typebox'],
   testing: ['typebox'],
   client: ['typebox', 'eventsource-parser'],
@@ -14,7 +17,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Packages that run in browsers too. */
-const NEUTRAL = ['protocol', 'core', 'ensemble', 'testing', 'client']
+const NEUTRAL = ['protocol', 'core', 'pipeline', 'ensemble', 'testing', 'client']
 
 describe('importing a built package', () => {
   it.each(Object.entries(MAY_LOAD))('%s loads nothing but %j', (name, allowed) => {

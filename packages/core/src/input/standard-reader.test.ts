@@ -220,7 +220,7 @@ describe('a library', () => {
     expect(read(made(wantsNumber, broken), { n: 1 })).toMatchObject({ ok: true })
   })
 
-  it('has the last word on a value that is cyclic or too deep, and does not throw', () => {
+  it('has the last word on a value that is cyclic or too deep, and does not throw', async () => {
     interface Tree {
       next?: Tree | undefined
     }
@@ -231,7 +231,7 @@ describe('a library', () => {
     expect(read(schema, { tree: cyclic, n: '1' })).toHaveProperty('ok')
     let deep: Tree = {}
     for (let level = 0; level < 100_000; level++) deep = { next: deep }
-    expect(read(schema, { tree: deep, n: '1' })).toMatchObject({
+    await expect(read(schema, { tree: deep, n: '1' })).resolves.toMatchObject({
       problems: [{ message: expect.stringMatching(/^cannot be checked: Maximum call stack/) }],
     })
   })

@@ -98,8 +98,9 @@ async function answerTo(
   { guard, send, connectTimeoutMs }: ResolvedRequestOptions,
   scope: RequestScope,
 ): Promise<HttpSendResponse> {
-  const onConnect = scope.limit(connectTimeoutMs, () => notConnected(hop.url, connectTimeoutMs))
   const { signal } = scope
+  signal.throwIfAborted()
+  const onConnect = scope.limit(connectTimeoutMs, () => notConnected(hop.url, connectTimeoutMs))
   const sent = send({ ...hop, signal, lookup: guard.lookup, onConnect })
   try {
     const answer = await scope.race(sent)
