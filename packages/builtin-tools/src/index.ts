@@ -16,3 +16,13 @@ export type { FileOptions } from './files/options.ts'
 
 // To ask a person
 export { humanInput, type HumanInputOptions } from './human-input.ts'
+
+// To reach the web
+export { webScrape, type ScrapedPage } from './web/scrape/web-scrape.ts'
+export type { ScrapeInput, WebScrapeOptions } from './web/scrape/options.ts'
+export type { SearchInput, WebSearchOptions } from './web/search/options.ts'
+export type { SearchProvider, SearchRequest, SearchResult } from './web/search/search-provider.ts'
+export type { SearchServiceOptions } from './web/search/search-service.ts'
+export { serpApi } from './web/search/serp-api.ts'
+export { tavily } from './web/search/tavily.ts'
+export { webSearch, type SearchOutput } from './web/search/web-search.ts'

@@ -71,6 +71,9 @@ it('a predicate may look at more than the tools take, and may wait', () => {
     // @ts-expect-error there is no text to look at
     tool,
   )
+  expectTypeOf(
+    branch(({ text }: { text: string }) => text !== '', { yes: save, no: save }),
+  ).toEqualTypeOf<TypedTool<{ text: string; url: string }>>()
 })
 
 it('its outputs are handed on as a union', () => {

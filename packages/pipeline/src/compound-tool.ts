@@ -7,7 +7,7 @@
  * C2 Name, description, time limit and idempotency follow from the tools inside, unless they are set.
  * C3 Everything that is wrong with a definition is said at once.
  */
-import { defineTool } from '@tutti/core'
+import { defineTool, toStandardSchema, Type } from '@tutti/core'
 
 import type {
   AgentTool,
@@ -63,8 +63,15 @@ export function compoundTool<Input, Output>(compound: Compound<Input>): TypedToo
     ...tool,
     kind: door.kind,
     ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(door.kind === 'text' ? schemaOfText() : {}),
     readInput: read,
   }
+}
+
+/** What every text tool is a schema of: its text, and not the object that a model writes it in. */
+function schemaOfText<Input>(): StandardToolSchema<Input> {
+  // NOTE: the input of a tool made of text tools is text.
+  return toStandardSchema(Type.String()) as StandardToolSchema as StandardToolSchema<Input>
 }
 
 type Decoded<Input> = Awaited<ReturnType<TypedTool<Input>['readInput']>>
@@ -74,8 +81,11 @@ function schemaOf<Input>(
   inputSchema: TSchema,
   read: (input: unknown) => Promise<Decoded<Input>>,
 ): StandardToolSchema<Input> {
-  // NOTE: every JSON Schema that a tool has is an object.
-  const jsonSchema = (): Record<string, unknown> => inputSchema as Record<string, unknown>
+  function jsonSchema({ target }: { readonly target: JsonSchemaTarget }): Record<string, unknown> {
+    // NOTE: every JSON Schema that a tool has is an object.
+    if (target === 'draft-2020-12') return inputSchema as Record<string, unknown>
+    return toStandardSchema(inputSchema)['~standard'].jsonSchema.input({ target })
+  }
   return {
     '~standard': {
       version: 1,
@@ -88,6 +98,10 @@ function schemaOf<Input>(
     },
   }
 }
+
+type JsonSchemaTarget = Parameters<
+  StandardToolSchema['~standard']['jsonSchema']['input']
+>[0]['target']
 
 type Issue = Extract<
   Awaited<ReturnType<StandardToolSchema['~standard']['validate']>>,

@@ -108,6 +108,23 @@ describe('[D1] the input is checked, and goes on as it came', () => {
     },
   )
 
+  it('the whole is a Standard Schema of its input, as any tool is', async () => {
+    const { validate, jsonSchema } = pipeline(defaults)['~standard']
+    expect(await validate({ days: 5 })).toMatchObject({ value: { days: 5 } })
+    expect(await validate({ days: 'x' })).toMatchObject({ issues: [{ path: ['days'] }] })
+    expect(jsonSchema.input({ target: 'draft-2020-12' })).toBe(defaults.inputSchema)
+    expect(jsonSchema.output({ target: 'draft-07' })).toBe(defaults.inputSchema)
+    const since2019 = {
+      ...defaults,
+      inputSchema: { type: 'object', dependentRequired: { a: ['b'] } },
+    }
+    const other = pipeline(since2019)['~standard'].jsonSchema
+    expect(() => other.input({ target: 'draft-07' })).toThrow(/dependentRequired/)
+    const text = pipeline(textTool('a'), textTool('b'))['~standard']
+    expect(await text.validate('x')).toEqual({ value: 'x' })
+    expect(text.jsonSchema.input({ target: 'draft-2020-12' })).toEqual({ type: 'string' })
+  })
+
   it('its schema is the one that models are shown', () => {
     expect(pipeline(defaults).inputSchema).toBe(defaults.inputSchema)
   })

@@ -1,5 +1,6 @@
+import { type } from 'arktype'
 import Type from 'typebox'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 
 import { inputReader } from './input-reader.ts'
 import { toStandardSchema } from './standard-schema.ts'
@@ -63,5 +64,16 @@ describe('toStandardSchema', () => {
       ok: true,
       value: { city: 'Bonn', days: 3 },
     })
+  })
+
+  it('is taken by a library that knows nothing of us', () => {
+    const Request = type({ id: 'number', forecast: toStandardSchema(Forecast) })
+    const read = Request({ id: 1, forecast: { city: 'Bonn', days: '3', z: 0 } })
+    if (read instanceof type.errors) throw new Error(read.summary)
+    expect(read).toEqual({ id: 1, forecast: { city: 'Bonn', days: 3 } })
+    expectTypeOf(read.forecast.days).toBeNumber()
+    expect(String(Request({ id: 1, forecast: { days: 8 } }))).toBe(
+      'forecast.city is required\nforecast.days must be <= 7, got 8',
+    )
   })
 })

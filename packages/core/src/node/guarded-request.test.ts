@@ -9,12 +9,12 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
 import { TuttiError } from '../errors.ts'
 import { guardedRequest } from './guarded-request.ts'
+import { sendOverNode, type HttpSend } from './http-send.ts'
 import { networkGuard } from './network-guard.ts'
 import { localServer } from './testing/local-server.ts'
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sendOverNode, type HttpSend } from './http-send.ts'
 import type { GuardedRequestOptions } from './options.ts'
 
 /** Lets requests reach the servers of these tests, and nothing else that is not public. */

@@ -21,6 +21,8 @@ describe('htmlText', () => {
     ['rows are lines', '<table><tr><td>a<td>b<tr><th>c</th><th>d</th></table>', 'a | b\nc | d'],
     ['cells may be paragraphs', '<tr><td><p>a</p></td><td><p>b</p></td>', 'a | b'],
     ['code stays as it is', 'a<pre>  b\n    c &amp; d</pre>e', 'a\n\n  b\n    c & d\n\ne'],
+    ['end tags of nothing change nothing', '</ul></pre><ul><li>a<ol><li>b</ol></ul>', '- a\n- b'],
+    ['nor do they before code', '</pre>a<pre> b\n  c</pre>', 'a\n\n b\n  c'],
     ['references are read', 'a &amp; b', 'a & b'],
     ['what is no tag is text', 'a < b > c', 'a < b > c'],
   ])('%s', (_, html, text) => {

@@ -51,7 +51,7 @@ export async function readHtml(html: string, options: ReadHtmlOptions = {}): Pro
   const article = isUsualSize(html)
     ? runWithin(articleLimitMs, () => {
         const { document: page } = parseHTML(withBody(html))
-        return new Readability(page, { disableJSONLD: true, charThreshold: LEAST_ARTICLE }).parse()
+        return new Readability(page, { charThreshold: LEAST_ARTICLE }).parse()
       })
     : undefined
   const isFound = (article?.length ?? 0) >= LEAST_ARTICLE

@@ -58,6 +58,13 @@ describe('web_scrape', () => {
     expect(output).toContain(`See more (${server.origin}/more).`)
   })
 
+  it('shortens a title that is none', async () => {
+    const server = await serve('text/html', `<title>${'t'.repeat(100_000)}</title><p>you`)
+    const { output, structured } = await scrape(server.origin)
+    expect(output).toBe(`${'t'.repeat(300)}…\n\nyou`)
+    expect(structured).toMatchObject({ title: `${'t'.repeat(300)}…` })
+  })
+
   it('does not say the title twice', async () => {
     const server = await serve('text/html', '<title>Hello</title><h1>Hello</h1><p>you')
     expect((await scrape(server.origin)).output).toBe('Hello\n\nyou')

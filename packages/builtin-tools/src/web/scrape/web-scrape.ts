@@ -85,7 +85,7 @@ async function resultOf(
   if ('unreadable' in page) {
     return ToolResult.failure(`Failed to fetch URL: cannot read "${page.unreadable}" from ${url}`)
   }
-  const { title } = page
+  const title = page.title === undefined ? undefined : shortTitle(page.title)
   const text = limitText(page.text, maxChars)
   const output = [
     ...(title === undefined || text.startsWith(title) ? [] : [title, '']),
@@ -98,4 +98,12 @@ async function resultOf(
     text,
     truncated: response.truncated || text !== page.text,
   })
+}
+
+/** Characters of a title; a page may have anything there. */
+const TITLE_LENGTH = 300
+
+function shortTitle(title: string): string {
+  if (title.length <= TITLE_LENGTH) return title
+  return `${title.slice(0, TITLE_LENGTH).toWellFormed()}…`
 }

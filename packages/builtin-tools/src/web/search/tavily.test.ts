@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { localServer, type LocalServer, type ServedRequest } from '../testing/local-server.ts'
 import { tavily } from './tavily.ts'
@@ -7,10 +7,6 @@ import type { ServerResponse } from 'node:http'
 
 const KEY = 'tvly-secret/key+1'
 const { signal } = new AbortController()
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
 
 describe('tavily', () => {
   it('asks as the service wants it, and reads what it answers', async () => {
@@ -131,6 +127,17 @@ describe('tavily', () => {
     const aborted = AbortSignal.abort(new Error('enough'))
     await expect(search('x', { signal: aborted, maxResults: 1 })).rejects.toThrow('enough')
   })
+
+  it.each([undefined, 'https://proxy.example/a', 'http://proxy.example', 'http://[::1]:8080'])(
+    'may ask where it is set up to: %s',
+    async (baseUrl) => {
+      const search = tavily({ apiKey: KEY, ...(baseUrl === undefined ? {} : { baseUrl }) })
+      const aborted = AbortSignal.abort(new Error('it got past the guard'))
+      await expect(search('x', { signal: aborted, maxResults: 1 })).rejects.toThrow(
+        'it got past the guard',
+      )
+    },
+  )
 
   it('names every option that does not fit', () => {
     expect(() => tavily({ apiKey: ' ', baseUrl: 'ftp://x', timeoutMs: 0 })).toThrow(

@@ -1,0 +1,105 @@
+/**
+ * Laws of reading that hold for every schema and every value, tried on many made by chance.
+ *
+ * L1 A value that fits its schema is read.
+ * L2 What is read fits its schema.
+ * L3 Reading what was read changes nothing.
+ * L4 The value that came is not changed, and copied only where it is changed.
+ * L5 A value that passes the closed check is not changed by the long way.
+ * L6 Coercion does nothing to a value that fits.
+ * L7 Nothing is refused without a problem that says why.
+ */
+import { compiledCheck } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { closedCheck } from '../src/input/closed-schema.ts'
+import { jsonRead } from '../src/input/json-reader.ts'
+import { mend } from '../src/input/mend.ts'
+import { usableSchema } from '../src/input/usable-schema.ts'
+import { randomSchemas } from './random-schema.ts'
+
+import type { SchemaDocument } from '../src/input/schema-document.ts'
+import type { TSchema } from 'typebox'
+
+const SCHEMAS = 150
+const VALUES = 12
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+describe.each([1, 2, 3, 4])('with seed %d', (seed) => {
+  it.each([true, false])('[L1–L7] hold with coercion: %s', (coerce) => {
+    const random = randomSchemas(seed)
+    const counts = { read: 0, changed: 0, refused: 0, closed: 0 }
+    const broken: unknown[] = []
+    for (let made = 0; made < SCHEMAS; made++) {
+      const schema = random.schema()
+      const document = tryDocument(schema)
+      for (let count = 0; document !== undefined && count < VALUES; count++) {
+        const value = random.value(schema)
+        const finding = tryLaws({ schema, document, coerce }, value)
+        counts[finding.outcome] += 1
+        counts.closed += Number(finding.isClosed)
+        if (finding.broken.length > 0) broken.push({ ...finding, schema, value })
+      }
+    }
+    expect(broken).toEqual([])
+    // Each way is gone often enough for the laws to mean something.
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(100)
+  })
+})
+
+/** A schema made by chance may have a default that does not fit. */
+function tryDocument(schema: TSchema): SchemaDocument | undefined {
+  try {
+    return usableSchema(schema, { action: 'Cannot try:', ofObject: false })
+  } catch (error) {
+    expect(String(error)).toMatch(/default must fit/)
+    return undefined
+  }
+}
+
+interface Subject {
+  readonly schema: TSchema
+  readonly document: SchemaDocument
+  readonly coerce: boolean
+}
+
+interface Finding {
+  /** Laws that do not hold. */
+  readonly broken: readonly string[]
+  /** Whether the value passes the closed check. */
+  readonly isClosed: boolean
+  readonly outcome: 'read' | 'changed' | 'refused'
+}
+
+function tryLaws({ schema, document, coerce }: Subject, value: unknown): Finding {
+  const read = jsonRead(schema, document, { coerce })
+  const fits = compiledCheck(schema)
+  const before = JSON.stringify(value)
+  const decoded = read(value)
+  const isClosed = closedCheck(document)?.(value) === true
+  const rules = { coerce, fill: true, drop: true, nearest: false }
+  const laws: Record<string, boolean> = {
+    L1: decoded.ok || !fits(value),
+    L4: JSON.stringify(value) === before,
+    L5: !isClosed || (fits(value) && mend(document, value, rules) === value),
+    L7: decoded.ok || (decoded.problems.length > 0 && !decoded.problems.some(isUnexplained)),
+  }
+  if (decoded.ok) {
+    const again = read(decoded.value)
+    const plain = jsonRead(schema, document, { coerce: false })(value)
+    Object.assign(laws, {
+      L2: fits(decoded.value),
+      L3: again.ok && same(again.value, decoded.value),
+      'L4, copies': decoded.value === value || !same(decoded.value, value),
+      L6: !fits(value) || (plain.ok && same(plain.value, decoded.value)),
+    })
+  }
+  const broken = Object.keys(laws).filter((law) => laws[law] === false)
+  if (!decoded.ok) return { broken, isClosed, outcome: 'refused' }
+  return { broken, isClosed, outcome: decoded.value === value ? 'read' : 'changed' }
+}
+
+function isUnexplained({ message }: { readonly message: string }): boolean {
+  return /cannot be checked|does not fit its schema/.test(message)
+}
