@@ -7,8 +7,8 @@ export {
   defineTool,
   type TextToolDefinition,
   type ToolDefinition,
-  type ToolReturn,
 } from './define-tool.ts'
+export type { ToolReturn } from './make-tool.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
 export { toolCatalog, type ToolCatalog } from './tool-catalog.ts'
 export type {
@@ -56,6 +56,7 @@ export {
 } from './metrics.ts'
 
 // To extend
+export type { Decoded, Problem } from '@tutti/protocol'
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { limitText } from './limit-text.ts'

@@ -39,6 +39,14 @@ describe('a value that does not match the output schema', () => {
     })
   })
 
+  it('is passed on also when the logger throws', async () => {
+    const warn = vi.fn<typeof silentLogger.warn>(() => {
+      throw new Error('Disk is full')
+    })
+    const result = await weather(bad).call({}, toolContext({ logger: { ...silentLogger, warn } }))
+    expect(result.success).toBe(true)
+  })
+
   it('is a failure that names every problem when the check is strict', async () => {
     expect(await weather(bad, 'strict').call({}, toolContext())).toEqual(
       ToolResult.failure(message),

@@ -66,9 +66,11 @@ async function checkOutput(
   if (decoded.ok) return result
   const message = inputFailure(name, decoded.problems, 'output')
   if (check === 'strict') return ToolResult.failure(message)
-  context.logger.warn('Tool output does not match its schema', {
-    tool: name,
-    problems: decoded.problems,
-  })
+  try {
+    const { problems } = decoded
+    context.logger.warn('Tool output does not match its schema', { tool: name, problems })
+  } catch {
+    // A logger that throws is no reason to lose the output.
+  }
   return result
 }

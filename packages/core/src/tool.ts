@@ -36,10 +36,12 @@ export interface AgentTool {
 }
 
 /**
- * A tool whose input and output types are known to the compiler. It is a Standard Schema of its input too:
+ * A tool whose input and output types are known to the compiler. `Input` is what the body gets, `Source`
+ * what a caller gives: a schema library can make the one of the other. It is a Standard Schema of its input too:
  * whatever takes one (a router, a form, another tool) can take the tool.
  */
-export interface TypedTool<Input, Output = string> extends AgentTool, StandardToolSchema<Input> {
+export interface TypedTool<Input, Output = string, Source = Input>
+  extends AgentTool, StandardToolSchema<Source, Input> {
   readInput(input: unknown): Decoded<Input> | Promise<Decoded<Input>>
   /** The tool body itself, for tests: no check of the input, no time limit, no approval. */
   execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>

@@ -19,7 +19,7 @@ import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool, ToolContext, TSchema, TypedTool } from '@tutti/core'
 import type { Door } from './door.ts'
-import type { Fitting, Flat, OutputOf, SharedInput } from './step-types.ts'
+import type { Fitting, Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
 /** Says which way to go. The context is that of the whole branch. */
 export type Predicate<Input> = (input: Input, context: ToolContext) => boolean | Promise<boolean>
@@ -40,7 +40,12 @@ type BranchOutput<Yes, No, Input> =
   | ([No] extends [AgentTool] ? OutputOf<No> : Input)
 
 /** What the tools take, and the predicate looks at. */
-type Taken<Yes, No, Input> = Flat<Input & SharedInput<Tools<Yes, No>>>
+type Taken<Yes, No, Input> = [SharedSeen<Tools<Yes, No>>] extends [Input]
+  ? SharedInput<Tools<Yes, No>>
+  : Flat<Input & SharedInput<Tools<Yes, No>>>
+
+/** The same as the predicate and the reviewer see it. */
+type Seen<Yes, No, Input> = Flat<Input & SharedSeen<Tools<Yes, No>>>
 
 /**
  * Makes a tool that calls one of two tools: `branch(({ text }) => text.length > 500, { yes: shorten })`.
@@ -51,13 +56,13 @@ type Taken<Yes, No, Input> = Flat<Input & SharedInput<Tools<Yes, No>>>
 export function branch<
   Yes extends AgentTool,
   No extends AgentTool | undefined = undefined,
-  Input = SharedInput<Tools<Yes, No>>,
+  Input = SharedSeen<Tools<Yes, No>>,
 >(
   predicate: Predicate<Input>,
-  ways: BranchWays<Yes, No, Taken<Yes, No, Input>>,
+  ways: BranchWays<Yes, No, Seen<Yes, No, Input>>,
 ): TypedTool<Taken<Yes, No, Input>, BranchOutput<Yes, No, Taken<Yes, No, Input>>> {
-  // NOTE: what is taken is what the predicate looks at, and more.
-  return branchTool(predicate as Predicate<Taken<Yes, No, Input>>, ways)
+  // NOTE: what is seen is what the predicate looks at, and more.
+  return branchTool(predicate as Predicate<Seen<Yes, No, Input>>, ways)
 }
 
 /**
@@ -79,9 +84,9 @@ export function branchByType<
   return branchTool(guard, ways as BranchWays<Yes, No, Input>)
 }
 
-function branchTool<Input, Output>(
-  predicate: Predicate<Input>,
-  ways: BranchWays<AgentTool, AgentTool | undefined, Input>,
+function branchTool<Seen, Input, Output>(
+  predicate: Predicate<Seen>,
+  ways: BranchWays<AgentTool, AgentTool | undefined, Seen>,
 ): TypedTool<Input, Output> {
   const { yes, no, ...settings } = ways
   const problems = [
@@ -105,7 +110,7 @@ function branchTool<Input, Output>(
     ...(outputSchema === undefined ? {} : { outputSchema }),
     async run({ value, seen }, context) {
       // NOTE: the door lets only in what one of the tools reads, and the types ask for the rest.
-      const said = await callOwn(() => predicate(seen as Input, context), who, context)
+      const said = await callOwn(() => predicate(seen as Seen, context), who, context)
       if (!said.ok) return ToolResult.failure(said.message)
       const tool = said.value ? yes : no
       if (tool === undefined) return valueResult(seen)

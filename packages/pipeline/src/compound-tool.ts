@@ -24,10 +24,10 @@ import type { Door, Entry, Problems } from './door.ts'
 export type CompoundSettings<Input> = Partial<ToolSettings<Input>>
 
 /** A tool made of tools, before it is one. */
-export interface Compound<Input> {
+export interface Compound<Seen> {
   /** The tools inside. */
   readonly tools: readonly AgentTool[]
-  readonly settings: CompoundSettings<Input>
+  readonly settings: CompoundSettings<Seen>
   /** What follows from the tools inside, where the settings say nothing; the limit in milliseconds. */
   readonly defaults: Readonly<Record<'name' | 'description', string>> & {
     readonly timeoutMs: number
@@ -38,7 +38,9 @@ export interface Compound<Input> {
 }
 
 /** Makes the tool; what it takes and gives is for the caller to say. */
-export function compoundTool<Input, Output>(compound: Compound<Input>): TypedTool<Input, Output> {
+export function compoundTool<Seen, Input, Output>(
+  compound: Compound<Seen>,
+): TypedTool<Input, Output> {
   const { defaults, door, outputSchema, settings, tools } = compound
   const entries = new WeakMap<object, Entry>()
   const entryOf = (value: unknown): Entry =>
@@ -114,18 +116,21 @@ function issueOf({ path, message }: Problems[number]): Issue {
 }
 
 /** Settings whose reviewer reads of the input as a body would see it. */
-function withSeenInput<Input>(
-  settings: CompoundSettings<Input>,
+function withSeenInput<Seen, Input>(
+  { requireApproval, ...settings }: CompoundSettings<Seen>,
   seenOf: (value: Input) => unknown,
 ): CompoundSettings<Input> {
-  const { requireApproval: approval } = settings
-  if (typeof approval !== 'object') return settings
-  const describe = approval.describe?.bind(approval)
-  if (describe === undefined) return settings
+  if (requireApproval === undefined) return settings
+  if (typeof requireApproval === 'boolean') return { ...settings, requireApproval }
+  const { describe, ...approval } = requireApproval
+  if (describe === undefined) return { ...settings, requireApproval: approval }
   return {
     ...settings,
-    // NOTE: what is seen of an input is what the tools inside read it as.
-    requireApproval: { ...approval, describe: (value) => describe(seenOf(value) as Input) },
+    requireApproval: {
+      ...approval,
+      // NOTE: what is seen of an input is what the tools inside read it as.
+      describe: (value) => describe.call(requireApproval, seenOf(value) as Seen),
+    },
   }
 }
 

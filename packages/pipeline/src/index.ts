@@ -29,6 +29,8 @@ export type {
   InputOf,
   Misfit,
   OutputOf,
+  SeenBy,
   SharedInput,
+  SharedSeen,
   StepResult,
 } from './step-types.ts'

@@ -10,7 +10,7 @@ import { isTool, toolProblems } from './is-tool.ts'
 import { partSchema, type PartOutput } from './part-failure.ts'
 
 import type { AgentTool, TSchema, TypedTool } from '@tutti/core'
-import type { Flat, OutputOf, SharedInput } from './step-types.ts'
+import type { Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
 /** Tools by the names that their results get. */
 export type Branches = Readonly<Record<string, AgentTool>>
@@ -45,7 +45,7 @@ export function parallel<
   const Strategy extends ErrorStrategy = 'FAIL_FAST',
 >(
   branches: Tools,
-  options: ParallelOptions<SharedInput<Tools[keyof Tools]>, Strategy> = {},
+  options: ParallelOptions<SharedSeen<Tools[keyof Tools]>, Strategy> = {},
 ): TypedTool<SharedInput<Tools[keyof Tools]>, ParallelOutput<Tools, Strategy>> {
   const { errorStrategy = 'FAIL_FAST', concurrency = Infinity, ...settings } = options
   const entries = Object.entries<AgentTool>(branches)

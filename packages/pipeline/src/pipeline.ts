@@ -3,7 +3,7 @@ import { isObject } from './is-object.ts'
 import { pipelineTool, type PipelineOptions } from './pipeline-tool.ts'
 
 import type { AgentTool, TypedTool } from '@tutti/core'
-import type { FittingList, InputOf, Last, OutputOf } from './step-types.ts'
+import type { FittingList, InputOf, Last, OutputOf, SeenBy } from './step-types.ts'
 
 /** Either the first step, or the options of all; what approval looks like, {@link Approval} says. */
 type Head = AgentTool | (Omit<PipelineOptions, 'requireApproval'> & { requireApproval?: unknown })
@@ -31,7 +31,7 @@ type Approval<Input> = Pick<PipelineOptions<Input>, 'requireApproval'>
  */
 export function pipeline<First extends Head, Rest extends readonly AgentTool[]>(
   first: First &
-    Approval<InputOf<Rest[0]>> &
+    Approval<SeenBy<Rest[0]>> &
     (Steps<First, Rest> extends readonly [] ? NoSteps : unknown),
   ...rest: FittingList<Given<First>, Rest>
 ): TypedTool<InputOf<Steps<First, Rest>[0]>, OutputOf<Last<Steps<First, Rest>>>> {

@@ -8,10 +8,16 @@
 import type { AgentTool, ToolContext, ToolResult, TypedTool } from '@tutti/core'
 
 /** What a tool takes; unknown where the compiler cannot say. */
-export type InputOf<Tool> = Tool extends TypedTool<infer Input, infer _> ? Input : unknown
+export type InputOf<Tool> =
+  Tool extends TypedTool<infer _Seen, infer _Output, infer Source> ? Source : unknown
+
+/** What its body gets of that: a schema library can make something else of what comes. */
+export type SeenBy<Tool> =
+  Tool extends TypedTool<infer Seen, infer _Output, infer _Source> ? Seen : unknown
 
 /** What a tool gives: `string` when it declares no output; unknown where the compiler cannot say. */
-export type OutputOf<Tool> = Tool extends TypedTool<infer _, infer Output> ? Output : unknown
+export type OutputOf<Tool> =
+  Tool extends TypedTool<infer _Seen, infer Output, infer _Source> ? Output : unknown
 
 /** Whether an input type is that of a text tool. */
 export type IsText<Input> = [Input] extends [string] ? true : false
@@ -20,11 +26,16 @@ export type IsText<Input> = [Input] extends [string] ? true : false
  * What several tools take together: text where all are text tools, else what each of the others asks
  * for. Takes a union of tools.
  */
-export type SharedInput<Tool> = [Demand<Tool>] extends [never]
+export type SharedInput<Tool> = Shared<Tool, DemandOf<Tool, 'given'>>
+
+/** What the bodies of several tools see together. Takes a union of tools. */
+export type SharedSeen<Tool> = Shared<Tool, DemandOf<Tool, 'seen'>>
+
+type Shared<Tool, Demands> = [Demands] extends [never]
   ? [IsTextTool<Tool>] extends [true]
     ? string
     : unknown
-  : Demand<Tool> extends (input: infer Input) => void
+  : [Demands] extends [(input: infer Input) => void]
     ? Flat<Input>
     : never
 
@@ -38,12 +49,12 @@ export type Flat<Value> = Value extends readonly unknown[]
 type IsTextTool<Tool> = Tool extends AgentTool ? IsText<InputOf<Tool>> : never
 
 /** A function for each input type that is known and not text: one that all of them can be takes all. */
-type Demand<Tool> = Tool extends AgentTool
+type DemandOf<Tool, Side extends 'given' | 'seen'> = Tool extends AgentTool
   ? IsText<InputOf<Tool>> extends true
     ? never
     : unknown extends InputOf<Tool>
       ? never
-      : (input: InputOf<Tool>) => void
+      : (input: Side extends 'given' ? InputOf<Tool> : SeenBy<Tool>) => void
   : never
 
 /** The result of a step that worked, as an adapter gets it: with the value that the step declares. */

@@ -282,6 +282,32 @@ describe('context.callTool', () => {
     expect(limiter.running).toBe(0)
   })
 
+  it('the time of the whole stands still while a step waits for its turn', async () => {
+    const limiter = createLimiter({ maxConcurrent: 1 })
+    await limiter.acquire()
+    const outer = text(
+      'outer',
+      async (_, context) => {
+        await sleep(clock, 15)
+        const step = await context.callTool(
+          text('inner', () => 'in', { limiter }),
+          'x',
+        )
+        await sleep(clock, 100)
+        return step.result.output
+      },
+      { timeoutMs: 20 },
+    )
+    const running = run(outer)
+    await clock.advance(10_000)
+    limiter.release()
+    await clock.advance(4)
+    expect(steps).toHaveLength(1)
+    await clock.advance(1)
+    expect(await running).toMatchObject({ end: 'timed_out', durationMs: 10_005 })
+    await clock.advance(100)
+  })
+
   it('input that is no JSON has no text in the event', async () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic

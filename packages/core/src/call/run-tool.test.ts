@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
-import { defineTool, type ToolReturn } from '../define-tool.ts'
+import { defineTool } from '../define-tool.ts'
 import { silentLogger } from '../logger.ts'
 import { runTool } from './run-tool.ts'
 import { sleep } from '../clock.ts'
@@ -9,6 +9,7 @@ import { ToolResult } from '../tool-result.ts'
 
 import Type from 'typebox'
 
+import type { ToolReturn } from '../make-tool.ts'
 import type { ToolContext } from '../tool-context.ts'
 import type { AgentTool } from '../tool.ts'
 import type { ToolCallOutcome } from './outcome.ts'

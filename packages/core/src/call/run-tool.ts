@@ -6,8 +6,9 @@
  * The body in flight is `running-call.ts`; what it is given, `call-context.ts`.
  *
  * R4 Arguments are parsed and checked before the body runs.
- * R5 A call waits for its turn before its time begins; a turn is given back when the call has its
- *    outcome, also when the tool goes on against its signal.
+ * R5 A call waits for its turn before its time begins, and the time of the calls that it is a step of
+ *    stands still; a turn is given back when the call has its outcome, also when the tool goes on
+ *    against its signal.
  * R6 Every call that was not cancelled counts once: as success, failure or error.
  */
 import { systemClock } from '../clock.ts'
@@ -50,7 +51,9 @@ export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
 async function runInTurn(toRun: CallToRun, limiters: readonly Limiter[]): Promise<ToolCallOutcome> {
   const { clock = systemClock, signal } = toRun.options
   const askedAt = clock.elapsed()
+  const resumeWhole = toRun.parent?.pause()
   const turns = await takeTurns(limiters, signal)
+  resumeWhole?.()
   const outcome = await runNow(toRun, wholeMs(clock.elapsed() - askedAt))
   for (const limiter of turns) limiter.release()
   return outcome

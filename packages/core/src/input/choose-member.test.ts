@@ -36,6 +36,18 @@ describe('[U1] a union whose members differ in a fixed field', () => {
     ])
   })
 
+  it('is another one in another document, though it is the same object', () => {
+    const shared = { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] }
+    const first = { $defs: { A: Circle, B: Square }, allOf: [shared] }
+    const second = { $defs: { A: Square, B: Circle }, allOf: [shared] }
+    for (const schema of [first, second]) {
+      expect(readBy(schema, { kind: 'circle', radius: '2', z: 0 })).toEqual({
+        kind: 'circle',
+        radius: 2,
+      })
+    }
+  })
+
   it('leaves a value that names none as it is, for its problem to be told', () => {
     expect(problemsBy(Type.Union([Circle, Square]), { kind: 'star', side: '1' })).toEqual([
       '/kind must be one of "circle", "square", got "star"',

@@ -119,7 +119,7 @@ function memberByTag(
   { document, coerce }: Trial,
 ): Chosen | undefined {
   if (!isJsonObject(value)) return undefined
-  const resolved = resolvedMembers(members, document)
+  const resolved = document.resolved(members)
   const discriminator = discriminatorOf(resolved)
   if (discriminator === undefined || !Object.hasOwn(value, discriminator.field)) return undefined
   const tag = ownValue(value, discriminator.field)
@@ -128,18 +128,6 @@ function memberByTag(
   const named = [tag, ...meant].map((each) => discriminator.members.get(each))
   const found = named.find((member) => member !== undefined)
   return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
-}
-
-const resolvedLists = new WeakMap<readonly Schema[], readonly Schema[]>()
-
-/** The members with their references followed; the same list each time. */
-function resolvedMembers(members: readonly Schema[], document: SchemaDocument): readonly Schema[] {
-  let resolved = resolvedLists.get(members)
-  if (resolved === undefined) {
-    resolved = members.map((member) => document.resolved(member))
-    resolvedLists.set(members, resolved)
-  }
-  return resolved
 }
 
 /** U3. A choice of none when two are equally good and only one may be. */

@@ -48,4 +48,10 @@ describe('mayBe and asksFor', () => {
     expect(typesOf(schema, mayBe)).toEqual(TYPES)
     expect(typesOf(schema, asksFor)).toEqual([])
   })
+
+  it('are of one document, though a part of it is in another too', () => {
+    const shared = { anyOf: [{ $ref: '#/$defs/A' }] }
+    const schemas = ['string', 'array'].map((type) => ({ $defs: { A: { type } }, allOf: [shared] }))
+    expect(schemas.map((schema) => typesOf(schema, asksFor))).toEqual([['string'], ['array']])
+  })
 })

@@ -15,16 +15,21 @@ export function asksFor(type: string, place: Place, document: SchemaDocument): b
   )
 }
 
-const known = new WeakMap<SchemaNode, ReadonlySet<string> | 'any'>()
+type Types = ReadonlySet<string> | 'any'
+
+/** What nodes allow, by document: a schema may be part of two, and mean something else in each. */
+const known = new WeakMap<SchemaDocument, Map<SchemaNode, Types>>()
 
 /** The types that a node allows, or nothing when it does not say. */
 function typesOf(node: SchemaNode, document: SchemaDocument): ReadonlySet<string> | undefined {
-  let types = known.get(node)
+  const inDocument = known.get(document) ?? new Map<SchemaNode, Types>()
+  known.set(document, inDocument)
+  let types = inDocument.get(node)
   if (types === undefined) {
     // For a union that refers to itself: what is being asked says nothing new.
-    known.set(node, 'any')
+    inDocument.set(node, 'any')
     types = ownTypes(node) ?? unionTypes(node.anyOf ?? node.oneOf, document) ?? 'any'
-    known.set(node, types)
+    inDocument.set(node, types)
   }
   return types === 'any' ? undefined : types
 }

@@ -35,8 +35,8 @@ export interface SchemaDocument {
   readonly references: Readonly<Record<string, Schema>>
   /** The place where all of the schemas hold, with those of their unions that are settled. */
   place(schemas: readonly Schema[], settled?: Place['settled']): Place
-  /** What a schema means: where its `$ref` leads, if that is all it says, else itself. */
-  resolved(schema: Schema): Schema
+  /** The schemas, and where one says nothing but `$ref`, what it means; the same list each time. */
+  resolved(schemas: readonly Schema[]): readonly Schema[]
   /** Whether a value fits all the schemas of a place. Can throw `RangeError` on a very deep one. */
   fits(place: Place, value: unknown): boolean
 }
@@ -61,6 +61,7 @@ export function schemaDocument(schema: unknown): SchemaDocument {
   const single = new Map<Schema, Place>()
   const joint = new Map<string, Place>()
   const numbers = new Map<unknown, number>()
+  const resolvedLists = new Map<readonly Schema[], readonly Schema[]>()
 
   function place(schemas: readonly Schema[], settled: Place['settled'] = []): Place {
     const [first, second] = schemas
@@ -81,6 +82,11 @@ export function schemaDocument(schema: unknown): SchemaDocument {
     )
   }
 
+  function resolve(part: Schema): Schema {
+    const target = typeof part === 'boolean' ? undefined : targets.get(part)
+    return target !== undefined && Object.keys(part).length === 1 ? target : part
+  }
+
   return {
     // NOTE: a schema that is none has a fault, and no document with a fault is read by.
     root: schema as Schema,
@@ -88,10 +94,7 @@ export function schemaDocument(schema: unknown): SchemaDocument {
     nodes,
     references,
     place,
-    resolved(part) {
-      const target = typeof part === 'boolean' ? undefined : targets.get(part)
-      return target !== undefined && Object.keys(part).length === 1 ? target : part
-    },
+    resolved: (schemas) => kept(resolvedLists, schemas, () => schemas.map(resolve)),
     fits: (at, value) => at.schemas.every((part) => checkOf(part)(value)),
   }
 }

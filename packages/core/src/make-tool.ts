@@ -1,0 +1,107 @@
+/**
+ * What every kind of tool is made of: a reader of its input, a body, and the settings that all have.
+ *
+ *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
+ */
+import { inputFailure } from './input-failure.ts'
+import { isPromise } from './is-promise.ts'
+import { toToolResult } from './tool-output.ts'
+import { ToolResult } from './tool-result.ts'
+import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-settings.ts'
+
+import type { ValueReader } from './input/input-reader.ts'
+import type { OutputRules } from './tool-output.ts'
+import type { ToolContext } from './tool-context.ts'
+import type { StandardToolSchema } from './tool-schema.ts'
+import type { TypedTool } from './tool.ts'
+
+/** What a tool body may return. */
+export type ToolReturn<Output = string> = string | ToolResult | Output
+
+/** The parts of a tool besides its settings. */
+export interface ToolParts<Input, Output, Source = Input> {
+  readonly kind: TypedTool<Input>['kind']
+  /** Says what fits; what it gives is what the body gets. */
+  readonly reader: ValueReader<Input>
+  readonly output?: OutputRules
+  /** The input as a Standard Schema; asked for once, if at all. */
+  standard(): StandardToolSchema<Source, Input>['~standard']
+  execute(
+    input: Input,
+    context: ToolContext<Input>,
+  ): ToolReturn<Output> | Promise<ToolReturn<Output>>
+}
+
+/**
+ * Makes a tool from its parts.
+ *
+ * @throws {TypeError} naming every setting that does not fit.
+ */
+export function makeTool<Input, Output, Source = Input>(
+  settings: ToolSettings<Input>,
+  { kind, reader, output, standard, execute }: ToolParts<Input, Output, Source>,
+): TypedTool<Input, Output, Source> {
+  let ownStandard: StandardToolSchema<Source, Input>['~standard'] | undefined
+  const settled = settleTool(settings)
+  const { name } = settled
+  const approval = approvalOf(settings)
+  return {
+    ...settled,
+    kind,
+    inputSchema: reader.jsonSchema,
+    ...(output === undefined ? {} : { outputSchema: output.reader.jsonSchema }),
+    readInput: (input) => reader.read(input),
+    get '~standard'() {
+      ownStandard ??= standard()
+      return ownStandard
+    },
+    async execute(input, context) {
+      return execute(input, context)
+    },
+    async call(input, context) {
+      const reading = reader.read(input)
+      const decoded = isPromise(reading) ? await reading : reading
+      if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
+      // NOTE: a context reads the edits of a reviewer with this tool's own reader; that is the type.
+      const typed = context as ToolContext<Input>
+      const value =
+        approval === undefined
+          ? decoded.value
+          : await approvedInput(approval, { name, input: decoded.value, context: typed })
+      const returning = execute(value, typed)
+      const returned = isPromise(returning) ? await returning : returning
+      return toToolResult(returned, { name, context, output })
+    },
+  }
+}
+
+function approvalOf<Input>(settings: ToolSettings<Input>): ApprovalSettings<Input> | undefined {
+  const { requireApproval = false } = settings
+  if (typeof requireApproval === 'object') return requireApproval
+  return requireApproval ? {} : undefined
+}
+
+interface ToApprove<Input> {
+  readonly name: string
+  readonly input: Input
+  readonly context: ToolContext<Input>
+}
+
+/** Characters of the input that a reviewer is shown, as in AgentEnsemble. */
+const SHOWN_INPUT_LENGTH = 200
+
+/** The input that a reviewer agreed to: the model's, or an edited one. */
+async function approvedInput<Input>(
+  settings: ApprovalSettings<Input>,
+  { name, input, context }: ToApprove<Input>,
+): Promise<Input> {
+  const description = settings.describe?.(input) ?? describeCall(name, input)
+  const decision = await context.requestApproval(description, settings)
+  return decision.action === 'EDIT' ? decision.input : input
+}
+
+function describeCall(name: string, input: unknown): string {
+  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+  const shown = text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text
+  return `Call tool: ${name}\nInput: ${shown}`
+}

@@ -1,0 +1,58 @@
+import { defineTool, Type, type TypedTool } from '@tutti/core'
+import { expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+
+import { branch, parallel, pipeline } from './index.ts'
+
+const forecast = defineTool({
+  name: 'forecast',
+  description: 'Forecasts the weather',
+  input: z.object({
+    city: z.string(),
+    days: z.number().default(3),
+    from: z.string().transform(Number),
+  }),
+  output: Type.Object({ degrees: Type.Number() }),
+  execute: ({ days, from }) => ({ degrees: days + from }),
+})
+
+const find = defineTool({
+  name: 'find',
+  description: 'Finds a city',
+  input: Type.Object({ query: Type.String() }),
+  output: Type.Object({ city: Type.String(), from: Type.String() }),
+  execute: () => ({ city: 'Bonn', from: '7' }),
+})
+
+const findNumber = defineTool({
+  name: 'find_number',
+  description: 'Finds a city',
+  input: Type.Object({ query: Type.String() }),
+  output: Type.Object({ city: Type.String(), from: Type.Number() }),
+  execute: () => ({ city: 'Bonn', from: 7 }),
+})
+
+interface Given {
+  city: string
+  days?: number | undefined
+  from: string
+}
+
+it('a step takes what its schema takes, not what the library makes of it', () => {
+  expectTypeOf(pipeline(find, forecast)).toEqualTypeOf<
+    TypedTool<{ query: string }, { degrees: number }>
+  >()
+  // @ts-expect-error the schema takes text and makes a number of it
+  pipeline(findNumber, forecast)
+})
+
+it('a pipeline takes what the schema of its first step takes', () => {
+  expectTypeOf(pipeline(forecast)).toEqualTypeOf<TypedTool<Given, { degrees: number }>>()
+  expectTypeOf(parallel({ forecast })).toExtend<
+    TypedTool<Given, { forecast: { degrees: number } }>
+  >()
+})
+
+it('a predicate sees what the body sees', () => {
+  branch(({ days, from }) => days > from, { yes: forecast })
+})
