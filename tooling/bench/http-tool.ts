@@ -33,7 +33,10 @@ const EXPECTED = JSON.stringify({ category: 'tech', size: INPUT.length })
 const { runTool } = await built<typeof import('../../packages/core/src/index.ts')>('core')
 const { httpTool } =
   await built<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
-const { Agent, request } = dependency<Undici>('undici')
+// NOTE: the package of remote tools has undici among its dependencies, with what is used of it here.
+const { Agent, request } = createRequire(
+  new URL('../../packages/remote-tools/package.json', import.meta.url),
+)('undici') as Undici
 
 const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER], {
   stdio: ['pipe', 'pipe', 'inherit'],
@@ -88,11 +91,4 @@ async function built<T>(name: string): Promise<T> {
   const door = new URL(`../../packages/${name}/dist/index.js`, import.meta.url)
   // NOTE: the build of a package has the doors of its sources.
   return (await import(door.href)) as T
-}
-
-/** What the package of remote tools itself uses. */
-function dependency<T>(name: string): T {
-  const from = createRequire(new URL('../../packages/remote-tools/package.json', import.meta.url))
-  // NOTE: the name is that of the type it is read as.
-  return from(name) as T
 }

@@ -10,7 +10,13 @@ import { createToolMetrics, defineTool, runTool, Type } from '@tutti/core'
 import { compare, type Contestant } from './lib/measure.ts'
 import { importPeer } from './lib/peers.ts'
 
-const ARGS = JSON.stringify({ item: 'tea', count: 2, size: 'm', gift: true, tags: ['hot', 'green'] })
+const ARGS = JSON.stringify({
+  item: 'tea',
+  count: 2,
+  size: 'm',
+  gift: true,
+  tags: ['hot', 'green'],
+})
 
 interface Order {
   readonly item: string
@@ -34,10 +40,13 @@ const tutti = defineTool({
   execute: body,
 })
 
-const results = await compare([await tuttiCalls(), await langchainCalls(), ...(await aiSdkCalls())], {
-  calls: 5_000,
-  rounds: 15,
-})
+const results = await compare(
+  [await tuttiCalls(), await langchainCalls(), ...(await aiSdkCalls())],
+  {
+    calls: 5_000,
+    rounds: 15,
+  },
+)
 const own = results[0]?.us ?? Number.NaN
 for (const { name, us } of results) {
   const ratio = us === own ? '' : ` (${(us / own).toFixed(1)} times as long)`
@@ -137,7 +146,8 @@ async function aiSdkCalls(): Promise<readonly Contestant[]> {
         prompt: 'Order tea',
         stopWhen: stepCountIs(1),
       })
-      if (toolResults.length !== count) throw new Error(`The AI SDK made ${toolResults.length} calls`)
+      if (toolResults.length !== count)
+        throw new Error(`The AI SDK made ${toolResults.length} calls`)
     },
   }
   return [pieces, whole]
