@@ -70,7 +70,7 @@ const [bare, through] = await compare(
       },
     },
   ],
-  { calls: 200, rounds: 31 },
+  { calls: 50, rounds: 121 },
 )
 if (bare !== undefined && through !== undefined) {
   const ratio = (through.us / bare.us).toFixed(2)

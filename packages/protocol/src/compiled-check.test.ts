@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { describe, expect, it } from 'vitest'
+import { Settings } from 'typebox/system'
+import { afterEach, describe, expect, it } from 'vitest'
 import { compileCheck, compiledCheck } from './compiled-check.ts'
 
 describe('compiledCheck', () => {
@@ -43,5 +44,22 @@ describe('compileCheck', () => {
     const check = compileCheck({ $ref: 'Inner' }, { Inner: { required: ['toString'] } })
     expect(check({})).toBe(false)
     expect(check({ toString: 1 })).toBe(true)
+  })
+})
+
+describe('a check without code from text', () => {
+  afterEach(() => {
+    Settings.Reset()
+  })
+
+  it('forgets one value before it judges the next', () => {
+    Settings.Set({ useAcceleration: false })
+    const check = compileCheck({
+      properties: { a: {} },
+      unevaluatedProperties: { type: 'integer' },
+    })
+    expect([{ b: 1 }, { b: 'x' }, { b: 2 }].map(check)).toEqual([true, false, true])
+    const named = compileCheck({ properties: { toString: { type: 'string' } } })
+    expect([{}, { toString: 1 }].map(named)).toEqual([true, false])
   })
 })

@@ -33,13 +33,19 @@ describe('[P3] programs do not outlive the process that uses them', () => {
 
   it('nor do workers without work, which do not keep it alive either', async () => {
     const { ended, pids } = await start('idle')
-    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\n' })
+    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\n' })
+    await allGone(pids)
+  })
+
+  it('nor do workers that nobody waits for', async () => {
+    const { ended, pids } = await start('abandon')
+    expect(await ended).toEqual({ code: 0, signal: null, output: 'cancelled\n' })
     await allGone(pids)
   })
 
   it('which can wait for their end', async () => {
     const { ended, pids } = await start('close')
-    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\nclosed\n' })
+    expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\nclosed\n' })
     expect(isRunning(pids[0] ?? 0)).toBe(false)
     await allGone(pids)
   })

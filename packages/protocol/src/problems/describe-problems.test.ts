@@ -135,6 +135,17 @@ describe('[P2] a union', () => {
     ])
     expect(describeProblems(either, { a: 'x', b: 'x' }).map((p) => p.path)).toEqual(['/c'])
   })
+
+  it('of untagged objects is judged by one whose fields are there before one with fewer problems', () => {
+    const either = Type.Union([
+      Type.Object({ text: Type.String() }),
+      Type.Object({ from: Type.String(), to: Type.String(), by: Type.Array(Type.String()) }),
+      Type.Object({ from: Type.String(), via: Type.Object({ city: Type.String() }) }),
+    ])
+    const paths = (value: unknown): string[] => describeProblems(either, value).map((p) => p.path)
+    expect(paths({ from: 1, to: 2, by: [3] })).toEqual(['/from', '/to', '/by/0'])
+    expect(paths({ from: 'a', via: {} })).toEqual(['/via/city'])
+  })
 })
 
 describe('[P3] a value of the wrong type', () => {
@@ -145,6 +156,45 @@ describe('[P3] a value of the wrong type', () => {
 })
 
 describe('[P4] work', () => {
+  it('ends for a value that contains itself in many places, by a schema that does too', () => {
+    const schema = {
+      $defs: {
+        A: {
+          anyOf: [
+            {
+              type: 'object',
+              properties: { of: { items: { $ref: '#/$defs/A' } } },
+              required: ['of'],
+            },
+            { type: 'object', properties: { not: { $ref: '#/$defs/A' } }, required: ['not'] },
+          ],
+        },
+      },
+      $ref: '#/$defs/A',
+    }
+    const cyclic: { of: unknown[] } = { of: [] }
+    cyclic.of.push(cyclic, cyclic, cyclic)
+    expect(describeProblems(schema, cyclic)).toEqual([
+      { path: '/of/0', message: 'contains itself' },
+      { path: '/of/1', message: 'contains itself' },
+      { path: '/of/2', message: 'contains itself' },
+    ])
+  })
+
+  it('goes into the same value in two places, or twice by two schemas', () => {
+    const shared = { n: 'x' }
+    const Numbered = Type.Object({ n: Type.Integer() })
+    const twice = Type.Object({ a: Numbered, b: Numbered })
+    expect(describeProblems(twice, { a: shared, b: shared }).map((p) => p.path)).toEqual([
+      '/a/n',
+      '/b/n',
+    ])
+    const cyclic: Record<string, unknown> = {}
+    cyclic['a'] = cyclic
+    const nested = Type.Object({ a: Type.Object({ a: Type.Integer() }) })
+    expect(describeProblems(nested, cyclic).map((p) => p.path)).toEqual(['/a/a'])
+  })
+
   it('is bounded for a reference that goes nowhere but round', () => {
     const schema = { $defs: { A: { $ref: '#/$defs/A' } }, $ref: '#/$defs/A' }
     expect(describeProblems(schema, 1).map((p) => p.message)).toEqual([

@@ -285,6 +285,7 @@ describe('[E2] the time of a call', () => {
     const result = await toolFor(server).call({ input: 'i' }, toolContext({ signal }))
     expect(result.errorMessage).toBe('HTTP request failed: over')
     expect(server.requests).toEqual([])
+    expect(server.connections).toBe(0)
   })
 })
 

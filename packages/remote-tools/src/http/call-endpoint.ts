@@ -95,7 +95,6 @@ async function attempts(
     )
     if (delayMs === undefined) return attempt
     await sleep(clock, delayMs, signal)
-    if (signal.aborted) return { ok: false, error: signal.reason }
   }
 }
 

@@ -81,13 +81,13 @@ describe('the headers of a tool', () => {
       async headers({ callId, signal }) {
         count += 1
         await Promise.resolve(signal)
-        return { Authorization: `Bearer ${count}`, 'X-Call': callId }
+        return { Authorization: `Bearer ${count}`, 'X-Call': callId, 'Content-Type': 'text/x' }
       },
     })
     await call(tool, { input: 'x' })
     await call(tool, { input: 'x' })
     expect(server.requests).toMatchObject([
-      { headers: { authorization: 'Bearer 1', 'x-call': 'call-1' } },
+      { headers: { authorization: 'Bearer 1', 'x-call': 'call-1', 'content-type': 'text/x' } },
       { headers: { authorization: 'Bearer 2' } },
     ])
   })

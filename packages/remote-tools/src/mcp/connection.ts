@@ -58,7 +58,6 @@ export class McpConnection implements AsyncDisposable {
     try {
       await endSession(open?.client)
       await open?.client.close()
-      await open?.transport?.close()
     } catch {
       // What cannot be closed is gone.
     }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { runTool, type ToolProgress } from '@tutti/core'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
@@ -132,6 +132,32 @@ describe('an HTTP server', () => {
 })
 
 describe('a client of the author', () => {
+  it('is asked with no limit but that of the call, and with what it takes to be told of progress', async () => {
+    const server = await http()
+    if (!('url' in server)) throw new Error('not HTTP')
+    const client = new Client({ name: 'mine', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))
+    onTestFinished(() => client.close())
+    const imported = await connect({ client })
+    const request = vi.spyOn(client, 'request')
+    await call(imported, 'echo', { message: 'hello' })
+    const day = 86_400_000
+    const [, options] = request.mock.calls[0] ?? []
+    expect(options).toMatchObject({
+      onprogress: expect.any(Function),
+      resetTimeoutOnProgress: true,
+      signal: expect.any(AbortSignal),
+    })
+    expect(options).toHaveProperty(
+      'timeout',
+      expect.toSatisfy((ms: number) => ms > day),
+    )
+    expect(options).toHaveProperty(
+      'maxTotalTimeout',
+      expect.toSatisfy((ms: number) => ms > day),
+    )
+  })
+
   it('is used and left open', async () => {
     const server = await http()
     if (!('url' in server)) throw new Error('not HTTP')

@@ -218,7 +218,7 @@ interface EndpointFacts {
 function nameOf(found: FoundOperation, { rename }: OpenApiToolsOptions): string {
   const { operation, method, path } = found
   const own =
-    typeof operation['operationId'] === 'string' ? found.id : `${method.toLowerCase()}_${path}`
+    typeof operation['operationId'] === 'string' ? found.id : `${method.toLowerCase()} ${path}`
   return rename?.(found) ?? own
 }
 

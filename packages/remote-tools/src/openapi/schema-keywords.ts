@@ -6,7 +6,8 @@
  *    `exclusiveMinimum: true`, `example`.
  * K2 `default` becomes a sentence of the description. It says what the service assumes; to fill it in
  *    would set fields that a change did not mean to touch.
- * K3 What cannot be checked (a pattern that is none, an unknown type) is left out.
+ * K3 What cannot be checked (a pattern that is none, an unknown type) is left out, and so is a list of
+ *    values that is longer than a model should read.
  */
 import { isObject, type JsonObject } from './document.ts'
 
@@ -19,7 +20,9 @@ const DROPPED: ReadonlySet<string> = new Set([
   '$id',
   '$schema',
   '$vocabulary',
+  '$defs',
   'default',
+  'definitions',
   'deprecated',
   'discriminator',
   'example',
@@ -52,6 +55,9 @@ const NUMBERS = [
   'maxItems',
 ]
 
+/** Values of one `enum`, at most; real documents list every code of a trade. */
+const MAX_VALUES = 1000
+
 /** The schema with the keywords of JSON Schema, its parts as they were. */
 export function toJsonSchemaKeywords(schema: JsonObject): JsonObject {
   const result: Record<string, unknown> = {}
@@ -59,6 +65,7 @@ export function toJsonSchemaKeywords(schema: JsonObject): JsonObject {
     if (!DROPPED.has(name) && !name.startsWith('x-')) result[name] = value
   }
   for (const name of LISTS) if (!isFullList(result[name])) delete result[name]
+  if (Array.isArray(result['enum']) && result['enum'].length > MAX_VALUES) delete result['enum']
   for (const name of NUMBERS) if (typeof result[name] !== 'number') delete result[name]
   fixType(result)
   fixBounds(result)

@@ -15,13 +15,18 @@ import { mapSubSchemas, toJsonSchemaKeywords } from './schema-keywords.ts'
 /** Which way values go. */
 export type Direction = 'input' | 'output'
 
-/** Definitions in one schema, at most: more than a person would read, or a model should. */
-export const MAX_DEFINITIONS = 100
+/** Characters of the definitions of one schema, at most: of input, which is sent to models, and of output. */
+export const MAX_DEFINITIONS_LENGTH: Readonly<Record<Direction, number>> = {
+  input: 50_000,
+  output: 20_000,
+}
 
 /** A converted schema, and the references that are in it. */
 interface Converted {
   readonly schema: unknown
   readonly refs: readonly string[]
+  /** Characters of its JSON text. */
+  readonly length: number
 }
 
 /** Converts the schemas of one document; each definition is converted once. */
@@ -45,15 +50,13 @@ export class Schemas {
     const definitions: Record<string, unknown> = {}
     const queue = [...refs]
     const seen = new Set(queue)
-    for (let count = 0; queue.length > 0; count += 1) {
-      const ref = queue.shift() ?? ''
-      const name = this.#nameOf(ref)
-      if (count >= MAX_DEFINITIONS) {
-        definitions[name] = {}
-        continue
-      }
+    let left = MAX_DEFINITIONS_LENGTH[direction]
+    for (let ref = queue.shift(); ref !== undefined; ref = queue.shift()) {
       const definition = this.#definition(ref, direction)
-      definitions[name] = definition.schema
+      const isKept = definition.length <= left
+      definitions[this.#nameOf(ref)] = isKept ? definition.schema : {}
+      if (!isKept) continue
+      left -= definition.length
       for (const next of definition.refs) {
         if (!seen.has(next)) queue.push(next)
         seen.add(next)
@@ -91,7 +94,8 @@ export class Schemas {
         mapSubSchemas(withoutOneOf(kept), (sub) => convert(sub, depth + 1)),
       )
     }
-    return { schema: convert(schema, 0), refs: [...refs] }
+    const converted = convert(schema, 0)
+    return { schema: converted, refs: [...refs], length: JSON.stringify(converted).length }
   }
 
   /** In OpenAPI 3.0 what stands beside a reference does not count; `nullable` is meant all the same. */

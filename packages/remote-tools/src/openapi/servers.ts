@@ -1,4 +1,5 @@
 /** Where the operations of a document are. Pure. */
+import { scalarText } from '../http/request-parts.ts'
 import { DocumentProblem, objectOf, objectsOf, textOf, type JsonObject } from './document.ts'
 
 /** Whose servers count: the first of these that has any. */
@@ -26,6 +27,9 @@ export function serverUrl(
     const got = server === undefined ? 'no server' : `the server "${given}"`
     throw new DocumentProblem(`the document has ${got}: set baseUrl`)
   }
+  if (/[{}]/.test(text)) {
+    throw new DocumentProblem(`the server "${text}" has a variable without a value: set baseUrl`)
+  }
   const url = given === '' ? URL.parse(baseUrl ?? '') : URL.parse(text, baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new DocumentProblem(`the server "${given}" must be an http or https URL`)
@@ -38,6 +42,6 @@ function withVariables(server: JsonObject): string {
   const url = textOf(server['url']) ?? ''
   return url.replaceAll(/\{([^{}]+)\}/g, (place, name: string) => {
     const value = objectOf(variables[name])['default']
-    return value === undefined ? place : String(value)
+    return value === undefined ? place : scalarText(value)
   })
 }

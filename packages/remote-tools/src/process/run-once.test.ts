@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -166,7 +167,7 @@ describe('what a program is given', () => {
   })
 })
 
-describe('a program that cannot be started is a failure that says why', () => {
+describe('[P4] a program that cannot be started is a failure that says why', () => {
   it('no such program', async () => {
     const { result, end } = await callTool(toolOf('no-such-program-7'))
     expect({ result, end }).toEqual({
@@ -257,6 +258,12 @@ describe('what a program says on stderr', () => {
     )
   })
 
+  it('is no line in the log when it is nothing', async () => {
+    const { logger, debug } = spiedLogger()
+    await callTool(shell('cat >/dev/null; echo fine'), '', { logger })
+    expect(debug).not.toHaveBeenCalled()
+  })
+
   it('may be logged by a logger that throws', async () => {
     const debug = vi.fn<Logger['debug']>(() => {
       throw new Error('The log is full')
@@ -316,6 +323,13 @@ describe('[O3] a call that is aborted ends when its program has, and so does all
     const context = { ...toolContext<string>(), signal: AbortSignal.abort(new Error('Enough')) }
     expect(await tool.execute('', context)).toEqual(failure('Process "sh" was ended: Enough'))
     expect(() => writeFileSync(path, '', { flag: 'wx' })).not.toThrow()
+  })
+
+  it('and one that is not leaves nothing with its signal', async () => {
+    const { signal } = new AbortController()
+    const context = { ...toolContext<string>(), signal }
+    expect(await toolOf('echo', ['hi']).execute('', context)).toEqual(success('hi'))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
   it('also while the program is being started', async () => {

@@ -8,7 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { interpreterOf } from '../../test/languages.ts'
 import { isRunning, until, untilGone, untilWritten } from '../../test/processes.ts'
 import { resolveProgramOptions, type ProgramOptions } from './options.ts'
-import { DRAIN_MS, startProgram, type RunningProgram } from './running-program.ts'
+import { DRAIN_MS, type RunningProgram } from './running-program.ts'
+import { startProgram } from './start-program.ts'
 
 const perl = interpreterOf('perl') ?? ''
 const hasPerl = perl !== ''
@@ -175,6 +176,22 @@ describe('[P2] whoever waits for a program', () => {
     leftovers.push(pid)
     expect(isRunning(pid)).toBe(true)
     expect(program.stdout.destroyed).toBe(true)
+  })
+
+  it.runIf(hasPerl)('learns how it ended when all is gone, when it is being ended', async () => {
+    const clock = fakeClock()
+    const child = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
+    const program = await shell(`${perl} -e '${child}' & wait`, { clock, killGraceMs: 1_000 })
+    await lineOf(program)
+    let hasEnded = false
+    void program.ended.then(() => (hasEnded = true))
+    const ending = program.end()
+    await untilGone(program.pid)
+    await clock.advance(999)
+    expect(hasEnded).toBe(false)
+    await clock.advance(1)
+    await ending
+    expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' })
   })
 
   it('can wait for a while only', async () => {

@@ -1,27 +1,19 @@
 /**
- * One started program, from its start to the end of everything it has started itself.
+ * One started program, until everything it has started itself has ended.
  *
  * P1 A program leads a process group of its own. To end it is to end the group, and what has left the
  *    group as far as it can be found: SIGTERM, time to clean up, SIGKILL.
  * P2 Whoever waits for a program never waits for what it has left behind: after its exit, a pipe that
  *    something else still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
- * P3 What runs when this process exits or is ended by a signal is ended with it.
- * P4 A program that cannot be started is a value that says why.
  */
-import { randomUUID } from 'node:crypto'
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import process from 'node:process'
 import { setImmediate } from 'node:timers'
 
-import { errorMessage, type Clock } from '@tutti/core'
-
-import { environmentOf } from './environment.ts'
-import { signalMarked, TREE_VARIABLE } from './process-tree.ts'
+import { signalMarked } from './process-tree.ts'
 
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '@tutti/core'
 import type { ResolvedProgramOptions } from './options.ts'
 
 /**
@@ -39,94 +31,12 @@ export interface ProgramExit {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A started program, or why there is none. */
-export type ProgramStart =
-  | { readonly ok: true; readonly program: RunningProgram }
-  | { readonly ok: false; readonly message: string }
-
-/** Starts a program; `variables` are added to its environment. */
-export async function startProgram(
-  options: ResolvedProgramOptions,
-  variables: Readonly<Record<string, string>> = {},
-): Promise<ProgramStart> {
-  const { execa } = await loadExeca()
-  const { command, args, cwd } = options
-  const mark = randomUUID()
-  const env = { ...ownEnvironment(options), ...variables, [TREE_VARIABLE]: mark }
-  try {
-    const started = execa(command, args, {
-      ...(cwd === undefined ? {} : { cwd }),
-      env,
-      extendEnv: false,
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      buffer: false,
-      reject: false,
-      killDescendants: true,
-      // The signal that ends what runs when this process exits: there is no second chance then.
-      killSignal: 'SIGKILL',
-      forceKillAfterDelay: false,
-      cleanup: true,
-    })
-    if (started.pid !== undefined) {
-      const child = started.nodeChildProcess
-      const signalGroup = (signal: NodeJS.Signals): void => void started.kill(signal)
-      return { ok: true, program: new RunningProgram({ child, signalGroup, mark }, options) }
-    }
-    return failed(await startFailure(options, await started))
-  } catch (error) {
-    return failed(errorMessage(error))
-  }
-}
-
-function failed(reason: string): ProgramStart {
-  return { ok: false, message: `Failed to start process: ${reason}` }
-}
-
-let execaModule: Promise<typeof import('execa')> | undefined
-
-/** Loaded late, since to import a tool should cost little, and asked for once. */
-function loadExeca(): Promise<typeof import('execa')> {
-  execaModule ??= import('execa')
-  return execaModule
-}
-
-function ownEnvironment(options: ResolvedProgramOptions): Record<string, string> {
-  // oxlint-disable-next-line node/no-process-env -- what programs inherit is in no other place
-  const variables = process.env
-  return environmentOf(options, { variables, platform: process.platform })
-}
-
-/** Why a program could not be started, in words that say what to mend. */
-async function startFailure(
-  { command, cwd = process.cwd() }: ResolvedProgramOptions,
-  error: { readonly code?: string | undefined; readonly originalMessage?: string | undefined },
-): Promise<string> {
-  const { code, originalMessage = 'unknown error' } = error
-  if (!(await kindOf(cwd)).isDirectory) return `there is no directory "${cwd}" to run it in`
-  if (code === 'EACCES') return `"${command}" may not be executed`
-  if (code !== 'ENOENT') return originalMessage
-  const isScript = command.includes('/') && (await kindOf(resolve(cwd, command))).isFile
-  return isScript
-    ? `"${command}" names an interpreter that is not there`
-    : `there is no program "${command}"`
-}
-
-async function kindOf(path: string): Promise<{ isDirectory: boolean; isFile: boolean }> {
-  try {
-    const stats = await stat(path)
-    return { isDirectory: stats.isDirectory(), isFile: stats.isFile() }
-  } catch {
-    return { isDirectory: false, isFile: false }
-  }
-}
-
 /** What there is of a program that was started. */
-interface Started {
+export interface StartedProgram {
   readonly child: ChildProcess
   /** Signals its whole group, also when the program itself has exited. */
   readonly signalGroup: (signal: NodeJS.Signals) => void
+  /** What the processes that it starts carry; see `process-tree.ts`. */
   readonly mark: string
 }
 
@@ -138,7 +48,7 @@ export class RunningProgram {
   readonly stderr: Readable
   /** How it ended, once all that it wrote has been read. Never rejects. */
   readonly ended: Promise<ProgramExit>
-  readonly #started: Started
+  readonly #started: StartedProgram
   readonly #clock: Clock
   readonly #killGraceMs: number
   readonly #exited: Promise<ProgramExit>
@@ -147,7 +57,7 @@ export class RunningProgram {
   #ending: Promise<void> | undefined
 
   constructor(
-    started: Started,
+    started: StartedProgram,
     { clock, killGraceMs }: Pick<ResolvedProgramOptions, 'clock' | 'killGraceMs'>,
   ) {
     const { child } = started
@@ -172,8 +82,6 @@ export class RunningProgram {
         resolve()
       })
     })
-    // A pipe that breaks says what the exit of the program says better.
-    for (const pipe of this.#pipes()) pipe.on('error', () => undefined)
     this.ended = this.#endOfItself()
   }
 

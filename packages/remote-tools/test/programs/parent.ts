@@ -1,8 +1,8 @@
 /**
  * A process that uses a process tool and ends. `exit` and `wait` have a call in flight: the first exits,
- * the second waits for a signal. `idle` and `close` have a worker that has answered: the first ends
- * without a word, the second closes the tool before. The ids of the programs are in the file that is
- * named.
+ * the second waits for a signal. `idle` and `close` have a worker that has answered two calls: the first
+ * ends without a word, the second closes the tool before. `abandon` has a worker that is never ready and
+ * that nobody waits for. The ids of the programs are in the file that is named.
  */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,22 +12,36 @@ import { runTool } from '@tutti/core'
 import { processTool } from '../../src/index.ts'
 
 const [how = '', path = ''] = process.argv.slice(2)
-const hasWorker = how === 'idle' || how === 'close'
+const hasWorker = how !== 'exit' && how !== 'wait'
 
 const HANGING = `trap '' TERM; sleep 300 & echo "$$ $!" > '${path}'; wait; sleep 300`
 const WORKER = `sleep 300 & echo "$$ $!" > '${path}'
-while read line; do echo '{"id":"1","output":"done"}'; done`
+while read line; do sleep 0.1; n=$((n+1)); echo '{"id":"'$n'","output":"done"}'; done`
 
 const tool = processTool({
   name: 'work',
   description: 'Works',
   command: 'sh',
   args: ['-c', hasWorker ? WORKER : HANGING],
-  ...(hasWorker ? { mode: 'worker' as const } : {}),
+  // The timer of a limit would keep this process alive by itself.
+  timeoutMs: Infinity,
+  ...(hasWorker ? { mode: 'worker' } : {}),
+  ...(how === 'abandon' ? { worker: { startTimeoutMs: 300_000 } } : {}),
 })
 
-const running = runTool(tool, { id: 'call', name: 'work', arguments: '{"input":""}' })
-if (hasWorker) console.log((await running).result.output)
+const controller = new AbortController()
+const call = (): ReturnType<typeof runTool> =>
+  runTool(
+    tool,
+    { id: 'call', name: 'work', arguments: '{"input":""}' },
+    { signal: controller.signal },
+  )
+
+const first = call()
+if (how === 'idle' || how === 'close') {
+  console.log((await first).result.output)
+  console.log((await call()).result.output)
+}
 if (how === 'close') {
   await tool.close()
   console.log('closed')
@@ -35,3 +49,7 @@ if (how === 'close') {
 while (!existsSync(path)) await delay(5)
 if (how === 'wait') console.log('waiting')
 if (how === 'exit') process.exit(7)
+if (how === 'abandon') {
+  controller.abort()
+  console.log((await first).end)
+}

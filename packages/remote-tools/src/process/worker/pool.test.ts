@@ -45,7 +45,7 @@ describe('[L1] a call goes', () => {
   })
 
   it('else to that with the least work', async () => {
-    const tool = make({ size: 2, concurrency: 3 })
+    const tool = make({ size: 2, concurrency: 5 })
     const first = await pidOf(tool)
     await askHeld(tool)
     const second = await pidOf(tool)
@@ -134,10 +134,11 @@ describe('[L3] a program', () => {
   it('that keeps failing leaves the calls to one that does not', async () => {
     const tool = make({ size: 2, concurrency: 2, maxRestarts: 0 })
     const [first, second] = await Promise.all([pidOf(tool), pidOf(tool)])
+    const { outcome } = await askHeld(tool)
     await askHeld(tool)
     await kill(first)
-    expect(await ask(tool, 'echo on')).toEqual(success('on'))
-    expect(second).not.toBe(first)
+    expect((await outcome).result).toEqual(failure('Worker was killed by SIGKILL'))
+    expect(await pidOf(tool)).toBe(second)
   })
 })
 
@@ -168,15 +169,19 @@ describe('[L4] a call that finds no room', () => {
     expect((await waiting).end).toBe('cancelled')
   })
 
-  it('gives its turn back, so that others go on', async () => {
+  it('gives its turn back, once', async () => {
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
-    const controller = new AbortController()
-    const aborted = Array.from({ length: 3 }, () =>
-      callTool(tool, 'pid', { signal: controller.signal }),
-    )
-    controller.abort()
-    await Promise.all(aborted)
-    expect(await ask(tool, 'echo on')).toEqual(success('on'))
+    for (const isWaiting of [false, true]) {
+      const controller = new AbortController()
+      const { signal } = controller
+      const held = isWaiting ? await askHeld(tool, { signal }) : undefined
+      const waiting = callTool(tool, 'pid', { signal })
+      if (isWaiting) await new Promise(setImmediate)
+      controller.abort()
+      await Promise.all([held?.outcome, waiting])
+    }
+    const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(tool)))
+    expect(new Set(pids).size).toBe(1)
   })
 
   it('has the bound of the tool when the tool has one', () => {
@@ -222,6 +227,17 @@ describe('a pool that is closed', () => {
     const tool = make()
     await tool.close()
     expect(await ask(tool, 'echo on')).toEqual(failure('Tool is closed'))
+  })
+
+  it.runIf(process.platform === 'linux')('ends them whenever it is closed', async () => {
+    for (let turns = 0; turns < 25; turns += 1) {
+      const tool = make({}, { command: 'sh', args: ['-c', 'cat >/dev/null'] })
+      const waiting = ask(tool, 'a')
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+      await tool.close()
+      expect((await waiting).success).toBe(false)
+      expect(children()).toEqual([])
+    }
   })
 
   it('does not wait for a program that waits to be started', async () => {

@@ -6,10 +6,10 @@
  */
 import { CANCEL_GRACE_MS } from '@tutti/core'
 
-import { DRAIN_MS, type ProgramExit, type ProgramStart } from '../running-program.ts'
+import { DRAIN_MS, type ProgramExit, type RunningProgram } from '../running-program.ts'
 import { LineReader } from './line-reader.ts'
 
-import type { RunningProgram } from '../running-program.ts'
+import type { ProgramStart } from '../start-program.ts'
 
 /** Told what the program does. */
 export interface ProgramListener {
@@ -42,11 +42,9 @@ export class WorkerProgram {
   readonly #unwanted = new AbortController()
   readonly #resolveGone: () => void
   #program: RunningProgram | undefined
-  #keepsAlive = true
   #isOver = false
   /** Why the program is being ended, once it is. */
   #ending: Ending | undefined
-  #isFinishing = false
 
   constructor(start: StartWorkerProgram, maxLineBytes: number, listener: ProgramListener) {
     this.#listener = listener
@@ -72,20 +70,16 @@ export class WorkerProgram {
 
   /** Closes its stdin, and ends it when it does not exit within core's `CANCEL_GRACE_MS`. */
   finish(): void {
-    if (this.#isFinishing) return
-    this.#isFinishing = true
     void this.#finish()
   }
 
-  /** Lets this process exit while the program runs. */
+  /** Lets this process exit while the program runs; nothing before it is started. */
   unref(): void {
-    this.#keepsAlive = false
     this.#program?.unref()
   }
 
   /** Undoes {@link WorkerProgram.unref}. */
   ref(): void {
-    this.#keepsAlive = true
     this.#program?.ref()
   }
 
@@ -97,7 +91,6 @@ export class WorkerProgram {
     }
     const { program } = started
     this.#program = program
-    if (!this.#keepsAlive) program.unref()
     const stdout = new LineReader(maxLineBytes, (line, { cut }) => {
       if (cut) this.#listener.onLongLine()
       else this.#listener.onLine(line)

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -156,6 +157,18 @@ describe('[W2] the end of the program fails the calls it has not answered', () =
     expect(await ask(tool, 'crash')).toEqual(failure('Worker was killed by SIGKILL'))
   })
 
+  it('with what it said last also when that is no whole line', async () => {
+    expect(await ask(shell('printf "no module" >&2; exit 1'), 'a')).toEqual(
+      failure('Worker exited with code 1: no module'),
+    )
+  })
+
+  it('with how it exited, and not with the pipe that it closed by that', async () => {
+    expect(await ask(shell('exit 5'), 'x'.repeat(2_000_000))).toEqual(
+      failure('Worker exited with code 5'),
+    )
+  })
+
   it('with what it said when it was started, when it has never answered', async () => {
     const tool = shell('echo "no module" >&2; exit 1', { concurrency: 2 })
     expect(await ask(tool, 'a')).toEqual(failure('Worker exited with code 1: no module'))
@@ -221,6 +234,15 @@ describe('[W3] a call that is aborted', () => {
       })
     },
   )
+
+  it('and one that is not leaves nothing with its signal', async () => {
+    const { signal } = new AbortController()
+    const context = { ...toolContext<string>(), signal }
+    const tool = make()
+    await tool.execute('echo one', context)
+    await tool.execute('echo two', context)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
 
   it('does not end a program that is still starting, which the next call gets', async () => {
     const controller = new AbortController()
@@ -352,6 +374,28 @@ describe('a program that says when it is ready', () => {
     await until('the wait for it', () => clock.pending > 0)
     writeFileSync(path, '')
     expect(await waiting).toEqual(success('hi'))
+  })
+
+  it('is not held to the time for that when it is', async () => {
+    const path = join(folder, 'in-time')
+    writeFileSync(path, '')
+    const tool = make({ startTimeoutMs: 1_000, concurrency: 2 }, { words: ['ready', path], clock })
+    const { outcome } = await askHeld(tool)
+    await clock.advance(60_000)
+    await ask(tool, 'release')
+    expect((await outcome).result).toEqual(success('released 1'))
+  })
+
+  it('gets its calls once, however often it says so', async () => {
+    const ready = `echo '{"ready":true}'`
+    const count = 'n=1; while read line; do n=$((n+1)); done'
+    const answer = `echo '{"id":"1","output":"'$n' call"}'`
+    const tool = shell(
+      `${ready}; ${ready}; read line; ${ready}; echo holding it >&2; ${count}; ${answer}`,
+    )
+    const { outcome } = await askHeld(tool)
+    await tool.close()
+    expect((await outcome).result).toEqual(success('1 call'))
   })
 
   it('is ended when it does not, and fails the calls that wait for it', async () => {

@@ -150,6 +150,7 @@ export class Worker {
       this.#onReady()
       return
     }
+    if (this.#calls.size === 0) this.#rest()
     this.#stopTimer = this.#clock.after(startTimeoutMs, () => {
       this.#program.fail(`Worker was not ready within ${startTimeoutMs} ms`)
     })

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+
+import { ToolNames } from './tool-names.ts'
+
+describe('a name for a tool', () => {
+  it.each([
+    ['users/get-user', 'users_get-user'],
+    ['a  b.c', 'a_b_c'],
+    ['/a/{b}/', 'a_b'],
+    ['größe', 'gr_e'],
+    ['', 'tool'],
+    ['💥', 'tool'],
+    ['x'.repeat(80), 'x'.repeat(64)],
+  ])('is near the one that is wished for: %j', (wished, expected) => {
+    expect(new ToolNames().take(wished)).toBe(expected)
+  })
+
+  it('is given out once, and fits with its number too', () => {
+    const names = new ToolNames()
+    const long = 'y'.repeat(70)
+    const taken = ['a b', 'a.b', 'a_b_2', 'a/b', long, long].map((wished) => names.take(wished))
+    expect(taken).toEqual([
+      'a_b',
+      'a_b_2',
+      'a_b_2_2',
+      'a_b_3',
+      'y'.repeat(64),
+      `${'y'.repeat(62)}_2`,
+    ])
+    expect(new Set(taken).size).toBe(taken.length)
+  })
+})

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest'
+
+import { OpenApiDocument } from './document.ts'
+import { MAX_DEFINITIONS_LENGTH, Schemas, type Direction } from './schemas.ts'
+
+function convert(
+  schema: unknown,
+  {
+    schemas = {},
+    version = '3.0.3',
+    direction = 'input',
+  }: { schemas?: object; version?: string; direction?: Direction } = {},
+): unknown {
+  const document = new OpenApiDocument({ openapi: version, components: { schemas } })
+  return new Schemas(document).standalone(schema, direction)
+}
+
+const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+describe('[K1] what OpenAPI 3.0 writes in its own way', () => {
+  it.each([
+    [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
+    [{ type: 'string', nullable: false }, { type: 'string' }],
+    [
+      { type: 'string', nullable: true, enum: ['a'] },
+      { type: ['string', 'null'], enum: ['a', null] },
+    ],
+    [
+      { nullable: true, allOf: [{ type: 'string' }], description: 'A' },
+      { description: 'A', anyOf: [{ allOf: [{ type: 'string' }] }, { type: 'null' }] },
+    ],
+    [{ nullable: true }, {}],
+    [{ minimum: 1, exclusiveMinimum: true }, { exclusiveMinimum: 1 }],
+    [{ maximum: 1, exclusiveMaximum: true }, { exclusiveMaximum: 1 }],
+    [{ minimum: 1, exclusiveMinimum: false }, { minimum: 1 }],
+    [{ exclusiveMinimum: true }, {}],
+    [{ exclusiveMinimum: 3 }, { exclusiveMinimum: 3 }],
+    [
+      { type: 'string', example: 'a' },
+      { type: 'string', examples: ['a'] },
+    ],
+    [
+      { type: 'object', 'x-go': 1, xml: {}, discriminator: {}, externalDocs: {} },
+      { type: 'object' },
+    ],
+  ])('is JSON Schema: %j', (schema, expected) => {
+    expect(convert(schema)).toEqual(expected)
+  })
+
+  it('is so at any depth', () => {
+    const schema = {
+      type: 'array',
+      items: { properties: { a: { type: 'string', nullable: true } } },
+    }
+    expect(convert(schema)).toEqual({
+      type: 'array',
+      items: { properties: { a: { type: ['string', 'null'] } } },
+    })
+  })
+})
+
+describe('[K2] a default', () => {
+  it('is said and not filled in', () => {
+    expect(convert({ type: 'boolean', default: false, description: ' Private? ' })).toEqual({
+      type: 'boolean',
+      description: 'Private? (default: false)',
+    })
+    expect(convert({ type: 'integer', default: 30 })).toEqual({
+      type: 'integer',
+      description: '(default: 30)',
+    })
+    expect(convert({ type: 'string', default: 'x'.repeat(200) })).toEqual({ type: 'string' })
+  })
+})
+
+describe('[K3] what cannot be checked', () => {
+  it.each([
+    [{ type: 'string', pattern: '(' }, { type: 'string' }],
+    [{ type: 'file' }, {}],
+    [{ type: ['string', 'any'] }, { type: 'string' }],
+    [{ enum: [] }, {}],
+    [{ required: true }, {}],
+    [{ type: 'string', enum: Array.from({ length: 1001 }, (_, n) => `${n}`) }, { type: 'string' }],
+    [{ minLength: '3' }, {}],
+    [{ properties: [] }, {}],
+    [{ items: 'x' }, {}],
+  ])('is left out: %#', (schema, expected) => {
+    expect(convert(schema)).toEqual(expected)
+  })
+})
+
+describe('references', () => {
+  it('[S1] become definitions, those that are used and no others, recursive ones too', () => {
+    const schemas = {
+      Tree: { type: 'object', properties: { kids: { type: 'array', items: to('Tree') } } },
+      Leaf: { type: 'string' },
+    }
+    expect(convert(to('Tree'), { schemas })).toEqual({
+      $ref: '#/$defs/Tree',
+      $defs: {
+        Tree: {
+          type: 'object',
+          properties: { kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } },
+        },
+      },
+    })
+  })
+
+  it('have names that fit and differ', () => {
+    const schemas = { 'a b': { type: 'string', properties: { a_b: { type: 'null' } } } }
+    const schema = {
+      allOf: [
+        { $ref: '#/components/schemas/a%20b' },
+        { $ref: '#/components/schemas/a b/properties/a_b' },
+      ],
+    }
+    expect(convert(schema, { schemas })).toMatchObject({
+      allOf: [{ $ref: '#/$defs/a_20b' }, { $ref: '#/$defs/a_b' }],
+      $defs: { a_20b: { type: 'string' }, a_b: { type: 'null' } },
+    })
+    const twice = { allOf: [to('X'), { $ref: '#/components/schemas/Y/properties/X' }] }
+    const others = { X: { type: 'string' }, Y: { properties: { X: { type: 'null' } } } }
+    expect(convert(twice, { schemas: others })).toMatchObject({
+      $defs: { X: { type: 'string' }, X_2: { type: 'null' } },
+    })
+  })
+
+  it('have nothing beside them that counts in 3.0, but being nullable', () => {
+    const schemas = { A: { type: 'string' } }
+    const beside = { ...to('A'), description: 'own', nullable: true }
+    expect(convert({ items: beside }, { schemas })).toMatchObject({
+      items: { anyOf: [{ $ref: '#/$defs/A' }, { type: 'null' }] },
+    })
+    expect(convert({ items: beside }, { schemas, version: '3.1.0' })).toMatchObject({
+      items: { $ref: '#/$defs/A', description: 'own' },
+    })
+  })
+
+  it('that lead nowhere, or elsewhere, are problems', () => {
+    expect(() => convert(to('Nope'))).toThrow('#/components/schemas/Nope is not in the document')
+    expect(() => convert({ $ref: 'other.json#/A' })).toThrow('other.json#/A is in another document')
+  })
+
+  it('[S3] of too many definitions allow any value where they are far away', () => {
+    const long = 'x'.repeat(MAX_DEFINITIONS_LENGTH.output / 3)
+    const schemas = Object.fromEntries(
+      [1, 2, 3, 4].map((n) => [
+        `D${n}`,
+        { description: long, ...(n < 4 ? { items: to(`D${n + 1}`) } : {}) },
+      ]),
+    )
+    const { $defs } = convert(to('D1'), { schemas, direction: 'output' }) as { $defs: object }
+    expect(Object.keys($defs)).toEqual(['D1', 'D2', 'D3'])
+    expect($defs).toMatchObject({ D2: { description: long }, D3: {} })
+    expect(Reflect.get($defs, 'D3')).toEqual({})
+  })
+})
+
+describe('[S2] fields that go one way', () => {
+  const schemas = { Id: { type: 'string', readOnly: true } }
+  const schema = {
+    type: 'object',
+    required: ['id', 'at', 'name', 'password'],
+    properties: {
+      id: to('Id'),
+      at: { type: 'string', readOnly: true },
+      name: { type: 'string' },
+      password: { type: 'string', writeOnly: true },
+    },
+  }
+
+  it('are not in input when the service sets them', () => {
+    expect(convert(schema, { schemas })).toEqual({
+      type: 'object',
+      required: ['name', 'password'],
+      properties: { name: { type: 'string' }, password: { type: 'string' } },
+    })
+  })
+
+  it('are not required of output when the service keeps them', () => {
+    expect(convert(schema, { schemas, direction: 'output' })).toMatchObject({
+      required: ['id', 'at', 'name'],
+      properties: { password: { type: 'string' } },
+    })
+  })
+})
+
+describe('[S4] oneOf', () => {
+  it('is anyOf, also beside one', () => {
+    const one = [{ type: 'string', nullable: true }]
+    expect(convert({ oneOf: one })).toEqual({ anyOf: [{ type: ['string', 'null'] }] })
+    expect(convert({ oneOf: one, anyOf: [{ type: 'null' }] })).toEqual({
+      anyOf: [{ type: 'null' }],
+      allOf: [{ anyOf: [{ type: ['string', 'null'] }] }],
+    })
+  })
+})
+
+describe('a document', () => {
+  it.each([
+    [{ swagger: '2.0' }, 'got Swagger 2.0'],
+    [{ openapi: '3.2.0' }, 'got "3.2.0"'],
+    [{ openapi: '2' }, 'got "2"'],
+    [{}, 'got undefined'],
+    ['text', 'got undefined'],
+    [null, 'got undefined'],
+  ])('that is none is refused: %j', (value, message) => {
+    expect(() => new OpenApiDocument(value)).toThrow(message)
+  })
+})
