@@ -4,10 +4,11 @@
  */
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
 
-import { startProgram, type RunningProgram } from '../process/running-program.ts'
+import { startProgram } from '../process/start-program.ts'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ResolvedProgramOptions } from '../process/options.ts'
+import type { RunningProgram } from '../process/running-program.ts'
 
 /** Characters of stderr that are kept for the message of a failure. */
 const LAST_WORDS_LENGTH = 1000

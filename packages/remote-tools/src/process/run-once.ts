@@ -13,7 +13,7 @@ import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
 import { BoundedOutput } from './bounded-output.ts'
 import { logDebug } from './log-debug.ts'
 import { readAnswer } from './read-answer.ts'
-import { startProgram } from './start-program.ts'
+import { startProgram } from './running-program.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
 import type { ProgramExit, RunningProgram } from './running-program.ts'

@@ -1,19 +1,26 @@
 /**
- * One started program, until everything it has started itself has ended.
+ * One started program, from its start, through execa, to the end of everything it has started itself.
  *
  * P1 A program leads a process group of its own. To end it is to end the group, and what has left the
  *    group as far as it can be found: SIGTERM, time to clean up, SIGKILL.
  * P2 Whoever waits for a program never waits for what it has left behind: after its exit, a pipe that
  *    something else still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
+ * P3 What runs when this process exits or is ended by a signal is ended with it.
+ * P4 A program that cannot be started is a value that says why.
  */
+import { randomUUID } from 'node:crypto'
+import process from 'node:process'
 import { setImmediate } from 'node:timers'
 
-import { signalMarked } from './process-tree.ts'
+import { errorMessage, type Clock } from '@tutti/core'
+
+import { environmentOf } from './environment.ts'
+import { signalMarked, TREE_VARIABLE } from './process-tree.ts'
+import { startFailure } from './start-failure.ts'
 
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { Clock } from '@tutti/core'
 import type { ResolvedProgramOptions } from './options.ts'
 
 /**
@@ -31,8 +38,67 @@ export interface ProgramExit {
   readonly signal: NodeJS.Signals | null
 }
 
+/** A started program, or why there is none. */
+export type ProgramStart =
+  | { readonly ok: true; readonly program: RunningProgram }
+  | { readonly ok: false; readonly message: string }
+
+/** Starts a program; `variables` are added to its environment. */
+export async function startProgram(
+  options: ResolvedProgramOptions,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ProgramStart> {
+  const { execa } = await loadExeca()
+  const { command, args, cwd } = options
+  const mark = randomUUID()
+  const env = { ...ownEnvironment(options), ...variables, [TREE_VARIABLE]: mark }
+  try {
+    const started = execa(command, args, {
+      ...(cwd === undefined ? {} : { cwd }),
+      env,
+      extendEnv: false,
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      buffer: false,
+      reject: false,
+      killDescendants: true,
+      // The signal that ends what runs when this process exits: there is no second chance then.
+      killSignal: 'SIGKILL',
+      forceKillAfterDelay: false,
+      cleanup: true,
+    })
+    if (started.pid !== undefined) {
+      const child = started.nodeChildProcess
+      const signalGroup = (signal: NodeJS.Signals): void => void started.kill(signal)
+      return { ok: true, program: new RunningProgram({ child, signalGroup, mark }, options) }
+    }
+    return failed(await startFailure(options, await started))
+  } catch (error) {
+    return failed(errorMessage(error))
+  }
+}
+
+function failed(reason: string): ProgramStart {
+  return { ok: false, message: `Failed to start process: ${reason}` }
+}
+
+let execaModule: Promise<typeof import('execa')> | undefined
+
+/** Loaded late, since to import a tool should cost little, and asked for once. */
+function loadExeca(): Promise<typeof import('execa')> {
+  execaModule ??= import('execa')
+  return execaModule
+}
+
+function ownEnvironment(options: ResolvedProgramOptions): Record<string, string> {
+  // oxlint-disable-next-line node/no-process-env -- what programs inherit is in no other place
+  const variables = process.env
+  return environmentOf(options, { variables, platform: process.platform })
+}
+
 /** What there is of a program that was started. */
-export interface StartedProgram {
+interface StartedProgram {
   readonly child: ChildProcess
   /** Signals its whole group, also when the program itself has exited. */
   readonly signalGroup: (signal: NodeJS.Signals) => void

@@ -9,7 +9,7 @@
 import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
 
 import { interrupted, type Call } from '../run-once.ts'
-import { startProgram } from '../start-program.ts'
+import { startProgram } from '../running-program.ts'
 import { quietClock } from './quiet-clock.ts'
 import { decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
 import { Worker } from './worker.ts'

@@ -6,10 +6,13 @@
  */
 import { CANCEL_GRACE_MS } from '@tutti/core'
 
-import { DRAIN_MS, type ProgramExit, type RunningProgram } from '../running-program.ts'
+import {
+  DRAIN_MS,
+  type ProgramExit,
+  type ProgramStart,
+  type RunningProgram,
+} from '../running-program.ts'
 import { LineReader } from './line-reader.ts'
-
-import type { ProgramStart } from '../start-program.ts'
 
 /** Told what the program does. */
 export interface ProgramListener {
