@@ -4,7 +4,7 @@
  */
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
 
-import { startProgram } from '../process/start-program.ts'
+import { startProgram } from '../process/running-program.ts'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ResolvedProgramOptions } from '../process/options.ts'
