@@ -143,10 +143,52 @@ describe('[U3] of several members that fit', () => {
   })
 
   it('then the one that fills in fewest, then the first', () => {
-    const filling = Type.Object({ a: Type.Integer(), c: Type.Integer({ default: 3 }) })
+    const filling = Type.Object({
+      a: Type.Integer(),
+      c: Type.Optional(Type.Integer({ default: 3 })),
+    })
     expect(readBy(Type.Union([filling, A]), { a: 1, z: 0 })).toEqual({ a: 1 })
     const other = Type.Object({ a: Type.Integer(), d: Type.Integer({ default: 4 }) })
     expect(readBy(Type.Union([filling, other]), { a: 1 })).toEqual({ a: 1, c: 3 })
+  })
+
+  it('the one that keeps most is found also where members share what is inside them', () => {
+    const Inner = Type.Object({ x: Type.Integer(), y: Type.Integer({ default: 0 }) })
+    const dropping = Type.Union([
+      Type.Object({ p: Inner, b: Type.Integer() }),
+      Type.Object({ p: Inner }),
+    ])
+    const value = { p: { x: 1, y: 1, z1: 0, z2: 0 }, b: '2' }
+    expect(readBy(dropping, { ...value, b: 2 })).toEqual({ p: { x: 1, y: 1 }, b: 2 })
+    const More = Type.Object({
+      x: Type.Optional(Type.Integer({ default: 1 })),
+      y: Type.Optional(Type.Integer({ default: 2 })),
+    })
+    const filling = Type.Union([
+      Type.Object({ p: More }),
+      Type.Object({ p: More, c: Type.Optional(Type.Integer({ default: 3 })) }),
+    ])
+    expect(readBy(filling, { p: {} })).toEqual({ p: { x: 1, y: 2 } })
+  })
+
+  it('the one that keeps most is found also where members have unions inside them', () => {
+    const [A, B] = [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]
+    const All = Type.Object({ a: Type.Integer(), b: Type.Integer(), c: Type.Integer() })
+    const union = Type.Union([
+      Type.Object({ u: Type.Union([A, B, All]), k: Type.Integer() }),
+      Type.Object({ u: All }),
+    ])
+    const value = { u: { a: 1, b: 2, c: 3 }, k: 4 }
+    expect(readBy(union, value)).toBe(value)
+  })
+
+  it('one that it fits as it is comes before one that would keep more once it is completed', () => {
+    const completed = Type.Object({
+      a: Type.Integer(),
+      q: Type.Integer(),
+      c: Type.Integer({ default: 3 }),
+    })
+    expect(readBy(Type.Union([completed, A]), { a: 1, q: 2 })).toEqual({ a: 1 })
   })
 
   it('is judged with the fields round the union', () => {
@@ -168,6 +210,8 @@ describe('[U3] of several members that fit', () => {
       'must be of one kind only, got {"a":1,"b":2}',
     ])
     expect(readBy(either, { a: 1, z: 0 })).toEqual({ a: 1 })
+    const uneven = { oneOf: [A, Type.Object({ b: Type.Integer(), c: Type.Integer() })] }
+    expect(problemsBy(uneven, { a: 1, b: 2, c: 3 })).toHaveLength(1)
     const closed = {
       oneOf: either.oneOf.map((member) => ({ ...member, additionalProperties: false })),
     }
@@ -194,6 +238,22 @@ describe('[U4] a value that fits no member', () => {
   it('has the problems of the member that it has most in common with, without what could be mended', () => {
     const problems = problemsBy(Type.Union([Say, Move]), { from: 'a', steps: '2', to: 5, z: 0 })
     expect(problems).toEqual(['/to must be a string, got 5'])
+  })
+
+  it('has no problem with fields that the member which names most of its fields does not know', () => {
+    const options = { additionalProperties: false }
+    const closed = (fields: readonly string[]): TSchema =>
+      Type.Object(Object.fromEntries(fields.map((field) => [field, Type.Integer()])), options)
+    const [none, more, fewer] = [
+      closed(['q']),
+      closed(['a', 'b', 'c']),
+      closed(['a', 'b', 'c', 'd']),
+    ]
+    const problems = problemsBy(Type.Union([none, fewer, more]), { a: 1, b: 'x', z: 0 })
+    expect(problems).toEqual(['/c is required', '/b must be an integer, got "x"'])
+    expect(problemsBy(Type.Union([Type.Array(Type.Integer()), none]), { z: 0 })).toEqual([
+      '/q is required',
+    ])
   })
 
   it('is shown as it came', () => {

@@ -116,7 +116,7 @@ interface Chosen {
 function memberByTag(
   members: readonly Schema[],
   value: object,
-  { document, coerce }: Trial,
+  { document }: Trial,
 ): Chosen | undefined {
   if (!isJsonObject(value)) return undefined
   const resolved = document.resolved(members)
@@ -124,7 +124,7 @@ function memberByTag(
   if (discriminator === undefined || !Object.hasOwn(value, discriminator.field)) return undefined
   const tag = ownValue(value, discriminator.field)
   const isScalar = (type: string): boolean => type === 'number' || type === 'boolean'
-  const meant = coerce && typeof tag === 'string' ? meaningsOf(tag, isScalar) : []
+  const meant = typeof tag === 'string' ? meaningsOf(tag, isScalar) : []
   const named = [tag, ...meant].map((each) => discriminator.members.get(each))
   const found = named.find((member) => member !== undefined)
   return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }

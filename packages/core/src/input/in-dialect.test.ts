@@ -21,6 +21,7 @@ describe('inDialect', () => {
     ['null', Type.Null(), ['draft-2020-12', 'draft-07']],
     ['a record', Type.Record(Type.String(), Type.Integer()), ['draft-2020-12', 'draft-07']],
     ['a tuple', Type.Tuple([Type.String()]), ['draft-07']],
+    ['a tuple that may go on', { items: [{}] }, ['draft-07']],
     ['a tuple of 2020-12', { prefixItems: [{}] }, ['draft-2020-12']],
     [
       'a reference',

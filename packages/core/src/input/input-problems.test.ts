@@ -51,6 +51,17 @@ describe('the problems with a value', () => {
     ])
   })
 
+  it('name no field that is known, though it is nearly the missing one', () => {
+    const schema = Type.Object({ city: Type.String(), city2: Type.String() })
+    expect(problemsBy(schema, { city2: 'a' })).toEqual(['/city is required'])
+  })
+
+  it('show what was made of the value where nothing came', () => {
+    const schema = Type.Object({ a: Type.Integer() })
+    const problems = inputProblems(schema, { given: {}, mended: { a: 'x' } })
+    expect(problems).toMatchObject([{ message: 'must be an integer, got "x"', received: 'x' }])
+  })
+
   it('are those of the value that came where what was made of it fits by chance', () => {
     const problems = inputProblems(Type.Object({ a: Type.Integer() }), {
       given: { a: 'x' },

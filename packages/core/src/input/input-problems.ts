@@ -46,6 +46,8 @@ function withMisspelling(problem: Problem, { given, mended }: Reading): Problem 
   if (!isJsonObject(came) || !isJsonObject(kept)) return problem
   const name = problem.path.slice(end + 1)
   const dropped = Object.keys(came).filter((key) => !Object.hasOwn(kept, key))
+  // Of a short name, nearly every other one is a slip.
+  if (name.length < 3) return problem
   const slip = dropped.find((key) => suggest(key, [name]) !== undefined)
   if (slip === undefined) return problem
   return { ...problem, message: `is required (${JSON.stringify(slip)} is not a known field)` }

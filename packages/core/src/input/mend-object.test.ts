@@ -160,6 +160,11 @@ describe('[M2] a default', () => {
     expect(readBy(schema, value, { coerce: false })).toEqual({ n: 1, list: ['a'], or: null })
   })
 
+  it('takes the place of null also where the type allows null and something else does not', () => {
+    const properties = { a: { type: ['string', 'null'], enum: ['x', 'y'], default: 'x' } }
+    expect(readBy({ type: 'object', properties }, { a: null })).toEqual({ a: 'x' })
+  })
+
   it('takes the place of undefined', () => {
     expect(readBy(schema, { n: undefined, list: ['b'], or: null })).toEqual({
       n: 1,
@@ -271,6 +276,17 @@ describe('a condition', () => {
     expect(readBy(condition, { first: '1', second: 9 })).toEqual({ kind: 'a', first: 1 })
     expect(readBy(condition, { kind: 'b', first: 1, z: 0 })).toEqual({ kind: 'b', second: 2 })
     expect(problemsBy(condition, { kind: 'a', n: '3' })).toEqual(['/first is required'])
+  })
+
+  it('that holds knows the fields that it speaks of', () => {
+    const schema = JSON.parse(`{
+      "type": "object",
+      "properties": {},
+      "if": { "properties": { "kind": { "const": "a" } } },
+      "then": { "properties": { "n": { "type": "integer" } } }
+    }`)
+    expect(readBy(schema, { kind: 'a', n: '1', z: 0 })).toEqual({ kind: 'a', n: 1 })
+    expect(readBy(schema, { kind: 'b', n: 1 })).toEqual({})
   })
 
   it('on a field that is there adds what depends on it', () => {

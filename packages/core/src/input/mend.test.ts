@@ -178,6 +178,22 @@ describe('[M7] work', () => {
     })
   })
 
+  it('ends for a value that contains itself in two fields', () => {
+    const Tree = Type.Cyclic(
+      {
+        Tree: Type.Object({
+          n: Type.Integer(),
+          left: Type.Optional(Type.Ref('Tree')),
+          right: Type.Optional(Type.Ref('Tree')),
+        }),
+      },
+      'Tree',
+    )
+    const cyclic: Record<string, unknown> = { n: '1' }
+    Object.assign(cyclic, { left: cyclic, right: cyclic })
+    expect(problemsBy(Tree, cyclic)).not.toEqual([])
+  })
+
   it('ends for a value that contains itself in many places, by a type that does too', () => {
     const Tree = Type.Cyclic(
       {
@@ -201,7 +217,12 @@ describe('[M7] work', () => {
 
   it('ends for a value 100,000 levels deep, wanted or not', () => {
     const deep = listOf(100_000, '1')
-    expect(problemsBy(Node, deep)).toHaveLength(1)
+    expect(problemsBy(Node, deep).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
+      'is nested too deeply to be checked',
+    ])
+    expect(problemsBy({ ...Node, if: {} }, deep)).toEqual([
+      expect.stringMatching(/ is nested too deeply to be checked$/),
+    ])
     expect(
       readBy(Type.Object({ a: Type.Unknown(), n: Type.Integer() }), { a: deep, n: '1' }),
     ).toMatchObject({ n: 1 })

@@ -171,6 +171,32 @@ describe('a library', () => {
     expect(read(schema, { n: '1' })).toMatchObject({ problems: [{ message: 'first' }] })
   })
 
+  it('has the problems of its first answer told also when both come later', async () => {
+    const answers = ['first', 'second']
+    const schema = made(async () => ({ issues: [{ message: answers.shift() ?? 'third' }] }))
+    await expect(read(schema, { n: '1' })).resolves.toMatchObject({
+      problems: [{ message: 'first' }],
+    })
+  })
+
+  it('has no defaults filled in and no fields dropped for it', () => {
+    const properties = {
+      n: { type: 'integer' },
+      d: { default: 1 },
+      e: { type: 'integer', default: 2 },
+    }
+    const schema = made(wantsNumber, { type: 'object', properties, additionalProperties: false })
+    expect(read(schema, { n: '1', e: null, z: 0 })).toEqual({ ok: true, value: { n: 1, z: 0 } })
+  })
+
+  it('is not asked again about a value that it takes', () => {
+    const validate = vi.fn<(value: unknown) => StandardSchemaV1.SuccessResult<unknown>>(
+      (value) => ({ value }),
+    )
+    expect(read(made(validate), { n: '1' })).toEqual({ ok: true, value: { n: '1' } })
+    expect(validate).toHaveBeenCalledOnce()
+  })
+
   it('is not asked again about a value with nothing to mend', () => {
     const validate = vi.fn<() => StandardSchemaV1.FailureResult>(() => ({
       issues: [{ message: 'no' }],
@@ -215,7 +241,8 @@ describe('a library', () => {
   })
 
   it('whose JSON Schema cannot be used has no slips mended', () => {
-    const broken = { type: 'object', properties: { n: { type: 'integer', pattern: '(' } } }
+    const properties = { n: { type: 'integer' }, m: { pattern: '(' } }
+    const broken = { type: 'object', properties }
     expect(read(made(wantsNumber, broken), { n: '1' })).toMatchObject({ ok: false })
     expect(read(made(wantsNumber, broken), { n: 1 })).toMatchObject({ ok: true })
   })

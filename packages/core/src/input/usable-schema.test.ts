@@ -90,6 +90,46 @@ describe('a schema that cannot be used', () => {
     expect(message).toContain('; /$defs/C/minimum must')
   })
 
+  it.each([
+    'additionalItems',
+    'additionalProperties',
+    'contains',
+    'else',
+    'if',
+    'items',
+    'not',
+    'propertyNames',
+    'then',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+  ])('has its faults named in %s', (keyword) => {
+    expect(messageOf(withField({ [keyword]: { pattern: '(' } }))).toContain(
+      `/properties/a/${keyword}/pattern must`,
+    )
+  })
+
+  it.each(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems'])(
+    'has its faults named in a list of %s',
+    (keyword) => {
+      expect(messageOf(withField({ [keyword]: [{}, { pattern: '(' }] }))).toContain(
+        `/properties/a/${keyword}/1/pattern must`,
+      )
+    },
+  )
+
+  it.each([
+    '$defs',
+    'definitions',
+    'dependencies',
+    'dependentSchemas',
+    'patternProperties',
+    'properties',
+  ])('has its faults named in %s, by name', (keyword) => {
+    expect(messageOf(withField({ [keyword]: { b: { pattern: '(' } } }))).toContain(
+      `/properties/a/${keyword}/b/pattern must`,
+    )
+  })
+
   it('has its faults named also where only a reference leads', () => {
     const schema = { ...withField({ $ref: '#/shared/A' }), shared: { A: { pattern: '(' } } }
     expect(messageOf(schema)).toContain('input /properties/a/$ref/pattern must be')
@@ -98,7 +138,13 @@ describe('a schema that cannot be used', () => {
   it('is refused when it contains itself', () => {
     const schema: Record<string, unknown> = { type: 'object' }
     schema['properties'] = { a: schema }
-    expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input cannot be compiled: Maximum/)
+    const compiling = /^Cannot define tool "x": input cannot be compiled: Maximum/
+    expect(messageOf(schema)).toMatch(compiling)
+    schema['if'] = {}
+    expect(messageOf(schema)).toMatch(compiling)
+    expect(() => outputReader(schema, { toolName: 'x' })).toThrow(
+      /output cannot be compiled: Maximum/,
+    )
   })
 
   it.each([undefined, null, 'object', 5, []])('is refused when it is none: %j', (schema) => {
@@ -126,6 +172,7 @@ describe('a schema that can be used', () => {
     ],
     ['schemas inside values', withField({ const: { pattern: '(' }, examples: [{ type: 'x' }] })],
     ['a reference to what is round it', withField({ type: 'array', items: { $ref: '#' } })],
+    ['dependencies of names', withField({ dependencies: { b: ['c'], d: { required: ['e'] } } })],
     ['a regular expression', withField({ pattern: /^a$/ })],
   ])('may have %s', (_, schema) => {
     expect(messageOf(schema)).toBe('no error')

@@ -135,17 +135,6 @@ describe('[P2] a union', () => {
     ])
     expect(describeProblems(either, { a: 'x', b: 'x' }).map((p) => p.path)).toEqual(['/c'])
   })
-
-  it('of untagged objects is judged by one whose fields are there before one with fewer problems', () => {
-    const either = Type.Union([
-      Type.Object({ text: Type.String() }),
-      Type.Object({ from: Type.String(), to: Type.String(), by: Type.Array(Type.String()) }),
-      Type.Object({ from: Type.String(), via: Type.Object({ city: Type.String() }) }),
-    ])
-    const paths = (value: unknown): string[] => describeProblems(either, value).map((p) => p.path)
-    expect(paths({ from: 1, to: 2, by: [3] })).toEqual(['/from', '/to', '/by/0'])
-    expect(paths({ from: 'a', via: {} })).toEqual(['/via/city'])
-  })
 })
 
 describe('[P3] a value of the wrong type', () => {

@@ -7,8 +7,7 @@
  *
  * P1 Nothing is missed: if the walk finds nothing and TypeBox does, TypeBox's list is described.
  * P2 A union with a fixed field is judged by the member that the value names. Without one, by the
- *    members of the value's JSON type, and of these by the one it comes closest to: with the fewest
- *    missing fields, and then the fewest problems.
+ *    members of the value's JSON type, and of these by the one it comes closest to (`distance.ts`).
  * P3 A value of the wrong type is one problem; what is inside it is not judged.
  * P4 Work and result are bounded: at most `MAX_PROBLEMS`, `MAX_DEPTH` schemas deep, and not into a
  *    value that is inside itself.
@@ -23,10 +22,10 @@ import {
   describeNotOneOf,
   describeProblem,
   describeUnknown,
-  IS_REQUIRED,
   type Place,
   problemAt,
 } from './describe-problem.ts'
+import { distanceOf, nearest } from './distance.ts'
 import { expectedOf } from './expected.ts'
 import { pointer, valueAt } from './json-pointer.ts'
 import { allowsTypeOf, leafOf } from './keywords.ts'
@@ -220,20 +219,10 @@ function visitOpenUnion(place: Place, { members, most }: Alternatives, walk: Wal
   const fitting = results.filter((problems) => problems.length === 0).length
   if (fitting > most) walk.problems.push(describeMismatch('of one kind only', place))
   if (fitting > 0) return
-  const ranked = results.map((problems) => ({
-    problems,
-    missing: countMissing(problems, place.path),
-  }))
-  const [closest] = ranked.toSorted(
-    (a, b) => a.missing - b.missing || a.problems.length - b.problems.length,
+  const distances = candidates.map((schema, index) =>
+    distanceOf({ ...place, schema }, results[index] ?? [], walk.scopes),
   )
-  walk.problems.push(...(closest?.problems ?? []))
-}
-
-/** How many fields of a place itself are missing. */
-function countMissing(problems: readonly Problem[], path: string): number {
-  const missing = problems.filter(({ message }) => message === IS_REQUIRED)
-  return missing.filter((problem) => !problem.path.includes('/', path.length + 1)).length
+  walk.problems.push(...(results[nearest(distances)] ?? []))
 }
 
 function problemsOf(place: UnknownPlace, walk: Walk): Problem[] {

@@ -13,10 +13,9 @@ import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
 import { BoundedOutput } from './bounded-output.ts'
 import { logDebug } from './log-debug.ts'
 import { readAnswer } from './read-answer.ts'
-import { startProgram } from './running-program.ts'
+import { startProgram, type ProgramExit, type RunningProgram } from './running-program.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
-import type { ProgramExit, RunningProgram } from './running-program.ts'
 
 /** One call of a process tool. */
 export interface Call {

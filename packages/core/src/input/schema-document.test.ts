@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+
+import { schemaDocument } from './schema-document.ts'
+
+const A = { type: 'string' }
+const B = { pattern: '^..' }
+
+describe('schemaDocument', () => {
+  const whole = { $defs: { A }, allOf: [B, { $ref: '#/$defs/A' }], title: 'x' }
+  const document = schemaDocument(whole)
+
+  it('puts the schemas of a place together with all that they mean, each once', () => {
+    const { nodes } = document.place([whole, B, A])
+    expect(nodes).toEqual([whole, B, { $ref: '#/$defs/A' }, A])
+    expect(document.place([]).nodes).toEqual([])
+    expect(document.place([true]).nodes).toEqual([])
+  })
+
+  it('gives the same place for the same schemas and settled unions, and another for others', () => {
+    expect(document.place([A])).toBe(document.place([A]))
+    expect(document.place([A, B])).toBe(document.place([A, B]))
+    expect(document.place([A], [[B]])).not.toBe(document.place([A]))
+    const settled = [A]
+    expect(document.place([A], [settled])).toBe(document.place([A], [settled]))
+    expect(document.place([A], [settled])).not.toBe(document.place([A], [[A]]))
+    expect(document.place([A, settled as never])).not.toBe(document.place([A], [settled]))
+  })
+
+  it('keeps no more of them than a bound, whatever is asked', () => {
+    const first = document.place([A, B])
+    for (let count = 0; count < 10_001; count++) document.place([A, { pattern: `${count}` }])
+    expect(document.place([A, B])).not.toBe(first)
+    expect(document.place([A, B])).toEqual(first)
+  })
+
+  it('knows a place that nothing fits', () => {
+    expect(document.place([{ allOf: [true, { allOf: [false] }] }]).impossible).toBe(true)
+    expect(document.place([A, true]).impossible).toBe(false)
+  })
+
+  it('checks a part by itself, though it refers to the whole', () => {
+    const place = document.place([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
+    expect([['a'], [1], 'a'].map((value) => document.fits(place, value))).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  it('follows a reference that says nothing else, in the same list each time', () => {
+    expect(document.resolved(whole.allOf)).toEqual([B, A])
+    const beside = schemaDocument({
+      $defs: { A },
+      anyOf: [{ $ref: '#/$defs/A', pattern: 'x' }, true],
+    })
+    const members = typeof beside.root === 'object' ? (beside.root.anyOf ?? []) : []
+    expect(beside.resolved(members)).toEqual(members)
+    expect(document.resolved(whole.allOf)).toBe(document.resolved(whole.allOf))
+  })
+
+  it('checks nothing by a reference whose text has two meanings', () => {
+    const inner = {
+      $id: 'urn:example:inner',
+      $defs: { N: { type: 'integer' } },
+      properties: { n: { $ref: '#/$defs/N' } },
+    }
+    const outer = { $defs: { N: A }, properties: { n: { $ref: '#/$defs/N' }, inner } }
+    const { faults, references } = schemaDocument(outer)
+    expect(faults).toEqual([])
+    expect(references).toEqual({})
+  })
+})

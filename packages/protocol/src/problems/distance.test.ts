@@ -1,0 +1,71 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { describeProblems } from './describe-problems.ts'
+import { nearest } from './distance.ts'
+
+const Say = Type.Object({ text: Type.String() })
+const Move = Type.Object({ from: Type.String(), to: Type.String(), by: Type.Array(Type.String()) })
+
+function paths(schema: object, value: unknown): string[] {
+  return describeProblems(schema, value).map((problem) => problem.path)
+}
+
+describe('a value that fits no member of a union is judged by the one', () => {
+  it('whose fields it has, however many are wrong', () => {
+    const either = Type.Union([Say, Move, Type.Object({ from: Type.String(), via: Say })])
+    expect(paths(either, { from: 1, to: 2, by: [3] })).toEqual(['/from', '/to', '/by/0'])
+    expect(paths(either, { from: 'a', via: {} })).toEqual(['/via/text'])
+    expect(paths(Type.Array(either), [{ from: 'a', via: {} }])).toEqual(['/0/via/text'])
+  })
+
+  it('that knows most of its fields, where it lacks as many of each', () => {
+    expect(paths(Type.Union([Say, Move]), { from: 1, to: 2 })).toEqual(['/by', '/from', '/to'])
+  })
+
+  it('that knows its fields in any of its parts', () => {
+    const Parts = Type.Intersect([
+      Type.Object({ a: Type.Integer() }),
+      Type.Object({ b: Type.Integer() }),
+    ])
+    expect(paths(Type.Union([Say, Parts]), { a: 1 })).toEqual(['/b'])
+    const referring = { $defs: { Move }, anyOf: [Say, { $ref: '#/$defs/Move' }] }
+    expect(paths(referring, { from: 1, to: 'b' })).toEqual(['/by', '/from'])
+    const either = { anyOf: [Say, { oneOf: [{ ...Move, minProperties: 9 }] }] }
+    expect(paths(either, { from: 1, to: 'b' })).toEqual(['', '/by', '/from'])
+  })
+
+  it('that names no fields, where another knows none of its own', () => {
+    const either = Type.Union([
+      Type.Object({ text: Type.Optional(Type.Integer()) }, { minProperties: 3 }),
+      Type.Record(Type.String(), Type.Integer()),
+    ])
+    expect(paths(either, { a: 'x' })).toEqual(['/a'])
+  })
+
+  it('with the fewest problems, and then the first, where all else is equal', () => {
+    const A = Type.Object({ a: Type.String(), b: Type.String() })
+    const B = Type.Object({ a: Type.String(), b: Type.Integer() })
+    expect(paths(Type.Union([A, B]), { a: 1, b: 2 })).toEqual(['/a'])
+    expect(paths(Type.Union([A, A]), { a: 1, b: 2 })).toEqual(['/a', '/b'])
+  })
+})
+
+describe('nearest', () => {
+  it('compares count by count', () => {
+    expect(
+      nearest([
+        [1, 0, 0],
+        [0, 5, 5],
+        [0, 4, 9],
+      ]),
+    ).toBe(2)
+    expect(
+      nearest([
+        [0, 1, 2],
+        [0, 1, 1],
+        [0, 1, 1],
+      ]),
+    ).toBe(1)
+    expect(nearest([])).toBe(-1)
+  })
+})

@@ -1,0 +1,49 @@
+/**
+ * How far a value is from a member of a union that it does not fit.
+ *
+ * First the fields of the member that it lacks, then the fields that the member does not know, then
+ * all its problems: a value with the fields of a member means that member, however wrong they are.
+ */
+import type { Problem } from '../schemas/problem.ts'
+import { IS_REQUIRED, type Place } from './describe-problem.ts'
+import { resolveReference } from './references.ts'
+import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
+
+/** The three counts, the first the most important. */
+export type Distance = readonly [lacking: number, unknown: number, problems: number]
+
+/** The distance of the value at a place from the schema there, which gave these problems. */
+export function distanceOf(
+  { path, value, schema }: Omit<Place, 'schema'> & { readonly schema: Schema },
+  problems: readonly Problem[],
+  scopes: readonly SchemaNode[],
+): Distance {
+  const declared = new Set<string>()
+  addDeclared(declared, schema, scopes)
+  const given = isJsonObject(value) && declared.size > 0 ? Object.keys(value) : []
+  const lacking = problems.filter(
+    (problem) => problem.message === IS_REQUIRED && !problem.path.includes('/', path.length + 1),
+  )
+  return [lacking.length, given.filter((key) => !declared.has(key)).length, problems.length]
+}
+
+/** The place in the list of the shortest distance; the first of equal ones. */
+export function nearest(distances: readonly Distance[]): number {
+  const ranked = distances.map((distance, index) => [distance, index] as const)
+  const [first] = ranked.toSorted(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
+  return first?.[1] ?? -1
+}
+
+/** Adds the fields that a schema names, in all its parts. */
+function addDeclared(names: Set<string>, schema: Schema, scopes: readonly SchemaNode[]): void {
+  const seen = new Set<Schema>()
+  const open: (Schema | undefined)[] = [schema]
+  while (open.length > 0) {
+    const part = open.pop()
+    if (typeof part !== 'object' || seen.has(part)) continue
+    seen.add(part)
+    for (const key of Object.keys(part.properties ?? {})) names.add(key)
+    open.push(...(part.allOf ?? []), ...(part.anyOf ?? []), ...(part.oneOf ?? []))
+    open.push(resolveReference(part.$ref, scopes))
+  }
+}
