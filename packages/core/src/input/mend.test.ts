@@ -229,6 +229,20 @@ describe('[M7] work', () => {
     expect(problemsBy(Numbers, '['.repeat(100_000) + ']'.repeat(100_000))).toHaveLength(1)
   })
 
+  it('ends for a value 100,000 levels deep, by unions', () => {
+    const Expression = Type.Cyclic(
+      {
+        E: Type.Union([Type.Object({ not: Type.Ref('E') }), Type.Object({ n: Type.Integer() })]),
+      },
+      'E',
+    )
+    let value: unknown = { n: '1' }
+    for (let level = 0; level < 100_000; level++) value = { not: value }
+    const problems = problemsBy(Expression, value)
+    expect(problems).not.toEqual([])
+    expect(problems.filter((problem) => problem.includes('cannot be checked'))).toEqual([])
+  })
+
   it('does not multiply where unions are inside unions', () => {
     const Expression = Type.Cyclic(
       {

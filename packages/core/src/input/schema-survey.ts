@@ -5,8 +5,16 @@
  * TypeBox takes a keyword that it cannot read for absent, and a reference that leads nowhere for a
  * schema that nothing fits; here both are faults that the author is told of.
  */
-import { NextStack, Resolve, Stack, type XStack } from 'typebox/schema'
-import { previewOf, type Problem, type Schema, type SchemaNode } from '@tutti/protocol'
+import {
+  NextStack,
+  previewOf,
+  Resolve,
+  Stack,
+  type Problem,
+  type Schema,
+  type SchemaNode,
+  type XStack,
+} from '@tutti/protocol'
 
 import { keywordFaults } from './keyword-faults.ts'
 import { subSchemas } from './sub-schemas.ts'

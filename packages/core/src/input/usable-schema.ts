@@ -1,6 +1,11 @@
 /** Refusing, at definition, a schema that no value could be read by. */
-import { Check } from 'typebox/schema'
-import { isJsonObject, previewOf, type Problem, type Schema } from '@tutti/protocol'
+import {
+  interpretedCheck,
+  isJsonObject,
+  previewOf,
+  type Problem,
+  type Schema,
+} from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { freshDefault } from './mend.ts'
@@ -79,7 +84,7 @@ function defaultFault(node: Schema, document: SchemaDocument): string | undefine
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
     const value = freshDefault(document.place([node]), document)
-    if (Check(document.references, node, value)) return undefined
+    if (interpretedCheck(document.references, node, value)) return undefined
     return `must fit its schema, got ${shown}`
   } catch (error) {
     return `must be a JSON value that fits its schema, got ${shown}: ${errorMessage(error)}`

@@ -15,6 +15,8 @@ describe('a value that fits no member of a union is judged by the one', () => {
     const either = Type.Union([Say, Move, Type.Object({ from: Type.String(), via: Say })])
     expect(paths(either, { from: 1, to: 2, by: [3] })).toEqual(['/from', '/to', '/by/0'])
     expect(paths(either, { from: 'a', via: {} })).toEqual(['/via/text'])
+    const deeper = Type.Union([Say, Type.Object({ from: Type.String(), via: Move })])
+    expect(paths(deeper, { from: 'a', via: {} })).toEqual(['/via/from', '/via/to', '/via/by'])
     expect(paths(Type.Array(either), [{ from: 'a', via: {} }])).toEqual(['/0/via/text'])
   })
 
@@ -22,16 +24,15 @@ describe('a value that fits no member of a union is judged by the one', () => {
     expect(paths(Type.Union([Say, Move]), { from: 1, to: 2 })).toEqual(['/by', '/from', '/to'])
   })
 
-  it('that knows its fields in any of its parts', () => {
-    const Parts = Type.Intersect([
-      Type.Object({ a: Type.Integer() }),
-      Type.Object({ b: Type.Integer() }),
-    ])
-    expect(paths(Type.Union([Say, Parts]), { a: 1 })).toEqual(['/b'])
-    const referring = { $defs: { Move }, anyOf: [Say, { $ref: '#/$defs/Move' }] }
-    expect(paths(referring, { from: 1, to: 'b' })).toEqual(['/by', '/from'])
-    const either = { anyOf: [Say, { oneOf: [{ ...Move, minProperties: 9 }] }] }
-    expect(paths(either, { from: 1, to: 'b' })).toEqual(['', '/by', '/from'])
+  it.each<[string, object]>([
+    ['an intersection', { allOf: [Move] }],
+    ['a union', { anyOf: [Move, { type: 'null' }] }],
+    ['an exclusive union', { oneOf: [Move, { type: 'null' }] }],
+    ['a reference', { $ref: '#/$defs/Move' }],
+  ])('that knows its fields in any of its parts: %s', (_, part) => {
+    const more = { properties: { more: {} }, type: 'object', ...part }
+    const found = paths({ $defs: { Move }, anyOf: [Say, more] }, { from: 'a', to: 'b' })
+    expect(found).toEqual(['/by'])
   })
 
   it('that names no fields, where another knows none of its own', () => {
