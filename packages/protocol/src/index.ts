@@ -210,4 +210,4 @@ export { discriminatorOf, type Discriminator } from './problems/choose-member.ts
 export { pointer, valueAt } from './problems/json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'
-export { interpretedCheck, NextStack, Resolve, Stack, type XStack } from './schema-engine.ts'
+export { interpretedCheck, NextStack, referenceFrom, Stack, type XStack } from './schema-engine.ts'

@@ -8,7 +8,7 @@
 import {
   NextStack,
   previewOf,
-  Resolve,
+  referenceFrom,
   Stack,
   type Problem,
   type Schema,
@@ -66,7 +66,7 @@ interface Visit {
 
 function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
   try {
-    return Resolve.Ref(stack, { $ref: reference })
+    return referenceFrom(stack, reference)
   } catch {
     // Not even the text of a reference, such as one with a broken escape.
     return { schema: undefined, stack }
