@@ -10,6 +10,7 @@ export {
 export { guardedRequest, type GuardedResponse } from './guarded-request.ts'
 export type { GuardedRequestOptions } from './options.ts'
 export { decodeBody } from './decode-body.ts'
+export { ACCEPTED_CODINGS, decompress } from './decompress.ts'
 
 // To extend
 export {

@@ -8,11 +8,11 @@
  * C3 Waiting ends with the call.
  */
 import { errorMessage, sleep, ToolResult, type ToolContext } from '@tutti/core'
+import { ACCEPTED_CODINGS } from '@tutti/core/node'
 
 import { headerOf, toTarget, type HttpAnswer, type HttpRequest } from './exchange.ts'
 import { failureReason, mayPass } from './failure-reason.ts'
 import { headerProblems } from './header-rules.ts'
-import { ACCEPTED_CODINGS } from './inflate-body.ts'
 import { retryDelayMs, type RetryReason } from './retries.ts'
 import { toHttpResult, type AnswerRules } from './to-result.ts'
 
