@@ -4,14 +4,15 @@
  *
  *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
-import Type from 'typebox'
+import { decode } from '@tutti/protocol'
 
-import { inputReader, outputReader } from './input/input-reader.ts'
+import { inputReader, outputReader, type ValueReader } from './input/input-reader.ts'
 import { isStandardSchema } from './input/standard-reader.ts'
-import { toStandardSchema } from './input/standard-schema.ts'
-import { textReader } from './input/text-reader.ts'
+import { standardOver } from './input/standard-schema.ts'
+import { BareText, textReader } from './input/text-reader.ts'
 import { makeTool } from './make-tool.ts'
 
+import type Type from 'typebox'
 import type { OutputCheck } from './tool-output.ts'
 import type { ToolContext } from './tool-context.ts'
 import type { ToolReturn } from './make-tool.ts'
@@ -59,10 +60,11 @@ export function defineTool<
   definition: ToolDefinition<Input, Output>,
 ): TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
   const { name, input, output, coerce = true } = definition
+  const reader = inputReader(input, { toolName: name, coerce })
   return makeTool(definition, {
     kind: 'typed',
-    reader: inputReader(input, { toolName: name, coerce }),
-    standard: () => standardOf(input, coerce),
+    reader,
+    standard: standardOf(input, reader),
     ...(output === undefined
       ? {}
       : {
@@ -92,16 +94,17 @@ export function defineTextTool(definition: TextToolDefinition): TypedTool<string
   return makeTool<string, string>(definition, {
     kind: 'text',
     reader: textReader,
-    standard: () => standardOf(Type.String(), true),
+    standard: standardOver<string>(BareText, (value) => decode(BareText, value))['~standard'],
     execute: (value, context) => definition.execute(value, context),
   })
 }
 
+/** The input as a Standard Schema: the library's own, or one that reads as the tool does. */
 function standardOf<Schema extends ToolSchema>(
   schema: Schema,
-  coerce: boolean,
+  { read }: ValueReader<ValueOf<Schema>>,
 ): StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard'] {
-  const standard = isStandardSchema(schema) ? schema : toStandardSchema(schema, { coerce })
+  const standard = isStandardSchema(schema) ? schema : standardOver(schema, read)
   // NOTE: both read by this schema, and these are the types of what it takes and gives.
   return standard['~standard'] as StandardToolSchema<SourceOf<Schema>, ValueOf<Schema>>['~standard']
 }

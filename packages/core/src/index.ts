@@ -59,5 +59,5 @@ export {
 export type { Decoded, Problem } from '@tutti/protocol'
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
-export { limitText } from './limit-text.ts'
+export { limitText, startOfInput } from './limit-text.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'

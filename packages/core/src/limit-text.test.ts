@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { limitText, wholeCharacters } from './limit-text.ts'
+import { limitText, startOfInput, wholeCharacters } from './limit-text.ts'
 
 describe('limitText', () => {
   it.each([
@@ -30,5 +30,19 @@ describe('wholeCharacters', () => {
 
   it('is the whole text when it is not longer', () => {
     expect(wholeCharacters('abc', 10)).toBe('abc')
+  })
+})
+
+describe('startOfInput', () => {
+  it('shows text as it is, and anything else as its JSON', () => {
+    expect(startOfInput('2 + 3')).toBe('2 + 3')
+    expect(startOfInput({ a: [1] })).toBe('{"a":[1]}')
+    expect(startOfInput(undefined)).toBe('')
+  })
+
+  it('shows 200 characters of a long one, and never half of a character', () => {
+    expect(startOfInput('x'.repeat(200))).toBe('x'.repeat(200))
+    expect(startOfInput('x'.repeat(201))).toBe(`${'x'.repeat(200)}…`)
+    expect(startOfInput(`${'x'.repeat(199)}🎵🎵`)).toBe(`${'x'.repeat(199)}…`)
   })
 })

@@ -10,3 +10,15 @@ export function wholeCharacters(text: string, length: number): string {
   const splits = last >= 0xd800 && last <= 0xdbff
   return text.slice(0, splits ? length - 1 : length)
 }
+
+/** Characters of an input that a reviewer is shown, as in AgentEnsemble. */
+const SHOWN_INPUT_LENGTH = 200
+
+/** The start of an input as a reviewer is shown it: text as it is, anything else as its JSON. */
+export function startOfInput(input: unknown): string {
+  // Not every value is JSON: nothing, for one, has no text.
+  const json = (): string | undefined => JSON.stringify(input)
+  const text = typeof input === 'string' ? input : (json() ?? '')
+  if (text.length <= SHOWN_INPUT_LENGTH) return text
+  return `${wholeCharacters(text, SHOWN_INPUT_LENGTH)}…`
+}

@@ -5,6 +5,7 @@
  */
 import { inputFailure } from './input-failure.ts'
 import { isPromise } from './is-promise.ts'
+import { startOfInput } from './limit-text.ts'
 import { toToolResult } from './tool-output.ts'
 import { ToolResult } from './tool-result.ts'
 import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-settings.ts'
@@ -24,8 +25,8 @@ export interface ToolParts<Input, Output, Source = Input> {
   /** Says what fits; what it gives is what the body gets. */
   readonly reader: ValueReader<Input>
   readonly output?: OutputRules
-  /** The input as a Standard Schema; asked for once, if at all. */
-  standard(): StandardToolSchema<Source, Input>['~standard']
+  /** The input as a Standard Schema. */
+  readonly standard: StandardToolSchema<Source, Input>['~standard']
   execute(
     input: Input,
     context: ToolContext<Input>,
@@ -41,7 +42,6 @@ export function makeTool<Input, Output, Source = Input>(
   settings: ToolSettings<Input>,
   { kind, reader, output, standard, execute }: ToolParts<Input, Output, Source>,
 ): TypedTool<Input, Output, Source> {
-  let ownStandard: StandardToolSchema<Source, Input>['~standard'] | undefined
   const settled = settleTool(settings)
   const { name } = settled
   const approval = approvalOf(settings)
@@ -51,10 +51,7 @@ export function makeTool<Input, Output, Source = Input>(
     inputSchema: reader.jsonSchema,
     ...(output === undefined ? {} : { outputSchema: output.reader.jsonSchema }),
     readInput: (input) => reader.read(input),
-    get '~standard'() {
-      ownStandard ??= standard()
-      return ownStandard
-    },
+    '~standard': standard,
     async execute(input, context) {
       return execute(input, context)
     },
@@ -87,9 +84,6 @@ interface ToApprove<Input> {
   readonly context: ToolContext<Input>
 }
 
-/** Characters of the input that a reviewer is shown, as in AgentEnsemble. */
-const SHOWN_INPUT_LENGTH = 200
-
 /** The input that a reviewer agreed to: the model's, or an edited one. */
 async function approvedInput<Input>(
   settings: ApprovalSettings<Input>,
@@ -101,7 +95,5 @@ async function approvedInput<Input>(
 }
 
 function describeCall(name: string, input: unknown): string {
-  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
-  const shown = text.length > SHOWN_INPUT_LENGTH ? `${text.slice(0, SHOWN_INPUT_LENGTH)}…` : text
-  return `Call tool: ${name}\nInput: ${shown}`
+  return `Call tool: ${name}\nInput: ${startOfInput(input)}`
 }

@@ -1,5 +1,5 @@
 /** The file_write tool. */
-import { defineTool, Type } from '@tutti/core'
+import { defineTool, startOfInput, Type } from '@tutti/core'
 
 import { answer } from './answer.ts'
 import { FileError, shownPath } from './file-error.ts'
@@ -57,13 +57,8 @@ function withDescription(requireApproval: RequireApproval = false): RequireAppro
   return { describe, ...(requireApproval === true ? {} : requireApproval) }
 }
 
-/** Characters of the content that a reviewer is shown, as in AgentEnsemble. */
-const SHOWN_LENGTH = 200
-
 function describe({ path, content }: FileWriteInput): string {
-  const start = content.slice(0, SHOWN_LENGTH).replace(/[\ud800-\udbff]$/, '')
-  const shown = content.length > SHOWN_LENGTH ? `${start}…` : content
-  return `Write file: ${shownPath(path)}\nContent: ${shown}`
+  return `Write file: ${shownPath(path)}\nContent: ${startOfInput(content)}`
 }
 
 async function write(

@@ -4,8 +4,9 @@
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
-import { valueAt, type Problem } from '@tutti/protocol'
+import { valueAt, type Decoded, type Problem } from '@tutti/protocol'
 
+import { isPromise } from '../is-promise.ts'
 import { inDialect } from './in-dialect.ts'
 import { jsonRead } from './json-reader.ts'
 import { compiled, usableSchema, type SchemaUse } from './usable-schema.ts'
@@ -34,7 +35,22 @@ export function toStandardSchema<Schema extends TSchema>(
   { coerce = true }: StandardSchemaOptions = {},
 ): StandardToolSchema<Static<Schema>> {
   const document = usableSchema(schema, USE)
-  const read = compiled(USE, () => jsonRead(schema, document, { coerce }))
+  return standardOver(
+    schema,
+    compiled(USE, () => jsonRead(schema, document, { coerce })),
+  )
+}
+
+/** The same over a reader that is there already: nothing is compiled again. */
+export function standardOver<Value>(
+  schema: TSchema,
+  read: (value: unknown) => Decoded<unknown> | Promise<Decoded<unknown>>,
+): StandardToolSchema<Value> {
+  const resultOf = (decoded: Decoded<unknown>, value: unknown): StandardSchemaV1.Result<Value> =>
+    // NOTE: it has just been checked against the schema whose values this is the type of.
+    decoded.ok
+      ? { value: decoded.value as Value }
+      : { issues: decoded.problems.map((each) => issueOf(each, value)) }
   const inTarget = ({ target }: { readonly target: string }): Record<string, unknown> =>
     inDialect(schema, target)
   return {
@@ -42,10 +58,10 @@ export function toStandardSchema<Schema extends TSchema>(
       version: 1,
       vendor: 'tutti',
       validate(value) {
-        const decoded = read(value)
-        if (!decoded.ok) return { issues: decoded.problems.map((each) => issueOf(each, value)) }
-        // NOTE: it has just been checked against the schema whose values this is the type of.
-        return { value: decoded.value as Static<Schema> }
+        const reading = read(value)
+        return isPromise(reading)
+          ? reading.then((decoded) => resultOf(decoded, value))
+          : resultOf(reading, value)
       },
       jsonSchema: { input: inTarget, output: inTarget },
     },

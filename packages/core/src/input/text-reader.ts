@@ -7,7 +7,8 @@ import type { ValueReader } from './input-reader.ts'
 /** Schema of every text tool: one required string named `input`. */
 export const TextToolInput = Type.Object({ input: Type.String() })
 
-const BareText = Type.String()
+/** The text itself. */
+export const BareText = Type.String()
 
 /**
  * Takes the field `input`, or the string itself; any other value as its JSON text. What is missing or

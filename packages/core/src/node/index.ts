@@ -8,7 +8,7 @@ export {
   type ResolveHost,
 } from './network-guard.ts'
 export { guardedRequest, type GuardedResponse } from './guarded-request.ts'
-export type { GuardedRequestOptions } from './options.ts'
+export { CONNECTION_HEADERS, type GuardedRequestOptions } from './options.ts'
 export { decodeBody } from './decode-body.ts'
 export { ACCEPTED_CODINGS, decompress } from './decompress.ts'
 

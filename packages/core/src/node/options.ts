@@ -55,7 +55,7 @@ const DEFAULTS = {
 } as const
 
 /** Headers that follow from the URL, the body and the connection. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
@@ -104,7 +104,7 @@ function headersOf(
   body: Uint8Array | undefined,
 ): Readonly<Record<string, string>> {
   const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
-  const reserved = named.find(([name]) => OF_CONNECTION.has(name))
+  const reserved = named.find(([name]) => CONNECTION_HEADERS.has(name))
   if (reserved !== undefined) {
     throw new TuttiError(
       'TOOL_FAILED',

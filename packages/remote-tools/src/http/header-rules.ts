@@ -1,19 +1,6 @@
 /** Which headers a tool may set. Pure. */
 
-/** Headers that follow from the URL, the body and the connection. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+import { CONNECTION_HEADERS } from '@tutti/core/node'
 
 /** A token. @see https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2 */
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
@@ -22,7 +9,7 @@ const NAME = /^[!#$%&'*+.^_`|~\w-]+$/
 export function headerProblems(headers: Readonly<Record<string, unknown>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     if (!NAME.test(name)) return [`${JSON.stringify(name)} is no name of a header`]
-    if (OF_CONNECTION.has(name.toLowerCase())) {
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) {
       return [`the header "${name}" follows from the URL and the body: it cannot be set`]
     }
     return isValue(value)
