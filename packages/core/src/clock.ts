@@ -37,9 +37,18 @@ export const systemClock: Clock = {
   },
 }
 
+/** The millisecond that was written last, and its text: many events fall into the same one. */
+let lastMs = Number.NaN
+let lastText = ''
+
 /** The instant of `clock` as ISO 8601 text in UTC, the form that the wire uses. */
 export function isoNow(clock: Clock): string {
-  return new Date(clock.now()).toISOString()
+  const ms = clock.now()
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
 }
 
 /** Resolves after `delayMs`, or as soon as `signal` aborts; it never rejects. */

@@ -59,5 +59,7 @@ export {
 export type { Decoded, Problem } from '@tutti/protocol'
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
+export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
+export { problemList } from './input-failure.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'

@@ -7,6 +7,10 @@ export function inputFailure(
   problems: readonly Problem[],
   origin = 'input',
 ): string {
-  const list = problems.map(({ path, message }) => `${path === '' ? 'input' : path} ${message}`)
-  return `Invalid ${origin} for "${toolName}": ${list.join('; ')}`
+  return `Invalid ${origin} for "${toolName}": ${problemList(problems)}`
+}
+
+/** Every problem with its path, in one line; a problem with the value itself names it `whole`. */
+export function problemList(problems: readonly Problem[], whole = 'input'): string {
+  return problems.map(({ path, message }) => `${path === '' ? whole : path} ${message}`).join('; ')
 }

@@ -40,7 +40,19 @@ export function inputReader<Schema extends ToolSchema>(
   schema: Schema,
   { toolName, coerce = true }: ReadOptions,
 ): ValueReader<ValueOf<Schema>> {
-  const use: SchemaUse = { action: actionOf(toolName, 'input'), ofObject: true }
+  return mendingReader(schema, { action: actionOf(toolName, 'input'), ofObject: true, coerce })
+}
+
+/**
+ * A reader that drops unknown fields, fills in defaults and, if `coerce` says so, mends slips of form.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
+export function mendingReader<Schema extends ToolSchema>(
+  schema: Schema,
+  use: SchemaUse & { readonly coerce: boolean },
+): ValueReader<ValueOf<Schema>> {
+  const { coerce } = use
   if (isStandardSchema(schema)) {
     const jsonSchema = standardJsonSchema(schema, use)
     return reader(jsonSchema, standardRead(schema, coerce ? jsonSchema : undefined))

@@ -1,0 +1,86 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+import { schemaReader } from './schema-reader.ts'
+
+import type { ToolSchema } from '../tool-schema.ts'
+
+const USE = { action: 'Cannot make task "x": output' }
+
+const Report = Type.Object({
+  title: Type.String(),
+  pages: Type.Integer({ default: 1 }),
+})
+
+describe('schemaReader', () => {
+  it('has the author’s own schema', () => {
+    expect(schemaReader(Report, USE).jsonSchema).toBe(Report)
+  })
+
+  it('mends slips, fills in defaults and drops unknown fields', async () => {
+    const { read } = schemaReader(Report, USE)
+    expect(await read({ title: 'a', pages: '2', z: 0 })).toEqual({
+      ok: true,
+      value: { title: 'a', pages: 2 },
+    })
+    expect(await read({ title: 'a' })).toEqual({ ok: true, value: { title: 'a', pages: 1 } })
+  })
+
+  it('tells every problem', async () => {
+    const decoded = await schemaReader(Report, USE).read({ pages: 'many' })
+    expect(decoded.ok ? [] : decoded.problems.map(({ path }) => path)).toEqual(['/title', '/pages'])
+  })
+
+  it('reads values of any type', async () => {
+    expect(await schemaReader(Type.Integer(), USE).read('5')).toEqual({ ok: true, value: 5 })
+    const list = schemaReader(Type.Array(Type.Integer()), USE)
+    expect(await list.read(['1', 2])).toEqual({ ok: true, value: [1, 2] })
+  })
+
+  it('reads by a library that speaks Standard Schema, also one that answers later', async () => {
+    const later = z.object({ n: z.number().refine((n) => Promise.resolve(n > 1)) })
+    const reader = schemaReader(later, USE)
+    expect(reader.jsonSchema).toMatchObject({ type: 'object' })
+    expect(await reader.read({ n: '2' })).toEqual({ ok: true, value: { n: 2 } })
+    expect(await reader.read({ n: 1 })).toMatchObject({ ok: false, problems: [{ path: '/n' }] })
+  })
+
+  it.each<[boolean, ToolSchema]>([
+    [true, Type.String()],
+    [true, Type.Union([Type.Literal('a'), Type.Literal('b')])],
+    [true, Type.Union([Report, Type.Null()])],
+    [true, { enum: [1, 2] }],
+    [true, z.boolean()],
+    [false, Report],
+    [false, Type.Array(Type.String())],
+    [false, z.object({})],
+  ])('says %s to whether a scalar may fit (%#)', (scalar, schema) => {
+    expect(schemaReader(schema, USE).takesScalar).toBe(scalar)
+  })
+
+  it('a schema that says no type asks for no scalar', () => {
+    expect(schemaReader({}, USE).takesScalar).toBe(false)
+    expect(schemaReader(Type.Unknown(), USE).takesScalar).toBe(false)
+  })
+
+  it('reads by a library also where its JSON Schema is of no use', async () => {
+    const { '~standard': standard } = z.string()
+    const input = (): Record<string, unknown> => ({ type: 'string', $ref: '#/$defs/none' })
+    const schema = { '~standard': { ...standard, jsonSchema: { input, output: input } } }
+    const reader = schemaReader(schema, USE)
+    expect(reader.takesScalar).toBe(false)
+    expect(await reader.read('a')).toEqual({ ok: true, value: 'a' })
+  })
+
+  it('refuses a schema that cannot be used, with all its faults', () => {
+    const broken = Type.Object({ a: Type.Integer({ default: 'x' }) })
+    expect(() => schemaReader(broken, USE)).toThrow(TypeError)
+    expect(() => schemaReader(broken, USE)).toThrow(
+      'Cannot make task "x": output /properties/a/default must fit its schema, got "x"',
+    )
+    expect(() => schemaReader(z.bigint(), USE)).toThrow(
+      'Cannot make task "x": output cannot be said as JSON Schema',
+    )
+  })
+})
