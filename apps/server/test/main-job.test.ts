@@ -75,12 +75,14 @@ describe('a server that is started again', () => {
     expect(await second.client().runs.result(runId)).toMatchObject({ status: 'COMPLETED' })
   })
 
-  it('goes on with a run that kill -9 cut off, after its last completed task', async () => {
+  it('goes on with a run that kill -9 cut off, with no finished model or tool call made again', async () => {
     using data = temporaryDirectory()
     const environment = { TUTTI_DATA_DIR: data.path }
     const first = await ServerProcess.start(environment)
     const { runId } = await first.client().runs.submit({ inputs: INPUTS })
+    const before: LoggedRunEvent[] = []
     for await (const event of first.client().runs.events(runId)) {
+      before.push(event)
       if (event.type === 'token' && event.taskName === 'writer') break
     }
     await first.end('SIGKILL')
@@ -91,13 +93,52 @@ describe('a server that is started again', () => {
     const attempts = events.flatMap((event) =>
       event.type === 'task_started' ? [`${event.taskName} ${event.attempt}`] : [],
     )
-    expect(attempts).toEqual(['researcher 1', 'writer 1', 'writer 2'])
+    expect(attempts).toEqual(['researcher 1', 'writer 1'])
     expect(events.find(({ type }) => type === 'run_resumed')).toMatchObject({
       epoch: 2,
       completedTasks: ['researcher'],
     })
+    expect(events.slice(0, before.length)).toEqual(before)
+    const finished = events.flatMap((event) => {
+      if (event.type === 'tool_called') return [`${event.taskName} ${event.toolCallId}`]
+      if (event.type !== 'llm_iteration_completed') return []
+      return [`${event.taskName} ${event.attempt} ${event.iterationIndex}`]
+    })
+    expect(finished).toEqual([...new Set(finished)])
+    const resumedAt = events.findIndex(({ type }) => type === 'run_resumed')
+    const begunAgain = events
+      .slice(resumedAt)
+      .flatMap((event) => (event.type === 'llm_iteration_started' ? [event] : []))
+    const completed = events
+      .slice(0, resumedAt)
+      .filter(({ type }) => type === 'llm_iteration_completed')
+    expect(completed.length).toBeGreaterThan(0)
+    expect(begunAgain.every(({ taskName }) => taskName === 'writer')).toBe(true)
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+    expect(await second.client().runs.get(runId)).toMatchObject({
+      tasks: [{ toolCallCount: 4 }, { attempt: 1 }],
+      metrics: { totalToolCalls: 5 },
+    })
     expect(second.errors).toContain(runId)
+  })
+
+  it('cancels a run that was being cancelled when kill -9 cut it off', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path }
+    const first = await ServerProcess.start(environment)
+    const { runId } = await first.client().runs.submit({ inputs: INPUTS })
+    for await (const event of first.client().runs.events(runId)) {
+      if (event.type === 'token' && event.taskName === 'researcher') break
+    }
+    const answer = await first.client().runs.cancel(runId, { mode: 'boundary' })
+    await first.end('SIGKILL')
+    expect(answer).toEqual({ runId, status: 'CANCELLING' })
+    await using second = await ServerProcess.start(environment)
+    const events: LoggedRunEvent[] = []
+    for await (const event of second.client().runs.events(runId)) events.push(event)
+    expect(events.filter(({ type }) => type === 'run_cancelling')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+    expect((await second.client().runs.get(runId)).status).toBe('CANCELLED')
   })
 
   it('lets a running run end on SIGTERM, and takes no new one', async () => {

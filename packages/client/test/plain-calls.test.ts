@@ -115,9 +115,11 @@ describe('what goes over the wire', () => {
     const client = createClient({ baseUrl: server.url })
     await client.runs.cancel('run-1')
     await client.runs.cancel('run-1', { mode: 'abort' })
+    await client.runs.cancel('run-1', { mode: 'boundary' })
     expect(server.exchanges.map(({ url, body }) => [url, body])).toEqual([
       ['/api/runs/run-1/cancel', ''],
       ['/api/runs/run-1/cancel', '{"mode":"abort"}'],
+      ['/api/runs/run-1/cancel', '{"mode":"boundary"}'],
     ])
   })
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { eventsOf, served, type Served } from './served.ts'
+import { eventsOf, frames, served, type Served } from './served.ts'
 
 import type { ErrorBody, RunList } from '@tutti/protocol'
 
@@ -307,7 +307,43 @@ describe('cancelling over REST', () => {
     const again = await api.get(`/api/runs/${runId}/cancel`, { method: 'POST' })
     expect([again.status, await again.json()]).toMatchObject([409, { error: 'RUN_COMPLETED' }])
   })
+
+  it.each([
+    [{ mode: 'boundary' }, 'COMPLETED'],
+    [{ mode: 'abort' }, 'CANCELLED'],
+    [{ mode: undefined }, 'CANCELLED'],
+  ])(
+    'with the body %j lets the task that runs, and with it the run, come to %s',
+    async (body, end) => {
+      await using api = await served()
+      const runId = await api.submit()
+      await untilPlaying(api, runId)
+      const answer = await api.post(`/api/runs/${runId}/cancel`, body)
+      expect([answer.status, await answer.json()]).toEqual([200, { runId, status: 'CANCELLING' }])
+      if (end === 'COMPLETED') api.play()
+      const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+      const { mode = 'abort' } = body
+      expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({ mode })
+      const { status, tasks } = await api.detail(runId)
+      // With its last task done, a run has nothing left that a boundary could stop.
+      expect([status, ...tasks.map((task) => task.status)]).toEqual([end, 'COMPLETED', end])
+    },
+  )
+
+  it('refuses a mode that it does not know', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    const answer = await api.post(`/api/runs/${runId}/cancel`, { mode: 'gently' })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'BAD_REQUEST' }])
+  })
 })
+
+/** Resolves when the second task waits in its tool, or is about to. */
+async function untilPlaying(api: Served, runId: string): Promise<void> {
+  for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {
+    if (data?.type === 'llm_iteration_completed' && data.taskName === 'play') return
+  }
+}
 
 async function newest(api: Served): Promise<string> {
   const { runs } = await api.runs.list({ limit: 1, offset: 0 })

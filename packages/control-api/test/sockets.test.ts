@@ -203,6 +203,18 @@ describe('a WebSocket connection', () => {
     }
   })
 
+  it('cancels at the boundary of a task when it says so', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_control', runId, action: 'cancel', mode: 'boundary' })
+    expect(await socket.next('run_control_ack')).toMatchObject({ status: 'CANCELLING' })
+    expect(await socket.next('run_cancelling')).toMatchObject({ runId, mode: 'boundary' })
+    api.play()
+    expect(await socket.next('run_result')).toMatchObject({ runId })
+  })
+
   it('[N3] that does not read is closed with the last event it was sent', async () => {
     await using api = await served({ maxBufferedBytes: 100_000, maxBodyBytes: 2_000_000 })
     await using slow = api.connect()

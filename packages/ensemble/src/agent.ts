@@ -1,5 +1,6 @@
 /** Who works on a task. */
 import type { ChatModel } from './model/chat-model.ts'
+import type { RateLimit } from './model/rate-limit.ts'
 import type { AgentTool } from '@tutti/core'
 
 /** An agent: a role with a goal, and the tools that come with it. */
@@ -13,10 +14,18 @@ export interface Agent {
   readonly tools: readonly AgentTool[]
   /** Model of this agent; the task's own comes first, the ensemble's last. */
   readonly model?: ChatModel
+  /** Model turns of a task that does not say so itself. */
+  readonly maxIterations?: number
+  /** How its answers should be put, such as `Markdown with a heading`. */
+  readonly responseFormat?: string
+  /** Bounds the model calls of all its tasks together. */
+  readonly rateLimit?: RateLimit
+  /** Whether it may hand work to the other agents of its ensemble. @default false */
+  readonly allowDelegation?: boolean
 }
 
 /** What the author of an agent writes. */
-export type AgentDefinition = Pick<Agent, 'role' | 'goal' | 'background' | 'model'> & {
+export type AgentDefinition = Omit<Agent, 'tools'> & {
   readonly tools?: readonly AgentTool[]
 }
 

@@ -1,14 +1,21 @@
 /** What a user writes: tasks that belong together, checked when they are put together. */
-import { TuttiError } from '@tutti/core'
+import { assertEnsemble } from './check-ensemble.ts'
+import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './hierarchy/manager.ts'
+import { DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
+import { inferWorkflow, planTasks, type Plan } from './plan.ts'
+import { startRun } from './run/start-run.ts'
 
-import { findPlanProblems, inferWorkflow, planTasks, type Plan, type Workflow } from './plan.ts'
-import { runEnsemble, type RunOptions, type RunResult } from './run-ensemble.ts'
-import { modelOfTask } from './model/model-of-task.ts'
-
-import type { ChatModel } from './model/chat-model.ts'
+import type { Budget } from './budget.ts'
+import type { DelegationLimits } from './hierarchy/limits.ts'
 import type { Inputs } from './inputs.ts'
+import type { ChatModel } from './model/chat-model.ts'
+import type { RateLimit } from './model/rate-limit.ts'
 import type { ErrorStrategy } from './next.ts'
+import type { RunHandle } from './run/run-handle.ts'
+import type { RunOptions } from './run/run-options.ts'
+import type { RunResult } from './run/run-result.ts'
 import type { Task } from './task.ts'
+import type { ReviewPolicy, Workflow } from '@tutti/protocol'
 
 /** Tasks running at the same time when nothing else is said: more than most graphs are wide. */
 const DEFAULT_MAX_CONCURRENT_TASKS = 16
@@ -16,38 +23,63 @@ const DEFAULT_MAX_CONCURRENT_TASKS = 16
 /** Tool calls of one run at the same time when nothing else is said. */
 const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
 
-/** Tasks, the model they use, and how they follow one another. Plain readonly data. */
-export interface Ensemble {
+/** What ensembles and their definitions say in the same way. */
+interface EnsembleSettings {
   readonly name: string
-  readonly description: string
-  readonly tasks: readonly Task[]
   /** Model of every task and agent that names none. */
   readonly model?: ChatModel
+  /** Models that are asked, in order, when a call fails for good. */
+  readonly fallbackModels?: readonly ChatModel[]
+  /** Bounds the model calls of all tasks and runs that have no limit of their own. */
+  readonly rateLimit?: RateLimit
+  /** What a whole run may use. */
+  readonly budget?: Budget
+  /** Limits of what agents may hand to one another. */
+  readonly delegation?: DelegationLimits
+}
+
+/** Tasks, the model they use, and how they follow one another. Plain readonly data. */
+export interface Ensemble extends EnsembleSettings {
+  readonly description: string
+  readonly tasks: readonly Task[]
   /** The workflow its author asked for, if any; the one it has is in `plan`. */
   readonly workflow?: Workflow
   readonly plan: Plan
+  /** The task of the manager; present exactly in HIERARCHICAL. */
+  readonly manager?: Task
+  readonly managerModel?: ChatModel
+  readonly managerMaxIterations: number
   readonly errorStrategy: ErrorStrategy
   readonly maxConcurrentTasks: number
   /** Tool calls of all tasks of a run at the same time, at most. */
   readonly maxConcurrentToolCalls: number
   /** Longest tool output a model is given, in characters; negative is no limit. */
   readonly maxToolOutputLength: number
+  /** Retries of a model call that failed for a reason that may pass. */
+  readonly modelRetries: number
+  /** Which tasks a person looks at that do not say so themselves. */
+  readonly reviewPolicy: ReviewPolicy
   /**
    * Runs the tasks in this process, with no server. A task that fails is a result, not a throw.
    *
-   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value, before
-   * anything runs.
+   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value, or
+   * CONFIG_INVALID when the options do not fit the ensemble; both before anything runs.
    */
   run(inputs?: Inputs, options?: RunOptions): Promise<RunResult>
+  /**
+   * Starts a run that can be steered: cancelled, switched to other models, told directives, and whose
+   * gates are decided through what this returns.
+   *
+   * @throws {TuttiError} as {@link run} does.
+   */
+  start(inputs?: Inputs, options?: RunOptions): RunHandle
 }
 
 /** What the author of an ensemble writes. */
-export interface EnsembleDefinition {
-  readonly name: string
+export interface EnsembleDefinition extends EnsembleSettings {
   /** @default '' */
   readonly description?: string
   readonly tasks: readonly Task[]
-  readonly model?: ChatModel
   /** @default PARALLEL when a task has context, else SEQUENTIAL */
   readonly workflow?: Workflow
   /** What the failure of a task means for the others. @default FAIL_FAST */
@@ -58,6 +90,14 @@ export interface EnsembleDefinition {
   readonly maxConcurrentToolCalls?: number
   /** Longest tool output a model is given, in characters; negative is no limit. @default -1 */
   readonly maxToolOutputLength?: number
+  /** At least 0. @default 2 */
+  readonly modelRetries?: number
+  /** @default NEVER */
+  readonly reviewPolicy?: ReviewPolicy
+  /** Model of the manager in HIERARCHICAL. @default the ensemble's */
+  readonly managerModel?: ChatModel
+  /** Model turns of the manager. @default 20 */
+  readonly managerMaxIterations?: number
 }
 
 /**
@@ -67,49 +107,32 @@ export interface EnsembleDefinition {
  * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
  */
 export function ensemble(definition: EnsembleDefinition): Ensemble {
-  const { name, model } = definition
   const tasks = [...definition.tasks]
   const workflow = definition.workflow ?? inferWorkflow(tasks)
   assertEnsemble(definition, workflow)
+  const managerMaxIterations = definition.managerMaxIterations ?? DEFAULT_MANAGER_MAX_ITERATIONS
   const made: Ensemble = {
-    name,
+    ...definition,
     description: definition.description ?? '',
     tasks,
-    ...(model === undefined ? {} : { model }),
-    ...(definition.workflow === undefined ? {} : { workflow }),
     plan: planTasks(tasks, workflow),
+    managerMaxIterations,
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,
     maxConcurrentToolCalls: definition.maxConcurrentToolCalls ?? DEFAULT_MAX_CONCURRENT_TOOL_CALLS,
     maxToolOutputLength: definition.maxToolOutputLength ?? -1,
-    run: (inputs = {}, options = {}) => runEnsemble(made, inputs, options),
+    modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
+    reviewPolicy: definition.reviewPolicy ?? 'NEVER',
+    ...(workflow === 'HIERARCHICAL' ? { manager: managerOf(definition) } : {}),
+    run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
+    start: (inputs = {}, options = {}) => startRun(made, inputs, { ...options, decidable: true }),
   }
   return made
 }
 
-function assertEnsemble(definition: EnsembleDefinition, workflow: Workflow): void {
-  const { name, tasks, maxConcurrentTasks = 1, maxConcurrentToolCalls = 1 } = definition
-  const problems = [...findPlanProblems(tasks, workflow)]
-  const invalid = (message: string): void => {
-    problems.push({ code: 'CONFIG_INVALID', message })
-  }
-  if (name.trim() === '') invalid('name must not be blank')
-  for (const [bound, value] of Object.entries({ maxConcurrentTasks, maxConcurrentToolCalls })) {
-    if (!Number.isInteger(value) || value < 1) {
-      invalid(`${bound} must be an integer >= 1, got ${value}`)
-    }
-  }
-  for (const task of tasks) {
-    if (modelOfTask(task, definition) === undefined) {
-      invalid(`task "${task.name}" has no model: give one to it, to its agent or to the ensemble`)
-    }
-  }
-  const [first] = problems
-  if (first === undefined) return
-  const messages = problems.map(({ message }) => message)
-  const text =
-    problems.length === 1 && first.code === 'CIRCULAR_DEPENDENCY'
-      ? first.message
-      : `Cannot make ensemble "${name}": ${messages.join('; ')}`
-  throw new TuttiError(first.code, text, { details: { problems: messages } })
+function managerOf(definition: EnsembleDefinition): Task {
+  return managerTask(definition.tasks, {
+    model: definition.managerModel ?? definition.model,
+    maxIterations: definition.managerMaxIterations ?? DEFAULT_MANAGER_MAX_ITERATIONS,
+  })
 }

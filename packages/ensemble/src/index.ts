@@ -2,7 +2,23 @@
 
 // To define
 export { agent, type Agent, type AgentDefinition } from './agent.ts'
+export type { Budget } from './budget.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
+export type {
+  GuardedInput,
+  GuardedOutput,
+  GuardrailVerdict,
+  Guardrails,
+  InputGuardrail,
+  OutputGuardrail,
+} from './guardrail.ts'
+export { HANDLER_ROLE, type Handler, type HandlerContext, type TaskHandler } from './handler.ts'
+export type {
+  DelegationLimits,
+  DelegationPolicy,
+  DelegationRequest,
+  DelegationVerdict,
+} from './hierarchy/limits.ts'
 export {
   assertInputs,
   inputVariables,
@@ -10,9 +26,21 @@ export {
   taskVariables,
   type Inputs,
 } from './inputs.ts'
+export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-store.ts'
+export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts'
+export { inMemoryReflectionStore } from './memory/reflection.ts'
 export { modelCatalog, type ModelCatalog } from './model/model-catalog.ts'
+export { priceList, type ModelPrice } from './model/prices.ts'
+export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
 export type { ErrorStrategy } from './next.ts'
-export type { Workflow } from './plan.ts'
+export { MANAGER, type Plan } from './plan.ts'
+export {
+  DEFAULT_MAX_REVISIONS,
+  DEFAULT_REVIEW_TIMEOUT_MS,
+  type ReviewSetting,
+  type ReviewSettings,
+  type ReviewTimeoutAction,
+} from './review.ts'
 export {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
@@ -20,12 +48,30 @@ export {
   type Task,
   type TaskDefinition,
 } from './task.ts'
+export type { Workflow } from '@tutti/protocol'
 
 // To run
+export type { ContextOutput } from './agent/prompt.ts'
+export type { ResumePoint, RunOptions } from './run/run-options.ts'
+export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
 export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
-export type { ResumePoint, RunEnding, RunOptions, RunResult } from './run-ensemble.ts'
+export { addUsage, NO_USAGE, type Usage } from './usage.ts'
+
+// To steer
+export type {
+  CancelOptions,
+  ModelSwitch,
+  RunHandle,
+  RunSnapshot,
+  TaskSnapshot,
+} from './run/run-handle.ts'
+export type { Directive, DirectiveInput } from './steering/directives.ts'
+export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts'
+export type { TaskPhase } from './next.ts'
 
 // To extend
+export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts'
+export type { Reflection, ReflectionStore } from './memory/reflection.ts'
 export type {
   AssistantMessage,
   ChatModel,
@@ -35,9 +81,13 @@ export type {
   ModelReply,
   ModelRequest,
   ModelUsage,
+  OutputFormat,
+  ProviderContent,
   SystemMessage,
   ToolMessage,
   ToolSpecification,
   UserMessage,
 } from './model/chat-model.ts'
-export type { RunJournal, TaskCheckpoint } from './ports/run-journal.ts'
+export type { Prices } from './model/prices.ts'
+export type { RunJournal } from './ports/run-journal.ts'
+export type { RunStep, StepError, StepOf, TaskStep } from './ports/run-step.ts'

@@ -15,13 +15,30 @@ const PHASES: Readonly<Record<string, TaskPhase>> = {
 /** A plan in which each task waits for those named behind it. */
 function plan(waitsFor: Readonly<Record<string, readonly string[]>>): Plan {
   const order = Object.keys(waitsFor)
-  return { workflow: 'PARALLEL', order, waitsFor: new Map(Object.entries(waitsFor)) }
+  return {
+    workflow: 'PARALLEL',
+    order,
+    scheduled: order,
+    waitsFor: new Map(Object.entries(waitsFor)),
+    follows: new Map(),
+  }
 }
 
 const DIAMOND = plan({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'] })
 const CHAIN = plan({ a: [], b: ['a'], c: ['b'], d: ['c'] })
 const BACKWARDS = plan({ d: ['c'], c: ['b'], b: ['a'], a: [] })
 const WIDE = plan({ a: [], b: [], c: [], d: [] })
+/** SEQUENTIAL: each follows the one before, and `d` waits for `b`. */
+const LINE: Plan = {
+  ...plan({ a: [], b: [], c: [], d: ['b'] }),
+  workflow: 'SEQUENTIAL',
+  follows: new Map([
+    ['a', []],
+    ['b', ['a']],
+    ['c', ['b']],
+    ['d', ['c']],
+  ]),
+}
 const WIDER = plan({ a: [], b: [], c: [], d: [], e: [] })
 
 interface Row {
@@ -136,6 +153,55 @@ const TABLE: readonly Row[] = [
     strategy: 'CONTINUE_ON_ERROR',
     atMost: 1,
     start: 'b',
+  },
+  { rule: '[W1] SEQUENTIAL: one after the other', plan: LINE, phases: 'r...', start: '' },
+  {
+    rule: '[W1] SEQUENTIAL: the next when the one before is done',
+    plan: LINE,
+    phases: 'c...',
+    start: 'b',
+  },
+  {
+    rule: '[W6] SEQUENTIAL: the next runs also when the one before failed',
+    plan: LINE,
+    phases: 'f...',
+    strategy: 'CONTINUE_ON_ERROR',
+    start: 'b',
+  },
+  {
+    rule: '[W6] SEQUENTIAL: what waits for the failed one is skipped, the others go on',
+    plan: LINE,
+    phases: 'cf..',
+    strategy: 'CONTINUE_ON_ERROR',
+    start: 'c',
+    skip: 'd<b',
+  },
+  {
+    rule: '[W1] SEQUENTIAL: what was skipped early lets nobody overtake those before it',
+    plan: { ...LINE, waitsFor: new Map([['c', ['a']]]) },
+    phases: 'frs.',
+    strategy: 'CONTINUE_ON_ERROR',
+    start: '',
+  },
+  {
+    rule: '[W1] SEQUENTIAL: nor does what is skipped now',
+    plan: { ...LINE, waitsFor: new Map([['c', ['a']]]) },
+    phases: 'fr..',
+    strategy: 'CONTINUE_ON_ERROR',
+    start: '',
+    skip: 'c<a',
+  },
+  {
+    rule: '[W9] what only a manager starts never starts by itself',
+    plan: { ...WIDE, scheduled: ['d'] },
+    phases: '....',
+    start: 'd',
+  },
+  {
+    rule: '[E3] what a manager delegates may fail without ending the run',
+    plan: { ...WIDE, scheduled: ['d'] },
+    phases: 'f..r',
+    start: '',
   },
 ]
 

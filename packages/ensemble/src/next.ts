@@ -26,13 +26,39 @@ export function nextTasks(
   phases: ReadonlyMap<string, TaskPhase>,
   { errorStrategy, maxConcurrentTasks }: NextLimits,
 ): Next {
-  const pending = plan.order.filter((name) => phases.get(name) === 'pending')
-  const failed = plan.order.find((name) => phases.get(name) === 'failed')
+  const pending: string[] = []
+  let running = 0
+  let lost: string | undefined
+  let failed: string | undefined
+  for (const name of plan.scheduled) {
+    const phase = phases.get(name)
+    if (phase === 'pending') pending.push(name)
+    else if (phase === 'running') running += 1
+    else if (phase !== 'completed') lost ??= name
+    if (phase === 'failed') failed ??= name
+  }
   if (failed !== undefined && errorStrategy === 'FAIL_FAST') {
     return { start: [], skip: new Map(pending.map((name) => [name, failed])) }
   }
+  const skip = lost === undefined ? NO_SKIP : lostTasks(plan, phases, pending)
+  const start: string[] = []
+  for (const name of pending) {
+    if (start.length >= maxConcurrentTasks - running) break
+    if (!skip.has(name) && isReady(name, { plan, phases, skip })) start.push(name)
+  }
+  return { start, skip }
+}
+
+const NO_SKIP: ReadonlyMap<string, string> = new Map()
+
+/** The tasks that wait, also through others, for one that did not complete; each with that one. */
+function lostTasks(
+  plan: Plan,
+  phases: ReadonlyMap<string, TaskPhase>,
+  pending: readonly string[],
+): ReadonlyMap<string, string> {
   const skip = new Map<string, string>()
-  const lost = (name: string): boolean => {
+  const isLost = (name: string): boolean => {
     const phase = phases.get(name)
     return phase === 'failed' || phase === 'skipped' || skip.has(name)
   }
@@ -40,17 +66,32 @@ export function nextTasks(
   while (found) {
     found = false
     for (const name of pending) {
-      const reason = skip.has(name) ? undefined : plan.waitsFor.get(name)?.find(lost)
+      const reason = skip.has(name) ? undefined : plan.waitsFor.get(name)?.find(isLost)
       if (reason === undefined) continue
       skip.set(name, reason)
       found = true
     }
   }
-  const running = plan.order.filter((name) => phases.get(name) === 'running').length
-  const ready = pending.filter(
-    (name) =>
-      !skip.has(name) &&
-      (plan.waitsFor.get(name) ?? []).every((before) => phases.get(before) === 'completed'),
-  )
-  return { start: ready.slice(0, Math.max(0, maxConcurrentTasks - running)), skip }
+  return skip
+}
+
+interface Standing {
+  readonly plan: Plan
+  readonly phases: ReadonlyMap<string, TaskPhase>
+  readonly skip: ReadonlyMap<string, string>
+}
+
+/** Whether all that a task needs is completed, and all that it follows is over. */
+function isReady(name: string, { plan, phases, skip }: Standing): boolean {
+  for (const before of plan.waitsFor.get(name) ?? []) {
+    if (phases.get(before) !== 'completed') return false
+  }
+  const open = [...(plan.follows.get(name) ?? [])]
+  for (let before = open.pop(); before !== undefined; before = open.pop()) {
+    const phase = phases.get(before)
+    if ((phase === 'pending' && !skip.has(before)) || phase === 'running') return false
+    // A task may be skipped long before all that it follows are over.
+    if (phase === 'skipped' || phase === 'pending') open.push(...(plan.follows.get(before) ?? []))
+  }
+  return true
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { findCycle, findPlanProblems, inferWorkflow, planTasks, type Workflow } from './plan.ts'
+import { findCycle, findPlanProblems, inferWorkflow, MANAGER, planTasks } from './plan.ts'
 import { task, type Task } from './task.ts'
+
+import type { Workflow } from '@tutti/protocol'
 
 /** Tasks of the given names, each with the names it has as context. */
 function tasks(graph: Readonly<Record<string, readonly string[]>>): readonly Task[] {
@@ -25,19 +27,37 @@ describe('[W3] a workflow that is not said', () => {
 })
 
 describe('what a task waits for', () => {
-  it('[W1] in SEQUENTIAL is the task before it, whatever its context', () => {
-    const { order, waitsFor, workflow } = planTasks(tasks({ a: [], b: [], c: ['a'] }), 'SEQUENTIAL')
+  it('[W1] [W6] in SEQUENTIAL is its context; it follows the task before it, however that ended', () => {
+    const { order, waitsFor, follows, workflow } = planTasks(
+      tasks({ a: [], b: [], c: ['a'] }),
+      'SEQUENTIAL',
+    )
     expect(workflow).toBe('SEQUENTIAL')
     expect(order).toEqual(['a', 'b', 'c'])
     expect([...waitsFor]).toEqual([
+      ['a', []],
+      ['b', []],
+      ['c', ['a']],
+    ])
+    expect([...follows]).toEqual([
       ['a', []],
       ['b', ['a']],
       ['c', ['b']],
     ])
   })
 
+  it('[W9] in HIERARCHICAL only the manager starts by itself, after all tasks in order', () => {
+    const { order, scheduled } = planTasks(tasks({ a: [], b: [] }), 'HIERARCHICAL')
+    expect(order).toEqual(['a', 'b', MANAGER])
+    expect(scheduled).toEqual([MANAGER])
+  })
+
   it('[W2] in PARALLEL is its context, each once, also of tasks declared later', () => {
-    const { waitsFor } = planTasks(tasks({ d: ['c', 'b', 'c'], b: [], c: ['b'] }), 'PARALLEL')
+    const { waitsFor, follows } = planTasks(
+      tasks({ d: ['c', 'b', 'c'], b: [], c: ['b'] }),
+      'PARALLEL',
+    )
+    expect([...follows]).toEqual([])
     expect([...waitsFor]).toEqual([
       ['d', ['c', 'b']],
       ['b', []],

@@ -1,16 +1,20 @@
 /** Pure: from tasks to what may run when, or every reason why they cannot run. */
-import { duplicates, type Task } from './task.ts'
+import { duplicates } from './duplicates.ts'
 
-/** How the tasks of an ensemble follow one another. */
-export type Workflow = 'SEQUENTIAL' | 'PARALLEL'
+import type { Workflow } from '@tutti/protocol'
+import type { Task } from './task.ts'
 
 /** Tasks and what each waits for. */
 export interface Plan {
   readonly workflow: Workflow
-  /** Task names in the order they were declared. */
+  /** Task names in the order they were declared; in HIERARCHICAL the manager is the last. */
   readonly order: readonly string[]
-  /** For each task the names of those that must be done before it starts. */
+  /** The tasks that start by themselves; the others only when the manager delegates them. */
+  readonly scheduled: readonly string[]
+  /** For each task the names of those that must be completed before it starts. */
   readonly waitsFor: ReadonlyMap<string, readonly string[]>
+  /** For each task the names of those that must be over before it starts, however they ended. */
+  readonly follows: ReadonlyMap<string, readonly string[]>
 }
 
 /** Why tasks cannot be planned. */
@@ -24,18 +28,31 @@ export function inferWorkflow(tasks: readonly Task[]): Workflow {
   return tasks.some((task) => task.context.length > 0) ? 'PARALLEL' : 'SEQUENTIAL'
 }
 
+/** The name and the role of the agent that leads a HIERARCHICAL ensemble. */
+export const MANAGER = 'Manager'
+
 /** The plan of tasks that {@link findPlanProblems} finds nothing wrong with. */
 export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
-  const order = tasks.map((task) => task.name)
-  const waitsFor = new Map(
-    tasks.map((task, index) => [
-      task.name,
-      workflow === 'PARALLEL'
-        ? [...new Set(task.context)]
-        : order.slice(Math.max(0, index - 1), index),
-    ]),
-  )
-  return { workflow, order, waitsFor }
+  const names = tasks.map((task) => task.name)
+  const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
+  switch (workflow) {
+    case 'SEQUENTIAL': {
+      const follows = new Map(
+        names.map((name, index) => [name, names.slice(Math.max(0, index - 1), index)]),
+      )
+      return { workflow, order: names, scheduled: names, waitsFor: context, follows }
+    }
+    case 'PARALLEL':
+      return { workflow, order: names, scheduled: names, waitsFor: context, follows: new Map() }
+    case 'HIERARCHICAL':
+      return {
+        workflow,
+        order: [...names, MANAGER],
+        scheduled: [MANAGER],
+        waitsFor: new Map(),
+        follows: new Map(),
+      }
+  }
 }
 
 /** Everything that is wrong with the tasks of an ensemble, in one list. */
@@ -52,9 +69,28 @@ export function findPlanProblems(
       if (message !== undefined) problems.push(invalid(`task "${task.name}": ${message}`))
     }
   }
+  if (workflow === 'HIERARCHICAL') problems.push(...findHierarchyProblems(tasks))
   // In SEQUENTIAL each step of a cycle has been named already: it does not come before.
-  const cycle = workflow === 'PARALLEL' ? findCycle(tasks) : undefined
+  const cycle = workflow === 'SEQUENTIAL' ? undefined : findCycle(tasks)
   return cycle === undefined ? problems : [...problems, circular(cycle)]
+}
+
+/** In HIERARCHICAL a role stands for one task, and the manager is an agent like the others. */
+function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
+  const roles = tasks.map(({ agent }) => agent.role)
+  return [
+    ...duplicates(roles).map((role) =>
+      invalid(`two tasks have an agent with the role "${role}", as HIERARCHICAL does not allow`),
+    ),
+    ...tasks.flatMap(({ name, agent, handler }) => [
+      ...(name === MANAGER || agent.role === MANAGER
+        ? [invalid(`task "${name}": the name and the role "${MANAGER}" are those of the manager`)]
+        : []),
+      ...(handler === undefined
+        ? []
+        : [invalid(`task "${name}" has a handler, to which a manager cannot delegate`)]),
+    ]),
+  ]
 }
 
 interface ContextReference {

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { scriptedModel } from '../test/testing.ts'
 import { agent } from './agent.ts'
-import { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS, duplicates, task } from './task.ts'
+import { duplicates } from './duplicates.ts'
+import { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS, task } from './task.ts'
 
 const tool = (name: string): AgentTool =>
   defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
@@ -19,6 +20,9 @@ describe('task', () => {
       tools: [],
       context: [],
       maxIterations: 25,
+      outputRetries: 3,
+      retries: 0,
+      memory: [],
     })
     expect(DEFAULT_MAX_ITERATIONS).toBe(25)
   })

@@ -10,6 +10,7 @@ const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
 
 /** The names of the variables in `text`, each once, in order of appearance. */
 export function templateVariables(text: string): readonly string[] {
+  if (!text.includes('{')) return NO_NAMES
   const names = new Set<string>()
   for (const [, , name] of text.matchAll(VARIABLE)) {
     if (name !== undefined) names.add(name)
@@ -17,8 +18,11 @@ export function templateVariables(text: string): readonly string[] {
   return [...names]
 }
 
+const NO_NAMES: readonly string[] = []
+
 /** `text` with its variables replaced; a variable without a value stays as it is. */
 export function renderTemplate(text: string, inputs: Inputs): string {
+  if (!text.includes('{')) return text
   return text.replaceAll(VARIABLE, (whole: string, literal?: string, name?: string) => {
     if (literal !== undefined) return `{${literal}}`
     return name !== undefined && Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole

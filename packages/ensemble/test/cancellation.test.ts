@@ -55,6 +55,7 @@ describe('[C1] before the run starts', () => {
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', output: '', tasks: [] })
     expect(run.events.map(({ type }) => type)).toEqual([
       'ensemble_started',
+      'run_cancelling',
       'task_skipped',
       'task_skipped',
       'ensemble_completed',
@@ -170,7 +171,7 @@ describe('[C4] while a tool runs that ignores its signal', () => {
     await clock.advance(1_000)
     controller.abort()
     await clock.advance(4_999)
-    expect(run.events.at(-1)?.type).toBe('metrics_snapshot')
+    expect(run.events.at(-1)?.type).toBe('run_cancelling')
     await clock.advance(1)
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 6_000 })
     expect(eventsOf(run.events, 'tool_called')).toMatchObject([
@@ -202,7 +203,7 @@ describe('[C10] while a model answers that ignores its signal', () => {
     await clock.advance(1_000)
     controller.abort()
     await clock.advance(4_999)
-    expect(run.events.at(-1)?.type).toBe('token')
+    expect(run.events.at(-1)?.type).toBe('run_cancelling')
     await clock.advance(1)
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 6_000 })
     expect(eventsOf(run.events, 'task_failed')).toMatchObject([
@@ -212,6 +213,29 @@ describe('[C10] while a model answers that ignores its signal', () => {
     await clock.advance(60_000)
     expect(finished).toBe(true)
     expect(run.events).toHaveLength(count)
+    expect(clock.pending).toBe(0)
+  })
+})
+
+describe('[C6] while a guardrail is asked', () => {
+  it.each([
+    ['obeys', 400, 'Guardrail was cancelled'],
+    ['ignores', 5_100, 'Guardrail was abandoned: it ignored its signal'],
+  ] as const)('that %s its signal: the task was cancelled', async (how, durationMs, reason) => {
+    const slow = async (_: unknown, signal: AbortSignal): Promise<true> => {
+      await sleep(clock, 60_000, how === 'obeys' ? signal : undefined)
+      if (how === 'obeys') await sleep(clock, 300)
+      return true
+    }
+    const guardrails = { input: [slow] }
+    const tasks = [task({ name: 'a', description: 'A', guardrails, model: scriptedModel([]) })]
+    const run = start(ensemble({ name: 'team', tasks }))
+    await clock.advance(100)
+    controller.abort(new Error('The user left'))
+    await clock.advance(5_000)
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs })
+    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', reason }])
+    await clock.advance(60_000)
     expect(clock.pending).toBe(0)
   })
 })

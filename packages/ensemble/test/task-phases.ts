@@ -3,9 +3,9 @@
  * refuses a log that no reader could follow, so each test that uses it checks the order of events too.
  */
 import type { TaskPhase } from '../src/next.ts'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
-/** Phase of each task, by name, in the order of the plan. */
+/** Phase of each task, by name, in the order of the plan; delegated ones in the order of their start. */
 export type TaskPhases = ReadonlyMap<string, TaskPhase>
 
 /**
@@ -19,53 +19,207 @@ export function phasesAfter(events: readonly RunEvent[]): TaskPhases {
   return new Map([...reader.tasks].map(([name, { phase }]) => [name, phase]))
 }
 
+interface ReadTask {
+  phase: TaskPhase
+  attempt: number
+  /** Whether its last attempt failed and another is to follow. */
+  willRetry: boolean
+  turn: ReadTurn
+}
+
+/** Turns of one attempt: those before `next` are answered; the next one may be in flight. */
+interface ReadTurn {
+  next: number
+  open: boolean
+}
+
+interface ReadGate {
+  readonly taskName: string
+  readonly timing: RunEventOf<'review_requested'>['timing']
+  open: boolean
+}
+
+interface ReadDelegation {
+  readonly workerTask: string
+  readonly delegator: string
+  open: boolean
+}
+
 class Reader {
-  readonly tasks = new Map<string, { phase: TaskPhase; attempt: number }>()
+  readonly tasks = new Map<string, ReadTask>()
+  readonly #gates = new Map<string, ReadGate>()
+  readonly #delegations = new Map<string, ReadDelegation>()
+  readonly #directives = new Set<string>()
   #last: RunEvent['type'] | undefined
 
   read(event: RunEvent): void {
     this.#readRun(event)
-    if ('taskName' in event && event.taskName !== undefined) this.#readTask(event.taskName, event)
+    this.#readGate(event)
+    this.#readDelegation(event)
+    this.#readDirective(event)
+    if (isOfTask(event)) this.#readTask(event)
     this.#last = event.type
   }
 
   #readRun(event: RunEvent): void {
     require(this.#last !== 'run_result', `${event.type} came after run_result`)
-    if (event.type !== 'run_result') {
+    if (event.type !== 'run_result' && event.type !== 'run_resumed') {
       require(this.#last !== 'ensemble_completed', `${event.type} came after ensemble_completed`)
     }
     if (event.type === 'ensemble_started') {
-      require(this.tasks.size === 0, 'ensemble_started came twice')
-      for (const { name } of event.tasks) this.tasks.set(name, { phase: 'pending', attempt: 0 })
+      require(this.#last === undefined, 'ensemble_started was not the first event')
+      for (const { name } of event.tasks) this.#add(name)
     } else if (event.type === 'run_resumed') {
-      for (const task of this.tasks.values()) {
-        if (task.phase === 'running') task.phase = 'pending'
+      require(this.tasks.size > 0, 'run_resumed came before the run began')
+      const completed = [...this.tasks].filter(([, { phase }]) => phase === 'completed')
+      require(String(completed.map(([name]) => name).toSorted()) ===
+        String(
+          event.completedTasks.toSorted(),
+        ), `run_resumed says ${event.completedTasks.join(', ')} are completed`)
+      for (const { turn } of this.tasks.values()) turn.open = false
+    } else if (event.type === 'run_result') this.#readResult()
+  }
+
+  #readResult(): void {
+    require(this.#last === 'ensemble_completed', 'run_result came without ensemble_completed')
+    for (const [name, { phase, willRetry }] of this.tasks) {
+      require(phase !== 'running' && phase !== 'pending', `task ${name} was left ${phase}`)
+      require(!willRetry, `task ${name} was left between two attempts`)
+    }
+    for (const [id, { open }] of this.#gates) require(!open, `gate ${id} was left open`)
+    for (const [id, { open }] of this.#delegations) require(!open, `delegation ${id} was left open`)
+  }
+
+  #readGate(event: RunEvent): void {
+    switch (event.type) {
+      case 'review_requested': {
+        const { reviewId, taskName, timing } = event
+        require(!this.#gates.has(reviewId), `gate ${reviewId} opened twice`)
+        this.#gates.set(reviewId, { taskName, timing, open: true })
+        return
       }
-    } else if (event.type === 'run_result') {
-      require(this.#last === 'ensemble_completed', 'run_result came without ensemble_completed')
-      for (const [name, { phase }] of this.tasks) {
-        require(phase !== 'running' && phase !== 'pending', `task ${name} was left ${phase}`)
+      case 'review_decided':
+      case 'review_timed_out':
+      case 'review_withdrawn': {
+        const gate = this.#gates.get(event.reviewId)
+        require(gate?.open === true, `${event.type} of a gate that is not open`)
+        if (gate !== undefined) gate.open = false
+        return
       }
+      default:
     }
   }
 
-  #readTask(taskName: string, event: RunEvent): void {
+  #readDelegation(event: RunEvent): void {
+    if (event.type === 'delegation_started') {
+      const { delegationId, workerTask, taskName: delegator } = event
+      require(!this.#delegations.has(delegationId), `delegation ${delegationId} began twice`)
+      this.#delegations.set(delegationId, { workerTask, delegator, open: true })
+      const worker = this.tasks.get(workerTask) ?? this.#add(workerTask)
+      require(worker.phase === 'pending', `a delegation to ${workerTask}, which is ${worker.phase}`)
+    } else if (event.type === 'delegation_completed' || event.type === 'delegation_failed') {
+      const delegation = this.#delegations.get(event.delegationId)
+      if (delegation === undefined) {
+        require(event.type === 'delegation_failed', 'a delegation completed that never began')
+        return
+      }
+      require(delegation.open, `delegation ${event.delegationId} ended twice`)
+      require(event.workerTask === delegation.workerTask, 'a delegation changed its task')
+      delegation.open = false
+      const worker = this.tasks.get(delegation.workerTask)
+      const isFit = event.type === 'delegation_completed' ? ['completed'] : ['failed', 'pending']
+      require(isFit.includes(worker?.phase ?? ''), `${event.type} while it is ${worker?.phase}`)
+    }
+  }
+
+  #readDirective(event: RunEvent): void {
+    if (event.type === 'directive_active') {
+      require(!this.#directives.has(event.directiveId), 'a directive was taken up twice')
+      this.#directives.add(event.directiveId)
+    } else if (event.type === 'directive_delivered') {
+      require(this.#directives.has(event.directiveId), 'an unknown directive was delivered')
+    }
+  }
+
+  #readTask(event: EventOfTask): void {
+    const { taskName } = event
     const task = this.tasks.get(taskName)
     if (task === undefined) throw new Error(`${event.type} of the unknown task ${taskName}`)
     const where = `${event.type} of ${taskName}, which is ${task.phase}`
     if (event.type === 'task_started') {
-      require(task.phase === 'pending', where)
+      require(task.phase === 'pending' || task.willRetry, where)
       require(event.attempt === task.attempt + 1, `attempt ${event.attempt} in ${where}`)
-      Object.assign(task, { phase: 'running', attempt: event.attempt })
+      Object.assign(task, { phase: 'running', attempt: event.attempt, willRetry: false })
+      task.turn = { next: 0, open: false }
     } else if (event.type === 'task_skipped') {
       require(task.phase === 'pending', where)
       task.phase = 'skipped'
+    } else if (event.type === 'review_requested' && event.timing === 'BEFORE_EXECUTION') {
+      require(task.phase === 'pending' && event.attempt === 1, where)
     } else {
       require(task.phase === 'running', where)
-      require('attempt' in event && event.attempt === task.attempt, `other attempt in ${where}`)
-      if (event.type === 'task_completed') task.phase = 'completed'
-      if (event.type === 'task_failed') task.phase = 'failed'
+      require(event.attempt === task.attempt, `attempt ${event.attempt} in ${where}`)
+      readTurn(event, task.turn, where)
+      if (event.type === 'task_completed' || event.type === 'task_failed') this.#end(task, event)
     }
+  }
+
+  #end(task: ReadTask, event: RunEventOf<'task_completed' | 'task_failed'>): void {
+    const { taskName } = event
+    for (const gate of this.#gates.values()) {
+      require(!(gate.open && gate.taskName === taskName), `${taskName} ended with an open gate`)
+    }
+    for (const { open, delegator, workerTask } of this.#delegations.values()) {
+      require(!(open && delegator === taskName), `${taskName} ended before ${workerTask}`)
+    }
+    task.phase = event.type === 'task_completed' ? 'completed' : 'failed'
+    task.willRetry = event.type === 'task_failed' && event.willRetry
+  }
+
+  #add(name: string): ReadTask {
+    const task: ReadTask = {
+      phase: 'pending',
+      attempt: 0,
+      willRetry: false,
+      turn: { next: 0, open: false },
+    }
+    this.tasks.set(name, task)
+    return task
+  }
+}
+
+type EventOfTask = Exclude<
+  Extract<RunEvent, { readonly taskName: string }>,
+  RunEventOf<'model_switched'>
+>
+
+/** A switch names a task, and is not its doing. */
+function isOfTask(event: RunEvent): event is EventOfTask {
+  return 'taskName' in event && event.taskName !== undefined && event.type !== 'model_switched'
+}
+
+/** A turn begins when the one before it is answered, and again only when it failed or was cut off. */
+function readTurn(event: EventOfTask, turn: ReadTurn, where: string): void {
+  switch (event.type) {
+    case 'llm_iteration_started':
+      require(!turn.open && event.iterationIndex === turn.next, `another turn in ${where}`)
+      turn.open = true
+      return
+    case 'token':
+      require(turn.open && event.iterationIndex === turn.next, `no such turn in ${where}`)
+      return
+    case 'llm_iteration_completed':
+      require(turn.open && event.iterationIndex === turn.next, `no such turn in ${where}`)
+      Object.assign(turn, { next: turn.next + 1, open: false })
+      return
+    case 'llm_iteration_failed':
+      require(event.iterationIndex === turn.next, `no such turn in ${where}`)
+      turn.open = false
+      return
+    case 'task_completed':
+      require(!turn.open, `an open turn in ${where}`)
+      return
+    default:
   }
 }
 

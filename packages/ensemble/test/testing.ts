@@ -5,6 +5,8 @@
 export {
   fakeClock,
   scriptedModel,
+  scriptedReviewer,
   type FakeClock,
   type ScriptedReply,
+  type ScriptEntry,
 } from '../../testing/src/index.ts'

@@ -1,18 +1,10 @@
 /** What a run makes of its tools: approval, early exit, steps, progress, metrics, bounds. */
-import {
-  createToolMetrics,
-  defineTextTool,
-  sleep,
-  ToolResult,
-  type AgentTool,
-  type ApprovalAnswer,
-  type Reviewer,
-} from '@tutti/core'
+import { createToolMetrics, defineTextTool, sleep, ToolResult, type AgentTool } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
 import { phasesAfter } from './task-phases.ts'
-import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
 type Definition = Parameters<typeof defineTextTool>[0]
@@ -68,25 +60,27 @@ describe('[L13] what a tool does within its call', () => {
 describe('approval', () => {
   const pay = text('pay', () => 'Paid', { requireApproval: true })
 
-  it('goes to the reviewer of the run, with the task and the run it is for', async () => {
-    const asked: unknown[] = []
-    const reviewer: Reviewer = {
-      decide(request) {
-        asked.push(request)
-        return Promise.resolve({ action: 'CONTINUE' })
-      },
-    }
+  it('[G1] goes to the reviewer of the run, with the task and the run it is for', async () => {
+    const reviewer = scriptedReviewer(['CONTINUE'])
     const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
     expect((await run.ended).status).toBe('COMPLETED')
-    expect(asked).toMatchObject([
-      { toolName: 'pay', agentRole: 'Worker', taskName: 'work', runId: 'run-7' },
+    expect(reviewer.gates).toMatchObject([
+      {
+        runId: 'run-7',
+        timing: 'DURING_EXECUTION',
+        taskName: 'work',
+        taskDescription: expect.stringContaining('Call tool: pay'),
+        approval: { toolName: 'pay', agentRole: 'Worker', taskName: 'work', runId: 'run-7' },
+      },
+    ])
+    expect(eventsOf(run.events, 'review_requested')).toMatchObject([
+      { toolName: 'pay', toolCallId: 'call-1', toolInput: { input: '' }, taskName: 'work' },
     ])
   })
 
   it('[L14] with no reviewer the task fails, and the tool is never called', async () => {
     const run = watchRun(team([pay], calling('pay')), { clock })
-    const result = await run.ended
-    expect(result).toMatchObject({
+    expect(await run.ended).toMatchObject({
       status: 'FAILED',
       error: {
         code: 'TOOL_CONFIGURATION',
@@ -114,15 +108,18 @@ describe('approval', () => {
   })
 
   it.each([
-    ['EXIT_EARLY', { action: 'EXIT_EARLY' } as const, 'USER_EXIT_EARLY'],
-    ['silence', undefined, 'TIMEOUT'],
+    ['EXIT_EARLY', 'EXIT_EARLY', 'USER_EXIT_EARLY'] as const,
+    ['silence', 'never', 'TIMEOUT'] as const,
   ])('[E14] %s ends the run with what is done', async (_, answer, exitReason) => {
     const tasks = [
       task({ name: 'before', description: 'Begin', model: scriptedModel(['begun']) }),
       task({ name: 'work', description: 'Work', tools: [pay], model: calling('pay') }),
       task({ name: 'after', description: 'End', model: scriptedModel(['never']) }),
     ]
-    const run = watchRun(ensemble({ name: 'team', tasks }), { clock, reviewer: giving(answer) })
+    const run = watchRun(ensemble({ name: 'team', tasks }), {
+      clock,
+      reviewer: scriptedReviewer([answer]),
+    })
     await clock.advance(300_000)
     const result = await run.ended
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'begun' })
@@ -157,7 +154,7 @@ describe('approval', () => {
           }),
         ],
       })
-    const reviewer = giving({ action: 'EXIT_EARLY' })
+    const reviewer = scriptedReviewer(['EXIT_EARLY'])
     const good = watchRun(around(calling('slow')), { clock, reviewer })
     const bad = watchRun(around(scriptedModel([])), { clock, reviewer })
     await clock.advance(1_000)
@@ -231,11 +228,4 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
     { toolCalls: Array.from({ length: count }, () => ({ name, arguments: { input: '' } })) },
     'done',
   ])
-}
-
-/** A reviewer that gives one answer to all, or none. */
-function giving(answer: ApprovalAnswer | undefined): Reviewer {
-  return {
-    decide: () => (answer === undefined ? new Promise(() => undefined) : Promise.resolve(answer)),
-  }
 }

@@ -1,19 +1,20 @@
 /**
  * The adapter: a LangChain chat model behind the model port.
  *
- *   request ─▶ load (once) ─▶ attempt ─▶ text … text ─▶ reply
- *                               ▲  │
- *                     wait ◀────┴──┘ failed, may pass, no text yet
+ *   request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
  *
- * It leaves loading to `load-model.ts`, one attempt to `stream-reply.ts`, and what a failure means to
- * `to-model-error.ts`.
+ * It leaves loading to `load-model.ts`, the attempt to `stream-reply.ts`, and what a failure means to
+ * `to-model-error.ts`. Whether a call is made again is the engine's to decide.
  *
  * M1 Nothing of LangChain is loaded before the first call; a load that failed is tried again.
- * M2 Text that was passed on is never taken back: after the first piece nothing is retried.
+ * M2 One call makes one request at most: nothing is retried here nor by the provider's client.
  * M3 An aborted call stops at once and throws the reason, whatever the model does; its request is closed.
- * M4 Every other throw is a TuttiError that says whether trying again may help, and holds no key.
+ * M4 Every other throw is a TuttiError that says whether trying again may help, also after text has
+ *    been passed on, and holds no key.
+ * M5 What a provider wants to see again of its reply comes out with it and goes back in unchanged.
+ * M6 A model with a structured mode is held to the form of the answer, with tools or without.
  */
-import { sleep, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
 
 import { openCallScope, untilAborted } from './call-scope.ts'
 import { loadModel, loadOnce, type LoadedModel } from './load-model.ts'
@@ -23,7 +24,6 @@ import {
   type LangchainSource,
   type ResolvedOptions,
 } from './options.ts'
-import { retryDelayMs } from './retry.ts'
 import { streamReply } from './stream-reply.ts'
 import { toModelError } from './to-model-error.ts'
 
@@ -43,6 +43,7 @@ export function langchainModel(
   const load = loadOnce(() => loadModel(resolved))
   return {
     ...resolved.identity,
+    structuredOutput: resolved.structuredOutput,
     stream: (request, { signal }) => call(request, { ...resolved, load, signal }),
   }
 }
@@ -54,34 +55,17 @@ interface Call extends ResolvedOptions {
 
 async function* call(request: ModelRequest, options: Call): AsyncGenerator<ModelChunk> {
   const scope = openCallScope({ ...options, timeoutError: () => timeoutError(options) })
+  const { signal } = scope
+  let { secrets } = options
   try {
-    yield* attempts(request, { ...options, signal: scope.signal })
+    const loaded = await untilAborted(options.load(), signal)
+    secrets = [...secrets, ...loaded.secrets]
+    yield* streamReply(loaded, request, { ...options, signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw toModelError(error, options.identity, secrets)
   } finally {
     scope.close()
-  }
-}
-
-async function* attempts(request: ModelRequest, options: Call): AsyncGenerator<ModelChunk> {
-  const { identity, clock, maxRetries, signal } = options
-  let { secrets } = options
-  for (let retries = 0; ; retries += 1) {
-    let started = false
-    try {
-      const loaded = await untilAborted(options.load(), signal)
-      secrets = [...options.secrets, ...loaded.secrets]
-      for await (const chunk of streamReply(loaded, request, options)) {
-        started = true
-        yield chunk
-      }
-      return
-    } catch (error) {
-      signal.throwIfAborted()
-      const failure = toModelError(error, identity, secrets)
-      const delayMs = retryDelayMs(failure, { retries, maxRetries, random: Math.random() })
-      if (started || delayMs === undefined) throw failure
-      await sleep(clock, delayMs, signal)
-      signal.throwIfAborted()
-    }
   }
 }
 

@@ -13,17 +13,24 @@ describe('names', () => {
 })
 
 describe('defaults', () => {
-  test('two retries and ten minutes for a named model, no retries of ours for a made one', () => {
+  test('[M2] ten minutes, and no retries of the client', () => {
     expect(resolveOptions('openai:gpt-4o', {})).toMatchObject({
       timeoutMs: 600_000,
-      maxRetries: 2,
       source: { kind: 'named', fields: { model: 'gpt-4o', maxRetries: 0 } },
     })
+  })
+
+  test('[M6] a structured mode is that of known names, and the option has the last word', () => {
     const make = (): never => {
       throw new Error('not called')
     }
-    const made = resolveOptions(make, { provider: 'own', name: 'made' })
-    expect(made).toMatchObject({ maxRetries: 0, replacesRetries: false })
+    const named = { provider: 'own', name: 'made' }
+    expect(langchainModel('openai:gpt-4o').structuredOutput).toBe(true)
+    expect(langchainModel('openai:gpt-4o', { structuredOutput: false }).structuredOutput).toBe(
+      false,
+    )
+    expect(langchainModel(make, named).structuredOutput).toBe(false)
+    expect(langchainModel(make, { ...named, structuredOutput: true }).structuredOutput).toBe(true)
   })
 
   test('options that are not given are not passed on', () => {
@@ -62,7 +69,11 @@ const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, strin
   ['openai:gpt-4o', { timeoutMs: -1 }, 'timeoutMs must be from 0 to 2147483647, got -1'],
   ['openai:gpt-4o', { timeoutMs: 2 ** 31 }, 'timeoutMs must be from 0 to 2147483647'],
   ['openai:gpt-4o', { timeoutMs: Number.NaN }, 'timeoutMs must be from 0'],
-  ['openai:gpt-4o', { maxRetries: 1.5 }, 'maxRetries must be an integer >= 0, got 1.5'],
+  [
+    'openai:gpt-4o',
+    { modelOptions: { maxRetries: 1 } },
+    'modelOptions must not hold maxRetries: the engine retries',
+  ],
   ['openai:gpt-4o', { apiKey: ' ' }, 'apiKey must not be blank'],
   ['openai:gpt-4o', { baseUrl: 'localhost:80' }, 'baseUrl must be an http or https address'],
   ['groq:llama', { baseUrl: 'http://localhost' }, 'baseUrl is for openai and anthropic'],
@@ -81,7 +92,7 @@ test.each(REFUSED)('%s with %o is refused: %s', (source, options, problem) => {
 })
 
 test('all problems are named at once', () => {
-  const options = { maxTokens: 0, maxRetries: -1 }
-  expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; maxRetries /)
+  const options = { maxTokens: 0, timeoutMs: -1 }
+  expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; timeoutMs /)
   expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*; got "gpt-4o"$/)
 })

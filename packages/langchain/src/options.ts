@@ -1,6 +1,8 @@
 /** What a LangChain model is made from, and the settings of its calls. */
 import { systemClock, type Clock } from '@tutti/core'
 
+import { hasStructuredMode } from './output/has-structured-mode.ts'
+
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 /**
@@ -23,16 +25,15 @@ export interface LangchainModelOptions {
   /** Longest answer in tokens, at least 1. @default the provider's; for Anthropic, LangChain's */
   readonly maxTokens?: number
   /**
-   * How long one call may take from its start to the whole answer, retries included, in
-   * milliseconds; 0 is no limit. @default 600000
+   * How long one call may take from its start to the whole answer, in milliseconds; 0 is no limit.
+   * @default 600000
    */
   readonly timeoutMs?: number
   /**
-   * How often a failed call is made again; 0 is never. Only failures that may pass are retried, and
-   * only before the first text has come. @default 2; 0 for a model made by the caller, which brings
-   * its own retries: a number given here replaces them where the model allows it.
+   * Whether the model is given the schema of an answer and keeps to it. @default true for models of
+   * OpenAI and Anthropic that are known by name to have such a mode, false for all others
    */
-  readonly maxRetries?: number
+  readonly structuredOutput?: boolean
   /** The provider's key. @default the provider's variable, such as `ANTHROPIC_API_KEY` */
   readonly apiKey?: string
   /**
@@ -41,9 +42,9 @@ export interface LangchainModelOptions {
    * `ANTHROPIC_BASE_URL`, else the provider's own address
    */
   readonly baseUrl?: string
-  /** Further fields for the constructor of the LangChain class; they win over those above. */
+  /** Further fields for the constructor of the LangChain class, but for `maxRetries`; they win. */
   readonly modelOptions?: Readonly<Record<string, unknown>>
-  /** What tells the time for the limit and for waits between retries. @default systemClock */
+  /** What tells the time for the limit. @default systemClock */
   readonly clock?: Clock
 }
 
@@ -63,9 +64,7 @@ export interface ResolvedOptions {
   readonly identity: ModelIdentity
   readonly source: ResolvedSource
   readonly timeoutMs: number
-  readonly maxRetries: number
-  /** Whether LangChain's own retries are turned off call by call. */
-  readonly replacesRetries: boolean
+  readonly structuredOutput: boolean
   /** Texts that no message may hold. */
   readonly secrets: readonly string[]
   readonly clock: Clock
@@ -74,8 +73,6 @@ export interface ResolvedOptions {
 const DEFAULTS = {
   /** As both providers' own clients have it; theirs ends with the first byte, ours with the last. */
   timeoutMs: 600_000,
-  /** Bridges a moment's overload. LangChain's 6 would hide an outage for a minute and more. */
-  maxRetries: 2,
 } as const
 
 /** The longest delay a timer of Node can hold. */
@@ -108,8 +105,7 @@ export function resolveOptions(
     identity,
     source: named ? { kind: 'named', fields: toFields(identity, options) } : toMade(source),
     timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
-    maxRetries: options.maxRetries ?? (named ? DEFAULTS.maxRetries : 0),
-    replacesRetries: options.maxRetries !== undefined,
+    structuredOutput: options.structuredOutput ?? hasStructuredMode(identity),
     secrets: options.apiKey === undefined ? [] : [options.apiKey],
     clock: options.clock ?? systemClock,
   }
@@ -177,13 +173,15 @@ function madeProblems(options: LangchainModelOptions): string[] {
   )
 }
 
-function callProblems({ timeoutMs = 0, maxRetries = 0 }: LangchainModelOptions): string[] {
+function callProblems({ timeoutMs = 0, modelOptions = {} }: LangchainModelOptions): string[] {
   const problems: string[] = []
   if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
     problems.push(`timeoutMs must be from 0 to ${MAX_TIMEOUT_MS}, got ${timeoutMs}`)
   }
-  if (!isInteger(maxRetries, 0)) {
-    problems.push(`maxRetries must be an integer >= 0, got ${maxRetries}`)
+  if ('maxRetries' in modelOptions) {
+    problems.push(
+      'modelOptions must not hold maxRetries: the engine retries, and says so in events',
+    )
   }
   return problems
 }

@@ -109,7 +109,10 @@ function retryAfterOf(link: unknown): number | undefined {
   const headers = headersOf(link)
   const milliseconds = headers?.get('retry-after-ms')
   if (milliseconds !== undefined && milliseconds !== null) return positive(Number(milliseconds))
-  return positive(Number(headers?.get('retry-after') ?? Number.NaN) * 1_000)
+  const said = headers?.get('retry-after') ?? ''
+  if (/^\s*[\d.]+\s*$/.test(said)) return positive(Number(said) * 1_000)
+  // NOTE: a date is of the provider's clock, and so is that of the answer.
+  return positive(Date.parse(said) - Date.parse(headers?.get('date') ?? ''))
 }
 
 function shouldRetryOf(link: unknown): boolean | undefined {

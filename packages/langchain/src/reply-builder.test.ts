@@ -5,7 +5,7 @@ import { createReplyBuilder } from './reply-builder.ts'
 
 describe('text', () => {
   test('is that of strings and text blocks, and of no others', () => {
-    const builder = createReplyBuilder()
+    const builder = createReplyBuilder('own')
     const texts = [
       'one ',
       [
@@ -22,7 +22,7 @@ describe('text', () => {
 
 describe('tool calls', () => {
   test('of a whole message are taken, the broken ones with their text', () => {
-    const builder = createReplyBuilder()
+    const builder = createReplyBuilder('own')
     builder.add(
       new AIMessage({
         content: '',
@@ -37,7 +37,7 @@ describe('tool calls', () => {
   })
 
   test('without an id get one that no other call has and that providers take', () => {
-    const builder = createReplyBuilder()
+    const builder = createReplyBuilder('own')
     const call = { name: 'f', args: {} }
     builder.add(new AIMessage({ content: '', tool_calls: [call, call] }))
     builder.add(new AIMessage({ content: '', tool_calls: [call] }))
@@ -62,17 +62,36 @@ describe('usage', () => {
     )
 
   test('is absent when the provider says nothing', () => {
-    expect(createReplyBuilder().build()).not.toHaveProperty('usage')
+    expect(createReplyBuilder('own').build()).not.toHaveProperty('usage')
   })
 
   test('adds up over pieces', () => {
-    const builder = createReplyBuilder()
+    const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1), piece(0, 2)]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 3 })
   })
 
+  test('says what came from the cache, added up or of the last count, and is silent about none', () => {
+    const cached = (provider: string, reads: readonly (number | undefined)[]): object => {
+      const builder = createReplyBuilder('own')
+      for (const cache_read of reads) {
+        const message = piece(10, 1, provider)
+        const details = cache_read === undefined ? {} : { input_token_details: { cache_read } }
+        Object.assign(message.usage_metadata ?? {}, details)
+        builder.add(message)
+      }
+      return builder.build().usage ?? {}
+    }
+    expect(cached('other', [4, 2])).toMatchObject({ inputTokens: 20, cachedInputTokens: 6 })
+    expect(cached('anthropic', [4, undefined])).toMatchObject({
+      inputTokens: 10,
+      cachedInputTokens: 4,
+    })
+    expect(cached('other', [0, undefined])).not.toHaveProperty('cachedInputTokens')
+  })
+
   test("of Anthropic is the last count, which includes the first one's", () => {
-    const builder = createReplyBuilder()
+    const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1, 'anthropic'), piece(0, 15, 'none')]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 15 })
   })

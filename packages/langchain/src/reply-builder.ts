@@ -3,6 +3,7 @@
  * `concat` is not used: it parses all arguments so far again with every piece, and counts Anthropic's
  * output tokens twice.
  */
+import { gatherContent } from './content/provider-content.ts'
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
@@ -18,10 +19,11 @@ export interface ReplyBuilder {
   build(): ModelReply
 }
 
-/** Starts an empty reply. */
-export function createReplyBuilder(): ReplyBuilder {
+/** Starts an empty reply of `provider`. */
+export function createReplyBuilder(provider: string): ReplyBuilder {
   const texts: string[] = []
   const fragments: ToolCallFragment[] = []
+  const gathered = gatherContent()
   let usage: ModelUsage | undefined
   let finished = false
   let cumulative = false
@@ -29,6 +31,7 @@ export function createReplyBuilder(): ReplyBuilder {
     add(message) {
       const text = textOf(message.content)
       texts.push(text)
+      gathered.add(message)
       fragments.push(...fragmentsOf(message, fragments.length))
       cumulative ||= message.response_metadata['model_provider'] === 'anthropic'
       usage = addUsage(usage, message.usage_metadata, cumulative)
@@ -38,7 +41,13 @@ export function createReplyBuilder(): ReplyBuilder {
     isFinished: () => finished,
     build() {
       const toolCalls = joinFragments(fragments, makeId)
-      return { text: texts.join(''), toolCalls, ...(usage === undefined ? {} : { usage }) }
+      const content = gathered.build()
+      return {
+        text: texts.join(''),
+        toolCalls,
+        ...(usage === undefined ? {} : { usage }),
+        ...(content === undefined ? {} : { providerContent: { provider, content } }),
+      }
     },
   }
 }
@@ -83,7 +92,8 @@ function fragmentsOf(
 
 /**
  * Usage so far. Pieces add up, but for Anthropic: there the first piece holds the input and a first
- * count of the output, and each later piece the output so far.
+ * count of the output, and each later piece the output so far. Input is all of it, for LangChain also
+ * of Anthropic, which itself counts apart what its cache read and wrote.
  */
 function addUsage(
   usage: ModelUsage | undefined,
@@ -91,16 +101,13 @@ function addUsage(
   cumulative: boolean,
 ): ModelUsage | undefined {
   if (added === undefined) return usage
-  const { inputTokens, outputTokens } = usage ?? { inputTokens: 0, outputTokens: 0 }
-  if (cumulative) {
-    return {
-      inputTokens: Math.max(inputTokens, added.input_tokens),
-      outputTokens: Math.max(outputTokens, added.output_tokens),
-    }
-  }
+  const sum = (before: number, next: number): number =>
+    cumulative ? Math.max(before, next) : before + next
+  const cached = sum(usage?.cachedInputTokens ?? 0, added.input_token_details?.cache_read ?? 0)
   return {
-    inputTokens: inputTokens + added.input_tokens,
-    outputTokens: outputTokens + added.output_tokens,
+    inputTokens: sum(usage?.inputTokens ?? 0, added.input_tokens),
+    outputTokens: sum(usage?.outputTokens ?? 0, added.output_tokens),
+    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
   }
 }
 

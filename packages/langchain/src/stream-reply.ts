@@ -1,8 +1,9 @@
-/** One attempt at a model call: asks, passes text on as it comes, and ends with the reply. */
+/** One request to a model: asks, passes text on as it comes, and ends with the reply. */
 import { TuttiError } from '@tutti/core'
 
 import { bindTools } from './bind-tools.ts'
 import { untilAborted } from './call-scope.ts'
+import { askForOutput } from './output/ask-for-output.ts'
 import { createReplyBuilder } from './reply-builder.ts'
 import { toMessages } from './to-messages.ts'
 
@@ -13,26 +14,37 @@ import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
 /** Providers whose every answer says why it ends; without that word it was cut off on the way. */
 const SAY_WHY_THEY_END: ReadonlySet<string> = new Set(['openai', 'anthropic'])
 
-/** What an attempt needs besides its request. */
+/** What a call needs besides its request. */
 export interface StreamReplyOptions {
   readonly identity: ModelIdentity
   readonly signal: AbortSignal
-  /** Whether LangChain's own retries are turned off for this call. */
-  readonly replacesRetries: boolean
+  /** Whether the model is asked for the form of its answer. */
+  readonly structuredOutput: boolean
 }
 
 /** Streams the answer of `loaded` to `request`. Throws whatever LangChain throws, unmapped. */
 export async function* streamReply(
   loaded: LoadedModel,
   request: ModelRequest,
-  { identity, signal, replacesRetries }: StreamReplyOptions,
+  { identity, signal, structuredOutput }: StreamReplyOptions,
 ): AsyncGenerator<ModelChunk> {
   const model = bindTools(loaded.model, identity, request)
-  const messages = toMessages(request.messages, loaded.messages)
-  const callOptions = { signal, ...(replacesRetries ? { maxRetries: 0 } : {}) }
-  const stream = await untilAborted(model.stream(messages, callOptions), signal)
+  const { messages, callOptions } = structuredOutput
+    ? askForOutput(request, {
+        provider: identity.provider,
+        streams: !loaded.model.disableStreaming,
+      })
+    : { messages: request.messages, callOptions: {} }
+  const stream = await untilAborted(
+    model.stream(toMessages(messages, loaded.messages, identity), {
+      ...callOptions,
+      signal,
+      maxRetries: 0,
+    }),
+    signal,
+  )
   const pieces = stream[Symbol.asyncIterator]()
-  const builder = createReplyBuilder()
+  const builder = createReplyBuilder(identity.provider)
   for (;;) {
     const piece = await untilAborted(pieces.next(), signal)
     if (piece.done === true) break

@@ -1,17 +1,28 @@
 /** Pure: a conversation of the model port as LangChain messages. */
+import { toAssistantFields } from './content/provider-content.ts'
+
 import type { MessageClasses } from './load-model.ts'
+import type { ModelIdentity } from './options.ts'
 import type { BaseMessage } from '@langchain/core/messages'
 import type { AssistantMessage, Message } from '@tutti/ensemble'
 
 /** Name under which arguments that are no JSON object are put back into a conversation. */
 const INVALID_ARGUMENTS = 'invalid_arguments'
 
-/** The messages in their order. */
-export function toMessages(messages: readonly Message[], classes: MessageClasses): BaseMessage[] {
-  return messages.map((message) => toMessage(message, classes))
+/** The messages in their order, as a model of `identity` wants them. */
+export function toMessages(
+  messages: readonly Message[],
+  classes: MessageClasses,
+  identity: ModelIdentity,
+): BaseMessage[] {
+  return messages.map((message) => toMessage(message, classes, identity))
 }
 
-function toMessage(message: Message, classes: MessageClasses): BaseMessage {
+function toMessage(
+  message: Message,
+  classes: MessageClasses,
+  identity: ModelIdentity,
+): BaseMessage {
   const { content } = message
   switch (message.role) {
     case 'system':
@@ -19,7 +30,7 @@ function toMessage(message: Message, classes: MessageClasses): BaseMessage {
     case 'user':
       return new classes.HumanMessage({ content })
     case 'assistant':
-      return new classes.AIMessage({ content, tool_calls: toToolCalls(message) })
+      return new classes.AIMessage(toAssistantFields(message, toToolCalls(message), identity))
     case 'tool':
       return new classes.ToolMessage({ content, tool_call_id: message.toolCallId })
   }

@@ -26,7 +26,10 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 /** Statuses below 500 that may pass: request timeout, conflict, too many requests. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
 
-/** What providers call failures that may pass, when they come in the middle of a stream. */
+/**
+ * What providers call failures that may pass, when they come in the middle of a stream: as the type, or,
+ * in OpenAI's Responses API, as the code.
+ */
 const PASSING_TYPES: ReadonlySet<string> = new Set([
   'api_error',
   'overloaded_error',
@@ -79,7 +82,7 @@ function isPassing({ status, type, code, connection, shouldRetry }: Failure): bo
   if (type === 'insufficient_quota' || code === 'insufficient_quota') return false
   if (shouldRetry !== undefined) return shouldRetry
   if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status)
-  return connection || PASSING_TYPES.has(type ?? '')
+  return connection || PASSING_TYPES.has(type ?? '') || PASSING_TYPES.has(code ?? '')
 }
 
 function describe(failure: Failure, { provider, name }: ModelIdentity): string {

@@ -54,23 +54,6 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(stub.requests).toHaveLength(0)
   })
 
-  test('an abort between retries ends the wait', async () => {
-    await using stub = await provider.stub([{ status: 503 }])
-    const controller = new AbortController()
-    const clock = {
-      ...fakeClock(),
-      after: () => {
-        queueMicrotask(() => {
-          controller.abort()
-        })
-        return () => undefined
-      },
-    }
-    const model = modelAt(provider, stub, { maxRetries: 1, clock })
-    expect(await readUntilThrow(model, controller.signal)).toMatchObject({ name: 'AbortError' })
-    expect(stub.requests).toHaveLength(1)
-  })
-
   test('a reader who stops reading closes the request', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
     const { signal } = new AbortController()
@@ -83,7 +66,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
   test('the time limit ends a call that hangs, as a failure that may pass', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }, 'again'])
     const clock = fakeClock()
-    const model = modelAt(provider, stub, { timeoutMs: 30_000, maxRetries: 2, clock })
+    const model = modelAt(provider, stub, { timeoutMs: 30_000, clock })
     const { signal } = new AbortController()
     const thrown = await readUntilThrow(model, signal, (text) => {
       if (text.includes('three')) void clock.advance(30_000)

@@ -24,25 +24,26 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
     langchainModel('openai:gpt-4o-mini', {
       apiKey: 'test-key',
       baseUrl: started(await openaiStub(script)),
-      maxRetries: 0,
     }),
   'anthropic by name': async (script) =>
     langchainModel('anthropic:claude-sonnet-4-5', {
       apiKey: 'test-key',
       baseUrl: started(await anthropicStub(script)),
-      maxRetries: 0,
+    }),
+  'openai by its Responses API': async (script) =>
+    langchainModel('openai:gpt-5.6', {
+      apiKey: 'test-key',
+      baseUrl: started(await openaiStub(script)),
     }),
   'openai, one byte at a time': async (script) =>
     langchainModel('openai:gpt-4o-mini', {
       apiKey: 'test-key',
       baseUrl: started(await openaiStub(script, { bytesPerWrite: 1 })),
-      maxRetries: 0,
     }),
   'anthropic, one byte at a time': async (script) =>
     langchainModel('anthropic:claude-sonnet-4-5', {
       apiKey: 'test-key',
       baseUrl: started(await anthropicStub(script, { bytesPerWrite: 1 })),
-      maxRetries: 0,
     }),
   'a BaseChatModel of the caller': (script) =>
     Promise.resolve(langchainModel(scriptedBaseModel(script))),

@@ -66,7 +66,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
   test('a key that came from the environment is not shown either', async () => {
     await using stub = await provider.stub([{ status: 401, message: 'Bad key: from-environment' }])
     vi.stubEnv(provider.keyVariable, 'from-environment')
-    const model = langchainModel(provider.model, { baseUrl: stub.baseUrl, maxRetries: 0 })
+    const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
     expect(errorMessage(await failureOf(model))).not.toContain('from-environment')
   })
 
@@ -85,13 +85,13 @@ describe.each(PROVIDERS)('$name', (provider) => {
   test('the environment may give the address', async () => {
     await using stub = await provider.stub(['from the environment'])
     vi.stubEnv(provider.baseUrlVariable, stub.baseUrl)
-    const { reply } = await ask(langchainModel(provider.model, { apiKey: KEY, maxRetries: 0 }))
+    const { reply } = await ask(langchainModel(provider.model, { apiKey: KEY }))
     expect(reply.text).toBe('from the environment')
   })
 
   test('a service that cannot be reached is retryable and says why', async () => {
     const baseUrl = await deadUrl()
-    const model = langchainModel(provider.model, { apiKey: KEY, baseUrl, maxRetries: 0 })
+    const model = langchainModel(provider.model, { apiKey: KEY, baseUrl })
     const error = await failureOf(model)
     expect(error).toMatchObject({ retryable: true, details: { code: 'ECONNREFUSED' } })
     expect(errorMessage(error)).toContain('Connection error (connect ECONNREFUSED')
@@ -130,7 +130,7 @@ describe('of the set-up', () => {
     if (openai === undefined) throw new Error('no provider')
     const spent = { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' }
     await using stub = await openai.stub([spent])
-    const error = await failureOf(modelAt(openai, stub, { maxRetries: 2 }))
+    const error = await failureOf(modelAt(openai, stub))
     expect(error).toMatchObject({ retryable: false, details: { code: 'insufficient_quota' } })
     expect(stub.requests).toHaveLength(1)
   })

@@ -34,7 +34,7 @@ export const PROVIDERS: readonly Provider[] = [
 /** The key that tests use. */
 export const KEY = 'key-of-the-tests'
 
-/** A model of `provider` that calls `stub` and, unless told, never retries. */
+/** A model of `provider` that calls `stub` without a time limit, unless told. */
 export function modelAt(
   provider: Provider,
   stub: ProviderStub,
@@ -43,7 +43,6 @@ export function modelAt(
   return langchainModel(provider.model, {
     apiKey: KEY,
     baseUrl: stub.baseUrl,
-    maxRetries: 0,
     timeoutMs: 0,
     ...options,
   })

@@ -107,6 +107,13 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(toolsOf(none)).toHaveLength(1)
   })
 
+  test('input tokens are all of them, with those from the cache told apart', async () => {
+    const usage = { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80 }
+    await using stub = await provider.stub([{ text: 'yes', usage }])
+    const { reply } = await ask(modelAt(provider, stub))
+    expect(reply.usage).toEqual(usage)
+  })
+
   test('reasoning is no part of the text', async () => {
     await using stub = await provider.stub([{ reasoning: 'Let me think.', text: 'It is so.' }])
     const { texts, reply } = await ask(modelAt(provider, stub), WITH_TOOLS)

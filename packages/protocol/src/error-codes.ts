@@ -212,6 +212,19 @@ export const FAILURE_CODES = {
     meaning: 'Another process holds the store of this data directory',
   },
   SCHEMA_TOO_NEW: { retryable: false, meaning: 'The store was written by a newer version' },
+  REVIEW_REJECTED: {
+    retryable: false,
+    meaning: 'A reviewer refused the work, and no further try is allowed',
+  },
+  REVIEW_TIMEOUT: {
+    retryable: false,
+    meaning: 'Nobody decided a gate in time, and the gate is one that fails then',
+  },
+  RATE_LIMIT_TIMEOUT: { retryable: true, meaning: 'A rate limit gave no turn in time' },
+  CONSTRAINT_VIOLATION: {
+    retryable: false,
+    meaning: 'The manager ended without delegations that are required',
+  },
 } as const satisfies Record<string, FailureCodeInfo>
 
 /** A code of `FAILURE_CODES`: why a run, task or tool call failed. */

@@ -53,6 +53,7 @@ export {
   DelegationStarted,
   FileChanged,
   LlmIterationCompleted,
+  LlmIterationFailed,
   LlmIterationStarted,
   LlmMessage,
   Token,
@@ -62,11 +63,29 @@ export {
 export { RequestedToolCall } from './schemas/events/positions.ts'
 export {
   DirectiveActive,
+  DirectiveDelivered,
   ModelSwitchedEvent,
   ReviewDecided,
   ReviewRequested,
   ReviewTimedOut,
+  ReviewWithdrawn,
 } from './schemas/events/steering-events.ts'
+
+// To rebuild a run from its events
+export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
+export { emptyRunState, type FileChange, type RunState } from './run-state/run-state.ts'
+export type { DelegationState } from './run-state/delegations.ts'
+export type { Delivery, DirectiveState } from './run-state/directives.ts'
+export type { GateState } from './run-state/gates.ts'
+export type {
+  EarlierAttempt,
+  TaskError,
+  TaskGiven,
+  TaskMetrics,
+  TaskState,
+} from './run-state/task-state.ts'
+export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
+export type { AttemptUsage, RunTotals } from './run-state/usage.ts'
 
 // To submit, read and steer runs over REST
 export {

@@ -1,16 +1,33 @@
-/** Pure: what an event changes in the records of its run. Every store applies the same changes. */
+/**
+ * Pure: what an event changes in the records of its run. Every store applies the same changes.
+ *
+ * C1 The records follow from one event at a time: a run that waits for a review stays RUNNING, as whether
+ *    it waits depends on all its tasks.
+ * C2 What a task has used counts all its attempts; its times and its error are those of the latest.
+ * C3 A task that a delegation makes has a record of its own; one of the plan keeps the record it has.
+ * C4 A run that is taken up again keeps the status it had.
+ */
 import type { RunRecord, TaskRecord } from './run-record.ts'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** One change of the records of a run. */
 export type Change =
-  | { readonly kind: 'run'; readonly set: Partial<RunFields>; readonly addCompletedTasks?: number }
+  | {
+      readonly kind: 'run'
+      readonly set: Partial<RunFields>
+      readonly addCompletedTasks?: number
+      /** The number of its tasks is that of their records. */
+      readonly countTasks?: true
+    }
+  /** Nothing changes when a task of that index is there already. */
   | { readonly kind: 'new_task'; readonly task: NewTask }
   | {
       readonly kind: 'task'
       readonly taskIndex: number
       readonly set: Partial<TaskFields>
       readonly addToolCalls?: number
+      /** What was used so far was used by earlier attempts; that of the new one begins at 0. */
+      readonly newAttempt?: true
     }
 
 /** Fields of a run that events change. */
@@ -19,11 +36,15 @@ export type RunFields = Pick<
   'status' | 'startedAt' | 'completedAt' | 'durationMs' | 'error'
 >
 
-/** Fields of a task that events change. */
-export type TaskFields = Omit<
-  Required<TaskRecord>,
-  'taskIndex' | 'name' | 'description' | 'agentRole'
->
+/**
+ * Fields of a task that events change; null takes the value of an optional one away. Tokens, tool calls
+ * and cost are those of the present attempt.
+ */
+export type TaskFields = {
+  readonly [
+    K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole'>
+  ]-?: undefined extends TaskRecord[K] ? NonNullable<TaskRecord[K]> | null : TaskRecord[K]
+}
 
 /** A task that has not begun. */
 export type NewTask = Pick<TaskRecord, 'taskIndex' | 'name' | 'description' | 'agentRole'>
@@ -38,9 +59,13 @@ export function changesOf(event: RunEvent): readonly Change[] {
           kind: 'new_task',
           task: { taskIndex: index + 1, name, description, agentRole },
         })),
+        { kind: 'run', set: {}, countTasks: true },
       ]
-    case 'run_resumed':
-      return [{ kind: 'run', set: { status: 'RUNNING' } }]
+    case 'delegation_started':
+      return [
+        { kind: 'new_task', task: workerTask(event) },
+        { kind: 'run', set: {}, countTasks: true },
+      ]
     case 'run_cancelling':
       return [{ kind: 'run', set: { status: 'CANCELLING' } }]
     case 'ensemble_completed':
@@ -52,7 +77,7 @@ export function changesOf(event: RunEvent): readonly Change[] {
   }
 }
 
-function runEnd(event: Extract<RunEvent, { type: 'run_result' }>): Change {
+function runEnd(event: RunEventOf<'run_result'>): Change {
   return {
     kind: 'run',
     set: {
@@ -63,21 +88,36 @@ function runEnd(event: Extract<RunEvent, { type: 'run_result' }>): Change {
   }
 }
 
+function workerTask(event: RunEventOf<'delegation_started'>): NewTask {
+  const { workerTaskIndex, workerTask: name, taskDescription, workerRole } = event
+  return { taskIndex: workerTaskIndex, name, description: taskDescription, agentRole: workerRole }
+}
+
 function taskChangesOf(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'task_started':
       return [
-        change(event, {
-          status: 'RUNNING',
-          attempt: event.attempt,
-          startedAt: Date.parse(event.startedAt),
-          inputTokens: 0,
-          outputTokens: 0,
-          toolCallCount: 0,
-        }),
+        {
+          ...change(event, {
+            status: 'RUNNING',
+            description: event.taskDescription,
+            attempt: event.attempt,
+            startedAt: Date.parse(event.startedAt),
+            completedAt: null,
+            durationMs: null,
+            error: null,
+          }),
+          newAttempt: true,
+        },
       ]
     case 'metrics_snapshot':
-      return [change(event, { inputTokens: event.inputTokens, outputTokens: event.outputTokens })]
+      return [
+        change(event, {
+          inputTokens: event.inputTokens,
+          outputTokens: event.outputTokens,
+          costUsd: event.costEstimate === undefined ? null : Number(event.costEstimate),
+        }),
+      ]
     case 'tool_called':
       // A step is a part of a call that is counted itself.
       return event.parentToolCallId === undefined ? [{ ...change(event, {}), addToolCalls: 1 }] : []
@@ -87,9 +127,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
           status: 'COMPLETED',
           completedAt: Date.parse(event.completedAt),
           durationMs: event.durationMs,
-          inputTokens: event.inputTokens,
-          outputTokens: event.outputTokens,
-          toolCallCount: event.toolCallCount,
+          ...usedBy(event),
           output: event.output,
         }),
         { kind: 'run', set: {}, addCompletedTasks: 1 },
@@ -100,6 +138,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
           status: event.code === 'CANCELLED' ? 'CANCELLED' : 'FAILED',
           completedAt: Date.parse(event.failedAt),
           durationMs: event.durationMs,
+          ...usedBy(event),
           error: event.reason,
         }),
       ]
@@ -108,6 +147,14 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
     default:
       return []
   }
+}
+
+/** What an attempt has used, as its end says. */
+function usedBy(
+  event: RunEventOf<'task_completed' | 'task_failed'>,
+): Pick<TaskFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
+  const { inputTokens, outputTokens, toolCallCount, costUsd = null } = event
+  return { inputTokens, outputTokens, toolCallCount, costUsd }
 }
 
 type TaskChange = Extract<Change, { kind: 'task' }>

@@ -1,118 +1,121 @@
 /**
  * Runs one claimed run to its end, or until it is let go.
  *
- * X1 What an earlier owner completed is not run again.
+ * X1 What an earlier owner has done is not done again: the engine goes on from the steps it left.
  * X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck.
  * X3 An owner that lost its claim stops its work and writes nothing more.
+ * X4 A run that was asked to end, and cannot go on, is CANCELLED; what was completed stays.
  */
 import { isoNow, TuttiError, type Clock, type Logger } from '@tutti/core'
+import { addUsage, totalTokens } from '@tutti/ensemble'
 
 import type { DurableJournal } from './group-commit.ts'
 import type { ClaimedRun } from './ports/run-store.ts'
-import type { RunRecord, TaskRecord } from './run-record.ts'
-import type { Ensemble, ResumePoint } from '@tutti/ensemble'
+import type { Ensemble, RunHandle } from '@tutti/ensemble'
 
 /** What a run is executed with. */
 export interface ExecuteRunOptions {
   /** The ensemble of the run, or undefined when it is not registered any more. */
   readonly ensemble: Ensemble | undefined
   readonly journal: DurableJournal
-  /** Aborts when the run is cancelled or let go. */
-  readonly signal: AbortSignal
+  /** Aborts after the journal was detached, when this process lets go of the run. */
+  readonly letGo: AbortSignal
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Executes a run; resolves when its last event is durable, or when it was let go. */
-export async function executeRun(claimed: ClaimedRun, options: ExecuteRunOptions): Promise<void> {
-  const { run } = claimed
-  const { journal, logger } = options
+/** A run that is being executed. */
+export interface Execution {
+  /** What steers it; undefined when it could not be started. */
+  readonly handle?: RunHandle
+  readonly journal: DurableJournal
+  /** Resolves when its last event is durable, or when it was let go. */
+  readonly ended: Promise<void>
+}
+
+/** Starts to execute a run. */
+export function executeRun(claimed: ClaimedRun, options: ExecuteRunOptions): Execution {
+  const { journal } = options
   try {
-    await runClaimed(claimed, options)
-    await journal.flush()
-  } catch (thrown) {
-    const error = TuttiError.from(thrown, 'ENGINE_FAILED')
-    if (error.code === 'FENCED' || error.code === 'INTERRUPTED') {
-      logger.info('Run was let go', { runId: run.runId, reason: error.message })
-      return
-    }
-    logger.error('Run could not go on', { runId: run.runId, error })
-    endRun(run, { journal, clock: options.clock, status: 'FAILED', error: error.message })
-    await journal.flush().catch((lost: unknown) => {
-      logger.error('The end of a run could not be kept', { runId: run.runId, error: lost })
-    })
+    const handle = startRun(claimed, options)
+    const ended = handle.result
+      .then(() => journal.flush())
+      .catch((error: unknown) => giveUp(claimed, error, options))
+    return { handle, journal, ended }
+  } catch (error) {
+    return { journal, ended: giveUp(claimed, error, options) }
   }
 }
 
-async function runClaimed({ run, tasks }: ClaimedRun, options: ExecuteRunOptions): Promise<void> {
-  const { ensemble, journal, signal, clock, logger } = options
+function startRun({ run, steps }: ClaimedRun, options: ExecuteRunOptions): RunHandle {
+  const { ensemble, journal, letGo, clock, logger } = options
   if (ensemble === undefined) {
     throw new TuttiError('CONFIG_INVALID', `Ensemble "${run.ensemble}" is not registered any more`)
   }
-  const resume = run.startedAt === undefined ? undefined : resumePoint(run.startedAt, tasks, clock)
-  if (resume !== undefined) {
-    journal.emit({
-      type: 'run_resumed',
-      resumedAt: isoNow(clock),
-      epoch: run.epoch,
-      completedTasks: resume.completed.map(({ taskName }) => taskName),
-    })
-  }
-  await ensemble.run(run.inputs, {
+  return ensemble.start(run.inputs, {
     runId: run.runId,
-    signal,
+    // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
+    signal: letGo,
     journal,
     clock,
     logger,
-    ...(resume === undefined ? {} : { resume }),
+    ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
   })
 }
 
-function resumePoint(startedAt: number, tasks: readonly TaskRecord[], clock: Clock): ResumePoint {
-  return {
-    completed: tasks
-      .filter(({ status }) => status === 'COMPLETED')
-      .map((task) => ({
-        taskName: task.name,
-        attempt: task.attempt,
-        output: task.output ?? '',
-        inputTokens: task.inputTokens,
-        outputTokens: task.outputTokens,
-        toolCallCount: task.toolCallCount,
-        durationMs: task.durationMs ?? 0,
-      })),
-    attempts: new Map(tasks.map(({ name, attempt }) => [name, attempt])),
-    elapsedMs: clock.now() - startedAt,
+async function giveUp(
+  claimed: ClaimedRun,
+  thrown: unknown,
+  { journal, clock, logger }: ExecuteRunOptions,
+): Promise<void> {
+  const { runId } = claimed.run
+  const error = TuttiError.from(thrown, 'ENGINE_FAILED')
+  if (error.code === 'FENCED' || error.code === 'INTERRUPTED') {
+    logger.info('Run was let go', { runId, reason: error.message })
+    return
   }
+  logger.error('Run could not go on', { runId, error })
+  endRun(claimed, { journal, clock, error })
+  await journal.flush().catch((lost: unknown) => {
+    logger.error('The end of a run could not be kept', { runId, error: lost })
+  })
 }
 
 /** How a run ends that the engine does not end. */
 export interface EndRunOptions {
   readonly journal: DurableJournal
   readonly clock: Clock
-  readonly status: 'FAILED' | 'CANCELLED'
-  readonly error?: string
+  /** Why it cannot go on; absent when it was cancelled. */
+  readonly error?: TuttiError
 }
 
 /** Writes the end of a run outside the engine: it never began, or it could not go on. */
-export function endRun(run: RunRecord, { journal, clock, status, error }: EndRunOptions): void {
+export function endRun({ run, steps }: ClaimedRun, { journal, clock, error }: EndRunOptions): void {
+  const isCancelled = error === undefined || steps.some(({ kind }) => kind === 'cancel_asked')
   const durationMs = clock.now() - (run.startedAt ?? clock.now())
-  const metrics = { totalTokens: 0, totalToolCalls: 0 }
+  const done = steps.filter((step) => step.kind === 'task_completed')
+  const ended = steps.filter((step) => 'used' in step)
+  const used = addUsage(ended.map((step) => step.used))
+  const metrics = { totalTokens: totalTokens(used), totalToolCalls: used.toolCallCount }
   journal.emit({
     type: 'ensemble_completed',
     ensembleId: run.runId,
     completedAt: isoNow(clock),
     durationMs,
-    exitReason: status === 'FAILED' ? 'ERROR' : 'CANCELLED',
+    exitReason: isCancelled ? 'CANCELLED' : 'ERROR',
     ...metrics,
   })
   journal.emit({
     type: 'run_result',
     runId: run.runId,
-    status,
-    outputs: [],
+    status: isCancelled ? 'CANCELLED' : 'FAILED',
+    outputs: done.map((step) => ({
+      taskName: step.taskName,
+      output: step.output,
+      durationMs: step.durationMs,
+    })),
     durationMs,
     metrics,
-    ...(error === undefined ? {} : { error }),
+    ...(isCancelled ? {} : { error: error.message, code: error.code }),
   })
 }

@@ -6,6 +6,7 @@ import { GroupCommit, type DurableJournal } from './group-commit.ts'
 import { token } from './testing/run-storage-cases.ts'
 
 import type { RunStore, RunWrite, WriteResult } from './ports/run-store.ts'
+import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 import type { TuttiError } from '@tutti/core'
 
@@ -15,15 +16,9 @@ const CANCELLING: RunEvent = {
   mode: 'abort',
 }
 
-const CHECKPOINT = {
-  taskName: 'task-1',
-  attempt: 1,
-  output: '',
-  inputTokens: 0,
-  outputTokens: 0,
-  toolCallCount: 0,
-  durationMs: 0,
-}
+const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
+
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 
 describe('GroupCommit', () => {
   it('[G1] writes the events of a run in the order they were emitted', async () => {
@@ -108,8 +103,54 @@ describe('GroupCommit', () => {
 
   it('resolves a commit when its event is durable', async () => {
     const { journal, written } = setUp()
-    await journal.commit(CANCELLING, CHECKPOINT)
+    await journal.commit(CANCEL, CANCELLING)
     expect(written('run-a')).toEqual([CANCELLING])
+  })
+
+  it('[G1] writes a step with the event that tells of it, and steps in their order', async () => {
+    const { journal, batches } = setUp()
+    journal.emit(token('a'))
+    journal.emit(CANCELLING, BEGUN)
+    journal.emit(token('b'), CANCEL)
+    await journal.flush()
+    await journal.commit(CANCEL, CANCELLING)
+    expect(batches.flat().map(({ events, steps }) => [events.map(textOf), steps])).toEqual([
+      [
+        ['a', 'run_cancelling', 'b'],
+        [BEGUN, CANCEL],
+      ],
+      [['run_cancelling'], [CANCEL]],
+    ])
+  })
+
+  it('commits a step that no event tells of, and tells readers nothing', async () => {
+    const { journal, batches, published } = setUp()
+    await journal.commit(BEGUN)
+    expect(batches).toEqual([[{ runId: 'run-a', epoch: 1, events: [], steps: [BEGUN] }]])
+    expect(published).toEqual([])
+  })
+
+  it('writes a step at once, also when its event is a token', async () => {
+    const { journal, written } = setUp()
+    journal.emit(token('a'), BEGUN)
+    await turnOfTheLoop()
+    expect(written('run-a').map(textOf)).toEqual(['a'])
+  })
+
+  it('a commit waits for the write that has its step, not for the one under way', async () => {
+    const answers: (() => void)[] = []
+    const { journal, batches } = setUp({
+      beforeAnswer: () => new Promise((go) => answers.push(go)),
+    })
+    journal.emit(CANCELLING, CANCEL)
+    await turnOfTheLoop()
+    let isDurable = false
+    const committed = journal.commit(BEGUN).then(() => (isDurable = true))
+    answers[0]?.()
+    await turnOfTheLoop()
+    expect([batches.length, isDurable]).toEqual([2, false])
+    answers[1]?.()
+    await committed
   })
 
   it.each<[string, WriteResult, string]>([
@@ -119,7 +160,7 @@ describe('GroupCommit', () => {
     '[G4] a run whose write was %s writes nothing more and is told once',
     async (_, answer, code) => {
       const { journal, batches, lost } = setUp({ answer })
-      await expect(journal.commit(CANCELLING, CHECKPOINT)).rejects.toMatchObject({ code })
+      await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code })
       journal.emit(CANCELLING)
       await expect(journal.flush()).rejects.toMatchObject({ code })
       expect(lost.map((error) => error.code)).toEqual([code])
@@ -139,7 +180,8 @@ describe('GroupCommit', () => {
   it('drops what is emitted after it was detached', async () => {
     const { journal, batches } = setUp()
     journal.detach(Object.assign(new Error('stop'), { code: 'INTERRUPTED' }) as TuttiError)
-    journal.emit(CANCELLING)
+    journal.emit(CANCELLING, CANCEL)
+    await expect(journal.commit(BEGUN)).rejects.toThrow('stop')
     await turnOfTheLoop()
     expect(batches).toEqual([])
     await expect(journal.flush()).rejects.toThrow('stop')
@@ -152,6 +194,8 @@ interface SetUp {
   readonly clock: ReturnType<typeof fakeClock>
   readonly batches: (readonly RunWrite[])[]
   readonly heard: string[]
+  /** How many events readers were told of, each time. */
+  readonly published: number[]
   readonly lost: TuttiError[]
   written(runId: string): readonly RunEvent[]
 }
@@ -164,6 +208,7 @@ interface StoreBehaviour {
 function setUp({ answer, beforeAnswer }: StoreBehaviour = {}): SetUp {
   const batches: (readonly RunWrite[])[] = []
   const heard: string[] = []
+  const published: number[] = []
   const lost: TuttiError[] = []
   const clock = fakeClock()
   let seq = 0
@@ -177,7 +222,10 @@ function setUp({ answer, beforeAnswer }: StoreBehaviour = {}): SetUp {
     })
   }
   const bus = new EventBus(() => undefined)
-  bus.listenToAll((events) => heard.push(...events.map(({ id }) => id)))
+  bus.listenToAll((events) => {
+    published.push(events.length)
+    heard.push(...events.map(({ id }) => id))
+  })
   // NOTE: a store of which only `commit` is called.
   const store = { commit } as Partial<RunStore> as RunStore
   const commits = new GroupCommit({ store, bus, clock })
@@ -188,7 +236,7 @@ function setUp({ answer, beforeAnswer }: StoreBehaviour = {}): SetUp {
   })
   const written = (runId: string): readonly RunEvent[] =>
     batches.flat().flatMap((write) => (write.runId === runId ? write.events : []))
-  return { commits, journal, clock, batches, heard, lost, written }
+  return { commits, journal, clock, batches, heard, published, lost, written }
 }
 
 function textOf(event: RunEvent): string {

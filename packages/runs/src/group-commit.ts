@@ -1,14 +1,15 @@
 /**
- * Makes the events of all runs durable together, then tells their readers.
+ * Makes the events and steps of all runs durable together, then tells their readers.
  *
  *   run A ─ emit ─┐                    ┌─▶ bus ─▶ readers
  *   run B ─ emit ─┼─▶ pending ─ tick ─▶ store.commit
  *   run C ─ commit┘                    └─▶ the commits that waited
  *
- * It knows nothing of what events mean, but for tokens: they may wait `tickMs` and be joined; anything
- * else is written as soon as the present turn of the event loop ends.
+ * It knows nothing of what events and steps mean, but for tokens: they may wait `tickMs` and be joined;
+ * anything else is written as soon as the present turn of the event loop ends.
  *
- * G1 The events of a run are written in the order they were emitted.
+ * G1 The events of a run are written in the order they were emitted, its steps in theirs; a step and the
+ *    event that tells of it, in one write.
  * G2 Readers are told of an event only after it is durable.
  * G3 Tokens of one model call that follow one another are joined into one event; no text is lost.
  * G4 A run whose write was fenced, or failed, writes nothing more and is told so once.
@@ -17,7 +18,7 @@ import { errorMessage, TuttiError, type Clock } from '@tutti/core'
 
 import type { EventBus } from './event-bus.ts'
 import type { RunStore, RunWrite, WriteResult } from './ports/run-store.ts'
-import type { RunJournal } from '@tutti/ensemble'
+import type { RunJournal, RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** How long tokens may wait to be joined: below what a person sees as a pause. */
@@ -68,11 +69,12 @@ export class GroupCommit {
       await pending.settled()
     }
     return {
-      emit: (event) => {
-        if (pending.add(event)) this.#markDirty(pending, event.type !== 'token')
+      emit: (event, step) => {
+        const isToken = event.type === 'token' && step === undefined
+        if (pending.add(event, step)) this.#markDirty(pending, !isToken)
       },
-      commit: (event) => {
-        pending.add(event)
+      commit: (step, event) => {
+        pending.add(event, step)
         return settled()
       },
       flush: settled,
@@ -116,7 +118,9 @@ export class GroupCommit {
     const results = await this.#commit(batch.map(({ write }) => write))
     for (const [index, { pending }] of batch.entries()) {
       const result = results[index]
-      if (result?.kind === 'written') this.#options.bus.publish(pending.runId, result.events)
+      if (result?.kind === 'written' && result.events.length > 0) {
+        this.#options.bus.publish(pending.runId, result.events)
+      }
       pending.settle(result)
     }
   }
@@ -140,6 +144,7 @@ class PendingWrites {
   readonly runId: string
   readonly #options: JournalOptions
   #events: RunEvent[] = []
+  #steps: RunStep[] = []
   /** Where in `#events` the open token event of each task is. */
   readonly #openTokens = new Map<number, number>()
   /** Who waits for events that are not being written yet. */
@@ -155,12 +160,14 @@ class PendingWrites {
   }
 
   get empty(): boolean {
-    return this.#events.length === 0
+    return this.#events.length === 0 && this.#steps.length === 0
   }
 
-  /** Takes an event; false when it is dropped because the run may write nothing more. */
-  add(event: RunEvent): boolean {
+  /** Takes an event, a step, or both; false when they are dropped as the run may write nothing more. */
+  add(event: RunEvent | undefined, step: RunStep | undefined): boolean {
     if (this.lost !== undefined) return false
+    if (step !== undefined) this.#steps.push(step)
+    if (event === undefined) return true
     if (event.type === 'token') this.#addToken(event)
     else {
       this.#openTokens.clear()
@@ -194,12 +201,14 @@ class PendingWrites {
     if (this.lost !== undefined) return undefined
     const { runId, epoch } = this.#options
     const events = this.#events
+    const steps = this.#steps
     this.#events = []
+    this.#steps = []
     this.#openTokens.clear()
     this.#taken = this.#waiters
     this.#waiters = []
     this.#writing = true
-    return { runId, epoch, events }
+    return { runId, epoch, events, steps }
   }
 
   settle(result: WriteResult | undefined): void {
@@ -218,6 +227,7 @@ class PendingWrites {
     if (this.lost !== undefined) return
     this.lost = reason
     this.#events = []
+    this.#steps = []
     const waiters = [...this.#taken, ...this.#waiters]
     this.#taken = []
     this.#waiters = []

@@ -4,18 +4,22 @@
  *   enqueue ─▶ waiting ─▶ claim ─▶ executeRun ─▶ next
  *
  * Q1 At most `maxConcurrentRuns` execute at once; waiting runs start in the order they were enqueued.
- * Q2 A cancelled run that waits ends at once; one that executes ends when its work has stopped.
- * Q3 A run that was being cancelled when its process died is cancelled, not gone on with.
+ * Q2 A cancelled run that waits ends at once, as nothing runs that could be let finish; one that executes
+ *    ends when its work has stopped.
+ * Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
+ *    when the tasks have finished that ran.
+ * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
-import { endRun, executeRun } from './execute-run.ts'
+import { endRun, executeRun, type Execution } from './execute-run.ts'
 
 import type { DurableJournal, GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
 import type { ClaimedRun, RunStore } from './ports/run-store.ts'
 import type { RunRecord } from './run-record.ts'
-import type { Ensemble } from '@tutti/ensemble'
+import type { Ensemble, RunStep } from '@tutti/ensemble'
+import type { CancelMode } from '@tutti/protocol'
 
 /** What an executor works with. */
 export interface RunExecutorOptions {
@@ -27,9 +31,9 @@ export interface RunExecutorOptions {
 
 /** A run that has a slot. */
 interface ActiveRun {
-  readonly controller: AbortController
-  /** Its journal once it is claimed; undefined when it had ended already. */
-  readonly journal: Promise<DurableJournal | undefined>
+  /** Resolves when it is claimed; with undefined when it had ended already. */
+  readonly started: Promise<Execution | undefined>
+  /** Resolves when it is over, in whatever way. */
   readonly done: Promise<void>
 }
 
@@ -60,17 +64,20 @@ export class RunExecutor {
     this.#fillSlots()
   }
 
-  /** Cancels a run that has not ended; resolves when the wish is durable. */
-  async cancel(run: RunRecord): Promise<'CANCELLING' | 'CANCELLED'> {
+  /**
+   * Cancels a run that has not ended; resolves when the wish is durable, with undefined when the run
+   * came to its end, or left this process, before.
+   */
+  async cancel(run: RunRecord, mode: CancelMode): Promise<'CANCELLING' | 'CANCELLED' | undefined> {
     const active = this.#active.get(run.runId)
     if (active === undefined) return this.#cancelWaiting(run)
-    const journal = await active.journal
-    if (journal !== undefined && !active.controller.signal.aborted) {
-      journal.emit(this.#cancelling())
-      active.controller.abort(new TuttiError('CANCELLED', `Run ${run.runId} was cancelled`))
-      await journal.flush()
+    const execution = await active.started
+    if (execution?.handle?.cancel({ mode }) === true) {
+      await execution.journal.flush()
+      return 'CANCELLING'
     }
-    return 'CANCELLING'
+    await active.done
+    return undefined
   }
 
   /** Starts nothing more, waits up to `drainTimeoutMs` for what executes, then lets go of it. */
@@ -84,12 +91,7 @@ export class RunExecutor {
       ended,
       sleep(this.#options.settings.clock, drainTimeoutMs, patience.signal),
     ])
-    const reason = new TuttiError('INTERRUPTED', 'This process is shutting down')
-    for (const { journal, controller } of this.#active.values()) {
-      const claimed = await journal
-      claimed?.detach(reason)
-      controller.abort(reason)
-    }
+    await Promise.all([...this.#active.values()].map(({ started }) => letGo(started)))
     await ended
     patience.abort()
   }
@@ -108,10 +110,9 @@ export class RunExecutor {
 
   #start(runId: string): void {
     const { settings, store } = this.#options
-    const controller = new AbortController()
-    const claimed = store.claim(runId).then((claim) => this.#own(claim, controller))
-    const done = claimed
-      .then((owned) => owned && this.#execute(owned, controller.signal))
+    const started = store.claim(runId).then((claim) => claim && this.#execute(claim))
+    const done = started
+      .then((execution) => execution?.ended)
       .catch((error: unknown) => {
         settings.logger.error('A run could not be executed', { runId, error })
       })
@@ -119,57 +120,51 @@ export class RunExecutor {
         this.#active.delete(runId)
         this.#fillSlots()
       })
-    const journal = claimed.then(
-      (owned) => owned?.journal,
-      () => undefined,
-    )
-    this.#active.set(runId, { controller, journal, done })
+    this.#active.set(runId, { started, done })
   }
 
-  #own(claim: ClaimedRun | undefined, controller: AbortController): OwnedRun | undefined {
-    if (claim === undefined) return undefined
-    const { runId, epoch, status } = claim.run
-    const journal = this.#options.commits.journal({
-      runId,
-      epoch,
-      onLost: (reason) => {
-        controller.abort(reason)
-      },
-    })
-    if (status === 'CANCELLING') {
-      controller.abort(new TuttiError('CANCELLED', `Run ${runId} was cancelled`))
-    }
-    return { claim, journal }
-  }
-
-  #execute({ claim, journal }: OwnedRun, signal: AbortSignal): Promise<void> {
+  #execute(claim: ClaimedRun): Execution {
     const { ensembles, settings } = this.#options
     const { clock, logger } = settings
+    const controller = new AbortController()
+    const journal = this.#journal(claim, (reason) => {
+      controller.abort(reason)
+    })
     const ensemble = ensembles.get(claim.run.ensemble)
-    return executeRun(claim, { ensemble, journal, signal, clock, logger })
+    return executeRun(claim, { ensemble, journal, letGo: controller.signal, clock, logger })
   }
 
-  async #cancelWaiting(run: RunRecord): Promise<'CANCELLED'> {
+  #journal(
+    { run: { runId, epoch } }: ClaimedRun,
+    onLost: (reason: TuttiError) => void,
+  ): DurableJournal {
+    return this.#options.commits.journal({ runId, epoch, onLost })
+  }
+
+  async #cancelWaiting(run: RunRecord): Promise<'CANCELLED' | undefined> {
     const { store, settings } = this.#options
     const at = this.#waiting.indexOf(run.runId)
     if (at !== -1) this.#waiting.splice(at, 1)
-    const owned = this.#own(await store.claim(run.runId), new AbortController())
-    if (owned !== undefined) {
-      const { journal } = owned
-      journal.emit(this.#cancelling())
-      endRun(run, { journal, clock: settings.clock, status: 'CANCELLED' })
-      await journal.flush()
+    const claim = await store.claim(run.runId)
+    if (claim === undefined) return undefined
+    const journal = this.#journal(claim, () => undefined)
+    const mode = 'abort'
+    const step: RunStep = { kind: 'cancel_asked', mode, runMs: claim.steps.at(-1)?.runMs ?? 0 }
+    const requestedAt = isoNow(settings.clock)
+    journal.emit({ type: 'run_cancelling', requestedAt, mode }, step)
+    if (claim.steps.length === 0) endRun(claim, { journal, clock: settings.clock })
+    await journal.flush()
+    // What began is ended by the engine, which tells of every task that will not run.
+    if (claim.steps.length > 0) {
+      await this.#execute({ run: claim.run, steps: [...claim.steps, step] }).ended
     }
     return 'CANCELLED'
   }
-
-  #cancelling(): { type: 'run_cancelling'; requestedAt: string; mode: 'abort' } {
-    const requestedAt = isoNow(this.#options.settings.clock)
-    return { type: 'run_cancelling', requestedAt, mode: 'abort' }
-  }
 }
 
-interface OwnedRun {
-  readonly claim: ClaimedRun
-  readonly journal: DurableJournal
+/** Keeps what has happened so far, then takes no more of it. */
+async function letGo(started: Promise<Execution | undefined>): Promise<void> {
+  const execution = await started.catch(() => undefined)
+  await execution?.journal.flush().catch(() => undefined)
+  execution?.journal.detach(new TuttiError('INTERRUPTED', 'This process is shutting down'))
 }

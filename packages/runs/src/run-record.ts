@@ -10,6 +10,7 @@ export interface RunRecord {
   readonly status: RunStatus
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<Record<string, string>>
+  /** The tasks of the plan, and those that delegations made. */
   readonly taskCount: number
   readonly completedTasks: number
   readonly createdAt: number
@@ -37,10 +38,12 @@ export interface TaskRecord {
   readonly startedAt?: number
   readonly completedAt?: number
   readonly durationMs?: number
-  /** Tokens so far; -1 when a provider did not say. */
+  /** Tokens so far, over all attempts, as all that was used; -1 when a provider did not say. */
   readonly inputTokens: number
   readonly outputTokens: number
   readonly toolCallCount: number
+  /** Cost so far in US dollars; absent when a price is not known. */
+  readonly costUsd?: number
   readonly output?: string
   readonly error?: string
 }

@@ -9,11 +9,11 @@
  * S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
  * S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait; one more is refused.
  * S3 `start` takes up every run that an earlier process left unfinished, oldest first.
- * S4 Cancel answers at once; the run is CANCELLED only when its work has stopped.
+ * S4 Cancel answers when the wish is durable; the run is CANCELLED only when its work has stopped.
  * S5 `close` lets running runs end for a while, then lets go of them: the next process takes them up.
  */
 import { isoNow, TuttiError } from '@tutti/core'
-import { assertInputs, type Ensemble } from '@tutti/ensemble'
+import { assertInputs, type CancelOptions, type Ensemble } from '@tutti/ensemble'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { EventBus, type EventListener } from './event-bus.ts'
@@ -171,19 +171,31 @@ export class RunService {
   }
 
   /**
-   * Cancels a run: what runs is aborted, and the run is CANCELLED when it has stopped. Resolves with the
-   * status the run has now.
+   * Cancels a run: what runs is aborted, or in mode `boundary` let finish, and the run is CANCELLED when
+   * it has stopped; in mode `boundary` it is COMPLETED when nothing was left to start. Asked again it can
+   * only become harder. Resolves with the status the run has now, when the wish is durable.
    *
    * @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED when it has ended already.
    */
-  async cancel(runId: string): Promise<'CANCELLING' | 'CANCELLED'> {
+  async cancel(
+    runId: string,
+    { mode = 'abort' }: CancelOptions = {},
+  ): Promise<'CANCELLING' | 'CANCELLED'> {
+    const run = await this.#unended(runId)
+    const status = await this.#executor.cancel(run, mode)
+    if (status !== undefined) return status
+    await this.#unended(runId)
+    throw new TuttiError('INTERRUPTED', `Run ${runId} goes on in another process`, {
+      retryable: true,
+    })
+  }
+
+  async #unended(runId: string): Promise<RunRecord> {
     const run = await this.#storage.runs.get(runId)
     if (run === undefined) throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
-    if (isTerminalRunStatus(run.status)) {
-      const message = `Run ${runId} already completed with status ${run.status}`
-      throw new TuttiError('RUN_COMPLETED', message)
-    }
-    return this.#executor.cancel(run)
+    if (!isTerminalRunStatus(run.status)) return run
+    const message = `Run ${runId} already completed with status ${run.status}`
+    throw new TuttiError('RUN_COMPLETED', message)
   }
 
   /**

@@ -1,4 +1,4 @@
-/** An ensemble for stories: two tasks; the second one's tool waits until the test lets it go on. */
+/** An ensemble for stories: the tool of its second task waits until the test lets it go on. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,8 +20,11 @@ export interface Band {
   play(): void
 }
 
-/** Makes a band; `obedient: false` makes its tool ignore its signal. */
-export function band({ name = 'band', obedient = true } = {}): Band {
+/**
+ * Makes a band of two tasks, and a third with `encore`; `obedient: false` makes its tool ignore its
+ * signal.
+ */
+export function band({ name = 'band', obedient = true, encore = false } = {}): Band {
   const tool = gatedTool(obedient)
   const model = scriptedModel((request) => {
     if (request.tools.length === 0) return `tuned for ${topicOf(request)}`
@@ -36,8 +39,9 @@ export function band({ name = 'band', obedient = true } = {}): Band {
     context: [tune],
     tools: [tool.definition],
   })
+  const again = task({ name: 'again', description: 'Bow', context: [play] })
   return {
-    ensemble: ensemble({ name, tasks: [tune, play], model }),
+    ensemble: ensemble({ name, tasks: [tune, play, ...(encore ? [again] : [])], model }),
     model,
     waiting: tool.waiting,
     play: tool.open,

@@ -1,5 +1,5 @@
 import { decodeLoggedRunEvent } from '@tutti/protocol'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { RunService, sqliteRunStorage, type RunStorage, type RunStore } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -161,6 +161,106 @@ describe('cancel', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
+  it('[S4] at a boundary lets the running task finish and starts no other', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band({ encore: true })
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    expect(await service.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    expect((await service.get(runId))?.run.status).toBe('CANCELLING')
+    expect(await service.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    play()
+    const events = await allEvents(service, runId)
+    expect(
+      events.flatMap((event) => (event.type === 'run_cancelling' ? [event.mode] : [])),
+    ).toEqual(['boundary'])
+    expect(events.at(-1)).toMatchObject({
+      status: 'CANCELLED',
+      outputs: [{ taskName: 'tune' }, { taskName: 'play', output: 'played: done' }],
+    })
+    const tasks = (await service.get(runId))?.tasks ?? []
+    expect(tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'SKIPPED'])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[S4] at a boundary is COMPLETED when nothing was left to start', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band()
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await service.cancel(runId, { mode: 'boundary' })
+    play()
+    expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('asked again for an abort stops what a boundary let finish', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, waiting } = band({ encore: true })
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await service.cancel(runId, { mode: 'boundary' })
+    expect(await service.cancel(runId)).toBe('CANCELLING')
+    const events = await allEvents(service, runId)
+    expect(
+      events.flatMap((event) => (event.type === 'run_cancelling' ? [event.mode] : [])),
+    ).toEqual(['boundary', 'abort'])
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED', outputs: [{ taskName: 'tune' }] })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('is durable when it is answered', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, waiting } = band({ obedient: false })
+    const storage = sqliteRunStorage(directory.path)
+    const clock = fakeClock()
+    const service = new RunService(storage, [ensemble], { clock })
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await service.cancel(runId)
+    expect((await storage.runs.steps(runId)).at(-1)).toMatchObject({
+      kind: 'cancel_asked',
+      mode: 'abort',
+    })
+    const closed = service.close({ drainTimeoutMs: 0 })
+    await clock.advance(10_000)
+    await closed
+  })
+
+  it('that comes with the submit ends the run as well, however far it is', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble } = band()
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await service.cancel(runId)
+    expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('is refused while the end of the run is being written, with how it ended', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
+    const service = new RunService(storage, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await writing
+    const refused = expect(service.cancel(runId)).rejects.toMatchObject({
+      code: 'RUN_COMPLETED',
+      message: `Run ${runId} already completed with status COMPLETED`,
+    })
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    goOn()
+    await refused
+    expect((await allEvents(service, runId)).map(({ type }) => type)).not.toContain(
+      'run_cancelling',
+    )
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
   it('[Q2] ends a waiting run at once; it never begins', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = band()
@@ -200,7 +300,7 @@ describe('cancel', () => {
 })
 
 describe('a run that was cut off', () => {
-  it('[S3] [S5] [X1] goes on after its last completed task, under a new epoch', async () => {
+  it('[S3] [S5] [X1] goes on after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
     const before = band()
     const first = serve(directory.path, [before.ensemble])
@@ -226,9 +326,8 @@ describe('a run that was cut off', () => {
     ).toEqual([
       ['tune', 1],
       ['play', 1],
-      ['play', 2],
     ])
-    expect(after.model.requests.every(({ tools }) => tools.length === 1)).toBe(true)
+    expect(after.model.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['tool'])
     expect(events.at(-1)).toMatchObject({
       status: 'COMPLETED',
       outputs: [
@@ -296,6 +395,147 @@ describe('a run that was cut off', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
+  it('[Q3] only finishes what ran when it was to stop at the next task', async () => {
+    using directory = temporaryDirectory()
+    const before = band({ encore: true })
+    const first = serve(directory.path, [before.ensemble])
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    await first.cancel(runId, { mode: 'boundary' })
+    await first.close({ drainTimeoutMs: 0 })
+    const after = band({ encore: true })
+    const second = serve(directory.path, [after.ensemble])
+    await second.start()
+    for await (const batch of second.follow({ runId, from: 0 })) {
+      if (batch.some(({ type }) => type === 'run_resumed')) break
+    }
+    expect((await second.get(runId))?.run.status).toBe('CANCELLING')
+    after.play()
+    const events = await allEvents(second, runId)
+    expect(events.filter(({ type }) => type === 'run_cancelling')).toMatchObject([
+      { mode: 'boundary' },
+    ])
+    expect(
+      events.flatMap((event) => (event.type === 'task_started' ? [event.taskName] : [])),
+    ).toEqual(['tune', 'play'])
+    expect(events.at(-1)).toMatchObject({
+      status: 'CANCELLED',
+      outputs: [{ taskName: 'tune' }, { taskName: 'play', output: 'played: done' }],
+    })
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
+    using directory = temporaryDirectory()
+    const before = band({ encore: true })
+    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
+    await before.waiting(2)
+    await first.close({ drainTimeoutMs: 0 })
+    const after = band({ encore: true })
+    const second = serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
+    await second.start()
+    await after.waiting(1)
+    expect(await second.cancel('r-2', { mode: 'boundary' })).toBe('CANCELLED')
+    const events = await allEvents(second, 'r-2')
+    expect(events.slice(-6).map(({ type }) => type)).toEqual([
+      'run_cancelling',
+      'run_resumed',
+      'task_failed',
+      'task_skipped',
+      'ensemble_completed',
+      'run_result',
+    ])
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED', outputs: [{ taskName: 'tune' }] })
+    expect(after.model.requests).toEqual([])
+    after.play()
+    expect((await allEvents(second, 'r-1')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble])
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    await first.close({ drainTimeoutMs: 0 })
+    const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
+    const second = new RunService(storage, [band().ensemble])
+    const cancelled = second.cancel(runId)
+    await writing
+    expect((await storage.runs.get(runId))?.status).toBe('CANCELLING')
+    expect((await storage.runs.steps(runId)).at(-1)).toMatchObject({ kind: 'cancel_asked' })
+    goOn()
+    expect(await cancelled).toBe('CANCELLED')
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, waiting } = band()
+    const service = serve(directory.path, [ensemble])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await service.close({ drainTimeoutMs: 0 })
+    await using storage = sqliteRunStorage(directory.path)
+    expect(await storage.runs.get(runId)).toMatchObject({ status: 'RUNNING', completedTasks: 1 })
+    const events = await storage.events.read({ runId, from: 0, limit: 1_000 })
+    expect(events.map(({ type }) => type)).not.toContain('run_cancelling')
+    expect(events.at(-1)).toMatchObject({ type: 'metrics_snapshot', taskName: 'play' })
+    const steps = await storage.runs.steps(runId)
+    expect(steps.map(({ kind }) => kind)).toEqual([
+      'run_begun',
+      'task_begun',
+      'notes_read',
+      'model_turn',
+      'task_completed',
+      'task_begun',
+      'notes_read',
+      'model_turn',
+    ])
+  })
+
+  it('[Q4] keeps what happened in the very moment of the shutdown', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble])
+    const { runId } = await first.submit({ inputs: INPUTS })
+    await before.waiting(1)
+    const closed = first.close({ drainTimeoutMs: 0 })
+    before.play()
+    await closed
+    const after = band()
+    const second = serve(directory.path, [after.ensemble])
+    await second.start()
+    const events = await allEvents(second, runId)
+    expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'run_result')).toMatchObject([
+      { status: 'COMPLETED' },
+    ])
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[X2] [X4] keeps what was completed, and its reason, when it cannot go on', async () => {
+    using directory = temporaryDirectory()
+    const before = band()
+    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
+    await before.waiting(2)
+    await first.cancel('r-2', { mode: 'boundary' })
+    await first.close({ drainTimeoutMs: 0 })
+    const second = serve(directory.path, [band({ name: 'choir' }).ensemble])
+    await second.start()
+    const outputs = [{ taskName: 'tune', output: 'tuned for Bach' }]
+    const failed = (await allEvents(second, 'r-1')).at(-1)
+    expect(failed).toMatchObject({ status: 'FAILED', code: 'CONFIG_INVALID', outputs })
+    expect(failed).toMatchObject({ metrics: { totalTokens: expect.any(Number) } })
+    const cancelled = (await allEvents(second, 'r-2')).at(-1)
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', outputs })
+    expect(cancelled).not.toHaveProperty('error')
+    await second.close({ drainTimeoutMs: 0 })
+  })
+
   it('[X3] an owner that lost its claim stops and writes nothing more', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band()
@@ -345,3 +585,32 @@ describe('options', () => {
     void storage[Symbol.asyncDispose]()
   })
 })
+
+/** A storage that writes the end of a run only when it is let go on. */
+function heldAtTheEnd(storage: RunStorage): {
+  readonly storage: RunStorage
+  readonly writing: Promise<void>
+  readonly goOn: () => void
+} {
+  const writing = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const runs = storage.runs
+  const held: RunStore = {
+    create: (...given) => runs.create(...given),
+    claim: (runId) => runs.claim(runId),
+    async commit(writes) {
+      const isEnd = writes.some(({ events }) => events.some(({ type }) => type === 'run_result'))
+      if (isEnd) {
+        writing.resolve()
+        await gate.promise
+      }
+      return runs.commit(writes)
+    },
+    get: (runId) => runs.get(runId),
+    tasks: (runId) => runs.tasks(runId),
+    steps: (runId) => runs.steps(runId),
+    list: (query) => runs.list(query),
+    unfinished: () => runs.unfinished(),
+  }
+  return { storage: { ...storage, runs: held }, writing: writing.promise, goOn: gate.resolve }
+}

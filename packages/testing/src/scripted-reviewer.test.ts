@@ -1,7 +1,9 @@
 import { defineTextTool, runTool, ToolResult } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
 import { expect, it } from 'vitest'
 
 import { fakeClock } from './fake-clock.ts'
+import { scriptedModel } from './scripted-model.ts'
 import { scriptedReviewer } from './scripted-reviewer.ts'
 
 const CALL = { id: 'c', name: 'pay', arguments: '{"input":"5 EUR"}' }
@@ -42,6 +44,28 @@ it('an edit without input is refused by the tool', async () => {
   expect(result).toEqual(
     ToolResult.failure('Invalid edited input for "pay": input must be a string, got undefined'),
   )
+})
+
+it('decides the gates of runs, and records them beside what tools asked', async () => {
+  const reviewer = scriptedReviewer([
+    'CONTINUE',
+    { action: 'EDIT', text: 'Better' },
+    new Error('The line is dead'),
+  ])
+  const review = { timeoutMs: 1_000 }
+  const call = { toolCalls: [{ name: 'pay', arguments: { input: '5 EUR' } }] }
+  const tasks = [
+    task({ name: 'a', description: 'A', tools: [pay], model: scriptedModel([call, 'A']), review }),
+    task({ name: 'b', description: 'B', model: scriptedModel(['B']), review }),
+  ]
+  const result = await ensemble({ name: 'team', tasks }).run({}, { reviewer })
+  expect(result).toMatchObject({ status: 'FAILED', output: 'Better' })
+  expect(reviewer.gates.map(({ taskName, timing }) => `${taskName} ${timing}`)).toEqual([
+    'a DURING_EXECUTION',
+    'a AFTER_EXECUTION',
+    'b AFTER_EXECUTION',
+  ])
+  expect(reviewer.requests.map(({ toolName }) => toolName)).toEqual(['pay'])
 })
 
 it('needs an answer', () => {

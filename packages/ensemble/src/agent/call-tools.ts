@@ -6,66 +6,26 @@
  * L13 What a tool does within its call is told before the call itself: steps, progress, changed files.
  * L14 A reviewer's early exit and a misconfigured tool end the loop, when the other calls of the turn
  *     have ended.
+ * L20 A call that a step holds is not made again. One that was cut off is made again with the same
+ *     idempotency key, unless its tool is not idempotent: then the model is told that nobody knows.
+ * L21 Calls beyond a budget are not made; those before them are, in the order in which they were asked for.
  */
-import { isoNow, limitText, runToolCalls, toModelText, TuttiError } from '@tutti/core'
+import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
+
+import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
+import { fromStepError, toStepError } from '../resume/step-log.ts'
+import { stoppedError } from '../run/stopped-error.ts'
+import { toolCalledEvent, toolReports } from './tool-events.ts'
+import { toolReviewer } from './tool-reviewer.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
-import type { TaskScope } from '../task-scope.ts'
-import type { LoopTotals } from './loop-totals.ts'
-import type { AgentTool, NestedToolCall, ToolCall, ToolCallOutcome } from '@tutti/core'
-import type { RunEventOf } from '@tutti/protocol'
-
-/**
- * Characters of a tool's input and output that an event carries; more is cut with a note. Enough for a
- * page or a file, and small enough that a thousand calls can be kept.
- */
-export const MAX_TOOL_TEXT_LENGTH = 262_144
+import type { TaskScope, Tooling } from '../run/task-scope.ts'
+import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** The calls of one turn. */
 export interface ToolTurn {
   readonly iterationIndex: number
   readonly calls: readonly ToolCall[]
-  /** Where they are counted. */
-  readonly totals: LoopTotals
-}
-
-/**
- * Makes the calls and gives their results as messages, in the order of the calls.
- *
- * @throws {TuttiError} CANCELLED when the signal aborts, EXIT_EARLY when a reviewer ends the run,
- * TOOL_CONFIGURATION when a tool cannot work as it is set up.
- */
-export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<readonly Message[]> {
-  const { identity, task, signal, tooling } = scope
-  const { iterationIndex, calls, totals } = turn
-  const outcomes = await runToolCalls(task.tools, calls, {
-    ...tooling,
-    signal,
-    clock: scope.clock,
-    logger: scope.logger,
-    agentRole: identity.agentRole,
-    taskName: identity.taskName,
-    runId: scope.runId,
-    idempotencyPrefix: `${scope.runId}/${identity.taskName}/${identity.attempt}/${iterationIndex}/`,
-    onOutcome(call, outcome) {
-      totals.toolCallCount += 1
-      totals.toolExecutionTimeMs += outcome.durationMs
-      emitToolCalled(scope, { iterationIndex, call, outcome })
-    },
-    onNestedOutcome(call, outcome) {
-      emitToolCalled(scope, { iterationIndex, call, outcome })
-    },
-    ...reports(scope, iterationIndex),
-  })
-  if (signal.aborted) throw new TuttiError('CANCELLED', 'Tool calls were cancelled')
-  const ending = outcomes.find(({ error }) => error !== undefined)?.error
-  if (ending !== undefined) throw ending
-  return calls.map((call, index) => ({
-    role: 'tool',
-    toolCallId: call.id,
-    toolName: call.name,
-    content: toolText(outcomes[index], scope.maxToolOutputLength),
-  }))
 }
 
 /** The tools of a task as the model sees them. */
@@ -73,85 +33,176 @@ export function toolSpecifications(tools: readonly AgentTool[]): readonly ToolSp
   return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
 }
 
-function toolText(outcome: ToolCallOutcome | undefined, maxLength: number): string {
-  return outcome === undefined ? '' : limitText(toModelText(outcome.result), maxLength)
-}
-
-/** The listeners that make events of what a tool says of itself. */
-function reports(
-  scope: TaskScope,
-  iterationIndex: number,
-): Pick<Parameters<typeof runToolCalls>[2] & object, 'onProgress' | 'onFileChange'> {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
-  return {
-    onProgress({ id, name }, { message, fraction }) {
-      scope.emit({
-        type: 'tool_progress',
-        agentRole,
-        taskName,
-        taskIndex,
-        attempt,
-        iterationIndex,
-        toolCallId: id,
-        toolName: name,
-        message: limitText(message, MAX_TOOL_TEXT_LENGTH),
-        ...(isFraction(fraction) ? { fraction } : {}),
-        sentAt: isoNow(scope.clock),
-      })
-    },
-    onFileChange(_, { path, changeType, linesAdded, linesRemoved }) {
-      scope.emit({
-        type: 'file_changed',
-        agentRole,
-        filePath: path,
-        changeType,
-        linesAdded,
-        linesRemoved,
-        timestamp: isoNow(scope.clock),
-      })
-    },
-  }
-}
-
-function isFraction(value: number | undefined): value is number {
-  return value !== undefined && value >= 0 && value <= 1
-}
-
-interface EndedCall {
-  readonly iterationIndex: number
-  readonly call: ToolCall | NestedToolCall
-  readonly outcome: ToolCallOutcome
-}
-
-function emitToolCalled(scope: TaskScope, { iterationIndex, call, outcome }: EndedCall): void {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
-  scope.emit({
-    type: 'tool_called',
-    agentRole,
-    taskIndex,
-    taskName,
-    attempt,
-    iterationIndex,
-    toolCallId: call.id,
-    toolName: call.name,
-    durationMs: outcome.durationMs,
-    outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
-    toolArguments: limitText(call.arguments, MAX_TOOL_TEXT_LENGTH),
-    toolResult: limitText(toModelText(outcome.result), MAX_TOOL_TEXT_LENGTH),
-    structuredResult: asJson(outcome.result.structured),
-    ...('parentId' in call ? { parentToolCallId: call.parentId } : {}),
-  } satisfies RunEventOf<'tool_called'>)
-}
-
 /**
- * `value` as its JSON says it: a tool may give anything, an event may not. Null when it has none, and
- * when it is too long for an event.
+ * Makes the calls and gives their results as messages, in the order of the calls.
+ *
+ * @throws {TuttiError} why the work was stopped, EXIT_EARLY when a reviewer ends the run,
+ * TOOL_CONFIGURATION when a tool cannot work as it is set up, BUDGET_EXCEEDED.
  */
-function asJson(value: unknown): unknown {
-  try {
-    const text: string | undefined = JSON.stringify(value)
-    return text === undefined || text.length > MAX_TOOL_TEXT_LENGTH ? null : JSON.parse(text)
-  } catch {
-    return null
+export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<readonly Message[]> {
+  const made = new MadeCalls(scope, turn)
+  const refusal = await made.make()
+  if (scope.signal.aborted) throw made.stopped()
+  const ending = made.answers.find((answer) => answer?.error !== undefined)?.error ?? refusal
+  if (ending !== undefined) throw ending
+  const maxLength = scope.run.ensemble.maxToolOutputLength
+  return turn.calls.map(({ id, name }, position) => ({
+    role: 'tool',
+    toolCallId: id,
+    toolName: name,
+    content: limitText(made.answers[position]?.text ?? '', maxLength),
+  }))
+}
+
+/** What the model is told of one call. */
+interface ToolAnswer {
+  readonly text: string
+  readonly error?: TuttiError
+}
+
+/** The calls of one turn while they are made. */
+class MadeCalls {
+  readonly #scope: TaskScope
+  readonly #turn: ToolTurn
+  readonly answers: (ToolAnswer | undefined)[] = []
+  #abandoned: string | undefined
+
+  constructor(scope: TaskScope, turn: ToolTurn) {
+    this.#scope = scope
+    this.#turn = turn
+    for (const [position, call] of turn.calls.entries()) {
+      this.answers[position] = this.#earlier(call, position)
+    }
+  }
+
+  /** Makes the calls that have no answer yet; gives the budget that stopped some of them, if one did. */
+  async make(): Promise<TuttiError | undefined> {
+    const { calls, refusal } = this.#withinBudget()
+    await this.#keepIntents(calls)
+    const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
+    const others = calls.filter((call) => !delegations.includes(call))
+    const { limiter: _, ...withoutLimiter } = this.#scope.run.tooling
+    await Promise.all([
+      this.#run(others, this.#scope.run.tooling),
+      // Who waits for another agent must not hold the places which that agent's tools need, and goes on
+      // waiting until that agent has stopped, which takes its own grace time.
+      this.#run(delegations, {
+        ...withoutLimiter,
+        maxConcurrentCalls: Infinity,
+        graceMs: Infinity,
+      }),
+    ])
+    return refusal
+  }
+
+  /** Why the calls were stopped; names a tool that did not stop. */
+  stopped(): TuttiError {
+    const { signal } = this.#scope
+    return this.#abandoned === undefined
+      ? stoppedError(signal, 'Tool calls')
+      : stoppedError(signal, `Tool "${this.#abandoned}"`, { abandoned: true })
+  }
+
+  #toolOf(call: ToolCall): AgentTool | undefined {
+    return this.#scope.tools.find(({ name }) => name === call.name)
+  }
+
+  /** The answer that an earlier process kept; also of a call that it was cut off in and that must not be repeated. */
+  #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
+    const { log, identity } = this.#scope
+    const { iterationIndex } = this.#turn
+    const isIt = (step: { readonly iterationIndex: number; readonly position: number }): boolean =>
+      step.iterationIndex === iterationIndex && step.position === position
+    const ended = log.find('tool_ended', identity.attempt, isIt)
+    if (ended !== undefined) {
+      const { text, error } = ended
+      return error === undefined ? { text } : { text, error: fromStepError(error) }
+    }
+    const begun = log.find('tool_begun', identity.attempt, isIt)
+    if (begun === undefined) return undefined
+    const result = ToolResult.failure(
+      'The call was interrupted and its outcome is not known: find out before you repeat it',
+    )
+    this.#take(call, position, { result, durationMs: 0, waitedMs: 0, end: 'finished' })
+    return { text: toModelText(result) }
+  }
+
+  #withinBudget(): { readonly calls: readonly ToolCall[]; readonly refusal?: TuttiError } {
+    const open = this.#turn.calls.filter((_, position) => this.answers[position] === undefined)
+    const calls: ToolCall[] = []
+    try {
+      for (const call of open) {
+        this.#scope.meter.begin('tool')
+        calls.push(call)
+      }
+      return { calls }
+    } catch (error) {
+      return { calls, refusal: TuttiError.from(error, 'BUDGET_EXCEEDED') }
+    }
+  }
+
+  /** Keeps that calls are about to be made which must not be made twice. */
+  async #keepIntents(calls: readonly ToolCall[]): Promise<void> {
+    const { iterationIndex } = this.#turn
+    const once = calls.filter((call) => this.#toolOf(call)?.idempotent === false)
+    await Promise.all(
+      once.map((call) =>
+        this.#scope.commit({
+          kind: 'tool_begun',
+          iterationIndex,
+          position: this.#turn.calls.indexOf(call),
+        }),
+      ),
+    )
+  }
+
+  async #run(
+    calls: readonly ToolCall[],
+    tooling: Tooling & Pick<RunToolCallsOptions, 'graceMs'>,
+  ): Promise<void> {
+    if (calls.length === 0) return
+    const { run, identity, signal, tools, task } = this.#scope
+    const { iterationIndex } = this.#turn
+    const { taskName, attempt } = identity
+    const reviewer = toolReviewer(this.#scope, iterationIndex)
+    await runToolCalls(tools, calls, {
+      ...tooling,
+      ...(reviewer === undefined ? {} : { reviewer }),
+      signal,
+      clock: run.clock,
+      logger: run.logger,
+      agentRole: task.agent.role,
+      taskName,
+      runId: run.runId,
+      idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${iterationIndex}/`,
+      onOutcome: (call, outcome) => {
+        this.#take(call, this.#turn.calls.indexOf(call), outcome)
+      },
+      onNestedOutcome: (call, outcome) => {
+        this.#scope.emit(toolCalledEvent(this.#scope, { iterationIndex, call, outcome }))
+      },
+      ...toolReports(this.#scope, iterationIndex),
+    })
+  }
+
+  #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
+    const { iterationIndex } = this.#turn
+    const { result, durationMs, end, error } = outcome
+    const text = toModelText(result)
+    this.#scope.totals.addToolCall(durationMs)
+    this.answers[position] = error === undefined ? { text } : { text, error }
+    if (end === 'abandoned') this.#abandoned ??= call.name
+    const event = toolCalledEvent(this.#scope, { iterationIndex, call, outcome })
+    if (end === 'cancelled' || end === 'abandoned') this.#scope.emit(event)
+    else {
+      this.#scope.emit(event, {
+        kind: 'tool_ended',
+        iterationIndex,
+        position,
+        durationMs,
+        text,
+        ...(error === undefined ? {} : { error: toStepError(error) }),
+      })
+    }
   }
 }

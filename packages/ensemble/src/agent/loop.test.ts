@@ -1,29 +1,19 @@
-import { defineTextTool, defineTool, silentLogger, sleep, ToolResult, Type } from '@tutti/core'
+import { defineTextTool, defineTool, sleep, ToolResult, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
+import { testScope } from '../../test/task-scope.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
-import { task, type TaskDefinition } from '../task.ts'
-import { LoopTotals } from './loop-totals.ts'
-import { MAX_TOOL_TEXT_LENGTH, toolSpecifications } from './call-tools.ts'
-import { runAgentLoop, type AgentLoopResult } from './loop.ts'
+import { ModelChain } from './ask-model.ts'
+import { runAgentLoop, type Answer } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
+import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
 
-import type { ChatModel, Message } from '../model/chat-model.ts'
+import type { ChatModel } from '../model/chat-model.ts'
+import type { TaskDefinition } from '../task.ts'
+import type { Usage } from '../usage.ts'
 import type { AgentTool, ToolContext } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
-
-const IDENTITY = {
-  taskIndex: 1,
-  taskName: 'work',
-  taskDescription: 'Do the work',
-  agentRole: 'Worker',
-  attempt: 2,
-}
-const MESSAGES: readonly Message[] = [
-  { role: 'system', content: 'You are Worker.' },
-  { role: 'user', content: '## Task\nDo the work' },
-]
 
 let clock: FakeClock
 let events: RunEvent[]
@@ -43,32 +33,20 @@ interface Settings extends Pick<TaskDefinition, 'maxIterations'> {
 async function run(
   model: ChatModel,
   { tools = [], signal, maxToolOutputLength = -1, ...limits }: Settings = {},
-): Promise<AgentLoopResult & Pick<LoopTotals, 'tokens' | 'toolCallCount'>> {
-  const totals = new LoopTotals()
-  const work = task({ name: 'work', description: 'Do the work', tools, ...limits })
+): Promise<Answer & Usage> {
+  const agent = { role: 'Worker', goal: 'Work', tools: [] }
+  const made = testScope({
+    task: { name: 'work', description: 'Do the work', agent, tools, ...limits },
+    ensemble: { model, maxToolOutputLength, modelRetries: 0 },
+    run: { clock },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const { scope, prompt } = made
   try {
-    const result = await runAgentLoop({
-      model,
-      totals,
-      messages: MESSAGES,
-      scope: {
-        runId: 'run-1',
-        task: work,
-        identity: IDENTITY,
-        toolSpecifications: toolSpecifications(work.tools),
-        signal: signal ?? new AbortController().signal,
-        clock,
-        logger: silentLogger,
-        tooling: {},
-        maxToolOutputLength,
-        emit(event) {
-          events.push(event)
-        },
-      },
-    })
-    const { tokens, toolCallCount } = totals
-    return { ...result, tokens, toolCallCount }
+    const result = await runAgentLoop({ scope, prompt, models: new ModelChain(scope) })
+    return { ...result, ...scope.totals.usage() }
   } finally {
+    events.push(...made.events)
     expectWireEvents(events)
   }
 }
@@ -122,8 +100,8 @@ describe('[L1] each model call emits', () => {
       model: 'scripted:model',
       totalMessageCount: 2,
       messages: [
-        { role: 'system', content: 'You are Worker.', toolCalls: null, toolName: null },
-        { role: 'user', content: '## Task\nDo the work', toolCalls: null, toolName: null },
+        { role: 'system', content: expect.stringMatching(/^You are Worker\./), toolCalls: null },
+        { role: 'user', content: expect.stringContaining('## Task\nDo the work'), toolName: null },
       ],
     })
     expect(events[4]).toMatchObject({
@@ -423,7 +401,7 @@ describe('[L9] tokens', () => {
     )
     const running = run(model, { tools: [wait] })
     await clock.advance(100)
-    expect((await running).tokens).toEqual({ inputTokens: 200, outputTokens: 20 })
+    expect(await running).toMatchObject({ inputTokens: 200, outputTokens: 20 })
     expect(eventsOf(events, 'metrics_snapshot')).toMatchObject([
       { inputTokens: 100, outputTokens: 10, iterationCount: 1, llmLatencyMs: 0 },
       {
@@ -449,7 +427,7 @@ describe('[L9] tokens', () => {
       },
     }
     const result = await run(silent, { tools: [echo] })
-    expect(result.tokens).toEqual({ inputTokens: -1, outputTokens: -1 })
+    expect(result).toMatchObject({ inputTokens: -1, outputTokens: -1 })
     expect(eventsOf(events, 'llm_iteration_completed').at(-1)).toMatchObject({
       inputTokens: 0,
       outputTokens: 0,
@@ -458,14 +436,39 @@ describe('[L9] tokens', () => {
 })
 
 describe('[L10] a model call that fails', () => {
-  it('ends the loop with MODEL_FAILED and has no llm_iteration_completed', async () => {
+  it('ends the loop with MODEL_FAILED and has llm_iteration_failed, not completed', async () => {
     const model = scriptedModel([calls(['echo', 'x']), new Error('Overloaded')])
     await expect(run(model, { tools: [echo] })).rejects.toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Overloaded',
     })
-    expect(types().slice(-2)).toEqual(['tool_called', 'llm_iteration_started'])
+    expect(types().slice(-2)).toEqual(['llm_iteration_started', 'llm_iteration_failed'])
     expect(eventsOf(events, 'llm_iteration_completed')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({
+      taskName: 'work',
+      attempt: 2,
+      iterationIndex: 1,
+      model: 'scripted:model',
+      reason: 'Overloaded',
+      code: 'MODEL_FAILED',
+    })
+    expect(events.at(-1)).not.toHaveProperty('retryInMs')
+    expect(events.at(-1)).not.toHaveProperty('nextModel')
+  })
+
+  it('is one whose stream ends without a reply, too', async () => {
+    const empty: ChatModel = {
+      provider: 'test',
+      name: 'empty',
+      async *stream() {
+        yield { type: 'text', text: 'I was about to' }
+      },
+    }
+    await expect(run(empty)).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'Model stream ended without a reply',
+    })
+    expect(types()).toEqual(['llm_iteration_started', 'token', 'llm_iteration_failed'])
   })
 })
 
@@ -538,6 +541,56 @@ describe('[L11] a tool call', () => {
         structuredResult: { sum: 3 },
       },
     ])
+  })
+})
+
+it('[L11] two calls of a turn with the same id are two calls, each with its key and its result', async () => {
+  const keys: string[] = []
+  const note = defineTextTool({
+    name: 'note',
+    description: 'Notes',
+    execute(text, { idempotencyKey }) {
+      keys.push(idempotencyKey)
+      return `noted ${text}`
+    },
+  })
+  const toolCalls = ['a', 'b', 'c'].map((input) => ({
+    id: 'x',
+    name: 'note',
+    arguments: { input },
+  }))
+  const model = scriptedModel([{ toolCalls }, 'done'])
+  await run(model, { tools: [note] })
+  expect(keys).toEqual(['run-1/work/2/0/x', 'run-1/work/2/0/x#2', 'run-1/work/2/0/x#3'])
+  expect(model.requests[1]?.messages.slice(2)).toMatchObject([
+    { role: 'assistant', toolCalls: [{ id: 'x' }, { id: 'x#2' }, { id: 'x#3' }] },
+    { role: 'tool', toolCallId: 'x', content: 'noted a' },
+    { role: 'tool', toolCallId: 'x#2', content: 'noted b' },
+    { role: 'tool', toolCallId: 'x#3', content: 'noted c' },
+  ])
+  const ids = eventsOf(events, 'tool_called').map(({ toolCallId }) => toolCallId)
+  expect(new Set(ids).size).toBe(3)
+})
+
+it('[L2] what a provider wants to see again comes back with the turn that it belongs to', async () => {
+  const content = { signature: 'abc' }
+  const script = scriptedModel([calls(['echo', 'x']), 'done'])
+  const thinking: ChatModel = {
+    ...script,
+    async *stream(request, options) {
+      for await (const chunk of script.stream(request, options)) {
+        if (chunk.type === 'text') yield chunk
+        else {
+          const reply = { ...chunk.reply, providerContent: { provider: 'test', content } }
+          yield { type: 'reply', reply }
+        }
+      }
+    },
+  }
+  await run(thinking, { tools: [echo] })
+  expect(script.requests[1]?.messages[2]).toMatchObject({
+    role: 'assistant',
+    providerContent: { provider: 'test', content },
   })
 })
 

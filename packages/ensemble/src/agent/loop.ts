@@ -1,153 +1,255 @@
 /**
  * The agent loop: one conversation with a model until it answers.
  *
- *   messages ─▶ model call ─▶ stepAfter ─▶ answer ─▶ out
- *      ▲                          │
- *      └── results ◀─ tool calls ◀┘
+ *   messages ─▶ model turn ─▶ stepAfter ─▶ answer ─▶ fits its schema ─▶ out
+ *      ▲                         │                        │ no
+ *      ├── results ◀─ tool calls ◀┘                        │
+ *      └── what is wrong with it ◀────────────────────────┘
  *
- * It decides nothing itself: `step.ts` says what follows a reply, and `call-tools.ts` makes the calls. It knows nothing of other tasks, of
- * stores or of the wire's readers: it emits events and returns.
+ * It decides nothing itself: `step.ts` says what follows a reply, `ask-model.ts` gets replies and
+ * `call-tools.ts` results. It knows nothing of other tasks, of stores or of the wire's readers: it emits
+ * events, keeps steps, and returns. A turn or a call that an earlier process has kept is taken from there.
  *
- * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed.
  * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
- * L5 An aborted signal ends the loop with CANCELLED; nothing is emitted for the call that was cut off.
+ * L18 An answer that does not fit the schema of its task goes back to the model with every problem, up to
+ *     `outputRetries` times; then the loop ends with OUTPUT_INVALID.
+ * L19 A turn that a step holds is not asked again, and emits nothing.
  */
-import { isoNow } from '@tutti/core'
+import { isoNow, TuttiError } from '@tutti/core'
 
-import { callModel } from '../model/call-model.ts'
-import { addTokens, tokensOfCall } from '../tokens.ts'
-import { callTools } from './call-tools.ts'
-import { FINAL_ANSWER_REQUEST } from './prompt.ts'
+import { askModel, type ModelChain } from './ask-model.ts'
+import { callTools, toolSpecifications } from './call-tools.ts'
+import {
+  directiveMessage,
+  FINAL_ANSWER_REQUEST,
+  firstMessages,
+  type PromptParts,
+} from './prompt.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
+import { correctionRequest } from './structured-output.ts'
+import { emitMetrics, turnCompleted } from './turn-events.ts'
 
-import type { ChatModel, Message, ModelReply } from '../model/chat-model.ts'
-import type { TaskScope } from '../task-scope.ts'
-import type { LoopTotals } from './loop-totals.ts'
-import type { ToolCall } from '@tutti/core'
-import type { RunEventOf } from '@tutti/protocol'
-
-/** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
-const MESSAGES_SHOWN = 20
+import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
+import type { TaskScope } from '../run/task-scope.ts'
+import type { Directive } from '../steering/directives.ts'
 
 /** What a loop starts from. */
 export interface AgentLoopInput {
   readonly scope: TaskScope
-  readonly model: ChatModel
-  readonly messages: readonly Message[]
-  /** Where the loop counts what it uses, also when it does not come to an answer. */
-  readonly totals: LoopTotals
+  readonly models: ModelChain
+  readonly prompt: Omit<PromptParts, 'directives'>
 }
 
-/** What a loop came to. */
-export interface AgentLoopResult {
+/** What a task came to, by its agent or its handler. */
+export interface Answer {
   readonly output: string
+  /** The output as a value, when the task declares a schema. */
+  readonly structured?: unknown
   /** Whether the answer was forced by the iteration limit. */
   readonly iterationLimitReached: boolean
+  /** Model turns that it took. */
+  readonly turns: number
 }
 
 /**
  * Runs one agent until it answers.
  *
- * @throws {TuttiError} MODEL_FAILED when a model call fails, CANCELLED when the signal aborts, and what
- * {@link callTools} throws.
+ * @throws {TuttiError} OUTPUT_INVALID, what {@link askModel} and {@link callTools} throw, or why the work was
+ * stopped.
  */
-export async function runAgentLoop(input: AgentLoopInput): Promise<AgentLoopResult> {
-  const { scope, totals } = input
-  const messages = [...input.messages]
+export async function runAgentLoop(input: AgentLoopInput): Promise<Answer> {
+  const { scope } = input
+  const { maxIterations } = scope.task
+  const tools = toolSpecifications(scope.tools)
+  const conversation = new Conversation(input)
   for (let iterationIndex = 0; ; iterationIndex += 1) {
-    const turn = turnKind(iterationIndex, scope.task.maxIterations)
-    if (turn === 'final') messages.push({ role: 'user', content: FINAL_ANSWER_REQUEST })
-    const { reply, step } = await callTurn(input, { iterationIndex, turn, messages })
-    if (step.kind === 'answer') {
-      return { output: step.text, iterationLimitReached: turn === 'final' }
+    const turn = turnKind(iterationIndex, maxIterations)
+    if (iterationIndex === maxIterations) conversation.say(FINAL_ANSWER_REQUEST)
+    const { reply, step } = await takeTurn(input, { iterationIndex, turn, tools, conversation })
+    conversation.add(reply, step)
+    if (step.kind === 'call_tools') {
+      conversation.addResults(await callTools(scope, { iterationIndex, calls: step.calls }))
+      continue
     }
-    messages.push({ role: 'assistant', content: reply.text, toolCalls: step.calls })
-    messages.push(...(await callTools(scope, { iterationIndex, calls: step.calls, totals })))
+    const answer = await readAnswer(scope, step.text, conversation.corrections)
+    const iterationLimitReached = iterationIndex >= maxIterations
+    if (answer.ok) return { ...answer.value, iterationLimitReached, turns: iterationIndex + 1 }
+    conversation.correct(answer.problem, scope.task.outputRetries)
+  }
+}
+
+/** The messages of one loop, as they grow. */
+class Conversation {
+  readonly #prompt: AgentLoopInput['prompt']
+  #messages: Message[] = []
+  #begun = false
+  corrections = 0
+
+  constructor({ prompt }: AgentLoopInput) {
+    this.#prompt = prompt
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages
+  }
+
+  /** Adds what the next call is to be told: in the first prompt, or after what was said so far. */
+  tell(directives: readonly Directive[]): void {
+    if (!this.#begun) {
+      this.#messages = [...firstMessages({ ...this.#prompt, directives }), ...this.#messages]
+      this.#begun = true
+    } else if (directives.length > 0) {
+      this.#messages.push(directiveMessage(directives))
+    }
+  }
+
+  say(content: string): void {
+    this.#messages.push({ role: 'user', content })
+  }
+
+  add({ text, providerContent }: ModelReply, step: AgentStep): void {
+    this.#messages.push({
+      role: 'assistant',
+      content: text,
+      toolCalls: step.kind === 'call_tools' ? step.calls : [],
+      ...(providerContent === undefined ? {} : { providerContent }),
+    })
+  }
+
+  addResults(results: readonly Message[]): void {
+    this.#messages.push(...results)
+  }
+
+  correct(problem: string, maxAttempts: number): void {
+    this.corrections += 1
+    this.say(correctionRequest(problem, { attempt: this.corrections, maxAttempts }))
   }
 }
 
 interface Turn {
   readonly iterationIndex: number
   readonly turn: TurnKind
-  readonly messages: readonly Message[]
+  readonly tools: readonly ToolSpecification[]
+  readonly conversation: Conversation
 }
 
-async function callTurn(
-  { scope, model, totals }: AgentLoopInput,
-  { iterationIndex, turn, messages }: Turn,
-): Promise<{ readonly reply: ModelReply; readonly step: AgentStep }> {
-  const { identity, clock, emit } = scope
-  const turnIdentity = { ...identity, iterationIndex, model: `${model.provider}:${model.name}` }
-  emit({
-    type: 'llm_iteration_started',
-    ...turnIdentity,
-    messages: messages.slice(-MESSAGES_SHOWN).map(toWireMessage),
-    totalMessageCount: messages.length,
-  })
-  const { reply, latencyMs } = await callModel(
-    model,
-    { messages, tools: scope.toolSpecifications, toolChoice: turn === 'final' ? 'none' : 'auto' },
-    {
-      signal: scope.signal,
-      clock,
-      onText: (token) => {
-        emit({ type: 'token', token, ...identity, iterationIndex, sentAt: isoNow(clock) })
-      },
-    },
+interface TurnEnd {
+  readonly reply: ModelReply
+  readonly step: AgentStep
+}
+
+async function takeTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> {
+  return takeEarlierTurn(input.scope, turn) ?? (await takeNewTurn(input, turn))
+}
+
+/** The turn as an earlier process kept it. */
+function takeEarlierTurn(
+  scope: TaskScope,
+  { iterationIndex, turn, conversation }: Turn,
+): TurnEnd | undefined {
+  const { log, identity, run } = scope
+  const kept = log.find(
+    'model_turn',
+    identity.attempt,
+    (step) => step.iterationIndex === iterationIndex,
   )
-  const step = stepAfter(reply, turn)
-  const used = tokensOfCall(reply.usage)
-  totals.tokens = addTokens([totals.tokens, used])
-  totals.llmLatencyMs += latencyMs
-  totals.iterations += 1
-  emit({
-    type: 'llm_iteration_completed',
-    ...turnIdentity,
-    ...responseOf(reply, step),
-    inputTokens: Math.max(0, used.inputTokens),
-    outputTokens: Math.max(0, used.outputTokens),
-    latencyMs,
+  if (kept === undefined) return undefined
+  const { reply, directiveIds } = kept
+  conversation.tell(run.directives.byId(directiveIds))
+  return { reply, step: stepAfter(reply, turn) }
+}
+
+async function takeNewTurn(
+  { scope, models }: AgentLoopInput,
+  { iterationIndex, turn, tools, conversation }: Turn,
+): Promise<TurnEnd> {
+  const { task, totals } = scope
+  const directiveIds: string[] = []
+  const tell = (): void => {
+    directiveIds.push(...tellDirectives(scope, conversation, iterationIndex))
+  }
+  tell()
+  const { reply, latencyMs, cost, model } = await askModel(scope, models, {
+    iterationIndex,
+    messages: conversation.messages,
+    tools,
+    toolChoice: turn === 'final' ? 'none' : 'auto',
+    beforeRetry: tell,
+    ...(task.outputReader === undefined
+      ? {}
+      : { output: { name: task.outputReader.name, schema: task.outputReader.schema } }),
   })
-  emitMetrics(scope, totals)
+  const step = stepAfter(reply, turn)
+  totals.addModelCall({ usage: reply.usage, cost, latencyMs })
+  await scope.commit(
+    {
+      kind: 'model_turn',
+      iterationIndex,
+      reply,
+      latencyMs,
+      ...(cost === undefined ? {} : { cost }),
+      directiveIds,
+    },
+    turnCompleted(scope, { iterationIndex, model, reply, step, latencyMs, cost }),
+  )
+  emitMetrics(scope)
   return { reply, step }
 }
 
-function responseOf(
-  reply: ModelReply,
-  step: AgentStep,
-): Pick<RunEventOf<'llm_iteration_completed'>, 'responseType' | 'responseText' | 'toolRequests'> {
-  const text = reply.text === '' ? {} : { responseText: reply.text }
-  if (step.kind === 'answer') return { responseType: 'FINAL_ANSWER', ...text }
-  return { responseType: 'TOOL_CALLS', ...text, toolRequests: step.calls.map(toWireCall) }
-}
-
-function emitMetrics(scope: TaskScope, totals: LoopTotals): void {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
-  scope.emit({
-    type: 'metrics_snapshot',
-    agentRole,
-    taskIndex,
-    taskName,
-    attempt,
-    inputTokens: Math.max(0, totals.tokens.inputTokens),
-    outputTokens: Math.max(0, totals.tokens.outputTokens),
-    llmLatencyMs: totals.llmLatencyMs,
-    toolExecutionTimeMs: totals.toolExecutionTimeMs,
-    iterationCount: totals.iterations,
-  })
-}
-
-function toWireCall(call: ToolCall): { name: string; arguments: string } {
-  return { name: call.name, arguments: call.arguments }
-}
-
-type WireMessage = RunEventOf<'llm_iteration_started'>['messages'][number]
-
-function toWireMessage(message: Message): WireMessage {
-  return {
-    role: message.role,
-    content: message.content,
-    toolCalls: message.role === 'assistant' ? message.toolCalls.map(toWireCall) : null,
-    toolName: message.role === 'tool' ? message.toolName : null,
+/** Brings the directives that wait for this task into the conversation; returns their ids. */
+function tellDirectives(
+  scope: TaskScope,
+  conversation: Conversation,
+  iterationIndex: number,
+): readonly string[] {
+  const { run, task, identity } = scope
+  const { agentRole, taskName, taskIndex, attempt } = identity
+  const target = { ...identity, baseName: task.name }
+  const directives = run.directives.next(target, run.clock.now())
+  conversation.tell(directives)
+  const ids = directives.map(({ id }) => id)
+  run.directives.markReached(target, ids)
+  for (const directiveId of ids) {
+    const deliveredAt = isoNow(run.clock)
+    scope.emit({
+      type: 'directive_delivered',
+      directiveId,
+      agentRole,
+      taskName,
+      taskIndex,
+      attempt,
+      iterationIndex,
+      deliveredAt,
+    })
   }
+  return ids
+}
+
+type Reading =
+  | { readonly ok: true; readonly value: Pick<Answer, 'output' | 'structured'> }
+  | { readonly ok: false; readonly problem: string }
+
+/** Reads an answer by the schema of its task; one that does not fit may be corrected so many times. */
+async function readAnswer(
+  { task }: TaskScope,
+  text: string,
+  corrections: number,
+): Promise<Reading> {
+  if (task.outputReader === undefined) return { ok: true, value: { output: text } }
+  const reading = await task.outputReader.read(text)
+  if (reading.ok) {
+    const { value } = reading
+    return { ok: true, value: { output: outputText(value), structured: value } }
+  }
+  if (corrections < task.outputRetries) return reading
+  throw new TuttiError(
+    'OUTPUT_INVALID',
+    `The answer of task "${task.name}" does not fit its schema after ${corrections} corrections: ${reading.problem}`,
+    { retryable: true, details: { problem: reading.problem, answer: text } },
+  )
+}
+
+/** A value of a schema as the text that later tasks are given. */
+export function outputText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

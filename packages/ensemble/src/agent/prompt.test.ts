@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { agent } from '../agent.ts'
 import { task } from '../task.ts'
-import { contextText, firstMessages, renderTask } from './prompt.ts'
+import { directiveText } from '../steering/directives.ts'
+import { contextText, firstMessages, renderTask, type PromptParts } from './prompt.ts'
 
 const writer = agent({ role: 'Writer', goal: 'Write clearly', background: 'You wrote ten books.' })
 const text = { description: 'Write about jazz', expectedOutput: 'One page' }
@@ -14,56 +15,88 @@ const research = {
 }
 const dates = { ...research, taskName: 'dates', agentRole: 'Historian', output: '1917' }
 
-describe('the first messages of a task', () => {
-  it('are who the agent is, then what it is asked, its sections in order', () => {
-    expect(firstMessages(writer, text, [research, dates])).toEqual([
-      {
-        role: 'system',
-        content: [
-          'You are Writer.',
-          'You wrote ten books.',
-          'Your personal goal is: Write clearly',
-          'Work until the task is done, then answer with the final result only, complete in itself.',
-        ].join('\n'),
-      },
-      {
-        role: 'user',
-        content: [
-          '## Context from Previous Tasks',
-          '### Researcher: Research jazz',
-          'It began in New Orleans.',
-          '---',
-          '### Historian: Research jazz',
-          '1917',
-          '---',
-          '',
-          '## Task',
-          'Write about jazz',
-          '',
-          '## Expected Output',
-          'One page',
-        ].join('\n'),
-      },
+/** The first messages of a task with these parts, and nothing in the others. */
+function messages(parts: Partial<PromptParts> = {}): readonly string[] {
+  return firstMessages({
+    agent: writer,
+    text,
+    context: [],
+    notes: { memories: [] },
+    attempt: 1,
+    revision: undefined,
+    directives: [],
+    outputFormat: undefined,
+    ...parts,
+  }).map(({ content }) => content)
+}
+
+const memories = [
+  { scope: 'facts', text: 'Jazz is old' },
+  { scope: 'style', text: 'Be brief' },
+]
+const urgent = { id: 'd', content: 'Mention Coltrane', priority: 'NORMAL', createdAt: 0 } as const
+
+describe('[L22] the first messages of a task', () => {
+  it('are who the agent is, then what it is asked', () => {
+    expect(messages()).toEqual([
+      [
+        'You are Writer.',
+        'You wrote ten books.',
+        'Your personal goal is: Write clearly',
+        'Work until the task is done, then answer with the final result only, complete in itself.',
+      ].join('\n'),
+      '## Task\nWrite about jazz\n\n## Expected Output\nOne page',
     ])
   })
 
-  it('have no context section without context, and no background line without background', () => {
-    const [system, user] = firstMessages(agent({ role: 'Writer', goal: 'Write' }), text, [])
-    expect(user?.content).toBe('## Task\nWrite about jazz\n\n## Expected Output\nOne page')
-    expect(system?.content.split('\n')).toEqual([
+  it('have every section in its place', () => {
+    const [, user] = messages({
+      context: [research, dates],
+      notes: { memories, improvement: 'Suggestions:\n- Be bold' },
+      attempt: 3,
+      revision: { feedback: 'Too dry', output: 'Jazz is a style.' },
+      directives: [urgent],
+      outputFormat: 'JSON only',
+    })
+    expect(user).toBe(
+      [
+        '## Memory: facts\nJazz is old',
+        '## Memory: style\nBe brief',
+        '## Context from Previous Tasks\n### Researcher: Research jazz\nIt began in New Orleans.\n---\n' +
+          '### Historian: Research jazz\n1917\n---',
+        '## Task Improvement Notes\nSuggestions:\n- Be bold',
+        '## Revision Instructions (Attempt 3)\nA reviewer sent your last answer back: Too dry\n\n' +
+          'Your last answer was:\nJazz is a style.',
+        `## Active Directives\n${directiveText([urgent])}`,
+        '## Task\nWrite about jazz',
+        '## Expected Output\nOne page',
+        '## Output Format\nJSON only',
+      ].join('\n\n'),
+    )
+  })
+
+  it('have no line for a background that is not there, and one for the form of the answer', () => {
+    const plain = agent({ role: 'Writer', goal: 'Write', responseFormat: 'a haiku' })
+    expect(messages({ agent: plain })[0]?.split('\n')).toEqual([
       'You are Writer.',
       'Your personal goal is: Write',
       expect.stringContaining('final result only'),
+      'Put your answer in this form: a haiku',
     ])
+  })
+
+  it('say of a revision without a reason that it was not accepted', () => {
+    const [, user] = messages({ revision: { feedback: ' ', output: 'Jazz.' } })
+    expect(user).toContain('back: It was not accepted.\n')
   })
 })
 
-it('contextText of nothing is empty', () => {
+it('[L22] the context of no task is empty', () => {
   expect(contextText([])).toBe('')
 })
 
-describe('renderTask', () => {
-  it('puts the inputs into both texts and changes nothing of the task', () => {
+describe('[L22] the texts of a task', () => {
+  it('have the inputs of the run, and the task stays as it is', () => {
     const made = task({ description: 'Write about {topic}', expectedOutput: '{pages} pages' })
     expect(renderTask(made, { topic: 'jazz', pages: '3' })).toEqual({
       description: 'Write about jazz',

@@ -1,9 +1,11 @@
 /** Pure: the messages a task begins with. Sections come in the order that AgentEnsemble uses. */
+import { directiveText, type Directive } from '../steering/directives.ts'
 import { renderTemplate, type Inputs } from '../template.ts'
 
-import type { Message } from '../model/chat-model.ts'
-import type { Task } from '../task.ts'
 import type { Agent } from '../agent.ts'
+import type { Message } from '../model/chat-model.ts'
+import type { Revision, TaskNotes } from '../ports/run-step.ts'
+import type { Task } from '../task.ts'
 
 /** Output of an earlier task that a later one builds on. */
 export interface ContextOutput {
@@ -27,15 +29,24 @@ export function renderTask(task: Task, inputs: Inputs): TaskText {
   }
 }
 
+/** Everything that a first prompt is made of. */
+export interface PromptParts {
+  readonly agent: Agent
+  readonly text: TaskText
+  readonly context: readonly ContextOutput[]
+  readonly notes: TaskNotes
+  readonly attempt: number
+  readonly revision: Revision | undefined
+  readonly directives: readonly Directive[]
+  /** How the answer must be put, when the task declares a schema. */
+  readonly outputFormat: string | undefined
+}
+
 /** The system and the user message of a task. */
-export function firstMessages(
-  agent: Agent,
-  text: TaskText,
-  context: readonly ContextOutput[],
-): readonly Message[] {
+export function firstMessages(parts: PromptParts): readonly Message[] {
   return [
-    { role: 'system', content: systemPrompt(agent) },
-    { role: 'user', content: userPrompt(text, context) },
+    { role: 'system', content: systemPrompt(parts.agent) },
+    { role: 'user', content: userPrompt(parts) },
   ]
 }
 
@@ -44,21 +55,43 @@ export const FINAL_ANSWER_REQUEST =
   'You have reached the limit of steps for this task and can call no more tools. ' +
   'Give your best final answer now, from what you have learned so far.'
 
-function systemPrompt({ role, goal, background }: Agent): string {
+/** The message that brings directives into a conversation that has begun. */
+export function directiveMessage(directives: readonly Directive[]): Message {
+  return { role: 'user', content: section('Active Directives', directiveText(directives)) }
+}
+
+function systemPrompt({ role, goal, background, responseFormat }: Agent): string {
   return [
     `You are ${role}.`,
     ...(background === undefined ? [] : [background]),
     `Your personal goal is: ${goal}`,
     'Work until the task is done, then answer with the final result only, complete in itself.',
+    ...(responseFormat === undefined ? [] : [`Put your answer in this form: ${responseFormat}`]),
   ].join('\n')
 }
 
-function userPrompt(text: TaskText, context: readonly ContextOutput[]): string {
-  return [
-    ...(context.length === 0 ? [] : [section('Context from Previous Tasks', contextText(context))]),
+function userPrompt(parts: PromptParts): string {
+  const { text, context, notes, revision, attempt, directives, outputFormat } = parts
+  const sections: readonly (string | undefined)[] = [
+    ...notes.memories.map((memory) => section(`Memory: ${memory.scope}`, memory.text)),
+    context.length === 0 ? undefined : section('Context from Previous Tasks', contextText(context)),
+    notes.improvement === undefined
+      ? undefined
+      : section('Task Improvement Notes', notes.improvement),
+    revision === undefined
+      ? undefined
+      : section(`Revision Instructions (Attempt ${attempt})`, revisionText(revision)),
+    directives.length === 0 ? undefined : section('Active Directives', directiveText(directives)),
     section('Task', text.description),
     section('Expected Output', text.expectedOutput),
-  ].join('\n\n')
+    outputFormat === undefined ? undefined : section('Output Format', outputFormat),
+  ]
+  return sections.filter((part) => part !== undefined).join('\n\n')
+}
+
+function revisionText({ feedback, output }: Revision): string {
+  const why = feedback.trim() === '' ? 'It was not accepted.' : feedback
+  return `A reviewer sent your last answer back: ${why}\n\nYour last answer was:\n${output}`
 }
 
 function section(title: string, body: string): string {

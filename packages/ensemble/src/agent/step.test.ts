@@ -28,6 +28,14 @@ describe('the step after a reply', () => {
   })
 })
 
+it('[L11] calls of one turn have ids of their own, also when the model gave them the same', () => {
+  const ids = ['a', 'a', 'b', '', 'a#2', 'a', '']
+  const toolCalls = ids.map((id) => ({ ...call, id }))
+  const step = stepAfter({ text: '', toolCalls }, 'open')
+  const given = step.kind === 'call_tools' ? step.calls.map(({ id }) => id) : []
+  expect(given).toEqual(['a', 'a#2', 'b', '', 'a#2#2', 'a#3', '#2'])
+})
+
 describe('[L4] the kind of a turn', () => {
   it.each([
     [0, 1, 'open'],

@@ -16,7 +16,18 @@ export type TurnKind = 'open' | 'final'
  */
 export function stepAfter(reply: ModelReply, turn: TurnKind): AgentStep {
   if (turn === 'final' || reply.toolCalls.length === 0) return { kind: 'answer', text: reply.text }
-  return { kind: 'call_tools', calls: reply.toolCalls }
+  return { kind: 'call_tools', calls: withOwnIds(reply.toolCalls) }
+}
+
+/** Calls that share an id, as some models give them, with a number behind it: keys and results go by it. */
+function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+  const taken = new Set<string>()
+  return calls.map((call) => {
+    let id = call.id
+    for (let number = 2; taken.has(id); number += 1) id = `${call.id}#${number}`
+    taken.add(id)
+    return id === call.id ? call : { ...call, id }
+  })
 }
 
 /** The kind of the turn with this 0-based index: after `maxIterations` open turns comes the final one. */

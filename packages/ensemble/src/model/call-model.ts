@@ -1,5 +1,8 @@
 /** One model call: reads the stream to its reply, reports text as it comes, and keeps time. */
-import { CANCEL_GRACE_MS, TuttiError, type Clock } from '@tutti/core'
+import { TuttiError, type Clock } from '@tutti/core'
+
+import { stoppedError } from '../run/stopped-error.ts'
+import { untilStopped } from '../run/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 
@@ -21,7 +24,7 @@ export interface ModelCallResult {
  * Calls `model` once. When the signal aborts it waits for the call to stop, at most `CANCEL_GRACE_MS`; a
  * model that goes on after that is abandoned, and the error says so.
  *
- * @throws {TuttiError} MODEL_FAILED when the call fails, CANCELLED when the signal aborted it.
+ * @throws {TuttiError} MODEL_FAILED when the call fails; when the signal aborted it, why.
  */
 export async function callModel(
   model: ChatModel,
@@ -30,41 +33,19 @@ export async function callModel(
 ): Promise<ModelCallResult> {
   const { signal, clock } = options
   const startedAt = clock.elapsed()
+  let isAbandoned = true
   try {
     signal.throwIfAborted()
-    const reading = readReply(model.stream(request, { signal }), options)
-    const reply = await orAbandoned(reading, options)
+    const reading = readReply(model.stream(request, { signal }), options).finally(() => {
+      isAbandoned = false
+    })
+    const reply = await untilStopped(reading, { signal, clock, what: 'Model call' })
     return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
   } catch (error) {
-    if (TuttiError.isInstance(error) && error.code === 'CANCELLED') throw error
-    if (signal.aborted)
-      throw new TuttiError('CANCELLED', 'Model call was cancelled', { cause: error })
-    throw TuttiError.from(error, 'MODEL_FAILED')
+    if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
+    if (isAbandoned && TuttiError.isInstance(error)) throw error
+    throw stoppedError(signal, 'Model call', { cause: error })
   }
-}
-
-/** What `reading` comes to; rejects when it has not stopped so long after the signal aborted. */
-function orAbandoned(
-  reading: Promise<ModelReply>,
-  { signal, clock }: CallModelOptions,
-): Promise<ModelReply> {
-  return new Promise((resolve, reject) => {
-    let stopGrace: (() => void) | undefined
-    const onAbort = (): void => {
-      stopGrace = clock.after(CANCEL_GRACE_MS, () => {
-        const message = 'Model call was abandoned: it ignored its signal'
-        reject(new TuttiError('CANCELLED', message))
-      })
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    // A model may have begun, and the signal aborted, before there was a listener.
-    if (signal.aborted) onAbort()
-    const done = (): void => {
-      signal.removeEventListener('abort', onAbort)
-      stopGrace?.()
-    }
-    reading.finally(done).then(resolve, reject)
-  })
 }
 
 async function readReply(

@@ -10,6 +10,8 @@ export interface ChatModel {
   readonly provider: string
   /** The provider's name of the model. */
   readonly name: string
+  /** Whether it keeps to {@link ModelRequest.output} itself. @default false */
+  readonly structuredOutput?: boolean
   /**
    * Makes one call. Yields any number of `text` chunks as they are written, then exactly one
    * `reply`, the last chunk, which holds the whole answer. Throws when the call fails, with
@@ -25,6 +27,16 @@ export interface ModelRequest {
   readonly tools: readonly ToolSpecification[]
   /** `none` asks for an answer in text although there are tools. */
   readonly toolChoice: 'auto' | 'none'
+  /** The form of the answer; sent only to a model that says it keeps to it. */
+  readonly output?: OutputFormat
+}
+
+/** What an answer must be: JSON of a schema. */
+export interface OutputFormat {
+  /** A short name in `a-z`, `0-9` and `_`, as providers ask for. */
+  readonly name: string
+  /** JSON Schema of the answer: the task author's own object. */
+  readonly schema: object
 }
 
 /** Surroundings of one call. */
@@ -60,6 +72,16 @@ export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: string
   readonly toolCalls: readonly ToolCall[]
+  /** The reply's own {@link ModelReply.providerContent}, given back. */
+  readonly providerContent?: ProviderContent
+}
+
+/** What a provider wants to see again of its reply, such as signed thinking. */
+export interface ProviderContent {
+  /** {@link ChatModel.provider} that made it; others ignore it. */
+  readonly provider: string
+  /** Anything that survives JSON. */
+  readonly content: unknown
 }
 
 /** The result of one tool call, told to the model. */
@@ -82,10 +104,14 @@ export interface ModelReply {
   readonly toolCalls: readonly ToolCall[]
   /** Tokens used, when the provider says. */
   readonly usage?: ModelUsage
+  /** What the provider wants to see again in the next call, beyond text and tool calls. */
+  readonly providerContent?: ProviderContent
 }
 
 /** Tokens of one call. */
 export interface ModelUsage {
   readonly inputTokens: number
   readonly outputTokens: number
+  /** Those of `inputTokens` that were read from the provider's cache, when it says. */
+  readonly cachedInputTokens?: number
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { listenerJournal, type TaskCheckpoint } from './run-journal.ts'
+import { listenerJournal } from './run-journal.ts'
 
+import type { RunStep } from './run-step.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 const event: RunEvent = {
@@ -12,15 +13,7 @@ const event: RunEvent = {
   skippedAt: '2026-01-01T00:00:00Z',
   reason: 'The run was cancelled',
 }
-const checkpoint: TaskCheckpoint = {
-  taskName: 'a',
-  attempt: 1,
-  output: 'done',
-  inputTokens: 1,
-  outputTokens: 1,
-  toolCallCount: 0,
-  durationMs: 1,
-}
+const step: RunStep = { kind: 'task_skipped', taskName: 'a', runMs: 0 }
 
 describe('[E8] the journal of a listener', () => {
   it('tells it of every event, at once and in order', async () => {
@@ -28,9 +21,15 @@ describe('[E8] the journal of a listener', () => {
     const journal = listenerJournal(onEvent, vi.fn<() => void>())
     journal.emit(event)
     expect(onEvent).toHaveBeenCalledTimes(1)
-    const committing = journal.commit(event, checkpoint)
+    const committing = journal.commit(step, event)
     expect(onEvent).toHaveBeenCalledTimes(2)
     await expect(committing).resolves.toBeUndefined()
+  })
+
+  it('tells it of no step that has no event', async () => {
+    const onEvent = vi.fn<(told: RunEvent) => void>()
+    await listenerJournal(onEvent, vi.fn<() => void>()).commit(step)
+    expect(onEvent).not.toHaveBeenCalled()
   })
 
   it('passes on what the listener throws, and goes on', async () => {
@@ -40,7 +39,7 @@ describe('[E8] the journal of a listener', () => {
       throw error
     }, onError)
     journal.emit(event)
-    await expect(journal.commit(event, checkpoint)).resolves.toBeUndefined()
+    await expect(journal.commit(step, event)).resolves.toBeUndefined()
     expect(onError.mock.calls).toEqual([[error], [error]])
   })
 

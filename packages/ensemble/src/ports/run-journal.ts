@@ -2,30 +2,22 @@
  * The journal port: where the engine writes what happens. A durable journal puts it in a store
  * (`@tutti/runs`); without one, a run in process only tells its listener.
  */
+import type { RunStep } from './run-step.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** Takes the ordered events of one run and makes checkpoints durable. */
+/** Takes the ordered events of one run and the steps that it need not repeat. */
 export interface RunJournal {
-  /** Takes the next event. Returns at once and never throws. */
-  emit(event: RunEvent): void
   /**
-   * Takes the next event together with the state it leaves. Resolves when both are durable, in one
-   * piece; the engine goes no further before. Rejects when this run may write nothing more.
+   * Takes the next event, and the step that it tells of. Returns at once and never throws. Both become
+   * durable in one piece, after all that was taken before.
    */
-  commit(event: RunEvent, checkpoint: TaskCheckpoint): Promise<void>
-}
-
-/** What must survive of a finished task so that it is never run again. */
-export interface TaskCheckpoint {
-  readonly taskName: string
-  readonly attempt: number
-  /** The text that later tasks are given. */
-  readonly output: string
-  /** Tokens read and written, -1 when a provider did not say. */
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly toolCallCount: number
-  readonly durationMs: number
+  emit(event: RunEvent, step?: RunStep): void
+  /**
+   * Takes the next step, and the event that tells of it. Resolves when both, and all that was taken
+   * before, are durable; the engine goes no further before. Rejects when this run may write nothing
+   * more.
+   */
+  commit(step: RunStep, event?: RunEvent): Promise<void>
 }
 
 /**
@@ -46,8 +38,8 @@ export function listenerJournal(
   }
   return {
     emit,
-    commit(event) {
-      emit(event)
+    commit(_, event) {
+      if (event !== undefined) emit(event)
       return Promise.resolve()
     },
   }

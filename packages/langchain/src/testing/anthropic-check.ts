@@ -1,5 +1,6 @@
 /** Pure: what Anthropic would refuse in a request, in its own words. */
-import { fieldsOf, itemsOf } from './pieces.ts'
+import { fieldsOf, itemsOf, signatureOf } from './pieces.ts'
+import { findClosedProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
 
@@ -20,7 +21,9 @@ export function findAnthropicProblem(request: StubRequest): StubFailure | undefi
       : undefined) ??
     findParameterProblem(body) ??
     findToolProblem(body) ??
-    findMessageProblem(itemsOf(body['messages']))
+    findOutputProblem(body) ??
+    findMessageProblem(itemsOf(body['messages'])) ??
+    findThinkingProblem(body)
   return message === undefined ? undefined : { status: 400, message }
 }
 
@@ -52,6 +55,33 @@ function findToolProblem(body: Fields): string | undefined {
   return usesTools
     ? 'Requests which have `tool_use` or `tool_result` blocks in messages must define tools.'
     : undefined
+}
+
+function findOutputProblem(body: Fields): string | undefined {
+  const { type, schema } = fieldsOf(fieldsOf(body['output_config'])['format'])
+  return type === 'json_schema' ? findClosedProblem(schema) : undefined
+}
+
+/** A model that thinks must see its thoughts before its calls, the way it wrote them. */
+function findThinkingProblem({ thinking, messages }: Fields): string | undefined {
+  const all = itemsOf(messages)
+  for (const [index, message] of all.entries()) {
+    const at = `messages.${index}.content.0`
+    const blocks = blocksOf(message)
+    const forged = blocks.find(
+      (block) =>
+        block['type'] === 'thinking' &&
+        block['signature'] !== signatureOf(String(block['thinking'])),
+    )
+    if (forged !== undefined) return `${at}: Invalid \`signature\` in \`thinking\` block`
+    const isLast = !all.slice(index + 1).some(({ role }) => role === 'assistant')
+    const calls = blocks.some(({ type }) => type === 'tool_use')
+    const starts = ['thinking', 'redacted_thinking'].includes(String(blocks[0]?.['type']))
+    if (fieldsOf(thinking)['type'] === 'enabled' && isLast && calls && !starts) {
+      return `${at}.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${String(blocks[0]?.['type'])}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block.`
+    }
+  }
+  return undefined
 }
 
 function findMessageProblem(messages: readonly Fields[]): string | undefined {

@@ -4,7 +4,7 @@
  * @see https://docs.anthropic.com/en/docs/build-with-claude/streaming
  */
 import { findAnthropicProblem } from './anthropic-check.ts'
-import { argumentPieces, usageOf, wordsOf } from './pieces.ts'
+import { argumentPieces, signatureOf, usageOf, wordsOf } from './pieces.ts'
 import {
   startStub,
   type ProviderStub,
@@ -58,13 +58,14 @@ function events(
   reply: StubReply,
   { request, call }: WireContext,
 ): { readonly head: string; readonly tail: string } {
-  const { inputTokens, outputTokens } = usageOf(reply, request.body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, request.body)
   const { toolCalls = [] } = reply
-  // NOTE: as the service does, the start already counts a token, and the last count is of all.
+  // NOTE: as the service does, the start already counts a token, and the last count is of all; what
+  // the cache gave is no part of the input.
   const usage = {
-    input_tokens: inputTokens,
+    input_tokens: inputTokens - cachedInputTokens,
     cache_creation_input_tokens: 0,
-    cache_read_input_tokens: 0,
+    cache_read_input_tokens: cachedInputTokens,
     output_tokens: Math.min(1, outputTokens),
   }
   const spoken = spokenBlocks(reply)
@@ -114,14 +115,17 @@ interface BlockEvents {
   readonly close: string
 }
 
-function spokenBlocks({ reasoning = '', text = '' }: StubReply): readonly Block[] {
+function spokenBlocks(reply: StubReply): readonly Block[] {
+  const { reasoning = '', redactedReasoning: data, text = '' } = reply
   const thinking = wordsOf(reasoning).map((piece) => ({ type: 'thinking_delta', thinking: piece }))
-  const signature = { type: 'signature_delta', signature: 'c3R1Yg==' }
+  const signature = { type: 'signature_delta', signature: signatureOf(reasoning) }
   const texts = wordsOf(text).map((piece) => ({ type: 'text_delta', text: piece }))
+  const thought = { type: 'thinking', thinking: '', signature: '' }
   return [
-    { start: { type: 'thinking', thinking: '', signature: '' }, deltas: [...thinking, signature] },
-    { start: { type: 'text', text: '' }, deltas: texts },
-  ].filter((_block, index) => (index === 0 ? thinking : texts).length > 0)
+    ...(thinking.length > 0 ? [{ start: thought, deltas: [...thinking, signature] }] : []),
+    ...(data === undefined ? [] : [{ start: { type: 'redacted_thinking', data }, deltas: [] }]),
+    ...(texts.length > 0 ? [{ start: { type: 'text', text: '' }, deltas: texts }] : []),
+  ]
 }
 
 function toolBlock(toolCall: StubToolCall, id: string): Block {

@@ -1,5 +1,7 @@
 /** Pure: what OpenAI would refuse in a request, in its own words. */
 import { fieldsOf, itemsOf } from './pieces.ts'
+import { findResponsesProblem } from './responses-check.ts'
+import { findFormatProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
 
@@ -11,18 +13,31 @@ const MAX_ID_LENGTH = 40
 /** The failure that a request is answered with, or undefined when there is nothing wrong with it. */
 export function findOpenaiProblem(request: StubRequest): StubFailure | undefined {
   const { method, path, headers, body } = request
-  if (method !== 'POST' || !/^\/[^?]*\/chat\/completions(\?|$)/.test(path)) {
+  const chat = /^\/[^?]*\/chat\/completions(\?|$)/.test(path)
+  if (method !== 'POST' || !(chat || isResponsesPath(path))) {
     return { status: 404, message: `Invalid URL (${method} ${path})` }
   }
   // NOTE: `api-key` is how Azure takes it, on the same wire.
   if (!/^Bearer \S+$/.test(headers['authorization'] ?? '') && headers['api-key'] === undefined) {
     return { status: 401, message: "You didn't provide an API key." }
   }
-  const message =
+  const message = chat ? findChatProblem(body) : findResponsesProblem(body)
+  return message === undefined ? undefined : { status: 400, message }
+}
+
+/** Whether a path is that of the Responses API. */
+export function isResponsesPath(path: string): boolean {
+  return /^\/[^?]*\/responses(\?|$)/.test(path)
+}
+
+function findChatProblem(body: StubRequest['body']): string | undefined {
+  const { type, json_schema: asked } = fieldsOf(body['response_format'])
+  return (
     findParameterProblem(body) ??
     findToolProblem(body) ??
+    (type === 'json_schema' ? findFormatProblem(fieldsOf(asked)) : undefined) ??
     findMessageProblem(itemsOf(body['messages']))
-  return message === undefined ? undefined : { status: 400, message }
+  )
 }
 
 function findParameterProblem(body: StubRequest['body']): string | undefined {

@@ -1,9 +1,9 @@
 /**
- * OpenAI's chat completions, streaming, as the service speaks it.
+ * OpenAI's chat completions, streaming, as the service speaks it; its Responses API is beside it.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
-import { findOpenaiProblem } from './openai-check.ts'
+import { findOpenaiProblem, isResponsesPath } from './openai-check.ts'
 import { argumentPieces, fieldsOf, usageOf, wordsOf } from './pieces.ts'
 import {
   startStub,
@@ -15,6 +15,7 @@ import {
   type StubScript,
   type WireContext,
 } from './provider-stub.ts'
+import { responsesError, responsesEvents } from './responses-events.ts'
 
 /** Starts a stub of OpenAI; its base URL ends in `/v1`. Any key is accepted, none is refused. */
 export function openaiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
@@ -28,11 +29,21 @@ const WIRE: ProviderWire = {
     JSON.stringify({
       error: { message, type: type ?? typeOf(status), param: null, code: code ?? null },
     }),
-  events,
-  overloadEvent: () =>
-    data({
-      error: { message: 'The server had an error', type: 'server_error', param: null, code: null },
-    }),
+  events: (reply, context) =>
+    isResponsesPath(context.request.path)
+      ? responsesEvents(reply, context)
+      : events(reply, context),
+  overloadEvent: ({ path }) =>
+    isResponsesPath(path)
+      ? responsesError()
+      : data({
+          error: {
+            message: 'The server had an error',
+            type: 'server_error',
+            param: null,
+            code: null,
+          },
+        }),
 }
 
 /** The class OpenAI gives to failures of a status. */
@@ -94,12 +105,12 @@ function toolCallDeltas({ toolCalls = [] }: StubReply, call: number): readonly o
 }
 
 function wireUsage(reply: StubReply, body: object): object {
-  const { inputTokens, outputTokens } = usageOf(reply, body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, body)
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
-    prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedInputTokens, audio_tokens: 0 },
     completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
   }
 }

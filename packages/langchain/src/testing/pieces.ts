@@ -30,6 +30,11 @@ export function usageOf(reply: StubReply, body: object): ModelUsage {
   )
 }
 
+/** What a stub signs a thought with: other for each text, so that a changed thought is found out. */
+export function signatureOf(thought: string): string {
+  return Buffer.from(`signed:${thought}`).toString('base64')
+}
+
 /** The fields of `value`; none when it is no object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}

@@ -17,6 +17,8 @@ export interface StubReply {
   readonly usage?: ModelUsage
   /** What the model thinks aloud before it answers; no part of the text. @default '' */
   readonly reasoning?: string
+  /** A thought that Anthropic gives only encrypted, after the open ones. @default none */
+  readonly redactedReasoning?: string
   /**
    * How the stream ends: `complete` as the provider ends it, `drop` with the connection torn down,
    * `truncate` with a clean end in the middle, `error` with the provider's overload event, `hang` not
@@ -97,7 +99,7 @@ export interface ProviderWire {
   /** The events of an answer as text: up to the end of its text, and the rest. */
   events(reply: StubReply, context: WireContext): { readonly head: string; readonly tail: string }
   /** The event that tells of overload in the middle of a stream. */
-  overloadEvent(): string
+  overloadEvent(request: StubRequest): string
 }
 
 /** What an answer's events depend on. */
@@ -212,7 +214,8 @@ async function sendReply(
   const { ending = 'complete' } = reply
   const { head, tail } = wire.events(reply, context)
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
-  const end = ending === 'complete' ? tail : ending === 'error' ? wire.overloadEvent() : ''
+  const end =
+    ending === 'complete' ? tail : ending === 'error' ? wire.overloadEvent(context.request) : ''
   await write(response, Buffer.from(head + end), bytesPerWrite)
   if (ending === 'drop') response.destroy()
   else if (ending !== 'hang') response.end()

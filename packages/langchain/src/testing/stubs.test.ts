@@ -66,6 +66,53 @@ const OPENAI_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
   ],
 ]
 
+const RESPONSES_BODY = { model: 'm', stream: true, input: [USER] }
+const format = (json_schema: object): Partial<Sent> => {
+  return { body: { ...OPENAI.body, response_format: { type: 'json_schema', json_schema } } }
+}
+const responses = (change: object): Partial<Sent> => {
+  return { path: '/responses', body: { ...RESPONSES_BODY, ...change } }
+}
+const CLOSED = { type: 'object', properties: {}, required: [], additionalProperties: false }
+const REASONING = { type: 'reasoning', id: 'rs_1', summary: [] }
+const CALLED = { type: 'function_call', id: 'fc_1r_0', call_id: 'a', name: 'f', arguments: '{}' }
+const OUTPUT = { type: 'function_call_output', call_id: 'a', output: 'ok' }
+const ITEMS = [USER, REASONING, CALLED, OUTPUT]
+
+const OPENAI_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
+  [400, 'json_schema.name', format({ name: 'a b', schema: CLOSED })],
+  [400, 'of \'type: \\"object', format({ name: 'a', schema: { type: 'array' } })],
+  [400, 'false', format({ name: 'a', schema: { type: 'object' }, strict: true })],
+  [
+    400,
+    'every key',
+    format({ name: 'a', schema: { ...CLOSED, properties: { x: {} } }, strict: true }),
+  ],
+  [
+    400,
+    'not permitted',
+    format({
+      name: 'a',
+      schema: { ...CLOSED, properties: { x: { minLength: 1 } }, required: ['x'] },
+      strict: true,
+    }),
+  ],
+  [400, 'model parameter', responses({ model: undefined })],
+  [400, 'only streams', responses({ stream: false })],
+  [400, "'input'", responses({ input: [] })],
+  [400, 'only allowed when', responses({ tool_choice: 'none' })],
+  [400, 'tools[0]', responses({ tools: [{ type: 'function' }] })],
+  [400, 'response_format', responses({ text: { format: { type: 'json_schema', name: 'a' } } })],
+  [400, 'required following item', responses({ input: [USER, REASONING] })],
+  [400, "required 'reasoning' item", responses({ input: [USER, CALLED, OUTPUT] })],
+  [400, 'No tool output', responses({ input: [USER, REASONING, CALLED] })],
+  [400, 'No tool call found', responses({ input: [USER, OUTPUT] })],
+  [400, 'not found', responses({ input: [USER, { ...REASONING, id: 'other' }, CALLED, OUTPUT] })],
+  [200, 'response.completed', responses({ input: ITEMS })],
+  [200, 'DONE', format({ name: 'a', schema: CLOSED, strict: true })],
+  [200, 'DONE', format({ name: 'a', schema: { type: 'object' }, strict: false })],
+]
+
 const USE = { type: 'tool_use', id: 'a', name: 'f', input: {} }
 const RESULT = { type: 'tool_result', tool_use_id: 'a', content: 'ok' }
 const TOOLS = [{ name: 'f', input_schema: { type: 'object' } }]
@@ -108,7 +155,36 @@ const ANTHROPIC_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] 
   [400, 'valid dictionary', using(USER, { role: 'assistant', content: [{ ...USE, input: 'x' }] })],
 ]
 
+const signature = Buffer.from('signed:Hm.').toString('base64')
+const THINKING = { type: 'thinking', thinking: 'Hm.', signature }
+const closed = (schema: object): Partial<Sent> => {
+  const output_config = { format: { type: 'json_schema', schema } }
+  return { body: { ...ANTHROPIC.body, output_config } }
+}
+const thinking = (...content: object[]): Partial<Sent> => {
+  const messages = [USER, { role: 'assistant', content }, { role: 'user', content: [RESULT] }]
+  return { body: { ...ANTHROPIC.body, tools: TOOLS, thinking: { type: 'enabled' }, messages } }
+}
+
+const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
+  [400, 'explicitly set to false', closed({ type: 'object' })],
+  [400, 'explicitly set', closed({ ...CLOSED, properties: { x: { items: { type: 'object' } } } })],
+  [400, "'minimum' is not supported", closed({ type: 'integer', minimum: 0 })],
+  [400, 'other than 0 or 1', closed({ type: 'array', minItems: 2 })],
+  [400, 'but found `tool_use`', thinking(USE)],
+  [400, 'Invalid `signature`', thinking({ ...THINKING, thinking: 'Ha.' }, USE)],
+  [200, 'message_stop', thinking(THINKING, USE)],
+  [200, 'message_stop', thinking({ type: 'redacted_thinking', data: 'x' }, USE)],
+  [200, 'message_stop', closed(CLOSED)],
+]
+
 describe('openai', () => {
+  test.each(OPENAI_FORMS)('%i %s', async (status, message, change) => {
+    await using stub = await openaiStub(['yes'])
+    const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
+    expect([answered, text]).toEqual([status, expect.stringContaining(message)])
+  })
+
   test.each(OPENAI_REFUSALS)('%i %s', async (status, message, change) => {
     await using stub = await openaiStub([])
     const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
@@ -130,6 +206,12 @@ describe('openai', () => {
 })
 
 describe('anthropic', () => {
+  test.each(ANTHROPIC_FORMS)('%i %s', async (status, message, change) => {
+    await using stub = await anthropicStub(['yes'])
+    const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
+    expect([answered, text]).toEqual([status, expect.stringContaining(message)])
+  })
+
   test.each(ANTHROPIC_REFUSALS)('%i %s', async (status, message, change) => {
     await using stub = await anthropicStub([])
     const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })

@@ -39,7 +39,10 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'run_resumed':
       case 'run_cancelling':
       case 'task_skipped':
+      case 'llm_iteration_failed':
       case 'review_decided':
+      case 'review_withdrawn':
+      case 'directive_delivered':
       case 'model_switched':
         return true
       case 'ensemble_started':

@@ -17,6 +17,7 @@ import {
   DelegationStarted,
   FileChanged,
   LlmIterationCompleted,
+  LlmIterationFailed,
   LlmIterationStarted,
   Token,
   ToolCalled,
@@ -32,10 +33,12 @@ import {
 } from './events/run-events.ts'
 import {
   DirectiveActive,
+  DirectiveDelivered,
   ModelSwitchedEvent,
   ReviewDecided,
   ReviewRequested,
   ReviewTimedOut,
+  ReviewWithdrawn,
 } from './events/steering-events.ts'
 import {
   MetricsSnapshot,
@@ -58,6 +61,7 @@ export const RunEvent = Type.Union([
   LlmIterationStarted,
   Token,
   LlmIterationCompleted,
+  LlmIterationFailed,
   ToolProgressed,
   ToolCalled,
   DelegationStarted,
@@ -70,7 +74,9 @@ export const RunEvent = Type.Union([
   ReviewRequested,
   ReviewTimedOut,
   ReviewDecided,
+  ReviewWithdrawn,
   DirectiveActive,
+  DirectiveDelivered,
   FileChanged,
   ModelSwitchedEvent,
   EnsembleCompleted,

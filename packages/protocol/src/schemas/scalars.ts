@@ -21,6 +21,9 @@ export const DurationMs = Type.Integer({ minimum: 0 })
 /** A number of tokens; -1 when the provider gave none (AgentEnsemble's convention). */
 export const TokenCount = Type.Integer({ minimum: -1 })
 
+/** An estimated cost in US dollars, by the prices the server knows. */
+export const CostUsd = Type.Number({ minimum: 0 })
+
 const NON_BLANK = '\\S'
 const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
 const TASK_REFERENCE = '^\\$.'

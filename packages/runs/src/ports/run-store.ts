@@ -5,10 +5,12 @@
  * P1 `create` writes the run and its first event in one piece.
  * P2 `claim` raises the epoch; a write with an older epoch changes nothing and is answered `fenced`.
  * P3 Sequence numbers are given by the store: gapless from 0 in the order of writing.
- * P4 The events of a write and the state that follows from them are kept in one piece.
+ * P4 The events of a write, its steps and the state that follows are kept in one piece.
  * P5 A write that cannot be kept leaves the others of its batch untouched.
+ * P6 A claim gives all steps of its run, in the order of writing; a run that has ended has none.
  */
 import type { NewRun, RunRecord, TaskRecord } from '../run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
 /** Keeps runs and tasks, and takes every write of a run. */
@@ -21,12 +23,14 @@ export interface RunStore {
   create(run: NewRun, firstEvent: RunEvent): Promise<LoggedRunEvent>
   /** Makes the caller the owner of a run that is not finished; undefined for any other. */
   claim(runId: string): Promise<ClaimedRun | undefined>
-  /** Writes the events of several runs at once; one answer a write, in their order. */
+  /** Writes the events and steps of several runs at once; one answer a write, in their order. */
   commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]>
   /** A run, or undefined when there is none of that id. */
   get(runId: string): Promise<RunRecord | undefined>
   /** The tasks of a run, in order; empty before it started. */
   tasks(runId: string): Promise<readonly TaskRecord[]>
+  /** The steps of a run, in order; empty before it began and after it has ended. */
+  steps(runId: string): Promise<readonly RunStep[]>
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage>
   /** Ids of the runs that are not finished, oldest first. */
@@ -59,15 +63,17 @@ export interface RunStorage extends AsyncDisposable {
 /** A run that now belongs to the caller. */
 export interface ClaimedRun {
   readonly run: RunRecord
-  readonly tasks: readonly TaskRecord[]
+  /** What earlier owners need not have repeated, in order; empty when the run has not begun. */
+  readonly steps: readonly RunStep[]
 }
 
-/** The next events of one run. */
+/** The next events and steps of one run. */
 export interface RunWrite {
   readonly runId: string
   /** The epoch of the writer's claim. */
   readonly epoch: number
   readonly events: readonly RunEvent[]
+  readonly steps: readonly RunStep[]
 }
 
 /** What became of a write. */

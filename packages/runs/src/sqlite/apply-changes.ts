@@ -12,6 +12,7 @@ const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
 
 const TASK_COLUMNS: Readonly<Record<keyof TaskFields, string>> = {
   status: 'status',
+  description: 'description',
   attempt: 'attempt',
   startedAt: 'started_at',
   completedAt: 'completed_at',
@@ -19,6 +20,7 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskFields, string>> = {
   inputTokens: 'input_tokens',
   outputTokens: 'output_tokens',
   toolCallCount: 'tool_call_count',
+  costUsd: 'cost_usd',
   output: 'output',
   error: 'error',
 }
@@ -38,7 +40,8 @@ export function changeApplier(database: DatabaseSync): ApplyChange {
     if (change.kind === 'new_task') {
       const { taskIndex, name, description, agentRole } = change.task
       run(
-        'INSERT INTO tasks (run, task_index, name, description, agent_role) VALUES (?, ?, ?, ?, ?)',
+        `INSERT INTO tasks (run, task_index, name, description, agent_role) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO NOTHING`,
         [id, taskIndex, name, description, agentRole],
       )
       return
@@ -66,6 +69,8 @@ function assignmentsOf(change: Update): {
   const columns = change.kind === 'run' ? RUN_COLUMNS : TASK_COLUMNS
   const assignments = Object.keys(change.set).map((field) => `${columnOf(columns, field)} = ?`)
   const values: SQLInputValue[] = Object.values(change.set)
+  if (change.kind === 'run' && change.countTasks === true) assignments.push(COUNT_TASKS)
+  if (change.kind === 'task' && change.newAttempt === true) assignments.push(...NEW_ATTEMPT)
   const counter = change.kind === 'run' ? 'completed_tasks' : 'tool_call_count'
   const added = change.kind === 'run' ? change.addCompletedTasks : change.addToolCalls
   if (added === undefined) return { assignments, values }
@@ -74,6 +79,23 @@ function assignmentsOf(change: Update): {
     values: [...values, added],
   }
 }
+
+const COUNT_TASKS = 'task_count = (SELECT count(*) FROM tasks WHERE run = runs.id)'
+
+/** Tokens that are not known, -1, and costs that are not known, NULL, make their sums unknown too. */
+const NEW_ATTEMPT: readonly string[] = [
+  ...['input_tokens', 'output_tokens'].map(
+    (column) =>
+      `earlier_${column} = CASE WHEN min(earlier_${column}, ${column}) < 0 THEN -1
+       ELSE earlier_${column} + ${column} END`,
+  ),
+  ...['tool_call_count', 'cost_usd'].map(
+    (column) => `earlier_${column} = earlier_${column} + ${column}`,
+  ),
+  ...['input_tokens', 'output_tokens', 'tool_call_count', 'cost_usd'].map(
+    (column) => `${column} = 0`,
+  ),
+]
 
 function columnOf(columns: Readonly<Record<string, string>>, field: string): string {
   const column = columns[field]

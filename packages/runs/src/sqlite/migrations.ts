@@ -4,7 +4,7 @@ import { TuttiError } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Step N brings a database of version N to version N + 1. A step that was released never changes. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -52,6 +52,59 @@ const MIGRATIONS: readonly string[] = [
     data TEXT NOT NULL,
     PRIMARY KEY (run, seq)
   ) STRICT, WITHOUT ROWID;
+  `,
+  // Runs in flight get the steps that follow from their events. JSON goes from column to column as it
+  // is, so that no text is changed. A task that began a second attempt was cut off in the one before.
+  `
+  CREATE TABLE steps (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    n INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run, n)
+  ) STRICT, WITHOUT ROWID;
+
+  ALTER TABLE tasks ADD COLUMN cost_usd REAL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN earlier_cost_usd REAL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN earlier_input_tokens INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN earlier_output_tokens INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE tasks ADD COLUMN earlier_tool_call_count INTEGER NOT NULL DEFAULT 0;
+  UPDATE tasks SET cost_usd = NULL WHERE attempt > 0;
+
+  INSERT INTO steps (run, n, data)
+  SELECT run, row_number() OVER (PARTITION BY run ORDER BY seq) - 1, CASE
+    WHEN type = 'ensemble_started'
+      THEN json_object('kind', 'run_begun', 'runMs', 0, 'startedAt', started_at)
+    WHEN type = 'run_cancelling'
+      THEN json_object('kind', 'cancel_asked', 'runMs', 0, 'mode', data -> '$.mode')
+    WHEN type = 'task_skipped'
+      THEN json_object('kind', 'task_skipped', 'runMs', 0, 'taskName', data -> '$.taskName')
+    WHEN type = 'task_started' AND data ->> '$.attempt' = 1
+      THEN json_object('kind', 'task_begun', 'runMs', 0, 'taskMs', 0,
+        'taskName', data -> '$.taskName', 'attempt', 1)
+    WHEN type = 'task_started'
+      THEN json_object('kind', 'task_failed', 'runMs', 0, 'taskMs', 0,
+        'taskName', data -> '$.taskName', 'attempt', (data ->> '$.attempt') - 1,
+        'error', json_object('code', 'INTERRUPTED', 'message', 'The attempt was cut off',
+          'retryable', json('true')),
+        'used', json_object('inputTokens', 0, 'outputTokens', 0, 'toolCallCount', 0),
+        'willRetry', json('true'))
+    WHEN type = 'task_failed'
+      THEN json_object('kind', 'task_failed', 'runMs', 0, 'taskMs', data -> '$.durationMs',
+        'taskName', data -> '$.taskName', 'attempt', data -> '$.attempt',
+        'error', json_object('code', data -> '$.code', 'message', data -> '$.reason',
+          'retryable', json('false')),
+        'used', json_object('inputTokens', 0, 'outputTokens', 0, 'toolCallCount', 0),
+        'willRetry', json('false'))
+    ELSE json_object('kind', 'task_completed', 'runMs', 0, 'taskMs', data -> '$.durationMs',
+        'taskName', data -> '$.taskName', 'attempt', data -> '$.attempt',
+        'output', data -> '$.output', 'durationMs', data -> '$.durationMs',
+        'used', json_object('inputTokens', data -> '$.inputTokens',
+          'outputTokens', data -> '$.outputTokens', 'toolCallCount', data -> '$.toolCallCount'))
+    END
+  FROM events JOIN runs ON runs.id = run
+  WHERE status NOT IN ('COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED') AND type IN (
+    'ensemble_started', 'run_cancelling', 'task_skipped', 'task_started', 'task_failed',
+    'task_completed');
   `,
 ]
 

@@ -1,5 +1,8 @@
 /** Pure: between rows of the embedded store and records. */
+import { addTokens } from '@tutti/ensemble'
+
 import type { RunRecord, TaskRecord } from '../run-record.ts'
+import type { TokenCount } from '@tutti/ensemble'
 import type { RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
@@ -39,12 +42,23 @@ export function toTask(row: Row): TaskRecord {
     ...optionalNumber('startedAt', row['started_at']),
     ...optionalNumber('completedAt', row['completed_at']),
     ...optionalNumber('durationMs', row['duration_ms']),
-    inputTokens: Number(row['input_tokens']),
-    outputTokens: Number(row['output_tokens']),
-    toolCallCount: Number(row['tool_call_count']),
+    ...addTokens([tokensOf(row, 'earlier_'), tokensOf(row, '')]),
+    toolCallCount: Number(row['earlier_tool_call_count']) + Number(row['tool_call_count']),
+    ...costOf(row),
     ...optionalText('output', row['output']),
     ...optionalText('error', row['error']),
   }
+}
+
+function tokensOf(row: Row, prefix: string): TokenCount {
+  return {
+    inputTokens: Number(row[`${prefix}input_tokens`]),
+    outputTokens: Number(row[`${prefix}output_tokens`]),
+  }
+}
+
+function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: Row): { readonly costUsd?: number } {
+  return earlier === null || cost === null ? {} : { costUsd: Number(earlier) + Number(cost) }
 }
 
 function text(value: unknown): string {

@@ -22,6 +22,7 @@ import type {
   WriteResult,
 } from '../ports/run-store.ts'
 import type { NewRun, RunRecord, TaskRecord } from '../run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
@@ -79,7 +80,7 @@ class SqliteRunStore implements RunStore, EventLog {
     const { changes } = this.#statements.claim.run(runId)
     if (changes === 0) return undefined
     const run = await this.get(runId)
-    return run === undefined ? undefined : { run, tasks: await this.tasks(runId) }
+    return run === undefined ? undefined : { run, steps: await this.steps(runId) }
   }
 
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
@@ -98,6 +99,13 @@ class SqliteRunStore implements RunStore, EventLog {
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
     return this.#statements.tasks.all(runId).map(toTask)
+  }
+
+  async steps(runId: string): Promise<readonly RunStep[]> {
+    // NOTE: a cast at the boundary: this store only ever writes steps.
+    return this.#statements.steps
+      .all(runId)
+      .map((row) => JSON.parse(String(row['data'])) as RunStep)
   }
 
   async list(query: RunQuery): Promise<RunPage> {
@@ -130,11 +138,18 @@ class SqliteRunStore implements RunStore, EventLog {
     }
   }
 
-  #write({ runId, epoch, events }: RunWrite): WriteResult {
+  #write({ runId, epoch, events, steps }: RunWrite): WriteResult {
     const owned = this.#statements.owned.get(runId, epoch)
     if (owned === undefined) return { kind: 'fenced' }
     const at = { id: Number(owned['id']), runId, seq: Number(owned['last_seq']) + 1 }
+    this.#keepSteps(at.id, { events, steps })
     return { kind: 'written', events: this.#append(at, events) }
+  }
+
+  /** Adds steps; a run that ends needs none any more. */
+  #keepSteps(id: number, { events, steps }: Pick<RunWrite, 'events' | 'steps'>): void {
+    if (events.some(({ type }) => type === 'run_result')) this.#statements.deleteSteps.run(id)
+    else for (const step of steps) this.#statements.insertStep.run(id, JSON.stringify(step), id)
   }
 
   /** Writes events from `seq` on, and what follows from them; the caller holds a transaction. */
@@ -192,6 +207,12 @@ function prepareStatements(database: DatabaseSync) {
     ),
     owned: prepare('SELECT id, last_seq FROM runs WHERE run_id = ? AND epoch = ?'),
     insertEvent: prepare('INSERT INTO events (run, seq, type, data) VALUES (?, ?, ?, ?)'),
+    insertStep: prepare(
+      `INSERT INTO steps (run, n, data)
+       SELECT ?, coalesce(max(n), -1) + 1, ? FROM steps WHERE run = ?`,
+    ),
+    steps: prepare('SELECT data FROM steps JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY n'),
+    deleteSteps: prepare('DELETE FROM steps WHERE run = ?'),
     setLastSeq: prepare('UPDATE runs SET last_seq = ? WHERE id = ?'),
     unfinished: prepare(`SELECT run_id FROM runs WHERE status NOT IN (${TERMINAL}) ORDER BY id`),
     events: prepare(

@@ -1,11 +1,12 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens a fresh storage
- * and runs each case; a case throws when the adapter breaks its contract (P1 to P5 of the ports).
+ * and runs each case; a case throws when the adapter breaks its contract (P1 to P6 of the ports).
  */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import type { RunStorage, RunWrite } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** One case: its name is the rule. */
@@ -84,6 +85,53 @@ const completed: RunEventOf<'task_completed'> = {
   inputTokens: 20,
   outputTokens: 10,
   iterationLimitReached: false,
+  costUsd: 0.5,
+}
+
+const failed: RunEventOf<'task_failed'> = {
+  type: 'task_failed',
+  ...who(1),
+  failedAt: AT,
+  reason: 'it broke',
+  durationMs: 3,
+  code: 'TASK_FAILED',
+  inputTokens: 5,
+  outputTokens: 6,
+  toolCallCount: 1,
+  costUsd: 0.25,
+  willRetry: true,
+}
+
+const snapshot: RunEventOf<'metrics_snapshot'> = {
+  type: 'metrics_snapshot',
+  ...who(1),
+  inputTokens: 3,
+  outputTokens: -1,
+  llmLatencyMs: 1,
+  toolExecutionTimeMs: 1,
+  iterationCount: 1,
+  costEstimate: '0.5',
+}
+
+/** A delegation whose work is the task of that index. */
+function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
+  return {
+    type: 'delegation_started',
+    delegationId: 'd',
+    delegatingAgentRole: 'Manager',
+    workerRole: 'Worker',
+    taskDescription: 'Help out',
+    taskName: 'task-2',
+    attempt: 1,
+    workerTask: `worker-${workerTaskIndex}`,
+    workerTaskIndex,
+    depth: 1,
+  }
+}
+
+/** A step that can be told from others. */
+function step(runMs: number): RunStep {
+  return { kind: 'run_begun', startedAt: AT_MS, runMs }
 }
 
 /** The last event of a run. */
@@ -197,9 +245,163 @@ export const runStorageCases: readonly RunStorageCase[] = [
         inputTokens: 20,
         outputTokens: 10,
         toolCallCount: 2,
+        costUsd: 0.5,
         output: 'first output',
       })
-      strictEqual(second?.status, 'RUNNING')
+      deepStrictEqual([second?.status, run?.taskCount], ['RUNNING', 2])
+    },
+  },
+  {
+    name: '[P4] a task counts what all its attempts have used, and shows the latest',
+    async run(storage) {
+      const epoch = await createAndClaim(storage, 'run-a')
+      const again = { ...who(1), attempt: 2, taskDescription: 'Task 1, edited' }
+      const rows = async (events: readonly RunEvent[]): Promise<readonly unknown[]> => {
+        await storage.runs.commit([write('run-a', epoch, events)])
+        const [task] = await storage.runs.tasks('run-a')
+        ok(task !== undefined)
+        const { status, attempt, inputTokens, outputTokens, toolCallCount, costUsd, error } = task
+        return [status, attempt, inputTokens, outputTokens, toolCallCount, costUsd, error]
+      }
+      deepStrictEqual(
+        await rows([started, { type: 'task_started', ...who(1), totalTasks: 2, startedAt: AT }]),
+        ['RUNNING', 1, 0, 0, 0, 0, undefined],
+      )
+      deepStrictEqual(await rows([failed]), ['FAILED', 1, 5, 6, 1, 0.25, 'it broke'])
+      deepStrictEqual(
+        await rows([{ type: 'task_started', ...again, totalTasks: 2, startedAt: AT }]),
+        ['RUNNING', 2, 5, 6, 1, 0.25, undefined],
+      )
+      const [task] = await storage.runs.tasks('run-a')
+      deepStrictEqual(
+        [task?.description, task?.completedAt, task?.durationMs],
+        ['Task 1, edited', undefined, undefined],
+      )
+      deepStrictEqual(await rows([snapshot]), ['RUNNING', 2, 8, -1, 1, 0.75, undefined])
+      deepStrictEqual(await rows([completed]), ['COMPLETED', 2, 25, 16, 3, 0.75, undefined])
+    },
+  },
+  {
+    name: '[P4] what one attempt does not say is not known of the task',
+    async run(storage) {
+      const epoch = await createAndClaim(storage, 'run-a')
+      const { costUsd: _, ...unpriced } = failed
+      const start = { type: 'task_started', ...who(1), totalTasks: 2, startedAt: AT } as const
+      await storage.runs.commit([
+        write('run-a', epoch, [
+          started,
+          start,
+          { ...unpriced, inputTokens: -1 },
+          { ...start, attempt: 2 },
+          { ...failed, attempt: 2 },
+          { ...start, attempt: 3 },
+          completed,
+        ]),
+      ])
+      const [task] = await storage.runs.tasks('run-a')
+      deepStrictEqual(
+        [task?.inputTokens, task?.outputTokens, task?.toolCallCount, task?.costUsd],
+        [-1, 22, 4, undefined],
+      )
+    },
+  },
+  {
+    name: '[P4] a delegation adds its task once, and leaves one of the plan as it is',
+    async run(storage) {
+      const epoch = await createAndClaim(storage, 'run-a')
+      await storage.runs.commit([
+        write('run-a', epoch, [started, delegated(1), delegated(3), delegated(3)]),
+      ])
+      const tasks = await storage.runs.tasks('run-a')
+      deepStrictEqual(
+        tasks.map(({ taskIndex, name, description, agentRole, status }) => [
+          taskIndex,
+          name,
+          description,
+          agentRole,
+          status,
+        ]),
+        [
+          [1, 'task-1', 'Task 1', 'Player', 'PENDING'],
+          [2, 'task-2', 'Task 2', 'Player', 'PENDING'],
+          [3, 'worker-3', 'Help out', 'Worker', 'PENDING'],
+        ],
+      )
+      strictEqual((await storage.runs.get('run-a'))?.taskCount, 3)
+    },
+  },
+  {
+    name: '[P6] a claim gives the steps of all owners in their order, each run its own',
+    async run(storage) {
+      const a = await createAndClaim(storage, 'run-a')
+      const b = await createAndClaim(storage, 'run-b')
+      await storage.runs.commit([
+        write('run-a', a, [started], [step(1), step(2)]),
+        write('run-b', b, [], [step(9)]),
+        write('run-a', a, [token('x')], [step(3)]),
+      ])
+      const next = await storage.runs.claim('run-a')
+      deepStrictEqual(next?.steps, [step(1), step(2), step(3)])
+      await storage.runs.commit([write('run-a', next.run.epoch, [], [step(4)])])
+      deepStrictEqual(await stepsOf(storage, 'run-a'), [step(1), step(2), step(3), step(4)])
+      deepStrictEqual(await stepsOf(storage, 'run-b'), [step(9)])
+    },
+  },
+  {
+    name: '[P6] a run that has not begun has no steps; steps alone add no event',
+    async run(storage) {
+      const epoch = await createAndClaim(storage, 'run-a')
+      deepStrictEqual(await stepsOf(storage, 'run-a'), [])
+      const fenced = await storage.runs.commit([write('run-a', epoch, [], [step(1)])])
+      deepStrictEqual(fenced, [{ kind: 'fenced' }])
+      const claimed = await storage.runs.claim('run-a')
+      deepStrictEqual(claimed?.steps, [])
+      const answers = await storage.runs.commit([
+        write('run-a', claimed.run.epoch, [], [step(1)]),
+        write('run-a', claimed.run.epoch, [token('x')]),
+      ])
+      deepStrictEqual(
+        answers.map((answer) => answer.kind === 'written' && answer.events.map(({ seq }) => seq)),
+        [[], [1]],
+      )
+      deepStrictEqual(await stepsOf(storage, 'run-a'), [step(1)])
+    },
+  },
+  {
+    name: '[P6] a run that has ended keeps no steps, also none that come with its end',
+    async run(storage) {
+      const a = await createAndClaim(storage, 'run-a')
+      const b = await createAndClaim(storage, 'run-b')
+      await storage.runs.commit([
+        write('run-a', a, [], [step(1)]),
+        write('run-b', b, [], [step(1)]),
+      ])
+      await storage.runs.commit([write('run-a', a, [result('run-a')], [step(2)])])
+      strictEqual(await storage.runs.claim('run-a'), undefined)
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-b'), [step(1)])
+    },
+  },
+  {
+    name: '[P6] steps come back as they were written, control characters and all',
+    async run(storage) {
+      const epoch = await createAndClaim(storage, 'run-a')
+      const turn: RunStep = {
+        kind: 'model_turn',
+        taskName: '__proto__',
+        attempt: 1,
+        taskMs: 1.5,
+        runMs: 2,
+        iterationIndex: 0,
+        latencyMs: 3,
+        directiveIds: [],
+        reply: {
+          text: 'nul \u0000 lone \ud800 emoji 🎻 "quoted"',
+          toolCalls: [{ id: 'é', name: 'x', arguments: '{"a":"\\u0000"}' }],
+        },
+      }
+      await storage.runs.commit([write('run-a', epoch, [], [turn])])
+      deepStrictEqual(await stepsOf(storage, 'run-a'), [turn])
     },
   },
   {
@@ -219,8 +421,8 @@ export const runStorageCases: readonly RunStorageCase[] = [
       const poison = { ...token(''), token: { toJSON: poisoned } }
       const answers = await storage.runs.commit([
         // NOTE: a value that no event can hold, to make the write fail inside the store.
-        write('run-a', a, [token('lost'), poison as unknown as RunEvent]),
-        write('run-b', b, [token('kept')]),
+        write('run-a', a, [token('lost'), poison as unknown as RunEvent], [step(1)]),
+        write('run-b', b, [token('kept')], [step(2)]),
       ])
       deepStrictEqual(
         answers.map(({ kind }) => kind),
@@ -228,6 +430,8 @@ export const runStorageCases: readonly RunStorageCase[] = [
       )
       strictEqual((await readAll(storage, 'run-a')).length, 1)
       strictEqual((await readAll(storage, 'run-b')).length, 2)
+      deepStrictEqual(await stepsOf(storage, 'run-a'), [])
+      deepStrictEqual(await stepsOf(storage, 'run-b'), [step(2)])
     },
   },
   {
@@ -300,8 +504,19 @@ export const runStorageCases: readonly RunStorageCase[] = [
   },
 ]
 
-function write(runId: string, epoch: number, events: readonly RunEvent[]): RunWrite {
-  return { runId, epoch, events }
+function write(
+  runId: string,
+  epoch: number,
+  events: readonly RunEvent[],
+  steps: readonly RunStep[] = [],
+): RunWrite {
+  return { runId, epoch, events, steps }
+}
+
+async function stepsOf(storage: RunStorage, runId: string): Promise<readonly RunStep[]> {
+  const claimed = await storage.runs.claim(runId)
+  ok(claimed !== undefined)
+  return claimed.steps
 }
 
 async function createAndClaim(

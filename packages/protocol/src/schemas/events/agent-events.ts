@@ -1,6 +1,14 @@
 /** Events of the agent at work: model turns, tokens, tool calls, delegations, changed files. */
 import Type from 'typebox'
-import { Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
+import {
+  CostUsd,
+  Count,
+  DurationMs,
+  Instant,
+  NullableText,
+  PositiveCount,
+  TokenCount,
+} from '../scalars.ts'
 import { ToolOutcome } from '../enums.ts'
 import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
 
@@ -13,7 +21,11 @@ export const LlmMessage = Type.Object({
 })
 export type LlmMessage = Type.Static<typeof LlmMessage>
 
-/** A model call begins. Only the last 20 messages are in it. AgentEnsemble wire. */
+/**
+ * A model call begins. Only the last 20 messages are in it. One of the same task, attempt and turn as
+ * before (after `llm_iteration_failed` or `run_resumed`) begins that turn anew: its earlier tokens are
+ * void. AgentEnsemble wire.
+ */
 export const LlmIterationStarted = Type.Object({
   type: Type.Literal('llm_iteration_started'),
   agentRole: Type.String(),
@@ -42,8 +54,34 @@ export const LlmIterationCompleted = Type.Object({
   latencyMs: DurationMs,
   ...taskPosition,
   model: Type.String(),
+  /** Absent when no price is known. */
+  costUsd: Type.Optional(CostUsd),
 })
 export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
+
+/**
+ * A model call failed; another call of the same turn may follow. `llm_iteration_started` of the same
+ * turn begins it, and the tokens of the failed call are void then. Ours.
+ */
+export const LlmIterationFailed = Type.Object({
+  type: Type.Literal('llm_iteration_failed'),
+  agentRole: Type.String(),
+  taskDescription: Type.String(),
+  iterationIndex: Count,
+  ...taskPosition,
+  /** Alias of the model that was called. */
+  model: Type.String(),
+  reason: Type.String(),
+  /** One of `FAILURE_CODES`, as open text. */
+  code: Type.String(),
+  latencyMs: DurationMs,
+  failedAt: Instant,
+  /** Present when the same model is called again: after this wait. */
+  retryInMs: Type.Optional(DurationMs),
+  /** Present when a fallback is called next: its alias. */
+  nextModel: Type.Optional(Type.String()),
+})
+export type LlmIterationFailed = Type.Static<typeof LlmIterationFailed>
 
 /** A piece of streamed text; several tokens of the model may be joined in one. AgentEnsemble wire. */
 export const Token = Type.Object({
@@ -102,12 +140,20 @@ const delegation = {
   workerRole: Type.String(),
 }
 
-/** An agent hands work to another. AgentEnsemble wire. */
+/**
+ * An agent, a manager or a peer, hands work to another. The work runs as a task of its own, which this
+ * event adds to the run; its `task_started` follows. AgentEnsemble wire.
+ */
 export const DelegationStarted = Type.Object({
   type: Type.Literal('delegation_started'),
   ...delegation,
   taskDescription: Type.String(),
   ...taskAttempt,
+  /** Name of the task that the delegation makes; unique in the run. */
+  workerTask: Type.String(),
+  workerTaskIndex: Count,
+  /** 1 for a delegation by a task of the plan, 2 for one by the task that it made, and so on. */
+  depth: PositiveCount,
 })
 export type DelegationStarted = Type.Static<typeof DelegationStarted>
 
@@ -117,6 +163,7 @@ export const DelegationCompleted = Type.Object({
   ...delegation,
   durationMs: DurationMs,
   ...taskAttempt,
+  workerTask: Type.String(),
 })
 export type DelegationCompleted = Type.Static<typeof DelegationCompleted>
 
@@ -126,6 +173,8 @@ export const DelegationFailed = Type.Object({
   ...delegation,
   reason: Type.String(),
   ...taskAttempt,
+  /** Absent when the delegation was refused before it began. */
+  workerTask: Type.Optional(Type.String()),
 })
 export type DelegationFailed = Type.Static<typeof DelegationFailed>
 

@@ -15,5 +15,10 @@ export const taskPosition = { taskName: Type.String(), taskIndex: Count, attempt
 export const taskLabel = { taskDescription: Type.String(), agentRole: Type.String() }
 
 /** A call that the model asked for, as `llm_iteration_*` carry it: the arguments are raw text. */
-export const RequestedToolCall = Type.Object({ name: Type.String(), arguments: Type.String() })
+export const RequestedToolCall = Type.Object({
+  name: Type.String(),
+  arguments: Type.String(),
+  /** The model's id of the call; ours always sends it. */
+  id: Type.Optional(Type.String()),
+})
 export type RequestedToolCall = Type.Static<typeof RequestedToolCall>

@@ -16,7 +16,11 @@ export const RunQueued = Type.Object({
 })
 export type RunQueued = Type.Static<typeof RunQueued>
 
-/** Another process goes on with the run after a crash or a hand-over. Ours. */
+/**
+ * Another process goes on with the run after a crash or a hand-over. A task that was running goes on in
+ * the same attempt; what was in flight (a model call begun and not ended, a tool call begun) is
+ * forgotten, and `llm_iteration_started` of the same task, attempt and turn begins that turn anew. Ours.
+ */
 export const RunResumed = Type.Object({
   type: Type.Literal('run_resumed'),
   resumedAt: Instant,
@@ -45,7 +49,11 @@ export const PlannedTask = Type.Object({
 })
 export type PlannedTask = Type.Static<typeof PlannedTask>
 
-/** The ensemble begins: templates and agents are resolved, no task has started. AgentEnsemble wire. */
+/**
+ * The ensemble begins: templates and agents are resolved, no task has started. In HIERARCHICAL the tasks
+ * are the workers and, last, the manager; what is delegated runs as a task of its own, which
+ * `delegation_started` adds. AgentEnsemble wire.
+ */
 export const EnsembleStarted = Type.Object({
   type: Type.Literal('ensemble_started'),
   ensembleId: Type.String(),
@@ -86,5 +94,7 @@ export const RunResult = Type.Object({
   durationMs: DurationMs,
   metrics: Type.Optional(RunMetrics),
   error: Type.Optional(Type.String()),
+  /** Present with `error`: one of `FAILURE_CODES`, as open text. */
+  code: Type.Optional(Type.String()),
 })
 export type RunResult = Type.Static<typeof RunResult>

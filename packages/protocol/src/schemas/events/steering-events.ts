@@ -1,7 +1,8 @@
 /** Events of people and programs acting on a run: reviews, directives, model switches. */
 import Type from 'typebox'
-import { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '../enums.ts'
-import { DurationMs, Instant, NullableText } from '../scalars.ts'
+import { Priority, ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '../enums.ts'
+import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
+import { taskPosition } from './positions.ts'
 
 /** The fields of a gate, shared by `review_requested` and the review list. */
 export const reviewGate = {
@@ -18,10 +19,22 @@ export const reviewGate = {
   requiredRole: Type.Optional(Type.String()),
 }
 
-/** A gate opened and waits; `timeoutMs` is the time left when this was sent. AgentEnsemble wire. */
+/**
+ * A gate opened and waits; `timeoutMs` is the time left when this was sent. A BEFORE_EXECUTION gate
+ * opens while its task is pending, before `task_started`. AgentEnsemble wire.
+ */
 export const ReviewRequested = Type.Object({
   type: Type.Literal('review_requested'),
   ...reviewGate,
+  ...taskPosition,
+  agentRole: Type.String(),
+  requestedAt: Instant,
+  /** With DURING_EXECUTION: the tool that asks. */
+  toolName: Type.Optional(Type.String()),
+  /** With DURING_EXECUTION: its call. */
+  toolCallId: Type.Optional(Type.String()),
+  /** With DURING_EXECUTION: what the tool would be given. */
+  toolInput: Type.Optional(Type.Unknown()),
 })
 export type ReviewRequested = Type.Static<typeof ReviewRequested>
 
@@ -40,8 +53,21 @@ export const ReviewDecided = Type.Object({
   decision: ReviewDecisionKind,
   decidedBy: Type.Optional(Type.String()),
   decidedAt: Instant,
+  /** With REJECT: what the agent is told. */
+  feedback: Type.Optional(Type.String()),
+  /** With EDIT: the output that takes the place of the task's. */
+  revisedOutput: Type.Optional(Type.String()),
 })
 export type ReviewDecided = Type.Static<typeof ReviewDecided>
+
+/** A gate closed undecided, because its task or its run ended. Ours. */
+export const ReviewWithdrawn = Type.Object({
+  type: Type.Literal('review_withdrawn'),
+  reviewId: Type.String(),
+  reason: Type.String(),
+  withdrawnAt: Instant,
+})
+export type ReviewWithdrawn = Type.Static<typeof ReviewWithdrawn>
 
 /** A directive was taken up. AgentEnsemble wire. */
 export const DirectiveActive = Type.Object({
@@ -52,8 +78,23 @@ export const DirectiveActive = Type.Object({
   action: Type.Optional(Type.String()),
   value: Type.Optional(Type.String()),
   expiresAt: Type.Optional(Instant),
+  /** The name of the task or the role of the agents it is for; absent when it is for the whole run. */
+  to: Type.Optional(Type.String()),
+  priority: Type.Optional(Priority),
 })
 export type DirectiveActive = Type.Static<typeof DirectiveActive>
+
+/** A directive reached a task: its next model call shows it. Ours. */
+export const DirectiveDelivered = Type.Object({
+  type: Type.Literal('directive_delivered'),
+  directiveId: Type.String(),
+  agentRole: Type.String(),
+  ...taskPosition,
+  /** The turn whose model call shows it. */
+  iterationIndex: Count,
+  deliveredAt: Instant,
+})
+export type DirectiveDelivered = Type.Static<typeof DirectiveDelivered>
 
 /** The next model calls of the run, or of one task, go to another model. Ours. */
 export const ModelSwitchedEvent = Type.Object({

@@ -1,6 +1,6 @@
 /** Events of one task: started, input, completed, failed, skipped, and its metrics. */
 import Type from 'typebox'
-import { Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
+import { CostUsd, Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
 import { taskAttempt, taskLabel } from './positions.ts'
 
 /** A task begins a try. `taskIndex` counts from 1 and is unique in its run. AgentEnsemble wire. */
@@ -32,7 +32,10 @@ export const TaskInput = Type.Object({
 })
 export type TaskInput = Type.Static<typeof TaskInput>
 
-/** A task ended well, after its review. `output` and what follows it are ours. AgentEnsemble wire. */
+/**
+ * A task ended well, after its review. Its tokens, tool calls and cost are those of this attempt.
+ * `output` and what follows it are ours. AgentEnsemble wire.
+ */
 export const TaskCompleted = Type.Object({
   type: Type.Literal('task_completed'),
   taskIndex: Count,
@@ -50,10 +53,15 @@ export const TaskCompleted = Type.Object({
   outputTokens: TokenCount,
   /** True when the agent was made to answer because its model turns were used up. */
   iterationLimitReached: Type.Boolean(),
+  /** Absent when no price is known. */
+  costUsd: Type.Optional(CostUsd),
 })
 export type TaskCompleted = Type.Static<typeof TaskCompleted>
 
-/** A try of a task failed; another `task_started` follows if it is tried again. AgentEnsemble wire. */
+/**
+ * A try of a task failed, by itself or by its reviewer (code REVIEW_REJECTED). Its tokens, tool calls
+ * and cost are those of this attempt. AgentEnsemble wire.
+ */
 export const TaskFailed = Type.Object({
   type: Type.Literal('task_failed'),
   taskIndex: Count,
@@ -64,6 +72,13 @@ export const TaskFailed = Type.Object({
   durationMs: DurationMs,
   /** One of `FAILURE_CODES`; open text, so that an older reader can still read a newer log. */
   code: Type.String(),
+  inputTokens: TokenCount,
+  outputTokens: TokenCount,
+  toolCallCount: Count,
+  /** Absent when no price is known. */
+  costUsd: Type.Optional(CostUsd),
+  /** True when another try follows by itself: a `task_started` with the next attempt. */
+  willRetry: Type.Boolean(),
 })
 export type TaskFailed = Type.Static<typeof TaskFailed>
 

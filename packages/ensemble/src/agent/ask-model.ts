@@ -1,0 +1,266 @@
+/**
+ * One model turn: asks the model that answers for the task now, again when it fails for a reason that may
+ * pass, and then those that come after it.
+ *
+ *   model ─▶ failed ─▶ wait, same model … ─▶ next model … ─▶ the turn fails
+ *
+ * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed; one that
+ *    fails emits llm_iteration_failed, and the next call of the turn begins it anew.
+ * L5 Work that is stopped ends with the reason; nothing is emitted for the call that was cut off.
+ * L16 A call that failed for a reason that may pass is made again after a growing wait, or the one that the
+ *     provider asks for, `modelRetries` times; then the fallback models follow, each the same way.
+ * L17 The model of a call is the one that answers for the task when the call begins.
+ */
+import { isoNow, sleep, TuttiError } from '@tutti/core'
+
+import { CHARACTERS_PER_TOKEN } from '../budget.ts'
+import { callModel } from '../model/call-model.ts'
+import { costOf } from '../model/prices.ts'
+import { modelOfTask } from '../model/model-of-task.ts'
+import { retryDelayMs } from '../model/retry-delay.ts'
+import { stoppedError } from '../run/stopped-error.ts'
+import { modelLabel, type NamedModel } from '../steering/models.ts'
+import { toWireMessage } from './wire-messages.ts'
+
+import type {
+  ChatModel,
+  Message,
+  ModelReply,
+  ModelUsage,
+  OutputFormat,
+} from '../model/chat-model.ts'
+import type { TaskScope } from '../run/task-scope.ts'
+import type { ToolSpecification } from '../model/chat-model.ts'
+import type { CostEstimate } from '@tutti/protocol'
+
+/** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
+const MESSAGES_SHOWN = 20
+
+/** What a turn asks. */
+export interface ModelQuestion {
+  readonly iterationIndex: number
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolSpecification[]
+  readonly toolChoice: 'auto' | 'none'
+  readonly output?: OutputFormat
+  /** Told before the question is put again, so that it may add to the messages. */
+  readonly beforeRetry?: () => void
+  /** Whether the task goes on without an answer: then readers are told of a call that was cut off, too. */
+  readonly isOptional?: boolean
+}
+
+/** What a turn came to. */
+export interface ModelAnswer {
+  readonly reply: ModelReply
+  /** Who answered, as events name it. */
+  readonly model: string
+  readonly latencyMs: number
+  readonly cost: CostEstimate | undefined
+}
+
+/** The models of one attempt: once a fallback was needed, it stays until somebody switches. */
+export class ModelChain {
+  readonly #scope: TaskScope
+  #switchedTo: NamedModel | undefined
+  #index = 0
+
+  constructor(scope: TaskScope) {
+    this.#scope = scope
+  }
+
+  /**
+   * The model that answers now.
+   *
+   * @throws {TuttiError} CONFIG_INVALID when the task has none.
+   */
+  current(): ChatModel {
+    this.#followSwitch()
+    const model = this.#models()[this.#index]
+    if (model !== undefined) return model
+    throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
+  }
+
+  /** Goes on to the next fallback, or to what somebody switched to; undefined when there is none. */
+  next(): ChatModel | undefined {
+    if (this.#followSwitch()) return this.current()
+    const models = this.#models()
+    if (this.#index + 1 >= models.length) return undefined
+    this.#index += 1
+    return models[this.#index]
+  }
+
+  /** Begins with the first model again when somebody has switched, also to the same model. */
+  #followSwitch(): boolean {
+    const { task, run } = this.#scope
+    const switchedTo = run.switches.of(task.name)
+    if (switchedTo === this.#switchedTo) return false
+    this.#switchedTo = switchedTo
+    this.#index = 0
+    return true
+  }
+
+  #models(): readonly (ChatModel | undefined)[] {
+    const { task, run } = this.#scope
+    const first = run.switches.of(task.name)?.model ?? modelOfTask(task, run.ensemble)
+    return [first, ...(task.fallbackModels ?? run.ensemble.fallbackModels ?? [])]
+  }
+}
+
+/**
+ * Asks until a model answers.
+ *
+ * @throws {TuttiError} MODEL_FAILED of the last model, BUDGET_EXCEEDED, RATE_LIMIT_TIMEOUT, or why the work
+ * was stopped.
+ */
+export async function askModel(
+  scope: TaskScope,
+  chain: ModelChain,
+  question: ModelQuestion,
+): Promise<ModelAnswer> {
+  let retries = 0
+  let asked: ChatModel | undefined
+  for (;;) {
+    if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
+    await waitForTurn(scope)
+    const model = chain.current()
+    if (model !== asked) retries = 0
+    asked = model
+    const startedAt = scope.run.clock.elapsed()
+    try {
+      return await callOnce(scope, model, question)
+    } catch (thrown) {
+      const error = TuttiError.from(thrown, 'MODEL_FAILED')
+      const latencyMs = Math.round(scope.run.clock.elapsed() - startedAt)
+      const isCutOff = scope.signal.aborted && error.code !== 'BUDGET_EXCEEDED'
+      if (isCutOff && question.isOptional === true) {
+        emitFailed(scope, { question, model, error, latencyMs })
+      }
+      if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
+      const retryInMs = retryDelayMs(error, {
+        retries,
+        maxRetries: scope.run.ensemble.modelRetries,
+        random: Math.random(),
+      })
+      const next = retryInMs === undefined ? chain.next() : undefined
+      emitFailed(scope, { question, model, error, latencyMs, retryInMs, next })
+      if (retryInMs === undefined && next === undefined) throw error
+      retries += 1
+      if (retryInMs !== undefined) await sleep(scope.run.clock, retryInMs, scope.signal)
+      if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
+      question.beforeRetry?.()
+    }
+  }
+}
+
+/** Waits for the rate limit: the task's own, else the agent's, else the ensemble's. */
+async function waitForTurn({ task, run, signal }: TaskScope): Promise<void> {
+  const limit = task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
+  if (limit === undefined) return
+  try {
+    await limit.take({ signal, clock: run.clock })
+  } catch (error) {
+    if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
+    throw error
+  }
+}
+
+async function callOnce(
+  scope: TaskScope,
+  model: ChatModel,
+  { iterationIndex, messages, tools, toolChoice, output }: ModelQuestion,
+): Promise<ModelAnswer> {
+  const { run, identity, meter, signal } = scope
+  const price = run.prices?.(model)
+  if (price === undefined && meter.limitsCost) {
+    const label = modelLabel(model)
+    throw new TuttiError(
+      'BUDGET_EXCEEDED',
+      `maxCostUsd cannot be kept: no price is known for "${label}"`,
+      { details: { limit: 'maxCostUsd', model: label } },
+    )
+  }
+  meter.begin('model')
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
+  scope.emit({
+    type: 'llm_iteration_started',
+    agentRole,
+    taskDescription,
+    iterationIndex,
+    messages: messages.slice(-MESSAGES_SHOWN).map(toWireMessage),
+    totalMessageCount: messages.length,
+    taskName,
+    taskIndex,
+    attempt,
+    model: modelLabel(model),
+  })
+  const { reply, latencyMs } = await callModel(
+    model,
+    {
+      messages,
+      tools,
+      toolChoice,
+      ...(output === undefined || model.structuredOutput !== true ? {} : { output }),
+    },
+    {
+      signal,
+      clock: run.clock,
+      onText: (token) => {
+        const sentAt = isoNow(run.clock)
+        scope.emit({
+          type: 'token',
+          token,
+          agentRole,
+          taskDescription,
+          sentAt,
+          taskName,
+          taskIndex,
+          attempt,
+          iterationIndex,
+        })
+      },
+    },
+  )
+  const cost = costOf(reply.usage, price)
+  const length = (): number => lengthOf(messages) + reply.text.length
+  meter.countModelCall(reply.usage, cost ?? costOf(usageByLength(messages, reply), price), length)
+  return { reply, latencyMs, cost, model: modelLabel(model) }
+}
+
+/** Tokens of a call whose provider does not say, for what is counted into a limit on cost. */
+function usageByLength(messages: readonly Message[], { text }: ModelReply): ModelUsage {
+  return {
+    inputTokens: Math.ceil(lengthOf(messages) / CHARACTERS_PER_TOKEN),
+    outputTokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN),
+  }
+}
+
+function lengthOf(messages: readonly Message[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0)
+}
+
+interface FailedCall {
+  readonly question: ModelQuestion
+  readonly model: ChatModel
+  readonly error: TuttiError
+  readonly latencyMs: number
+  readonly retryInMs?: number | undefined
+  readonly next?: ChatModel | undefined
+}
+
+function emitFailed(
+  scope: TaskScope,
+  { question, model, error, latencyMs, retryInMs, next }: FailedCall,
+): void {
+  scope.emit({
+    type: 'llm_iteration_failed',
+    ...scope.identity,
+    iterationIndex: question.iterationIndex,
+    model: modelLabel(model),
+    reason: error.message,
+    code: error.code,
+    latencyMs,
+    failedAt: isoNow(scope.run.clock),
+    ...(retryInMs === undefined ? {} : { retryInMs }),
+    ...(next === undefined ? {} : { nextModel: modelLabel(next) }),
+  })
+}

@@ -1,0 +1,214 @@
+import { toStandardSchema, Type, type ToolSchema } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import {
+  correctionRequest,
+  outputInstructions,
+  outputReader,
+  type OutputReading,
+} from './structured-output.ts'
+
+const Report = Type.Object(
+  {
+    title: Type.String(),
+    pages: Type.Integer({ minimum: 1, default: 1 }),
+    tags: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Weather Report, 2nd' },
+)
+
+function read(schema: ToolSchema, text: string): Promise<OutputReading<unknown>> {
+  return outputReader(schema).read(text)
+}
+
+async function problemOf(schema: ToolSchema, text: string): Promise<string> {
+  const reading = await read(schema, text)
+  return reading.ok ? `none: ${JSON.stringify(reading.value)}` : reading.problem
+}
+
+/** A Standard Schema as a library writes it, that gives what `transform` makes. */
+function transformed(transform: (value: unknown) => unknown): ToolSchema {
+  const input = (): Record<string, unknown> => ({ type: 'object' })
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'test',
+      validate: (value) => Promise.resolve({ value: transform(value) }),
+      jsonSchema: { input, output: input },
+    },
+  }
+}
+
+describe('an answer', () => {
+  it('[O1] is read as a tool reads its input', async () => {
+    expect(await read(Report, '{"title":"a","pages":"2","tags":"x","z":0}')).toEqual({
+      ok: true,
+      value: { title: 'a', pages: 2, tags: ['x'] },
+    })
+    expect(await read(Report, '{"title":"a"}')).toEqual({
+      ok: true,
+      value: { title: 'a', pages: 1 },
+    })
+  })
+
+  it('[O1] that does not fit has every problem told, with its path, what is wanted and what came', async () => {
+    expect(await problemOf(Report, '{"pages":0,"tags":[1,{}]}')).toBe(
+      'Answer does not fit its schema: /title is required; /pages must be >= 1, got 0; ' +
+        '/tags/0 must be a string, got 1; /tags/1 must be a string, got {}',
+    )
+    expect(await problemOf(Report, '[1]')).toBe(
+      'Answer does not fit its schema: answer must be an object, got [1]',
+    )
+  })
+
+  it('[O1] is read by a library that speaks Standard Schema', async () => {
+    const schema = toStandardSchema(Report)
+    expect(await read(schema, 'So: {"title":"a","pages":"3"}')).toEqual({
+      ok: true,
+      value: { title: 'a', pages: 3 },
+    })
+    expect(await problemOf(schema, '{}')).toMatch('/title')
+  })
+
+  it('[O2] is the first piece of JSON that fits', async () => {
+    const text = 'As [1] says, with {"pages":5}: {"title":"a"} or {"title":"b"}'
+    expect(await read(Report, text)).toMatchObject({ ok: true, value: { title: 'a' } })
+    const fences = '```\n{"title":"a"}\n```\n```\n{"title":"b"}\n```\n```\n{"pages":3}\n```'
+    expect(await read(Report, fences)).toMatchObject({ ok: true, value: { title: 'b' } })
+  })
+
+  it('[O3] that is broken is told why, and no part of it is taken', async () => {
+    const List = Type.Array(Type.Object({ id: Type.Integer() }))
+    for (const text of [
+      '[{"id":1,},{"id":2}]',
+      '```json\n[{"id":1},{"id":2',
+      '[{"id":1},{"id":2}',
+    ]) {
+      expect(await problemOf(List, text)).toMatch(/^Answer is not JSON: .*JSON/)
+    }
+  })
+
+  it('without any JSON is told so, with its start', async () => {
+    expect(await problemOf(Report, '\n I cannot do that.')).toBe(
+      'Answer has no JSON in it, got "I cannot do that."',
+    )
+    expect((await problemOf(Report, 'no '.repeat(10_000))).length).toBeLessThan(200)
+    expect(await problemOf(Report, '')).toBe('Answer has no JSON in it, got ""')
+  })
+
+  it.each<[ToolSchema, string, unknown]>([
+    [Type.String(), ' Paris\n', 'Paris'],
+    [Type.String(), '"Paris"', 'Paris'],
+    [Type.String(), '42', '42'],
+    [Type.String(), 'See [1] and {"a":1}', 'See [1] and {"a":1}'],
+    [Type.Union([Type.Literal('yes'), Type.Literal('no')]), 'yes', 'yes'],
+    [Type.Integer(), '42', 42],
+    [Type.Integer(), '"42"', 42],
+    [Type.Boolean(), 'true', true],
+    [Type.Union([Report, Type.Null()]), 'null', null],
+    [Type.Integer(), 'It is\n```\n42\n```', 42],
+  ])('[O4] as a scalar is read as it stands (%#)', async (schema, text, value) => {
+    expect(await read(schema, text)).toEqual({ ok: true, value })
+  })
+
+  it('[O4] that is prose is no list of one text, and no unknown value', async () => {
+    expect(await problemOf(Type.Array(Type.String()), 'Sorry')).toMatch('has no JSON in it')
+    expect(await problemOf(Type.Unknown(), 'Sorry')).toMatch('has no JSON in it')
+    expect(await problemOf(Type.Integer(), 'It is 42')).toBe(
+      'Answer does not fit its schema: answer must be an integer, got "It is 42"',
+    )
+  })
+
+  it('[O5] of several pieces that do not fit has the problem of the longest', async () => {
+    const text = 'As [1] says: {"title":"a","pages":"many"}, or {"pages":2}'
+    expect(await problemOf(Report, text)).toMatch('/pages must be an integer, got "many"')
+    expect(await problemOf(Report, 'As [1] says: {"title":"a",}')).toMatch('is not JSON')
+    expect(await problemOf(Report, 'As [1,] says: {"title":5,"pages":0}')).toMatch('/pages')
+  })
+
+  it('[O6] that the schema turns into something else is a wrong configuration', async () => {
+    const dated = transformed(() => ({ when: new Date(0) }))
+    await expect(read(dated, '{}')).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'Cannot use output schema "output": it must give JSON, /when is a Date',
+    })
+    expect(
+      await read(
+        transformed(() => [1]),
+        '{}',
+      ),
+    ).toEqual({ ok: true, value: [1] })
+  })
+
+  it('however deep is read or refused, and never throws', async () => {
+    const depth = 200_000
+    const deep = `${'['.repeat(depth)}${']'.repeat(depth)}`
+    for (const schema of [Type.Unknown(), Report, Type.String(), transformed((value) => value)]) {
+      expect(typeof (await read(schema, deep)).ok).toBe('boolean')
+    }
+    expect(await problemOf(Type.Unknown(), deep)).toMatch('nested too deeply')
+  })
+})
+
+describe('a value that is there already', () => {
+  it('is read in the same way', async () => {
+    const { readValue } = outputReader(Report)
+    expect(await readValue({ title: 'a', pages: '2', z: 0 })).toEqual({
+      ok: true,
+      value: { title: 'a', pages: 2 },
+    })
+    expect(await readValue({ title: 5 })).toMatchObject({
+      ok: false,
+      problem: 'Answer does not fit its schema: /title must be a string, got 5',
+    })
+    await expect(outputReader(transformed(() => 1n)).readValue({})).rejects.toThrow('is a bigint')
+  })
+})
+
+describe('a reader', () => {
+  it('has the author’s own schema, and a name that providers take', () => {
+    expect(outputReader(Report)).toMatchObject({ name: 'weather_report_2nd' })
+    expect(outputReader(Report).schema).toBe(Report)
+    expect(outputReader(Type.Object({})).name).toBe('output')
+    expect(outputReader(Type.Object({}, { title: 'Zürich – ü' })).name).toBe('z_rich')
+    expect(outputReader(Type.Object({}, { title: '…' })).name).toBe('output')
+    expect(outputReader(Type.Object({}, { title: 'a'.repeat(100) })).name).toHaveLength(64)
+  })
+
+  it('refuses a schema that cannot be used, with all its faults', () => {
+    const broken = Type.Object({
+      a: Type.Integer({ default: 'x' }),
+      b: Type.String({ default: 1 }),
+    })
+    expect(() => outputReader(broken)).toThrow(TypeError)
+    expect(() => outputReader(broken)).toThrow(
+      /^Cannot use output schema: \/properties\/a\/default .*; \/properties\/b\/default /,
+    )
+  })
+})
+
+describe('[O7] the model is told', () => {
+  it('the schema in one line, without the name of its dialect', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { $schema: { type: 'string' } },
+    }
+    const lines = outputInstructions(schema).split('\n')
+    expect(lines.at(-1)).toBe('{"type":"object","properties":{"$schema":{"type":"string"}}}')
+    expect(lines.join('\n')).toMatch(/one JSON value only.*no code fence/)
+    expect(outputInstructions(Report)).toContain(JSON.stringify(Report))
+    expect(outputInstructions(Report)).not.toContain('~')
+  })
+
+  it('what is wrong with its answer, and where it stands', () => {
+    const problem = 'Answer does not fit its schema: /a is required'
+    const first = correctionRequest(problem, { attempt: 1, maxAttempts: 3 })
+    expect(first).toContain(`${problem}.\n`)
+    expect(first).toMatch(/one JSON value only.*no code fence/)
+    expect(first).toContain('This is correction 1 of 3.')
+    expect(correctionRequest(problem, { attempt: 3, maxAttempts: 3 })).toContain(
+      'This is the last of 3 corrections.',
+    )
+  })
+})

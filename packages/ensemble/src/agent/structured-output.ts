@@ -1,0 +1,162 @@
+/**
+ * Answers that are values: what a model is told of the form of its answer, and how its text is read.
+ *
+ *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
+ *
+ * O1 An answer is read as a tool reads its input: slips of form are mended, defaults filled in, unknown
+ *    fields dropped, and every problem is told with its path.
+ * O4 Where a text, number, boolean or null may fit, the whole answer as it stands is tried last.
+ * O5 Of several pieces of which none fits, the problem told is that of the longest.
+ * O6 A value is JSON: one that a schema turned into something else is refused as a wrong configuration.
+ * O7 The model is told the author's schema, whole, and that it should give nothing but JSON.
+ */
+import {
+  problemList,
+  schemaReader,
+  TuttiError,
+  type Problem,
+  type SchemaReader,
+  type ToolSchema,
+  type ValueOf,
+} from '@tutti/core'
+import { previewOf } from '@tutti/protocol'
+
+import { jsonInText, type JsonInText } from './json-in-text.ts'
+import { jsonFault } from './json-fault.ts'
+
+/** What reading an answer comes to. */
+export type OutputReading<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly problem: string }
+
+/** Reads the answers of one task by its schema. */
+export interface OutputReader<Value = unknown> {
+  /** The schema as JSON Schema, the author's own. */
+  readonly schema: object
+  /** A short name in `a-z`, `0-9` and `_`, from the title of the schema, else `output`. */
+  readonly name: string
+  /**
+   * The value in what a model wrote, or what is wrong with it, told so that a model can mend it.
+   *
+   * @throws {TuttiError} CONFIG_INVALID when the schema makes something of it that is not JSON.
+   */
+  read(text: string): Promise<OutputReading<Value>>
+  /** The same for a value that is there already, such as one that code made. */
+  readValue(value: unknown): Promise<OutputReading<Value>>
+}
+
+/**
+ * Makes a reader of answers. The schema is compiled here, once.
+ *
+ * @throws {TypeError} naming everything that is wrong with the schema.
+ */
+export function outputReader<Schema extends ToolSchema>(
+  schema: Schema,
+): OutputReader<ValueOf<Schema>> {
+  const reader = schemaReader(schema, { action: 'Cannot use output schema:' })
+  const { jsonSchema } = reader
+  const name = nameOf(jsonSchema)
+  const jsonOnly = <Value>(value: Value): OutputReading<Value> => asJson(value, name)
+  return {
+    schema: jsonSchema,
+    name,
+    async read(text) {
+      const found = jsonInText(text)
+      for (const piece of candidates(text, found, reader)) {
+        const decoded = await reader.read(piece)
+        if (decoded.ok) return jsonOnly(decoded.value)
+      }
+      return { ok: false, problem: await problemOf(text, found, reader) }
+    },
+    async readValue(value) {
+      const decoded = await reader.read(value)
+      return decoded.ok ? jsonOnly(decoded.value) : { ok: false, problem: misfit(decoded.problems) }
+    },
+  }
+}
+
+/** The values that a text may mean, the likeliest first. */
+function candidates(
+  text: string,
+  { pieces }: JsonInText,
+  { takesScalar }: Pick<SchemaReader<unknown>, 'takesScalar'>,
+): readonly unknown[] {
+  const values = pieces.map(({ value }) => value)
+  return takesScalar ? [...values, text.trim()] : values
+}
+
+/** O5 */
+async function problemOf(
+  text: string,
+  { pieces, broken }: JsonInText,
+  { takesScalar, read }: SchemaReader<unknown>,
+): Promise<string> {
+  const [longest] = pieces.toSorted((a, b) => b.length - a.length)
+  if (broken !== undefined && broken.length > (longest?.length ?? 0)) {
+    return `Answer is not JSON: ${broken.reason}`
+  }
+  if (longest === undefined && !takesScalar) {
+    return `Answer has no JSON in it, got ${previewOf(text.trim())}`
+  }
+  const decoded = await read(longest === undefined ? text.trim() : longest.value)
+  return misfit(decoded.ok ? [] : decoded.problems)
+}
+
+function misfit(problems: readonly Problem[]): string {
+  return `Answer does not fit its schema: ${problemList(problems, 'answer')}`
+}
+
+/** O6 */
+function asJson<Value>(value: Value, name: string): OutputReading<Value> {
+  try {
+    const fault = jsonFault(value)
+    if (fault === undefined) return { ok: true, value }
+    throw new TuttiError(
+      'CONFIG_INVALID',
+      `Cannot use output schema "${name}": it must give JSON, ${fault}`,
+    )
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { ok: false, problem: 'Answer is nested too deeply' }
+  }
+}
+
+/** Longest name that providers take. @see https://platform.openai.com/docs/api-reference/chat/create */
+const MAX_NAME_LENGTH = 64
+
+function nameOf({ title }: { readonly title?: unknown }): string {
+  const words = typeof title === 'string' ? (title.toLowerCase().match(/[a-z0-9]+/g) ?? []) : []
+  return words.join('_').slice(0, MAX_NAME_LENGTH) || 'output'
+}
+
+/** The body of the section "Output Format" of a prompt: what form the answer must have. */
+export function outputInstructions(schema: object): string {
+  const { $schema: _dialect, ...rest } = schema as { readonly $schema?: unknown }
+  return [
+    'Answer with one JSON value only: no text before or after it, and no code fence.',
+    'It must fit this JSON Schema:',
+    JSON.stringify(rest),
+  ].join('\n')
+}
+
+/** Where a correction stands. */
+export interface CorrectionCount {
+  /** From 1. */
+  readonly attempt: number
+  readonly maxAttempts: number
+}
+
+/** What the model is told when its answer cannot be used. */
+export function correctionRequest(
+  problem: string,
+  { attempt, maxAttempts }: CorrectionCount,
+): string {
+  return [
+    `Your last answer cannot be used. ${problem}.`,
+    'Give the whole answer again, corrected: one JSON value only that fits the JSON Schema of the ' +
+      'output, with no text before or after it and no code fence.',
+    attempt < maxAttempts
+      ? `This is correction ${attempt} of ${maxAttempts}.`
+      : `This is the last of ${maxAttempts} corrections.`,
+  ].join('\n')
+}

@@ -1,0 +1,35 @@
+/** The reviewer that tools ask: each of its questions is a gate of the run. */
+import { limitText } from '@tutti/core'
+
+import type { TaskScope } from '../run/task-scope.ts'
+import type { GateOutcome } from '../steering/gate.ts'
+import type { ApprovalAnswer, Reviewer } from '@tutti/core'
+
+/** Longest description of a call that a gate shows, in characters. */
+const MAX_DESCRIPTION_LENGTH = 8_000
+
+/** The reviewer of the tool calls of one turn; undefined when there is nobody to ask. */
+export function toolReviewer(scope: TaskScope, iterationIndex: number): Reviewer | undefined {
+  if (!scope.run.hasReviewer) return undefined
+  const asked = new Map<string, number>()
+  return {
+    async decide(approval, signal) {
+      const count = (asked.get(approval.callId) ?? 0) + 1
+      asked.set(approval.callId, count)
+      const outcome = await scope.run.gates.ask(scope, {
+        timing: 'DURING_EXECUTION',
+        slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
+        taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
+        settings: { timeoutMs: approval.timeoutMs, onTimeout: approval.onTimeout },
+        approval,
+        signal,
+      })
+      return toAnswer(outcome)
+    },
+  }
+}
+
+function toAnswer({ decision }: GateOutcome): ApprovalAnswer {
+  if (decision.action !== 'EDIT') return decision
+  return { action: 'EDIT', input: 'input' in decision ? decision.input : decision.text }
+}

@@ -1,0 +1,68 @@
+/** The events after a model turn. */
+import { costUsd } from '../usage.ts'
+import { tokensOfCall } from '../tokens.ts'
+import { toWireCall } from './wire-messages.ts'
+
+import type { ModelReply } from '../model/chat-model.ts'
+import type { TaskScope } from '../run/task-scope.ts'
+import type { AgentStep } from './step.ts'
+import type { CostEstimate, RunEventOf } from '@tutti/protocol'
+
+/** A turn that was answered. */
+export interface AnsweredTurn {
+  readonly iterationIndex: number
+  readonly model: string
+  readonly reply: ModelReply
+  readonly step: AgentStep
+  readonly latencyMs: number
+  readonly cost: CostEstimate | undefined
+}
+
+/** The event of a turn that was answered. */
+export function turnCompleted(
+  { identity }: TaskScope,
+  { iterationIndex, model, reply, step, latencyMs, cost }: AnsweredTurn,
+): RunEventOf<'llm_iteration_completed'> {
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
+  const used = tokensOfCall(reply.usage)
+  const event: RunEventOf<'llm_iteration_completed'> = {
+    type: 'llm_iteration_completed',
+    agentRole,
+    taskDescription,
+    iterationIndex,
+    responseType: step.kind === 'answer' ? 'FINAL_ANSWER' : 'TOOL_CALLS',
+    inputTokens: Math.max(0, used.inputTokens),
+    outputTokens: Math.max(0, used.outputTokens),
+    latencyMs,
+    taskName,
+    taskIndex,
+    attempt,
+    model,
+  }
+  if (reply.text !== '') event.responseText = reply.text
+  if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
+  if (cost !== undefined) event.costUsd = costUsd(cost)
+  return event
+}
+
+/** Tells what the attempt has used so far. */
+export function emitMetrics(scope: TaskScope): void {
+  const { identity, totals } = scope
+  const { agentRole, taskIndex, taskName, attempt } = identity
+  const { inputTokens, outputTokens } = totals.usage()
+  const costEstimate = totals.costText()
+  const event: RunEventOf<'metrics_snapshot'> = {
+    type: 'metrics_snapshot',
+    agentRole,
+    taskIndex,
+    inputTokens: Math.max(0, inputTokens),
+    outputTokens: Math.max(0, outputTokens),
+    llmLatencyMs: totals.llmLatencyMs,
+    toolExecutionTimeMs: totals.toolExecutionTimeMs,
+    iterationCount: totals.iterations,
+    taskName,
+    attempt,
+  }
+  if (costEstimate !== undefined) event.costEstimate = costEstimate
+  scope.emit(event)
+}

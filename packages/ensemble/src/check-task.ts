@@ -1,0 +1,57 @@
+/** Pure: everything that is wrong with the definition of a task, one sentence each. */
+import { findBudgetProblems } from './budget.ts'
+import { duplicates } from './duplicates.ts'
+import { HANDLER_ROLE } from './handler.ts'
+import { findReviewProblems } from './review.ts'
+
+import type { TaskDefinition } from './task.ts'
+
+/** What a task with a handler cannot have, since no model is asked. */
+const FOR_AGENTS = [
+  'model',
+  'fallbackModels',
+  'rateLimit',
+  'memory',
+  'reflection',
+  'tools',
+] as const satisfies readonly (keyof TaskDefinition)[]
+
+/** The problems of a definition; none when a task can be made of it. */
+export function findTaskProblems(definition: TaskDefinition, name: string): readonly string[] {
+  const problems: string[] = []
+  if (name.trim() === '') problems.push('name must not be blank')
+  if (definition.description.trim() === '') problems.push('description must not be blank')
+  const { maxIterations, outputRetries = 0, retries = 0, timeoutMs = 1 } = definition
+  if (maxIterations !== undefined && !(Number.isInteger(maxIterations) && maxIterations >= 1)) {
+    problems.push(`maxIterations must be an integer >= 1, got ${maxIterations}`)
+  }
+  for (const [field, value] of Object.entries({ outputRetries, retries })) {
+    if (!(Number.isInteger(value) && value >= 0)) {
+      problems.push(`${field} must be an integer >= 0, got ${value}`)
+    }
+  }
+  if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
+  const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
+  for (const tool of duplicates([...tools].map((known) => known.name))) {
+    problems.push(`two tools are named "${tool}"`)
+  }
+  return [
+    ...problems,
+    ...findBudgetProblems(definition.budget),
+    ...findReviewProblems('review', definition.review),
+    ...findReviewProblems('beforeReview', definition.beforeReview),
+    ...findHandlerProblems(definition),
+  ]
+}
+
+function findHandlerProblems(definition: TaskDefinition): readonly string[] {
+  if (definition.handler === undefined) return []
+  const given = FOR_AGENTS.filter((field) => {
+    const value = definition[field]
+    return value !== undefined && !(Array.isArray(value) && value.length === 0)
+  })
+  const named = definition.agent !== undefined && definition.agent.role !== HANDLER_ROLE
+  return [...given, ...(named ? ['agent'] : [])].map(
+    (field) => `${field} has no meaning for a task with a handler`,
+  )
+}

@@ -1,0 +1,342 @@
+/**
+ * Delegation: an agent hands work to another, which runs as a task of its own.
+ *
+ *   tool call ─▶ limits, policies ─▶ delegation_started ─▶ task … ─▶ its output ─▶ result of the call
+ *
+ * H1 A delegation that a limit or a policy refuses is one delegation_failed, and the agent is told why.
+ * H2 A delegation that begins is one delegation_started, then the events of its task, then one of
+ *    delegation_completed and delegation_failed.
+ * H3 A manager delegates to the tasks of its ensemble, with their tools, context, gates and guardrails; an
+ *    agent to the other agents of its ensemble.
+ * H4 What a worker fails with is told to the agent that delegated; a reviewer's early exit ends both.
+ * H5 A manager that ends without the delegations that are required fails with CONSTRAINT_VIOLATION.
+ * H6 A delegation that was cut off goes on as the same task.
+ */
+import { errorMessage, ToolResult, TuttiError } from '@tutti/core'
+
+import { renderTask } from '../agent/prompt.ts'
+import { untilStopped } from '../run/until-stopped.ts'
+import { task, type Task } from '../task.ts'
+import { isManagerScope } from './delegate-tool.ts'
+import {
+  DEFAULT_MAX_DELEGATION_DEPTH,
+  type DelegationPolicy,
+  type DelegationRequest,
+} from './limits.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { Inputs } from '../inputs.ts'
+import type { StepOf } from '../ports/run-step.ts'
+import type { StepLog } from '../resume/step-log.ts'
+import type { WorkerTask } from '../run/run.ts'
+import type { TaskOutcome } from '../run/run-task.ts'
+import type { TaskScope } from '../run/task-scope.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Runs the tasks that delegations make. */
+export interface WorkerHost {
+  /** The index that the next task gets which the plan does not have. */
+  readonly nextTaskIndex: number
+  /** Whether a task of that name has begun. */
+  isTaken(taskName: string): boolean
+  runWorker(parent: TaskScope, worker: WorkerTask): Promise<TaskOutcome>
+}
+
+/** One call of the tool. */
+export interface DelegationCall {
+  readonly agentRole: string
+  readonly taskDescription: string
+  /** Tells it from all other calls of the run, and is the same when the call is made again. */
+  readonly callKey: string
+  readonly signal: AbortSignal
+}
+
+/** What delegations are made with. */
+export interface DelegationsOptions {
+  readonly ensemble: Ensemble
+  readonly inputs: Inputs
+  readonly log: StepLog
+  readonly host: WorkerHost
+}
+
+/** The delegations of one run. */
+export class Delegations {
+  readonly #options: DelegationsOptions
+  /** Delegations that began, by role. */
+  readonly #begun = new Map<string, number>()
+  /** Roles that have completed one. */
+  readonly #completed = new Set<string>()
+
+  constructor(options: DelegationsOptions) {
+    this.#options = options
+    const { log } = options
+    for (const { workerRole, workerTask } of this.#earlierSteps()) {
+      this.#count(workerRole)
+      if (log.task(workerTask).of('task_completed').length > 0) this.#completed.add(workerRole)
+    }
+  }
+
+  /** The tasks that an earlier process made. */
+  earlier(): readonly Omit<WorkerTask, 'signal'>[] {
+    return this.#earlierSteps().flatMap((step) => {
+      const made = this.#workerTask(step.workerRole, step.taskDescription)
+      if (made === undefined) return []
+      return { task: made, taskName: step.workerTask, taskIndex: step.workerTaskIndex }
+    })
+  }
+
+  /** The roles that the task of `scope` may delegate to. */
+  rolesFor({ task: { agent } }: TaskScope): readonly string[] {
+    const { ensemble } = this.#options
+    const allowed = ensemble.delegation?.allowedWorkers
+    const roles = ensemble.tasks
+      .filter(({ handler }) => handler === undefined)
+      .map((known) => known.agent.role)
+      .filter((role) => role !== agent.role && (allowed?.includes(role) ?? true))
+    return [...new Set(roles)]
+  }
+
+  /** Hands work to another agent; gives its output, or why there is none. */
+  async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
+    const kept = scope.log.find(
+      'delegation_begun',
+      scope.identity.attempt,
+      ({ callKey }) => callKey === call.callKey,
+    )
+    if (kept !== undefined) return this.#run(scope, kept, call.signal)
+    const request: DelegationRequest = {
+      fromRole: scope.task.agent.role,
+      toRole: call.agentRole,
+      taskDescription: call.taskDescription,
+      depth: scope.depth + 1,
+    }
+    const { signal } = call
+    const asked = await untilStopped(this.#askPolicies(request), {
+      signal,
+      clock: scope.run.clock,
+      what: 'Delegation policy',
+    })
+    signal.throwIfAborted()
+    const { callKey } = call
+    if (typeof asked === 'string') {
+      return this.#refuse(scope, request, { reason: asked, callKey })
+    }
+    // From here to its start nothing waits, so that delegations of one turn share what is left.
+    const refusal = this.#limitReached(scope, asked)
+    if (refusal !== undefined) return this.#refuse(scope, asked, { reason: refusal, callKey })
+    return this.#run(scope, this.#begin(scope, asked, callKey), call.signal)
+  }
+
+  /**
+   * Checks, when a manager has answered, that all delegations were made that must be.
+   *
+   * @throws {TuttiError} CONSTRAINT_VIOLATION naming every role that is missing.
+   */
+  assertComplete(scope: TaskScope): void {
+    const { delegation } = this.#options.ensemble
+    if (delegation === undefined || !isManagerScope(scope)) return
+    const missing = (delegation.requiredWorkers ?? []).filter((role) => !this.#completed.has(role))
+    if (missing.length === 0) return
+    throw new TuttiError(
+      'CONSTRAINT_VIOLATION',
+      `The manager ended without a completed delegation to: ${missing.join(', ')}`,
+      { details: { missing } },
+    )
+  }
+
+  /** The request as the policies leave it, or why it is refused. */
+  async #askPolicies(request: DelegationRequest): Promise<DelegationRequest | string> {
+    let asked = request
+    for (const policy of this.#options.ensemble.delegation?.policies ?? []) {
+      const verdict = await verdictOf(policy, asked)
+      if (typeof verdict === 'string') return verdict
+      asked = verdict
+    }
+    return asked
+  }
+
+  #limitReached(
+    scope: TaskScope,
+    { toRole, taskDescription, depth }: DelegationRequest,
+  ): string | undefined {
+    if (taskDescription.trim() === '') return 'taskDescription must not be blank'
+    const { delegation = {}, tasks } = this.#options.ensemble
+    const { maxDepth = DEFAULT_MAX_DELEGATION_DEPTH, maxDelegations = Infinity } = delegation
+    const { maxCallsPerWorker = Infinity, requiredStages = [] } = delegation
+    const roles = this.rolesFor(scope)
+    if (!roles.includes(toRole)) {
+      const known = tasks.some(({ agent }) => agent.role === toRole)
+      const why = toRole === scope.task.agent.role ? 'is yourself' : 'may not be delegated to'
+      return known
+        ? `Agent "${toRole}" ${why}. Available: [${roles.join(', ')}]`
+        : `No agent has the role "${toRole}". Available: [${roles.join(', ')}]`
+    }
+    if (depth > maxDepth) return `Delegations may nest ${maxDepth} deep: do the work yourself`
+    const all = [...this.#begun.values()].reduce((sum, count) => sum + count, 0)
+    if (all >= maxDelegations) {
+      return `All ${maxDelegations} delegations of the run are used up: work with what you have`
+    }
+    const max =
+      typeof maxCallsPerWorker === 'number' ? maxCallsPerWorker : maxCallsPerWorker[toRole]
+    if (max !== undefined && (this.#begun.get(toRole) ?? 0) >= max) {
+      return `All ${max} delegations to "${toRole}" are used up: work with what you have`
+    }
+    const stage = requiredStages.findIndex((members) => members.includes(toRole))
+    const waitsFor = requiredStages
+      .slice(0, Math.max(0, stage))
+      .flat()
+      .filter((role) => !this.#completed.has(role))
+    if (waitsFor.length === 0) return undefined
+    return `"${toRole}" belongs to a later stage: first delegate to ${waitsFor.join(', ')}`
+  }
+
+  #refuse(
+    scope: TaskScope,
+    { toRole }: DelegationRequest,
+    { reason, callKey }: { readonly reason: string; readonly callKey: string },
+  ): ToolResult {
+    const { taskName, attempt } = scope.identity
+    end(scope, {
+      type: 'delegation_failed',
+      delegationId: callKey,
+      delegatingAgentRole: scope.task.agent.role,
+      workerRole: toRole,
+      reason,
+      taskName,
+      attempt,
+    })
+    return ToolResult.failure(reason)
+  }
+
+  #begin(scope: TaskScope, request: DelegationRequest, callKey: string): Begun {
+    const { toRole: workerRole, taskDescription, depth } = request
+    this.#count(workerRole)
+    const named = this.#nameOf(scope, workerRole)
+    const begun = {
+      callKey,
+      delegationId: crypto.randomUUID(),
+      workerRole,
+      taskDescription,
+      ...named,
+    }
+    const { taskName, attempt } = scope.identity
+    scope.emit(
+      {
+        type: 'delegation_started',
+        delegationId: begun.delegationId,
+        delegatingAgentRole: scope.task.agent.role,
+        workerRole,
+        taskDescription,
+        taskName,
+        attempt,
+        ...named,
+        depth,
+      },
+      { kind: 'delegation_begun', ...begun },
+    )
+    return begun
+  }
+
+  /** A manager's first delegation to a worker is its task of the plan; any other is a task of its own. */
+  #nameOf(
+    scope: TaskScope,
+    role: string,
+  ): Pick<StepOf<'delegation_begun'>, 'workerTask' | 'workerTaskIndex'> {
+    const { ensemble, host } = this.#options
+    const declared = ensemble.tasks.findIndex(({ agent }) => agent.role === role)
+    const declaredName = ensemble.tasks[declared]?.name ?? role
+    const base = isManagerScope(scope) ? declaredName : `${scope.identity.taskName}/${role}`
+    if (!host.isTaken(base)) {
+      const isPlanned = base === declaredName && isManagerScope(scope)
+      return { workerTask: base, workerTaskIndex: isPlanned ? declared + 1 : host.nextTaskIndex }
+    }
+    let number = 2
+    while (host.isTaken(`${base}#${number}`)) number += 1
+    return { workerTask: `${base}#${number}`, workerTaskIndex: host.nextTaskIndex }
+  }
+
+  async #run(scope: TaskScope, begun: Begun, signal: AbortSignal): Promise<ToolResult> {
+    const { workerRole, workerTask, workerTaskIndex, taskDescription, delegationId } = begun
+    const made = this.#workerTask(workerRole, taskDescription)
+    if (made === undefined) throw new TuttiError('CONFIG_INVALID', `No agent "${workerRole}"`)
+    const { clock } = scope.run
+    const startedAt = clock.elapsed()
+    const outcome = await this.#options.host.runWorker(scope, {
+      task: made,
+      taskName: workerTask,
+      taskIndex: workerTaskIndex,
+      signal,
+    })
+    const { taskName, attempt } = scope.identity
+    const ids = { delegationId, delegatingAgentRole: scope.task.agent.role, workerRole }
+    if (outcome.kind === 'completed') {
+      this.#completed.add(workerRole)
+      const durationMs = Math.round(clock.elapsed() - startedAt)
+      end(scope, {
+        type: 'delegation_completed',
+        ...ids,
+        durationMs,
+        taskName,
+        attempt,
+        workerTask,
+      })
+      if (outcome.exit !== undefined) throw outcome.exit
+      return ToolResult.success(outcome.result.output)
+    }
+    const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
+    const reason = error?.message ?? 'The run was stopped'
+    end(scope, { type: 'delegation_failed', ...ids, reason, taskName, attempt, workerTask })
+    if (error?.code === 'EXIT_EARLY') throw error
+    return ToolResult.failure(`${workerRole} failed: ${reason}`)
+  }
+
+  /** The task of a worker: its declared one with other words for a manager, a plain one for its peers. */
+  #workerTask(role: string, description: string): Task | undefined {
+    const { ensemble, inputs } = this.#options
+    const declared = ensemble.tasks.find(({ agent }) => agent.role === role)
+    if (declared === undefined) return undefined
+    if (ensemble.plan.workflow === 'HIERARCHICAL') {
+      const { expectedOutput } = renderTask(declared, inputs)
+      return { ...declared, description, expectedOutput }
+    }
+    const { agent, model } = declared
+    return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
+  }
+
+  #count(role: string): void {
+    this.#begun.set(role, (this.#begun.get(role) ?? 0) + 1)
+  }
+
+  #earlierSteps(): readonly StepOf<'delegation_begun'>[] {
+    const { log } = this.#options
+    return log.taskNames.flatMap((taskName) => log.task(taskName).of('delegation_begun'))
+  }
+}
+
+/** The request as a policy leaves it, or why it is refused; one that throws lets nothing pass. */
+async function verdictOf(
+  policy: DelegationPolicy,
+  request: DelegationRequest,
+): Promise<DelegationRequest | string> {
+  try {
+    const verdict: unknown = await policy(request)
+    if (typeof verdict === 'string') return verdict
+    if (verdict === true) return request
+    if (typeof verdict === 'object' && verdict !== null) return { ...request, ...verdict }
+    return `A policy gave ${String(verdict)}, not true, a reason or a change`
+  } catch (error) {
+    return errorMessage(error)
+  }
+}
+
+/** Tells that a delegation came to an end, unless an earlier process has. */
+function end(
+  scope: TaskScope,
+  event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
+): void {
+  const { delegationId } = event
+  const isTold = scope.log.of('delegation_ended').some((told) => told.delegationId === delegationId)
+  if (!isTold) scope.emit(event, { kind: 'delegation_ended', delegationId })
+}
+
+type Begun = Omit<StepOf<'delegation_begun'>, 'kind' | 'taskName' | 'attempt' | 'runMs' | 'taskMs'>

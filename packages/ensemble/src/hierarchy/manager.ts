@@ -1,0 +1,62 @@
+/** The manager of a HIERARCHICAL ensemble: an agent whose task is to have the tasks done. */
+import { DEFAULT_OUTPUT_RETRIES, type Task } from '../task.ts'
+import { MANAGER, type Plan } from '../plan.ts'
+
+import type { ChatModel } from '../model/chat-model.ts'
+
+/** Model turns of a manager when nothing else is said; AgentEnsemble's. */
+export const DEFAULT_MANAGER_MAX_ITERATIONS = 20
+
+/** How a manager works. */
+export interface ManagerSettings {
+  readonly model: ChatModel | undefined
+  readonly maxIterations: number
+}
+
+/** The task of the manager of `tasks`. Its texts hold the templates of theirs. */
+export function managerTask(
+  tasks: readonly Task[],
+  { model, maxIterations }: ManagerSettings,
+): Task<string> {
+  const workers = tasks.map(({ agent }) =>
+    [
+      `- ${agent.role}: ${agent.goal}`,
+      ...(agent.background === undefined ? [] : [agent.background]),
+    ].join(' '),
+  )
+  const work = tasks.map(
+    ({ description, expectedOutput, agent }, index) =>
+      `${index + 1}. ${description}\n   Worker: ${agent.role}\n   Expected output: ${expectedOutput}`,
+  )
+  return {
+    name: MANAGER,
+    description: `Have these tasks done by your workers, then give the result of all of them together:\n${work.join('\n')}`,
+    expectedOutput: 'The final result, complete in itself, made of what the workers gave.',
+    agent: {
+      role: MANAGER,
+      goal: 'Have the tasks done by the workers that fit them, check what they give, and put it together.',
+      background: `You lead these workers, and delegate all work to them with the tool delegate_task:\n${workers.join('\n')}`,
+      tools: [],
+    },
+    ...(model === undefined ? {} : { model }),
+    tools: [],
+    context: [],
+    maxIterations,
+    outputRetries: DEFAULT_OUTPUT_RETRIES,
+    retries: 0,
+    memory: [],
+  }
+}
+
+/** The tasks of an ensemble, and its manager's when it has one. */
+export function allTasks({
+  tasks,
+  manager,
+  plan,
+}: {
+  readonly tasks: readonly Task[]
+  readonly manager?: Task
+  readonly plan: Plan
+}): readonly Task[] {
+  return plan.workflow === 'HIERARCHICAL' && manager !== undefined ? [...tasks, manager] : tasks
+}

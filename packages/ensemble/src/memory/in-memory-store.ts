@@ -1,0 +1,86 @@
+/**
+ * A memory store in the memory of this process.
+ *
+ * M3 The most recent entries are given, the oldest of them first, whatever is asked for.
+ * M4 A scope holds at most `maxEntriesPerScope` entries, the last ones, and none older than `maxAgeMs`.
+ * M5 What was appended is a copy, and cannot be changed through what is given.
+ */
+import { systemClock, type Clock } from '@tutti/core'
+
+import type { MemoryEntry, MemoryStore } from './memory.ts'
+
+/** What bounds a store. */
+export interface InMemoryStoreOptions {
+  /** The oldest are dropped, at least 1; Infinity is no bound. @default 1000 */
+  readonly maxEntriesPerScope?: number
+  /** Milliseconds since `storedAt` after which an entry is dropped. @default Infinity */
+  readonly maxAgeMs?: number
+  /** @default the system's clock */
+  readonly clock?: Clock
+}
+
+/** Far more than a prompt shows, and few enough for a process that never stops. */
+const DEFAULT_MAX_ENTRIES = 1000
+
+/**
+ * Makes a store; it lasts as long as the object.
+ *
+ * @throws {RangeError} naming every bound that does not fit.
+ */
+export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
+  const {
+    maxEntriesPerScope = DEFAULT_MAX_ENTRIES,
+    maxAgeMs = Infinity,
+    clock = systemClock,
+  } = options
+  assertBounds({ maxEntriesPerScope, maxAgeMs })
+  const scopes = new Map<string, readonly MemoryEntry[]>()
+
+  /** Drops what is too old; a scope with nothing left is forgotten. */
+  function current(scope: string): readonly MemoryEntry[] {
+    const kept = scopes.get(scope) ?? []
+    const oldest = clock.now() - maxAgeMs
+    const young = kept.filter(({ storedAt }) => Date.parse(storedAt) >= oldest)
+    if (young.length === 0) scopes.delete(scope)
+    else if (young.length < kept.length) scopes.set(scope, young)
+    return young
+  }
+
+  return {
+    async append(scope, entry) {
+      assertInstant(entry.storedAt)
+      const entries = [...current(scope), Object.freeze({ ...entry })]
+      scopes.set(scope, lastOf(entries, maxEntriesPerScope))
+    },
+    async retrieve(scope, { limit }) {
+      return lastOf(current(scope), limit)
+    },
+  }
+}
+
+function lastOf<T>(list: readonly T[], count: number): readonly T[] {
+  return list.slice(Math.max(0, list.length - count))
+}
+
+function assertBounds({
+  maxEntriesPerScope,
+  maxAgeMs,
+}: Required<Omit<InMemoryStoreOptions, 'clock'>>): void {
+  const problems: string[] = []
+  const isWhole = Number.isInteger(maxEntriesPerScope) || maxEntriesPerScope === Infinity
+  if (!isWhole || maxEntriesPerScope < 1) {
+    problems.push(
+      `maxEntriesPerScope must be an integer >= 1 or Infinity, got ${maxEntriesPerScope}`,
+    )
+  }
+  if (!(maxAgeMs > 0)) problems.push(`maxAgeMs must be > 0, got ${maxAgeMs}`)
+  if (problems.length > 0)
+    throw new RangeError(`Cannot make a memory store: ${problems.join('; ')}`)
+}
+
+function assertInstant(storedAt: string): void {
+  if (!Number.isNaN(Date.parse(storedAt))) return
+  throw new RangeError(
+    `Cannot store a memory: storedAt must be an ISO 8601 instant, got ${JSON.stringify(storedAt)}`,
+  )
+}

@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+
+import { inMemoryStore } from './in-memory-store.ts'
+import { memoryScope, memorySection, type MemoryEntry } from './memory.ts'
+
+const ENTRY: MemoryEntry = {
+  text: 'Bonn is rainy.\n\nAlso in May.',
+  storedAt: '2026-01-01T00:00:00.000Z',
+  taskName: 'weather',
+  agentRole: 'Researcher',
+}
+
+it('[M1] a scope shows five entries when nothing else is said', () => {
+  const store = inMemoryStore()
+  expect(memoryScope({ name: 'team', store })).toEqual({ name: 'team', store, limit: 5 })
+  expect(memoryScope({ name: 'team', store, limit: 1 }).limit).toBe(1)
+})
+
+it('[M2] each entry is shown whole, with its agent, task and time, in the order given', () => {
+  const later = { ...ENTRY, text: 'Köln too', taskName: 'again', runId: 'r1' }
+  expect(memorySection([later, ENTRY])).toBe(
+    [
+      '### Researcher: again (2026-01-01T00:00:00.000Z)',
+      'Köln too',
+      '---',
+      '### Researcher: weather (2026-01-01T00:00:00.000Z)',
+      'Bonn is rainy.',
+      '',
+      'Also in May.',
+      '---',
+    ].join('\n'),
+  )
+  expect(memorySection([{ ...ENTRY, text: 'x'.repeat(50_000) }]).length).toBeGreaterThan(50_000)
+})
+
+it('[M2] without entries there is nothing to show', () => {
+  expect(memorySection([])).toBe('')
+})
+
+it('a scope that does not fit is refused with everything that is wrong', () => {
+  const bad = JSON.parse('{"name":" ","store":{},"limit":0}')
+  expect(() => memoryScope(bad)).toThrow(TypeError)
+  expect(() => memoryScope(bad)).toThrow(
+    'Cannot make a memory scope: name must be a text that is not blank, got " "; ' +
+      'store must have append and retrieve, such as inMemoryStore(); ' +
+      'limit must be an integer >= 1, got 0',
+  )
+})
+
+it.each([
+  { name: 5 },
+  { store: null },
+  { store: { append: () => 1 } },
+  { store: { retrieve: () => 1 } },
+  { limit: 1.5 },
+  { limit: 'all' },
+])('a scope with %o is refused', (part) => {
+  const definition: unknown = { name: 'team', store: inMemoryStore(), ...part }
+  // NOTE: what a caller without types may pass.
+  expect(() => memoryScope(definition as Parameters<typeof memoryScope>[0])).toThrow(
+    /^Cannot make a memory scope: (?:name|store|limit) must/,
+  )
+})

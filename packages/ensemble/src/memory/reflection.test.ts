@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto'
+
+import { describe, expect, it } from 'vitest'
+
+import {
+  improvementNotes,
+  inMemoryReflectionStore,
+  parseReflection,
+  reflectionKey,
+  reflectionRequest,
+  type Reflection,
+} from './reflection.ts'
+
+const TASK = { description: 'Write a report', expectedOutput: 'A page' }
+
+const EARLIER: Reflection = {
+  description: 'Write a short report',
+  expectedOutput: 'One page',
+  observations: ['Too long'],
+  suggestions: ['Be brief'],
+  runs: 2,
+}
+
+const REPLY = `REFINED DESCRIPTION:
+Write a report on rain.
+
+Use sources.
+REFINED EXPECTED OUTPUT:
+One page of prose
+OBSERVATIONS:
+- No sources
+- Too long
+SUGGESTIONS:
+- Cite sources
+`
+
+const READ: Reflection = {
+  description: 'Write a report on rain.\n\nUse sources.',
+  expectedOutput: 'One page of prose',
+  observations: ['No sources', 'Too long'],
+  suggestions: ['Cite sources'],
+  runs: 1,
+}
+
+describe('[F1] the key of a task', () => {
+  it.each(['', 'Write a report', 'Über Äpfel 🍎'])(
+    'is the SHA-256 of its description: %j',
+    async (text) => {
+      expect(await reflectionKey(text)).toBe(createHash('sha256').update(text).digest('hex'))
+    },
+  )
+
+  it('finds again what was put, a copy of it, until something takes its place', async () => {
+    const store = inMemoryReflectionStore()
+    const key = await reflectionKey(TASK.description)
+    expect(await store.get(key)).toBeUndefined()
+    const observations = ['Too long']
+    await store.put(key, { ...EARLIER, observations })
+    observations.push('changed')
+    const found = await store.get(key)
+    expect(found).toEqual(EARLIER)
+    expect(await store.get(key)).not.toBe(found)
+    await store.put(key, READ)
+    expect(await store.get(key)).toEqual(READ)
+    expect(await store.get(await reflectionKey('other'))).toBeUndefined()
+  })
+})
+
+describe('[F2] a reply', () => {
+  it('is read for its four sections', () => {
+    expect(parseReflection(REPLY, TASK)).toEqual(READ)
+  })
+
+  it.each<[string, (reply: string) => string]>([
+    ['in lower case', (reply) => reply.toLowerCase()],
+    ['with Windows line ends', (reply) => reply.replaceAll('\n', '\r\n')],
+    ['as headings', (reply) => reply.replaceAll(/^([A-Z ]+):$/gm, '## $1')],
+    ['as bold text', (reply) => reply.replaceAll(/^([A-Z ]+):$/gm, '**$1:**')],
+    ['as bold text before a colon', (reply) => reply.replaceAll(/^([A-Z ]+):$/gm, '**$1**:')],
+    ['numbered', (reply) => reply.replaceAll(/^([A-Z ]+):$/gm, '3. **$1**')],
+    [
+      'with underscores',
+      (reply) => reply.replaceAll('REFINED ', 'refined_').replaceAll('D O', 'D_O'),
+    ],
+    ['without "refined"', (reply) => reply.replaceAll('REFINED ', '')],
+    ['on the same line', (reply) => reply.replaceAll(/(DESCRIPTION|OUTPUT):\n/g, '$1: ')],
+    ['after prose', (reply) => `Here is my review.\n\n${reply}`],
+    ['with other bullets', (reply) => reply.replaceAll('- ', '• ')],
+    ['with numbered items', (reply) => reply.replaceAll('- ', '1) ')],
+    ['without bullets', (reply) => reply.replaceAll('- ', '')],
+    ['with blank lines', (reply) => reply.replaceAll('\n- ', '\n\n  * ')],
+  ])('is read with its sections %s', (_, change) => {
+    const lower = (reading: unknown): unknown => JSON.parse(JSON.stringify(reading).toLowerCase())
+    expect(lower(parseReflection(change(REPLY), TASK))).toEqual(lower(READ))
+  })
+
+  it('may have its sections in any order, and a section twice', () => {
+    const reply = 'SUGGESTIONS:\n- a\nOBSERVATIONS:\n- b\nSUGGESTIONS:\n- c'
+    expect(parseReflection(reply, TASK)).toMatchObject({
+      observations: ['b'],
+      suggestions: ['a', 'c'],
+    })
+  })
+
+  it('may have items of several lines', () => {
+    const reply = 'Observations:\n- one\n  goes on\n\n- two'
+    expect(parseReflection(reply, TASK)).toMatchObject({ observations: ['one goes on', 'two'] })
+  })
+
+  it('may use the words in a sentence or an item', () => {
+    const reply = 'OBSERVATIONS:\nSuggestions were ignored\nDescription is vague\n'
+    expect(parseReflection(reply, TASK)).toMatchObject({
+      observations: ['Suggestions were ignored', 'Description is vague'],
+      suggestions: [],
+    })
+    expect(parseReflection('Observations:\n- Suggestions: none used', TASK)).toMatchObject({
+      observations: ['Suggestions: none used'],
+    })
+  })
+
+  it.each([
+    '',
+    'It was fine.',
+    'OBSERVATIONS:\nSUGGESTIONS:\n',
+    'REFINED DESCRIPTION: unchanged\nOBSERVATIONS:\n- None\nSUGGESTIONS:\n- N/A.\n',
+  ])('without anything usable is no reflection: %j', (reply) => {
+    expect(parseReflection(reply, TASK)).toBeUndefined()
+  })
+
+  it('of any length is read in time that grows with it', () => {
+    for (const unit of ['*', '# ', '- ', 'observations', '\n', 'observations:\n', '1. ', '_ *']) {
+      parseReflection(`OBSERVATIONS:\n${unit.repeat(100_000)}`, TASK)
+    }
+  })
+})
+
+describe('[F3] what a reply leaves out', () => {
+  it('is as in the task when nothing was learned before', () => {
+    expect(parseReflection('SUGGESTIONS:\n- Be brief', TASK)).toEqual({
+      ...TASK,
+      observations: [],
+      suggestions: ['Be brief'],
+      runs: 1,
+    })
+  })
+
+  it('is as it was learned before, and one run more', () => {
+    expect(parseReflection('DESCRIPTION: Write less', { ...TASK, earlier: EARLIER })).toEqual({
+      ...EARLIER,
+      description: 'Write less',
+      runs: 3,
+    })
+    const reply = 'OBSERVATIONS:\n- a\nSUGGESTIONS:\n- b\nEXPECTED OUTPUT: c'
+    expect(parseReflection(reply, { ...TASK, earlier: EARLIER })).toEqual({
+      description: EARLIER.description,
+      expectedOutput: 'c',
+      observations: ['a'],
+      suggestions: ['b'],
+      runs: 3,
+    })
+  })
+})
+
+it('[F4] a reflection has ten items a list at most, and no long text', () => {
+  const items = Array.from({ length: 30 }, (_, n) => `- ${n} ${'x'.repeat(2_000)}`).join('\n')
+  const reply = `DESCRIPTION:\n${'y'.repeat(9_000)}\nOBSERVATIONS:\n${items}\nSUGGESTIONS:\n${items}`
+  const reflection = parseReflection(reply, TASK)
+  expect(reflection?.observations).toHaveLength(10)
+  expect(reflection?.suggestions).toHaveLength(10)
+  expect(reflection?.observations[9]).toMatch(/^9 x+…$/)
+  expect(reflection?.observations[9]).toHaveLength(500)
+  expect(reflection?.description).toHaveLength(4_000)
+})
+
+describe('the request', () => {
+  it('has the task, its output, and asks for the sections that a reply is read for', () => {
+    const [system, user, ...more] = reflectionRequest({ ...TASK, output: 'It rained' })
+    expect([system?.role, user?.role, more]).toEqual(['system', 'user', []])
+    const content = user?.content ?? ''
+    expect(content).toContain('## Task\nWrite a report\n')
+    expect(content).toContain('## Expected Output\nA page\n')
+    expect(content).toContain('## Output\nIt rained\n')
+    expect(content).not.toContain('Earlier')
+    const format = content.slice(content.indexOf('## Answer Format'))
+    expect(parseReflection(format, TASK)).toMatchObject({
+      description: 'the task, as it should be put next time',
+      expectedOutput: 'the expected output, as it should be put next time',
+      observations: [expect.stringMatching(/^what you see/)],
+      suggestions: [expect.stringMatching(/^what to do better/)],
+    })
+  })
+
+  it('has the notes of earlier runs, without what they only repeat of the task', () => {
+    const [, user] = reflectionRequest({ ...TASK, output: 'It rained', earlier: EARLIER })
+    expect(user?.content).toContain(`## Notes of Earlier Runs\n${improvementNotes(EARLIER)}\n`)
+    const [, same] = reflectionRequest({
+      ...TASK,
+      output: 'It rained',
+      earlier: { ...EARLIER, ...TASK },
+    })
+    expect(same?.content).not.toContain('Better description')
+  })
+
+  it('shows the start of a very long output, and says how long it is', () => {
+    const [, user] = reflectionRequest({ ...TASK, output: 'x'.repeat(1_000_000) })
+    expect(user?.content.length).toBeLessThan(25_000)
+    expect(user?.content).toContain('1000000 characters in full')
+  })
+})
+
+describe('the notes', () => {
+  it('say what was learned and from how many runs', () => {
+    expect(improvementNotes(EARLIER)).toBe(
+      [
+        'Learned from 2 earlier runs of this task.',
+        'Better description: Write a short report',
+        'Better expected output: One page',
+        'Observations:',
+        '- Too long',
+        'Suggestions:',
+        '- Be brief',
+      ].join('\n'),
+    )
+  })
+
+  it('leave out what is empty or as in the task', () => {
+    const notes = { ...TASK, observations: [], suggestions: ['Be brief'], runs: 1 }
+    expect(improvementNotes(notes, TASK)).toBe(
+      ['Learned from an earlier run of this task.', 'Suggestions:', '- Be brief'].join('\n'),
+    )
+    expect(improvementNotes(notes, { ...TASK, expectedOutput: 'Two pages' })).toContain(
+      'Better expected output: A page',
+    )
+  })
+})

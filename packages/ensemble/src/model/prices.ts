@@ -1,0 +1,47 @@
+/** What model calls cost. The engine knows no prices: whoever runs it gives them. */
+import type { ChatModel, ModelUsage } from './chat-model.ts'
+import type { CostEstimate } from '@tutti/protocol'
+
+/** Prices of one model in US dollars for a million tokens, as providers list them. */
+export interface ModelPrice {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+  /** Of input read from the provider's cache. @default inputPerMillion */
+  readonly cachedInputPerMillion?: number
+}
+
+/** The prices port: the price of a model, or undefined when it is not known. */
+export type Prices = (model: Pick<ChatModel, 'provider' | 'name'>) => ModelPrice | undefined
+
+/**
+ * Prices from a record of `provider:name` to price.
+ *
+ * @throws {RangeError} naming every price that is not a number of at least 0.
+ */
+export function priceList(prices: Readonly<Record<string, ModelPrice>>): Prices {
+  const problems = Object.entries(prices).flatMap(([model, price]) =>
+    Object.entries(price)
+      .filter(([, dollars]) => !(typeof dollars === 'number' && dollars >= 0 && dollars < Infinity))
+      .map(([name, dollars]) => `${name} of "${model}" must be a number >= 0, got ${dollars}`),
+  )
+  if (problems.length > 0) throw new RangeError(`Cannot make a price list: ${problems.join('; ')}`)
+  const byModel = new Map(Object.entries(prices))
+  return ({ provider, name }) => byModel.get(`${provider}:${name}`)
+}
+
+const MILLION = 1_000_000
+
+/** The cost of one call in US dollars; undefined when the usage or the price is not known. */
+export function costOf(
+  usage: ModelUsage | undefined,
+  price: ModelPrice | undefined,
+): CostEstimate | undefined {
+  if (usage === undefined || price === undefined) return undefined
+  const { inputPerMillion, outputPerMillion, cachedInputPerMillion = inputPerMillion } = price
+  const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens)
+  return {
+    inputCost:
+      ((usage.inputTokens - cached) * inputPerMillion + cached * cachedInputPerMillion) / MILLION,
+    outputCost: (usage.outputTokens * outputPerMillion) / MILLION,
+  }
+}

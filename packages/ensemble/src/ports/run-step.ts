@@ -1,0 +1,233 @@
+/**
+ * The checkpoints of a run: a list of steps, each something that happened and is not to happen again.
+ * Given the steps of a run, another process goes on with it as if nothing had been: what a step holds is
+ * taken from it, everything else is done.
+ *
+ * Steps are plain data that survives JSON. They are no events: an event tells readers what happened, a
+ * step holds what the engine needs to go on, such as the whole reply of a model.
+ */
+import type { Directive } from '../steering/directives.ts'
+import type { GateDecision, GateTiming } from '../steering/gate.ts'
+import type { ModelReply } from '../model/chat-model.ts'
+import type { Usage } from '../usage.ts'
+import type { ToolResult, TuttiError } from '@tutti/core'
+import type { CancelMode, CostEstimate } from '@tutti/protocol'
+
+/** What every step says. */
+interface StepBase {
+  /** Working time of the run so far, in milliseconds. */
+  readonly runMs: number
+}
+
+/** What every step of a task says. */
+interface TaskStepBase extends StepBase {
+  readonly taskName: string
+  readonly attempt: number
+  /** Working time of the attempt so far, in milliseconds. */
+  readonly taskMs: number
+}
+
+/** The run began. */
+export interface RunBegun extends StepBase {
+  readonly kind: 'run_begun'
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** Somebody asked for the run to end. */
+export interface CancelAsked extends StepBase {
+  readonly kind: 'cancel_asked'
+  readonly mode: CancelMode
+}
+
+/** The next model calls go to another model. */
+export interface ModelSwitched extends StepBase {
+  readonly kind: 'model_switched'
+  /** Its alias in the catalog of the run, or `provider:name`. */
+  readonly model: string
+  /** Absent when the switch is for the whole run. */
+  readonly taskName?: string
+}
+
+/** A directive was taken up. */
+export interface DirectiveTaken extends StepBase {
+  readonly kind: 'directive_taken'
+  readonly directive: Directive
+}
+
+/** An attempt at a task began. */
+export interface TaskBegun extends TaskStepBase {
+  readonly kind: 'task_begun'
+  /** Description as a reviewer edited it before the task began. */
+  readonly description?: string
+}
+
+/** What the agent was given that is not the same every time: memories, and notes of earlier runs. */
+export interface NotesRead extends TaskStepBase {
+  readonly kind: 'notes_read'
+  readonly notes: TaskNotes
+}
+
+/** Texts for sections of the first prompt. */
+export interface TaskNotes {
+  /** Title and text of each memory scope that holds something. */
+  readonly memories: readonly { readonly scope: string; readonly text: string }[]
+  /** Notes of earlier runs of the same task. */
+  readonly improvement?: string
+}
+
+/** A model gave its reply. */
+export interface ModelTurnEnded extends TaskStepBase {
+  readonly kind: 'model_turn'
+  readonly iterationIndex: number
+  readonly reply: ModelReply
+  readonly latencyMs: number
+  readonly cost?: CostEstimate
+  /** Ids of the directives that the call delivered. */
+  readonly directiveIds: readonly string[]
+}
+
+/** A tool that must not be called twice is about to be called. */
+export interface ToolCallBegun extends TaskStepBase {
+  readonly kind: 'tool_begun'
+  readonly iterationIndex: number
+  /** Which call of its turn it is, from 0; ids of models may repeat. */
+  readonly position: number
+}
+
+/** A tool call ended. */
+export interface ToolCallEnded extends TaskStepBase {
+  readonly kind: 'tool_ended'
+  readonly iterationIndex: number
+  /** Which call of its turn it is, from 0. */
+  readonly position: number
+  readonly durationMs: number
+  /** The text for the model. */
+  readonly text: string
+  /** Present when the call ends the task, as a reviewer's early exit does. */
+  readonly error?: StepError
+  /** The whole result, of a tool that does a task in place of an agent. */
+  readonly result?: ToolResult
+}
+
+/** A handler gave the output of its task. */
+export interface HandlerEnded extends TaskStepBase {
+  readonly kind: 'handler_ended'
+  readonly text: string
+  readonly value?: unknown
+}
+
+/** An agent's work was handed to another task. */
+export interface DelegationBegun extends TaskStepBase {
+  readonly kind: 'delegation_begun'
+  /** Idempotency key of the tool call that began it. */
+  readonly callKey: string
+  readonly delegationId: string
+  readonly workerRole: string
+  readonly taskDescription: string
+  /** Name of the task that does the work, unique in the run. */
+  readonly workerTask: string
+  readonly workerTaskIndex: number
+}
+
+/** Work that was handed to another task came to an end. */
+export interface DelegationEnded extends TaskStepBase {
+  readonly kind: 'delegation_ended'
+  readonly delegationId: string
+}
+
+/** A reviewer is asked. */
+export interface GateOpened extends TaskStepBase {
+  readonly kind: 'gate_opened'
+  readonly reviewId: string
+  readonly timing: GateTiming
+  /** Which of the gates of this attempt it is. */
+  readonly slot: string
+  /** Milliseconds since 1970. */
+  readonly openedAt: number
+}
+
+/** A gate was decided, its time was over, or it was withdrawn. */
+export interface GateClosed extends TaskStepBase {
+  readonly kind: 'gate_closed'
+  readonly reviewId: string
+  readonly decision: GateDecision
+  readonly timedOut: boolean
+  /** True when nobody decided, because the run was ended early at another gate. */
+  readonly withdrawn?: boolean
+  /** Why nobody could decide; the decision has no meaning then. */
+  readonly error?: StepError
+}
+
+/** What went wrong, as far as it must be known later. */
+export interface StepError {
+  readonly code: TuttiError['code']
+  readonly message: string
+  readonly retryable: boolean
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** An attempt at a task failed. */
+export interface TaskFailed extends TaskStepBase {
+  readonly kind: 'task_failed'
+  readonly error: StepError
+  /** What the attempt has used. */
+  readonly used: Usage
+  /** Whether another attempt follows. */
+  readonly willRetry: boolean
+  /** What the next attempt is to do better. */
+  readonly revision?: Revision
+}
+
+/** What a reviewer wants done again. */
+export interface Revision {
+  readonly feedback: string
+  /** What the attempt before gave. */
+  readonly output: string
+}
+
+/** A task is done. */
+export interface TaskCompleted extends TaskStepBase {
+  readonly kind: 'task_completed'
+  /** The text that later tasks are given. */
+  readonly output: string
+  /** The output as a value, when the task declares a schema. */
+  readonly structured?: unknown
+  /** What the attempt has used. */
+  readonly used: Usage
+  readonly durationMs: number
+  /** Whether a reviewer ended the run with it. */
+  readonly exit?: StepError
+}
+
+/** A task will not run. */
+export interface TaskSkipped extends StepBase {
+  readonly kind: 'task_skipped'
+  readonly taskName: string
+}
+
+/** One checkpoint of a run. */
+export type RunStep =
+  | RunBegun
+  | CancelAsked
+  | ModelSwitched
+  | DirectiveTaken
+  | TaskBegun
+  | NotesRead
+  | ModelTurnEnded
+  | ToolCallBegun
+  | ToolCallEnded
+  | HandlerEnded
+  | DelegationBegun
+  | DelegationEnded
+  | GateOpened
+  | GateClosed
+  | TaskFailed
+  | TaskCompleted
+  | TaskSkipped
+
+/** A step of a task. */
+export type TaskStep = Extract<RunStep, TaskStepBase>
+
+/** The step of that kind. */
+export type StepOf<K extends RunStep['kind']> = Extract<RunStep, { readonly kind: K }>

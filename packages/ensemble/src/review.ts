@@ -1,0 +1,60 @@
+/** Which tasks a person looks at, and for how long the run waits. */
+import type { ReviewPolicy } from '@tutti/protocol'
+import type { Task } from './task.ts'
+
+/** Time a reviewer has when nothing else is said, as for tools. */
+export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000
+
+/** How often a reviewer can send the same task back when nothing else is said. */
+export const DEFAULT_MAX_REVISIONS = 5
+
+/** What happens when nobody decides in time. */
+export type ReviewTimeoutAction = 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
+
+/** One gate of a task. */
+export interface ReviewSettings {
+  /** What the reviewer is asked. */
+  readonly prompt?: string
+  /** In milliseconds; Infinity waits for ever. @default 300000 */
+  readonly timeoutMs?: number
+  /** @default EXIT_EARLY */
+  readonly onTimeout?: ReviewTimeoutAction
+  /** Role that a reviewer should have, for whoever shows the gate. */
+  readonly requiredRole?: string
+  /** How often REJECT makes the task run again before it fails it. @default 5 */
+  readonly maxRevisions?: number
+}
+
+/** `true` asks with the defaults, `false` never asks, whatever the policy of the ensemble is. */
+export type ReviewSetting = boolean | ReviewSettings
+
+/** The gate after a task, by its own setting, else by the policy; undefined when nobody is asked. */
+export function reviewAfter(
+  task: Pick<Task, 'name' | 'review'>,
+  policy: ReviewPolicy,
+  lastTask: string | undefined,
+): ReviewSettings | undefined {
+  if (task.review !== undefined) return settingsOf(task.review)
+  if (policy === 'AFTER_EVERY_TASK') return {}
+  return policy === 'AFTER_LAST_TASK' && task.name === lastTask ? {} : undefined
+}
+
+/** The gate that a setting asks for. */
+export function settingsOf(setting: ReviewSetting | undefined): ReviewSettings | undefined {
+  if (setting === undefined || setting === false) return undefined
+  return setting === true ? {} : setting
+}
+
+/** What is wrong with a setting, one sentence each. */
+export function findReviewProblems(
+  name: string,
+  setting: ReviewSetting | undefined,
+): readonly string[] {
+  const { timeoutMs = 1, maxRevisions = 0 } = settingsOf(setting) ?? {}
+  const problems: string[] = []
+  if (!(timeoutMs > 0)) problems.push(`${name}.timeoutMs must be > 0, got ${timeoutMs}`)
+  if (!(Number.isInteger(maxRevisions) && maxRevisions >= 0)) {
+    problems.push(`${name}.maxRevisions must be an integer >= 0, got ${maxRevisions}`)
+  }
+  return problems
+}

@@ -1,0 +1,356 @@
+/**
+ * One attempt at a task: its events round one agent or one handler.
+ *
+ *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ gate ─▶ reflection ─▶ memory ─▶ completed
+ *
+ * T1 task_started, task_input, the events of the work, then exactly one of task_completed and task_failed.
+ * T2 task_completed is committed together with the step that keeps the task from running again.
+ * T3 task_input shows what the agent is given; its context is cut after 8 000 characters, the model's is
+ *    not.
+ * T4 task_failed says why, with a code, and whether another attempt follows.
+ * T8 A task that is completed stays completed: what its memory or its reflection fails with is logged.
+ */
+import { isoNow, limitText, TuttiError } from '@tutti/core'
+
+import { ModelChain } from '../agent/ask-model.ts'
+import { outputText, runAgentLoop, type Answer } from '../agent/loop.ts'
+import { contextText, type ContextOutput, type TaskText } from '../agent/prompt.ts'
+import { outputInstructions } from '../agent/structured-output.ts'
+import { assertGuardrails } from '../guardrail.ts'
+import { readNotes, reflect, remember } from '../memory/notes.ts'
+import { toStepError } from '../resume/step-log.ts'
+import { DEFAULT_MAX_REVISIONS, reviewAfter, type ReviewSettings } from '../review.ts'
+import { totalTokens } from '../tokens.ts'
+import { costUsd, usageFields, type Usage } from '../usage.ts'
+import { mayRetry } from './may-retry.ts'
+import { exitEarly, refusal } from './refusal.ts'
+import { runHandler } from './run-handler.ts'
+import { stoppedError } from './stopped-error.ts'
+
+import type { Revision, TaskNotes } from '../ports/run-step.ts'
+import type { TaskProgress } from '../resume/step-log.ts'
+import type { TaskResult } from './run-result.ts'
+import type { Guardrails } from '../guardrail.ts'
+import type { TaskScope } from './task-scope.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Longest assembled context that `task_input` shows, in characters; the wire's limit. */
+const CONTEXT_SHOWN = 8_000
+
+/** What an attempt starts from. */
+export interface AttemptInput {
+  readonly scope: TaskScope
+  readonly text: TaskText
+  readonly context: readonly ContextOutput[]
+  readonly totalTasks: number
+  readonly progress: TaskProgress
+  /** Aborts when no other attempt may follow: that of the run, or of the call that delegates. */
+  readonly signal: AbortSignal
+}
+
+/** How an attempt ended. */
+export type AttemptEnd =
+  | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
+  | {
+      readonly kind: 'failed'
+      readonly error: TuttiError
+      readonly used: Usage
+      readonly willRetry: boolean
+      /** What a reviewer wants done again. */
+      readonly revision: Revision | undefined
+    }
+
+/** Runs an attempt; rejects only when nothing more may be written. */
+export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
+  const { scope } = input
+  const startedAt = scope.run.clock.elapsed() - scope.stopwatch.elapsed()
+  try {
+    start(input)
+    const models = new ModelChain(scope)
+    const given = await work(input, models)
+    const settings = reviewOf(scope)
+    const accepted =
+      settings === undefined ? { answer: given } : await review(input, given, settings)
+    if (scope.task.reflection === true) await reflect(scope, models, accepted.answer)
+    if (scope.task.memory.length > 0) await remember(scope, accepted.answer.output)
+    const result = await complete(input, accepted, startedAt)
+    const { exit } = accepted
+    return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
+  } catch (thrown) {
+    return fail(input, thrown, startedAt)
+  }
+}
+
+/** An attempt that a reviewer refused before it began: it starts and fails, so that readers see why. */
+export function failBeforeStart(input: AttemptInput, error: TuttiError): AttemptEnd {
+  start(input)
+  const final = new Rejected(error, { settings: {}, revision: undefined })
+  return fail(input, final, input.scope.run.clock.elapsed())
+}
+
+function start({ scope, totalTasks, text, progress }: AttemptInput): void {
+  if (progress.begun) return
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
+  scope.emit(
+    {
+      type: 'task_started',
+      taskIndex,
+      totalTasks,
+      taskDescription,
+      agentRole,
+      startedAt: isoNow(scope.run.clock),
+      taskName,
+      attempt,
+    },
+    { kind: 'task_begun', description: text.description },
+  )
+}
+
+/** The agent's or the handler's answer, which the guardrails let pass. */
+function work(input: AttemptInput, models: ModelChain): Promise<Answer> {
+  const { signal, task } = input.scope
+  if (signal.aborted) throw stoppedError(signal, 'Task')
+  const { guardrails } = task
+  return guardrails === undefined ? answer(input, models) : guardedWork(input, models, guardrails)
+}
+
+function answer(input: AttemptInput, models: ModelChain): Promise<Answer> {
+  const { handler } = input.scope.task
+  return handler === undefined ? askAgent(input, models) : runHandler(input.scope, handler, input)
+}
+
+async function guardedWork(
+  input: AttemptInput,
+  models: ModelChain,
+  guardrails: Guardrails,
+): Promise<Answer> {
+  const { scope, text, context } = input
+  const { identity, signal } = scope
+  const { clock } = scope.run
+  const { taskName, agentRole } = identity
+  if (guardrails.input !== undefined) {
+    const outputs = Object.fromEntries(context.map((one) => [one.taskName, one.output]))
+    const { description, expectedOutput } = text
+    const value = { taskName, agentRole, description, expectedOutput, context: outputs }
+    await assertGuardrails(guardrails.input, { what: 'input', taskName, value, signal, clock })
+  }
+  const given = await answer(input, models)
+  if (guardrails.output !== undefined) {
+    const { description } = text
+    const { output, structured } = given
+    const value = { taskName, agentRole, description, output, structured }
+    await assertGuardrails(guardrails.output, { what: 'output', taskName, value, signal, clock })
+  }
+  return given
+}
+
+async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer> {
+  const { scope, text, context, progress } = input
+  const { task } = scope
+  const { outputReader } = task
+  const answer = await runAgentLoop({
+    scope,
+    models,
+    prompt: {
+      agent: task.agent,
+      text,
+      context,
+      notes: await notesOf(input),
+      attempt: progress.attempt,
+      revision: progress.revision,
+      outputFormat:
+        outputReader === undefined ? undefined : outputInstructions(outputReader.schema),
+    },
+  })
+  scope.run.delegations.assertComplete(scope)
+  return answer
+}
+
+/** The notes of the task, kept with the event that shows what the agent is given. */
+async function notesOf({ scope, text, context }: AttemptInput): Promise<TaskNotes> {
+  const kept = scope.log.find('notes_read', scope.identity.attempt)
+  if (kept !== undefined) return kept.notes
+  const notes = await readNotes(scope, text)
+  const { identity, task, run, tools } = scope
+  scope.emit(
+    {
+      type: 'task_input',
+      taskIndex: identity.taskIndex,
+      taskDescription: identity.taskDescription,
+      expectedOutput: text.expectedOutput,
+      agentRole: identity.agentRole,
+      agentGoal: task.agent.goal,
+      agentBackground: task.agent.background ?? null,
+      toolNames: tools.map((tool) => tool.name),
+      assembledContext: limitText(contextText(context), CONTEXT_SHOWN),
+      sentAt: isoNow(run.clock),
+      taskName: identity.taskName,
+      attempt: identity.attempt,
+    },
+    { kind: 'notes_read', notes },
+  )
+  return notes
+}
+
+/** An answer that nobody objects to. */
+interface Accepted {
+  readonly answer: Answer
+  /** Why the run ends with this task, when its reviewer wants so. */
+  readonly exit?: TuttiError
+}
+
+/** The gate after the task; undefined when nobody is asked. */
+function reviewOf({ task, run: { ensemble } }: TaskScope): ReviewSettings | undefined {
+  return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
+}
+
+/** Asks the gate after the task. */
+async function review(
+  { scope, text }: AttemptInput,
+  answer: Answer,
+  settings: ReviewSettings,
+): Promise<Accepted> {
+  const { run, identity } = scope
+  const { decision, timedOut } = await run.gates.ask(scope, {
+    timing: 'AFTER_EXECUTION',
+    slot: 'after',
+    taskDescription: text.description,
+    taskOutput: answer.output,
+    settings,
+    checkText: (edited) => problemOf(scope, edited),
+  })
+  switch (decision.action) {
+    case 'CONTINUE':
+      return { answer }
+    case 'EDIT':
+      return { answer: 'text' in decision ? await edit(scope, answer, decision.text) : answer }
+    case 'EXIT_EARLY':
+      return { answer, exit: exitEarly(identity.taskName, timedOut) }
+    case 'REJECT':
+      throw new Rejected(refusal(identity.taskName, decision.feedback, timedOut), {
+        settings,
+        revision: timedOut
+          ? undefined
+          : { feedback: decision.feedback ?? '', output: answer.output },
+      })
+  }
+}
+
+/** A reviewer's no, on its way to the end of the attempt. */
+class Rejected extends Error {
+  readonly error: TuttiError
+  readonly settings: ReviewSettings
+  readonly revision: Revision | undefined
+
+  constructor(
+    error: TuttiError,
+    how: { readonly settings: ReviewSettings; readonly revision: Revision | undefined },
+  ) {
+    super(error.message)
+    this.error = error
+    this.settings = how.settings
+    this.revision = how.revision
+  }
+}
+
+async function problemOf({ task }: TaskScope, edited: string): Promise<string | undefined> {
+  const reading = await task.outputReader?.read(edited)
+  return reading === undefined || reading.ok ? undefined : reading.problem
+}
+
+async function edit({ task }: TaskScope, answer: Answer, text: string): Promise<Answer> {
+  const reading = await task.outputReader?.read(text)
+  if (reading === undefined) return { ...answer, output: text }
+  // The gate took only an edit that fits.
+  return reading.ok
+    ? { ...answer, output: outputText(reading.value), structured: reading.value }
+    : answer
+}
+
+async function complete(
+  { scope, totalTasks }: AttemptInput,
+  { answer, exit }: Accepted,
+  startedAt: number,
+): Promise<TaskResult> {
+  const { identity, run } = scope
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
+  const { output, structured, iterationLimitReached } = answer
+  const used = scope.totals.usage()
+  const durationMs = Math.round(run.clock.elapsed() - startedAt)
+  const step = { kind: 'task_completed', output, used, durationMs } as const
+  const event: RunEventOf<'task_completed'> = {
+    type: 'task_completed',
+    taskIndex,
+    totalTasks,
+    taskDescription,
+    agentRole,
+    completedAt: isoNow(run.clock),
+    durationMs,
+    tokenCount: totalTokens(used),
+    taskName,
+    attempt,
+    output,
+    inputTokens: used.inputTokens,
+    outputTokens: used.outputTokens,
+    toolCallCount: used.toolCallCount,
+    iterationLimitReached,
+  }
+  if (used.cost !== undefined) event.costUsd = costUsd(used.cost)
+  const result: TaskResult = { ...used, taskName, attempt, output, durationMs }
+  if (structured === undefined && exit === undefined) {
+    await scope.commit(step, event)
+    return result
+  }
+  const ending = exit === undefined ? {} : { exit: toStepError(exit) }
+  await scope.commit(
+    { ...step, ...valueOf(structured), ...ending },
+    structured === undefined ? event : { ...event, structuredOutput: structured },
+  )
+  return { ...result, ...valueOf(structured) }
+}
+
+function valueOf(structured: unknown): { readonly structured?: unknown } {
+  return structured === undefined ? {} : { structured }
+}
+
+function fail(
+  { scope, progress, signal }: AttemptInput,
+  thrown: unknown,
+  startedAt: number,
+): AttemptEnd {
+  const { identity, run, task, totals } = scope
+  const rejected = thrown instanceof Rejected ? thrown : undefined
+  const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
+  const used = totals.usage()
+  const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
+  const willRetry =
+    revision !== undefined ||
+    (rejected === undefined &&
+      mayRetry(error) &&
+      progress.failures < task.retries &&
+      !signal.aborted)
+  scope.emit(
+    {
+      type: 'task_failed',
+      ...identity,
+      failedAt: isoNow(run.clock),
+      reason: error.message,
+      durationMs: Math.round(run.clock.elapsed() - startedAt),
+      code: error.code,
+      ...usageFields(used),
+      willRetry,
+    },
+    {
+      kind: 'task_failed',
+      error: toStepError(error),
+      used,
+      willRetry,
+      ...(revision === undefined ? {} : { revision }),
+    },
+  )
+  return { kind: 'failed', error, used, willRetry, revision }
+}
+
+function mayRevise(rejected: Rejected | undefined, { revisions }: TaskProgress): boolean {
+  return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
+}

@@ -1,0 +1,106 @@
+/** The first and the last events of a run, and its result. */
+import { isoNow, type Clock, type TuttiError } from '@tutti/core'
+
+import { renderTask } from '../agent/prompt.ts'
+import { allTasks } from '../hierarchy/manager.ts'
+import { addUsage, metricsOf, type Usage } from '../usage.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { Inputs } from '../inputs.ts'
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { Task } from '../task.ts'
+import type { RunEnding, RunResult, TaskResult } from './run-result.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Which run begins. */
+export interface RunStart {
+  readonly runId: string
+  readonly ensemble: Ensemble
+  readonly inputs: Inputs
+  readonly clock: Clock
+  readonly journal: RunJournal
+}
+
+/** Tells of the start, with every task of the plan and its texts as they will run. */
+export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart): void {
+  const tasks = allTasks(ensemble)
+  const startedAt = clock.now()
+  journal.emit(
+    {
+      type: 'ensemble_started',
+      ensembleId: runId,
+      startedAt: new Date(startedAt).toISOString(),
+      totalTasks: tasks.length,
+      workflow: ensemble.plan.workflow,
+      ensemble: ensemble.name,
+      tasks: tasks.map((task) => ({
+        name: task.name,
+        description: renderTask(task, inputs).description,
+        agentRole: task.agent.role,
+        context: [...task.context],
+      })),
+    },
+    { kind: 'run_begun', startedAt, runMs: 0 },
+  )
+}
+
+/** What a run came to, as the parts of it are known. */
+export interface RunOutcome {
+  readonly runId: string
+  readonly status: RunEnding
+  readonly output: string
+  readonly tasks: readonly TaskResult[]
+  readonly durationMs: number
+  readonly used: readonly Usage[]
+  readonly error: TuttiError | undefined
+}
+
+/** The result of a run. */
+export function toResult({ used, error, ...outcome }: RunOutcome): RunResult {
+  const byName = new Map(outcome.tasks.map((done) => [done.taskName, done]))
+  return {
+    ...outcome,
+    metrics: metricsOf(addUsage(used)),
+    ...(error === undefined ? {} : { error }),
+    outputOf<Output>(task: Task<Output>): Output | undefined {
+      const done = byName.get(task.name)
+      if (done === undefined) return undefined
+      // NOTE: the reader of a task gives what its schema says; a task without one is a `Task<string>`.
+      return (task.outputReader === undefined ? done.output : done.structured) as Output
+    },
+  }
+}
+
+/** How an ended run says why it ended. */
+export type ExitReason = RunEventOf<'ensemble_completed'>['exitReason']
+
+/** Tells of the end. */
+export function emitEnd(
+  result: RunResult,
+  exitReason: ExitReason,
+  { clock, journal }: { readonly clock: Clock; readonly journal: RunJournal },
+): void {
+  const { runId, status, tasks, durationMs, metrics, error } = result
+  journal.emit({
+    type: 'ensemble_completed',
+    ensembleId: runId,
+    completedAt: isoNow(clock),
+    durationMs,
+    exitReason,
+    totalTokens: metrics.totalTokens,
+    totalToolCalls: metrics.totalToolCalls,
+  })
+  journal.emit({
+    type: 'run_result',
+    runId,
+    status,
+    outputs: tasks.map(({ taskName, output, durationMs: taskMs }) => ({
+      taskName,
+      output,
+      durationMs: taskMs,
+    })),
+    durationMs,
+    metrics,
+    ...(error === undefined ? {} : { error: error.message, code: error.code }),
+  })
+}

@@ -1,0 +1,83 @@
+/** A run in flight, as whoever started it can steer it. */
+import type { ChatModel } from '../model/chat-model.ts'
+import type { TaskPhase } from '../next.ts'
+import type { Directive, DirectiveInput } from '../steering/directives.ts'
+import type { Gate, GateDecision } from '../steering/gate.ts'
+import type { Task } from '../task.ts'
+import type { RunMetrics, RunResult } from './run-result.ts'
+import type { CancelMode } from '@tutti/protocol'
+
+/** How a cancel takes effect. */
+export interface CancelOptions {
+  /**
+   * `abort` stops model calls, tools and everything that they started; `boundary` lets the tasks that
+   * run finish and starts no other. @default abort
+   */
+  readonly mode?: CancelMode
+}
+
+/** A switch that was made. */
+export interface ModelSwitch {
+  /** Alias of the model, or `provider:name`. */
+  readonly model: string
+  /** What it takes the place of, when that was switched to as well. */
+  readonly previousModel?: string
+}
+
+/** What a run is doing at this moment. */
+export interface RunSnapshot {
+  readonly status:
+    | 'RUNNING'
+    | 'CANCELLING'
+    | 'WAITING_REVIEW'
+    | 'COMPLETED'
+    | 'FAILED'
+    | 'CANCELLED'
+  readonly tasks: readonly TaskSnapshot[]
+  /** The gates that wait for a decision, with the time that is left. */
+  readonly gates: readonly Gate[]
+  readonly metrics: RunMetrics
+}
+
+/** What a task is doing at this moment. */
+export interface TaskSnapshot {
+  readonly taskName: string
+  readonly taskIndex: number
+  readonly phase: TaskPhase
+  /** The latest attempt that began; 0 when none has. */
+  readonly attempt: number
+}
+
+/** A run that was started. Its members may be taken out of it: none needs `this`. */
+export interface RunHandle {
+  readonly runId: string
+  /** What the run comes to; rejects only when it may write nothing more. */
+  readonly result: Promise<RunResult>
+  /** Asks the run to end. False when it is over already; asked again it can only become harder. */
+  readonly cancel: (options?: CancelOptions) => boolean
+  /**
+   * Sends the next model calls of the run, or of one task, to another model; the call in flight ends
+   * with the old one.
+   *
+   * @throws {TuttiError} INVALID_MODEL for an alias that the run's catalog does not have, BAD_REQUEST for
+   * an unknown task, RUN_COMPLETED when the run is over.
+   */
+  readonly switchModel: (
+    model: string | ChatModel,
+    options?: { readonly task?: string | Task },
+  ) => ModelSwitch
+  /**
+   * Tells the agents something: see {@link DirectiveInput}.
+   *
+   * @throws {TuttiError} BAD_REQUEST, naming every problem, RUN_COMPLETED when the run is over.
+   */
+  readonly inject: (directive: DirectiveInput | string) => Directive
+  /**
+   * Decides an open gate; resolves when the decision is durable.
+   *
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, or BAD_REQUEST when the decision does not fit.
+   */
+  readonly decide: (reviewId: string, decision: GateDecision) => Promise<void>
+  /** What the run is doing now. */
+  readonly snapshot: () => RunSnapshot
+}

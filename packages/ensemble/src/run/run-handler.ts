@@ -1,0 +1,237 @@
+/** A task that is done by code: a function, or one tool call. */
+import {
+  isToolResult,
+  runTool,
+  toModelText,
+  TuttiError,
+  type AgentTool,
+  type ToolResult,
+} from '@tutti/core'
+
+import { outputText, type Answer } from '../agent/loop.ts'
+import { toolCalledEvent, toolReports } from '../agent/tool-events.ts'
+import { toolReviewer } from '../agent/tool-reviewer.ts'
+import { fromStepError, toStepError } from '../resume/step-log.ts'
+import { stoppedError } from './stopped-error.ts'
+import { untilStopped } from './until-stopped.ts'
+
+import type { ContextOutput, TaskText } from '../agent/prompt.ts'
+import type { Handler, HandlerContext, TaskHandler } from '../handler.ts'
+import type { Task } from '../task.ts'
+import type { NewTaskStep, TaskScope } from './task-scope.ts'
+import type { ToolCall, ToolCallOutcome } from '@tutti/core'
+
+/** What a handler works on. */
+export interface HandlerInput {
+  readonly text: TaskText
+  readonly context: readonly ContextOutput[]
+}
+
+/**
+ * Asks the handler of a task.
+ *
+ * @throws {TuttiError} TASK_FAILED with what the handler threw or with the reason of its failed result,
+ * OUTPUT_INVALID when its value does not fit the schema, or why the work was stopped.
+ */
+export async function runHandler(
+  scope: TaskScope,
+  handler: Handler,
+  input: HandlerInput,
+): Promise<Answer> {
+  const kept = scope.log.find('handler_ended', scope.identity.attempt)
+  if (kept !== undefined) return toAnswer(kept)
+  const work =
+    typeof handler === 'function'
+      ? callHandler(scope, handler, input)
+      : callHandlerTool(scope, handler, input)
+  // Code that does not wait is not waited for: ten such tasks take as long as ten function calls.
+  const value = valueOf(isThenable(work) ? await work : work, scope.task)
+  const given: Given =
+    scope.task.outputReader === undefined
+      ? { text: value.text }
+      : await readBySchema(scope.task, value)
+  await scope.commit({ kind: 'handler_ended', ...given })
+  return toAnswer(given)
+}
+
+interface Given {
+  readonly text: string
+  readonly value?: unknown
+}
+
+function toAnswer({ text, value }: Given): Answer {
+  return {
+    output: text,
+    ...(value === undefined ? {} : { structured: value }),
+    iterationLimitReached: false,
+    turns: 0,
+  }
+}
+
+/** What the handler gives, or a promise of it. */
+function callHandler(
+  scope: TaskScope,
+  handler: TaskHandler,
+  { text, context }: HandlerInput,
+): unknown {
+  const { run, identity, signal } = scope
+  const { taskName, attempt } = identity
+  const given: HandlerContext = {
+    runId: run.runId,
+    taskName,
+    attempt,
+    description: text.description,
+    expectedOutput: text.expectedOutput,
+    context,
+    inputs: run.inputs,
+    signal,
+    logger: run.logger,
+    idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
+  }
+  const work = handler(given)
+  return isThenable(work) ? handlerResult(scope, work) : work
+}
+
+/** Waits for a handler; when it is stopped, until it has stopped. */
+async function handlerResult(
+  { signal, run }: TaskScope,
+  work: PromiseLike<unknown>,
+): Promise<unknown> {
+  try {
+    const value: unknown = await untilStopped(Promise.resolve(work), {
+      signal,
+      clock: run.clock,
+      what: 'Handler',
+    })
+    if (signal.aborted) throw stoppedError(signal, 'Handler')
+    return value
+  } catch (error) {
+    if (!signal.aborted) throw TuttiError.from(error, 'TASK_FAILED')
+    throw TuttiError.isInstance(error) ? error : stoppedError(signal, 'Handler', { cause: error })
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}
+
+async function callHandlerTool(
+  scope: TaskScope,
+  tool: AgentTool,
+  { text, context }: HandlerInput,
+): Promise<unknown> {
+  const { run, identity, signal, totals, meter, log } = scope
+  const { taskName, attempt } = identity
+  const kept = log.find('tool_ended', attempt)
+  if (kept?.error !== undefined) throw fromStepError(kept.error)
+  if (kept?.result !== undefined) return kept.result
+  if (!tool.idempotent) await keepIntent(scope, tool)
+  const input = context.at(-1)?.output ?? text.description
+  const call: ToolCall = {
+    id: 'handler',
+    name: tool.name,
+    arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
+  }
+  const reviewer = toolReviewer(scope, 0)
+  meter.begin('tool')
+  const outcome = await runTool(tool, call, {
+    ...run.tooling,
+    ...(reviewer === undefined ? {} : { reviewer }),
+    signal,
+    clock: run.clock,
+    logger: run.logger,
+    agentRole: identity.agentRole,
+    taskName,
+    runId: run.runId,
+    idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
+    onNestedOutcome: (nested, ended) => {
+      scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call: nested, outcome: ended }))
+    },
+    ...toolReports(scope, 0),
+  })
+  totals.addToolCall(outcome.durationMs)
+  scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call, outcome }), endedStep(outcome))
+  if (signal.aborted) {
+    const abandoned = outcome.end === 'abandoned'
+    throw stoppedError(signal, `Tool "${tool.name}"`, { abandoned })
+  }
+  if (outcome.error !== undefined) throw outcome.error
+  return outcome.result
+}
+
+/**
+ * Keeps that a tool is about to be called which must not be called twice.
+ *
+ * @throws {TuttiError} INTERRUPTED when an earlier process was cut off in that very call.
+ */
+async function keepIntent(scope: TaskScope, { name }: AgentTool): Promise<void> {
+  if (scope.log.find('tool_begun', scope.identity.attempt) !== undefined) {
+    throw new TuttiError(
+      'INTERRUPTED',
+      `Tool "${name}" was interrupted, its outcome is not known, and it must not be called twice`,
+    )
+  }
+  await scope.commit({ kind: 'tool_begun', iterationIndex: 0, position: 0 })
+}
+
+/** The step of a call that came to an end; none when it was cut off, or its result has no JSON. */
+function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTaskStep | undefined {
+  if (end === 'cancelled' || end === 'abandoned') return undefined
+  const ended = { kind: 'tool_ended', iterationIndex: 0, position: 0, durationMs } as const
+  const text = toModelText(result)
+  if (error !== undefined) return { ...ended, text, error: toStepError(error) }
+  try {
+    const plain: ToolResult = JSON.parse(JSON.stringify(result))
+    return { ...ended, text, result: plain }
+  } catch {
+    return undefined
+  }
+}
+
+/** What a handler gave: text, or a value. */
+interface HandlerValue {
+  readonly text: string
+  readonly value: unknown
+}
+
+/** What a handler gave, as text. */
+function valueOf(given: unknown, task: Task): HandlerValue {
+  const value = isToolResult(given) ? resultValue(given) : given
+  if (value === undefined || value === null) {
+    throw new TuttiError('TASK_FAILED', `The handler of task "${task.name}" gave nothing`)
+  }
+  const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text !== undefined) return { text, value }
+  throw new TuttiError(
+    'TASK_FAILED',
+    `The handler of task "${task.name}" gave a ${typeof value}, which is no text and no JSON`,
+  )
+}
+
+/** The same, as the schema of the task reads it. */
+async function readBySchema(
+  { name, outputReader }: Task,
+  { text, value }: HandlerValue,
+): Promise<Given> {
+  const reading =
+    typeof value === 'string'
+      ? await outputReader?.read(text)
+      : await outputReader?.readValue(value)
+  if (reading === undefined) return { text }
+  if (reading.ok) return { text: outputText(reading.value), value: reading.value }
+  throw new TuttiError(
+    'OUTPUT_INVALID',
+    `The output of the handler of task "${name}" does not fit its schema: ${reading.problem}`,
+    { details: { problem: reading.problem } },
+  )
+}
+
+function resultValue(result: Parameters<typeof toModelText>[0]): unknown {
+  if (result.success) return result.structured ?? result.output
+  throw new TuttiError('TASK_FAILED', result.errorMessage ?? toModelText(result))
+}

@@ -1,0 +1,49 @@
+/** Surroundings of a run. */
+import type { Budget } from '../budget.ts'
+import type { ReflectionStore } from '../memory/reflection.ts'
+import type { ModelCatalog } from '../model/model-catalog.ts'
+import type { Prices } from '../model/prices.ts'
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { RunStep } from '../ports/run-step.ts'
+import type { RunReviewer } from '../steering/gate.ts'
+import type { Clock, Logger, ToolMetrics } from '@tutti/core'
+import type { RunEvent } from '@tutti/protocol'
+
+/** Surroundings of a run. */
+export interface RunOptions {
+  /** @default a random id */
+  readonly runId?: string
+  /** Aborting it cancels the run. */
+  readonly signal?: AbortSignal
+  /** Told of every event, in order. What it throws is logged and changes nothing. */
+  readonly onEvent?: (event: RunEvent) => void
+  readonly clock?: Clock
+  readonly logger?: Logger
+  /**
+   * Decides gates. Without one a run that is started with `run` has nobody to ask: tasks that need a
+   * review are refused at the start, tools that need approval fail their task.
+   */
+  readonly reviewer?: RunReviewer
+  /** Models that a switch may name by alias. */
+  readonly models?: ModelCatalog
+  /** What models cost; without it costs are not known. */
+  readonly prices?: Prices
+  /** What this run may use, in place of the budget of the ensemble. */
+  readonly budget?: Budget
+  /** Where tool calls are counted. */
+  readonly toolMetrics?: ToolMetrics
+  /** Where tasks with reflection learn. @default a store that lasts as long as the run */
+  readonly reflections?: ReflectionStore
+  /** Where events and steps go instead of `onEvent`. */
+  readonly journal?: RunJournal
+  /** What an earlier process left of this run. */
+  readonly resume?: ResumePoint
+}
+
+/** Where a run that was cut off goes on. */
+export interface ResumePoint {
+  /** All steps that were kept, in order. With none the run begins. */
+  readonly steps: readonly RunStep[]
+  /** Which holder of the run this is; for readers. @default 1 */
+  readonly epoch?: number
+}

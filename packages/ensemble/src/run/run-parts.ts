@@ -1,0 +1,130 @@
+/** Puts together what the tasks of one run share. */
+import {
+  createLimiter,
+  silentLogger,
+  systemClock,
+  type Clock,
+  type Logger,
+  type TuttiError,
+} from '@tutti/core'
+
+import { Meter, THE_RUN, type Budget } from '../budget.ts'
+import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
+import { allTasks } from '../hierarchy/manager.ts'
+import { inMemoryReflectionStore } from '../memory/reflection.ts'
+import { listenerJournal, type RunJournal } from '../ports/run-journal.ts'
+import { countEarlierRun } from '../resume/count-earlier.ts'
+import { StepLog } from '../resume/step-log.ts'
+import { Directives } from '../steering/directives.ts'
+import { Gates } from '../steering/gates.ts'
+import { ModelSwitches } from '../steering/models.ts'
+import { Steering } from './steering.ts'
+import { Stopwatch } from './stopwatch.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { Inputs } from '../inputs.ts'
+import type { Task } from '../task.ts'
+import type { StartOptions } from './start-run.ts'
+import type { RunScope, Tooling } from './task-scope.ts'
+
+/** The parts of a run. */
+export interface RunParts {
+  readonly scope: RunScope
+  readonly steering: Steering
+  /** The tasks of the plan, the manager's with them. */
+  readonly tasks: readonly Task[]
+  readonly budget: Budget | undefined
+  /** Time since the run began, also in an earlier process, in whole milliseconds. */
+  durationMs(): number
+}
+
+/** What a run is made of. */
+export interface RunDefinition {
+  readonly ensemble: Ensemble
+  readonly inputs: Inputs
+  readonly options: StartOptions
+  /** Runs the tasks that agents hand to one another, and ends early when a reviewer wants so. */
+  readonly host: WorkerHost & { endEarly(exit: TuttiError): void }
+}
+
+/** Makes the parts of a run. */
+export function createRunParts({ ensemble, inputs, options, host }: RunDefinition): RunParts {
+  const { clock = systemClock, logger = silentLogger, resume } = options
+  const runId = options.runId ?? `run-${crypto.randomUUID()}`
+  const log = new StepLog(resume?.steps ?? [])
+  const journal = options.journal ?? journalOf(options, logger)
+  const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
+  const switches = new ModelSwitches(options.models)
+  const directives = new Directives()
+  const budget = options.budget ?? ensemble.budget
+  const tasks = allTasks(ensemble)
+  const meter = new Meter({ label: THE_RUN, budget, elapsed: () => stopwatch.elapsed() })
+  countEarlierRun(meter, log)
+  const onExit = (exit: TuttiError): void => {
+    host.endEarly(exit)
+  }
+  const gates = new Gates({ clock, reviewer: options.reviewer, onExit })
+  const steering = new Steering({
+    runId,
+    clock,
+    journal,
+    stopwatch,
+    switches,
+    directives,
+    gates,
+    taskNames: () => tasks.map(({ name }) => name),
+    roles: () => tasks.map(({ agent }) => agent.role),
+  })
+  const scope: RunScope = {
+    runId,
+    ensemble,
+    inputs,
+    clock,
+    logger,
+    journal,
+    log,
+    stopwatch,
+    meter,
+    switches,
+    directives,
+    gates,
+    keepsSteps: options.journal !== undefined,
+    signal: steering.signal,
+    tooling: toolingOf(ensemble, options),
+    prices: options.prices,
+    hasReviewer: options.reviewer !== undefined || options.decidable === true,
+    reflections: options.reflections ?? inMemoryReflectionStore(),
+    delegations: new Delegations({ ensemble, inputs, log, host }),
+  }
+  return { scope, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
+}
+
+function timeSinceStart(log: StepLog, clock: Clock): () => number {
+  const elapsedAtStart = clock.elapsed()
+  const begun = log.runSteps.find((step) => step.kind === 'run_begun')
+  const before = begun === undefined ? 0 : Math.max(0, clock.now() - begun.startedAt)
+  return () => Math.round(before + clock.elapsed() - elapsedAtStart)
+}
+
+function toolingOf(
+  { maxConcurrentToolCalls }: Ensemble,
+  { toolMetrics, clock }: StartOptions,
+): Tooling {
+  return {
+    limiter: createLimiter({
+      maxConcurrent: maxConcurrentToolCalls,
+      ...(clock === undefined ? {} : { clock }),
+    }),
+    maxConcurrentCalls: maxConcurrentToolCalls,
+    ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
+  }
+}
+
+function journalOf({ onEvent }: StartOptions, logger: Logger): RunJournal {
+  return listenerJournal(
+    (event) => onEvent?.(event),
+    (error) => {
+      logger.error('A listener of run events threw', { error })
+    },
+  )
+}

@@ -1,0 +1,42 @@
+/** What a run came to. */
+import type { Task } from '../task.ts'
+import type { Usage } from '../usage.ts'
+import type { TuttiError } from '@tutti/core'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** How a run ended. */
+export type RunEnding = RunEventOf<'run_result'>['status']
+
+/** What a completed task came to. */
+export interface TaskResult extends Usage {
+  readonly taskName: string
+  readonly attempt: number
+  /** The text that later tasks are given. */
+  readonly output: string
+  /** The output as a value, when the task declares a schema. */
+  readonly structured?: unknown
+  readonly durationMs: number
+}
+
+/** What a run came to. */
+export interface RunResult {
+  readonly runId: string
+  readonly status: RunEnding
+  /** Output of the last declared task that completed; empty when none did. */
+  readonly output: string
+  /** The completed tasks, in the order they were declared; delegated ones after them. */
+  readonly tasks: readonly TaskResult[]
+  readonly durationMs: number
+  /** What all tasks have used, those that failed or were cut off too; tokens are -1 when unknown. */
+  readonly metrics: RunMetrics
+  /** Why it failed; present exactly when `status` is FAILED. */
+  readonly error?: TuttiError
+  /**
+   * The output of a task, typed by its schema; text when it has none; undefined when it did not
+   * complete.
+   */
+  outputOf<Output>(task: Task<Output>): Output | undefined
+}
+
+/** What a run has used. */
+export type RunMetrics = NonNullable<RunEventOf<'run_result'>['metrics']>

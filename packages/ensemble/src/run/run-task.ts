@@ -1,0 +1,279 @@
+/**
+ * Runs one task: the gate before it, then attempts until one comes to an end that stays.
+ *
+ *   gate before ─▶ attempt ─▶ completed
+ *                  ▲    └──▶ failed, and may be tried again ─┐
+ *                  └───────── wait, or the reviewer's words ◀┘
+ *
+ * T5 A task that failed is tried again `retries` times, after a growing wait, unless another attempt cannot
+ *    help; one that a reviewer sent back, as often as its gate allows.
+ * T6 The time limit of a task counts for each attempt, and stands still while a person is asked.
+ * T7 The budget of a task counts for all its attempts and for the work that it delegates.
+ */
+import { sleep, TuttiError } from '@tutti/core'
+
+import { renderTask, type ContextOutput, type TaskText } from '../agent/prompt.ts'
+import { Meter } from '../budget.ts'
+import { retryDelayMs } from '../model/retry-delay.ts'
+import { countEarlierTask } from '../resume/count-earlier.ts'
+import { fromStepError } from '../resume/step-log.ts'
+import { settingsOf } from '../review.ts'
+import { failBeforeStart, runAttempt, type AttemptEnd } from './attempt.ts'
+import { exitEarly, refusal } from './refusal.ts'
+import { Stopwatch } from './stopwatch.ts'
+import { TaskScope, type RunScope } from './task-scope.ts'
+
+import type { Inputs } from '../inputs.ts'
+import type { TaskLog, TaskProgress } from '../resume/step-log.ts'
+import type { Task } from '../task.ts'
+import type { Usage } from '../usage.ts'
+import type { TaskResult } from './run-result.ts'
+
+/** What a task starts from. */
+export interface RunTaskInput {
+  readonly run: RunScope
+  readonly task: Task
+  readonly taskName: string
+  readonly taskIndex: number
+  readonly totalTasks: number
+  /** Values of the templates in its texts; absent when they hold none. */
+  readonly inputs: Inputs | undefined
+  readonly context: readonly ContextOutput[]
+  /** The task that delegated it. */
+  readonly parent: TaskScope | undefined
+  /** @default the signal of the run */
+  readonly signal: AbortSignal | undefined
+  /** Told when the task begins to wait for people, and when it goes on. */
+  readonly onHold: (held: boolean) => void
+  /** Told of each attempt that begins. */
+  readonly onAttempt: (attempt: number) => void
+}
+
+/** How a task ended, and what its failed attempts have used. */
+export type TaskOutcome = { readonly lost: readonly Usage[] } & (
+  | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
+  | { readonly kind: 'failed'; readonly error: TuttiError }
+  /** The run was stopped, or ended early by a reviewer, before the task began. */
+  | { readonly kind: 'not_begun'; readonly exit?: TuttiError }
+)
+
+/** What came of the gate before a task. */
+type Permission =
+  | { readonly kind: 'go' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'rejected' | 'exit'; readonly error: TuttiError }
+
+const GO: Permission = { kind: 'go' }
+
+/** Runs a task; never rejects, but when the engine itself fails. */
+export function runTask(input: RunTaskInput): Promise<TaskOutcome> {
+  return new TaskRun(input).run()
+}
+
+const NOTHING_TO_CLOSE = (): void => undefined
+
+class TaskRun {
+  readonly #input: RunTaskInput
+  readonly #meter: Meter
+  readonly #lost: Usage[] = []
+  #text: TaskText
+
+  constructor(input: RunTaskInput) {
+    this.#input = input
+    const { run, task, taskName, inputs, parent } = input
+    this.#text = inputs === undefined ? task : renderTask(task, inputs)
+    this.#meter = new Meter({
+      label: `task "${taskName}"`,
+      budget: task.budget,
+      elapsed: () => this.#workedMs(),
+      parent: parent?.meter ?? run.meter,
+    })
+    countEarlierTask(this.#meter, run.log, taskName)
+    const earlierMs = earlierAttemptsMs(run.log.task(taskName))
+    this.#workedMs = () => earlierMs
+  }
+
+  #workedMs: () => number
+
+  async run(): Promise<TaskOutcome> {
+    const { run, taskName } = this.#input
+    let progress = run.log.task(taskName).progress()
+    const before = this.#mustAskBefore(progress) ? await this.#askBefore(progress) : this.#passed()
+    if (before.kind === 'stopped') return { kind: 'not_begun', lost: this.#lost }
+    if (before.kind === 'exit') {
+      return { kind: 'not_begun', exit: before.error, lost: this.#lost }
+    }
+    const rejection = before.kind === 'rejected' ? before.error : undefined
+    for (;;) {
+      const end = await this.#attempt(progress, rejection)
+      if (end.kind === 'completed') {
+        const { result, exit } = end
+        const lost = this.#lost
+        return exit === undefined ? { kind: 'completed', result, lost } : { ...end, lost }
+      }
+      this.#lost.push(end.used)
+      if (!end.willRetry) return { kind: 'failed', error: end.error, lost: this.#lost }
+      progress = after(progress, end)
+      if (end.revision === undefined) await this.#waitToRetry(progress.failures)
+    }
+  }
+
+  /** Whether there is a gate before the task that an earlier process has not passed. */
+  #mustAskBefore({ attempt, begun }: TaskProgress): boolean {
+    const { run, task, taskName } = this.#input
+    const edited = run.log.task(taskName).find('task_begun', 1)?.description
+    if (edited !== undefined) this.#text = { ...this.#text, description: edited }
+    return settingsOf(task.beforeReview) !== undefined && attempt === 1 && !begun
+  }
+
+  /** What came of the gate before a task that an earlier process began. */
+  #passed(): Permission {
+    const { run, taskName } = this.#input
+    const log = run.log.task(taskName)
+    const opened = log.find('gate_opened', 1, ({ slot }) => slot === 'before')
+    if (opened === undefined) return GO
+    const closed = log.find('gate_closed', 1, ({ reviewId }) => reviewId === opened.reviewId)
+    if (closed?.error !== undefined) {
+      return { kind: 'rejected', error: fromStepError(closed.error) }
+    }
+    if (closed?.decision.action !== 'REJECT') return GO
+    const { feedback } = closed.decision
+    return { kind: 'rejected', error: refusal(taskName, feedback, closed.timedOut) }
+  }
+
+  /** Asks whether, and as what, the task may begin. */
+  async #askBefore(progress: TaskProgress): Promise<Permission> {
+    const { task, run, taskName } = this.#input
+    const settings = settingsOf(task.beforeReview) ?? {}
+    const { scope, close } = this.#open(progress)
+    try {
+      const { decision, timedOut } = await run.gates.ask(scope, {
+        timing: 'BEFORE_EXECUTION',
+        slot: 'before',
+        taskDescription: this.#text.description,
+        settings,
+      })
+      switch (decision.action) {
+        case 'CONTINUE':
+          return { kind: 'go' }
+        case 'EDIT':
+          if ('text' in decision) this.#text = { ...this.#text, description: decision.text }
+          return { kind: 'go' }
+        case 'REJECT':
+          return { kind: 'rejected', error: refusal(taskName, decision.feedback, timedOut) }
+        case 'EXIT_EARLY':
+          return { kind: 'exit', error: exitEarly(taskName, timedOut) }
+      }
+    } catch (error) {
+      const isCancel = TuttiError.isInstance(error) && error.code === 'CANCELLED'
+      if (scope.signal.aborted || isCancel) return { kind: 'stopped' }
+      return { kind: 'rejected', error: TuttiError.from(error, 'TASK_FAILED') }
+    } finally {
+      close()
+    }
+  }
+
+  #attempt(progress: TaskProgress, rejection: TuttiError | undefined): Promise<AttemptEnd> {
+    const { run, totalTasks, context, onAttempt, signal = run.signal } = this.#input
+    const { scope, close } = this.#open(progress)
+    onAttempt(progress.attempt)
+    const attempt = { scope, text: this.#text, context, totalTasks, progress, signal }
+    const ending =
+      rejection === undefined
+        ? runAttempt(attempt)
+        : Promise.resolve(failBeforeStart(attempt, rejection))
+    return close === NOTHING_TO_CLOSE ? ending : ending.finally(close)
+  }
+
+  /** The surroundings of an attempt, and what lets go of them. */
+  #open(progress: TaskProgress): { readonly scope: TaskScope; readonly close: () => void } {
+    const { run, task, taskName, taskIndex, parent, onHold } = this.#input
+    const { attempt } = progress
+    let goOnAbove: (() => void) | undefined
+    const stopwatch = new Stopwatch(run.clock, run.log.task(taskName).workedMs(attempt), (held) => {
+      onHold(held)
+      if (held) goOnAbove = parent?.stopwatch.hold()
+      else goOnAbove?.()
+    })
+    const earlierMs = this.#workedMs()
+    this.#workedMs = () => earlierMs + stopwatch.elapsed()
+    const { signal, close } = this.#limitTime(stopwatch, earlierMs)
+    const identity = {
+      taskIndex,
+      taskName,
+      taskDescription: this.#text.description,
+      agentRole: task.agent.role,
+      attempt,
+    }
+    const depth = parent === undefined ? 0 : parent.depth + 1
+    const meter = this.#meter
+    return { scope: new TaskScope({ run, task, identity, signal, stopwatch, meter, depth }), close }
+  }
+
+  /** A signal that also aborts when the time of the attempt, or the budget of the task, is over. */
+  #limitTime(
+    stopwatch: Stopwatch,
+    earlierMs: number,
+  ): { readonly signal: AbortSignal; readonly close: () => void } {
+    const { run, task, taskName, signal = run.signal } = this.#input
+    const { timeoutMs = Infinity, budget: { maxDurationMs = Infinity } = {} } = task
+    if (timeoutMs === Infinity && maxDurationMs === Infinity) {
+      return { signal, close: NOTHING_TO_CLOSE }
+    }
+    const controller = new AbortController()
+    const forward = (): void => {
+      controller.abort(signal.reason)
+    }
+    if (signal.aborted) forward()
+    else signal.addEventListener('abort', forward, { once: true })
+    const stops = [
+      limit(stopwatch, timeoutMs, () => {
+        const message = `Task "${taskName}" took longer than ${timeoutMs} ms`
+        controller.abort(new TuttiError('TASK_TIMEOUT', message, { retryable: true }))
+      }),
+      limit(stopwatch, maxDurationMs - earlierMs, () => {
+        controller.abort(this.#meter.exceeded('maxDurationMs', maxDurationMs))
+      }),
+    ]
+    return {
+      signal: controller.signal,
+      close() {
+        for (const stop of stops) stop?.()
+        signal.removeEventListener('abort', forward)
+      },
+    }
+  }
+
+  async #waitToRetry(failures: number): Promise<void> {
+    const { run, task, signal = run.signal } = this.#input
+    const leftMs = (task.budget?.maxDurationMs ?? Infinity) - this.#workedMs()
+    const delayMs = retryDelayMs(
+      { retryable: true, details: undefined },
+      { retries: failures - 1, maxRetries: Infinity, random: Math.random() },
+    )
+    await sleep(run.clock, Math.max(0, Math.min(delayMs ?? 0, leftMs)), signal)
+  }
+}
+
+/** Working time of the attempts that an earlier process has ended, in milliseconds. */
+function earlierAttemptsMs(log: TaskLog): number {
+  return log.of('task_failed').reduce((sum, { attempt }) => sum + log.workedMs(attempt), 0)
+}
+
+/** Where the task stands after an attempt that is to be followed by another. */
+function after(
+  { attempt, failures, revisions }: TaskProgress,
+  { revision }: Extract<AttemptEnd, { kind: 'failed' }>,
+): TaskProgress {
+  return {
+    attempt: attempt + 1,
+    begun: false,
+    failures: failures + (revision === undefined ? 1 : 0),
+    revisions: revisions + (revision === undefined ? 0 : 1),
+    revision,
+  }
+}
+
+function limit(stopwatch: Stopwatch, ms: number, onReach: () => void): (() => void) | undefined {
+  return ms === Infinity ? undefined : stopwatch.onReach(ms, onReach)
+}

@@ -1,0 +1,376 @@
+/**
+ * The engine: runs the tasks of an ensemble as its plan allows.
+ *
+ *   plan ─▶ nextTasks ─▶ runTask … runTask ─▶ outcomes ─▶ nextTasks ─▶ … ─▶ run_result
+ *
+ * It leaves order to `next.ts`, one task to `run-task.ts`, what people ask of a run to `steering.ts`, and
+ * durability to the journal. Everything that a reader can know of a run is in its events, in one order.
+ *
+ * E2 A task starts as soon as all it waits for is completed, and at most once per attempt.
+ * E3 With FAIL_FAST nothing starts after a failure; what runs is left to finish.
+ * E4 When the signal aborts nothing starts; the run is CANCELLED when everything in flight has stopped.
+ * E6 A resumed run repeats no task that has ended, no model call that was answered and no tool call that
+ *    came to an end.
+ * E14 When a reviewer ends the run early nothing starts any more; the run is COMPLETED with what is done.
+ * E15 When the budget of the run is used up nothing starts any more; the run fails and says which limit.
+ */
+import { isoNow, type TuttiError } from '@tutti/core'
+
+import { nextTasks } from '../next.ts'
+import { fromStepError } from '../resume/step-log.ts'
+import { addUsage, metricsOf } from '../usage.ts'
+import { emitEnd, emitStart, toResult } from './run-events.ts'
+import { exitEarly } from './refusal.ts'
+import { createRunParts, type RunParts } from './run-parts.ts'
+import { runTask, type TaskOutcome } from './run-task.ts'
+import { TaskStates, toTaskResult, type TaskState } from './task-states.ts'
+import { Verdict } from './verdict.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { Inputs } from '../inputs.ts'
+import type { Task } from '../task.ts'
+import type { RunHandle, RunSnapshot } from './run-handle.ts'
+import type { RunEnding, RunResult } from './run-result.ts'
+import type { StartOptions } from './start-run.ts'
+import type { TaskScope } from './task-scope.ts'
+
+/** Work that an agent hands to another: a task that the plan does not have. */
+export interface WorkerTask {
+  readonly task: Task
+  readonly taskName: string
+  readonly taskIndex: number
+  /** Signal of the tool call that waits for it. */
+  readonly signal: AbortSignal
+}
+
+/** A run in flight: the state that `execute` moves. */
+export class Run {
+  readonly #ensemble: Ensemble
+  readonly #inputs: Inputs
+  readonly #options: StartOptions
+  readonly #parts: RunParts
+  readonly #tasks: TaskStates
+  readonly #verdict = new Verdict()
+  #running = 0
+  /** How many of the running tasks wait for people. */
+  #held = 0
+  #goOn: (() => void) | undefined
+  #ended: RunEnding | undefined
+
+  constructor(ensemble: Ensemble, inputs: Inputs, options: StartOptions) {
+    this.#ensemble = ensemble
+    this.#inputs = inputs
+    this.#options = options
+    this.#parts = createRunParts({ ensemble, inputs, options, host: this })
+    const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
+    this.#tasks = new TaskStates({ tasks: this.#parts.tasks, inputs, isHierarchical })
+    this.#restore()
+  }
+
+  /** Starts the run. */
+  start(): RunHandle {
+    const { steering, scope } = this.#parts
+    const result = this.#execute()
+    return {
+      runId: scope.runId,
+      result,
+      cancel: ({ mode } = {}) => steering.cancel(mode),
+      switchModel: (model, { task } = {}) =>
+        steering.switchModel(model, typeof task === 'object' ? task.name : task),
+      inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
+      decide: (reviewId, decision) => scope.gates.decide(reviewId, decision),
+      snapshot: () => this.#snapshot(),
+    }
+  }
+
+  /** The index that the next task gets which the plan does not have. */
+  get nextTaskIndex(): number {
+    return this.#tasks.count + 1
+  }
+
+  /** Whether a task of that name has begun. */
+  isTaken(taskName: string): boolean {
+    const state = this.#tasks.get(taskName)
+    return state !== undefined && !this.#isUntouched(state)
+  }
+
+  /** Runs a task that the plan does not have, for the task of `parent`. */
+  async runWorker(parent: TaskScope, { signal, ...worker }: WorkerTask): Promise<TaskOutcome> {
+    const state = this.#tasks.get(worker.taskName) ?? this.#tasks.add(worker)
+    const ended = this.#endOf(worker.taskName)
+    if (ended !== undefined) return ended
+    const isPlanned = this.#isUntouched(state) && this.#tasks.isPlanned(state.task)
+    // A manager's worker is a task of the plan; what an agent delegates is a part of its own task.
+    if (isPlanned && this.#stopsStarting) {
+      return { kind: 'not_begun', lost: [] }
+    }
+    return this.#runTask(state, { task: worker.task, parent, signal })
+  }
+
+  /** Lets nothing start any more, because a reviewer wants so. */
+  endEarly(exit: TuttiError): void {
+    this.#verdict.endEarly(exit)
+    this.#parts.scope.gates.exitAll()
+  }
+
+  /** What a task came to that has ended, maybe in an earlier process. */
+  #endOf(taskName: string): TaskOutcome | undefined {
+    const result = this.#tasks.resultOf(taskName)
+    if (result !== undefined) {
+      const exit = this.#parts.scope.log.task(taskName).of('task_completed').at(-1)?.exit
+      const exited = exit === undefined ? {} : { exit: fromStepError(exit) }
+      return { kind: 'completed', result, lost: [], ...exited }
+    }
+    const failed = this.#parts.scope.log.task(taskName).of('task_failed').at(-1)
+    if (failed === undefined || failed.willRetry) return undefined
+    return { kind: 'failed', error: fromStepError(failed.error), lost: [] }
+  }
+
+  /** Whether nobody has taken the task up, in an earlier process neither. */
+  #isUntouched({ taskName, phase }: TaskState): boolean {
+    return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
+  }
+
+  async #execute(): Promise<RunResult> {
+    const { signal: wish } = this.#options
+    const { steering } = this.#parts
+    const onAbort = (): void => {
+      steering.cancel('abort', wish?.reason)
+    }
+    const stopTimer = this.#begin()
+    try {
+      if (wish?.aborted === true) onAbort()
+      else wish?.addEventListener('abort', onAbort, { once: true })
+      // Whoever started the run has its handle before the first task begins.
+      await Promise.resolve()
+      await this.#runTasks()
+      return this.#finish()
+    } finally {
+      wish?.removeEventListener('abort', onAbort)
+      stopTimer?.()
+    }
+  }
+
+  /** Tells of the start, or of going on; returns what stops the limit on time. */
+  #begin(): (() => void) | undefined {
+    const { scope, steering } = this.#parts
+    const { resume } = this.#options
+    if (resume === undefined || resume.steps.length === 0) {
+      emitStart(scope)
+    } else {
+      scope.journal.emit({
+        type: 'run_resumed',
+        resumedAt: isoNow(scope.clock),
+        epoch: resume.epoch ?? 1,
+        completedTasks: [...this.#tasks.completedNames],
+      })
+      steering.restore(scope.log.runSteps)
+    }
+    const maxDurationMs = this.#parts.budget?.maxDurationMs
+    if (maxDurationMs === undefined || maxDurationMs === Infinity) return undefined
+    return scope.stopwatch.onReach(maxDurationMs, () => {
+      steering.abort(scope.meter.exceeded('maxDurationMs', maxDurationMs))
+    })
+  }
+
+  /** Takes up what is known of the tasks from an earlier process. */
+  #restore(): void {
+    const { log, delegations } = this.#parts.scope
+    for (const step of log.runSteps) {
+      const state = step.kind === 'task_skipped' ? this.#tasks.get(step.taskName) : undefined
+      if (state !== undefined) this.#tasks.setPhase(state, 'skipped')
+    }
+    for (const worker of delegations.earlier()) {
+      if (this.#tasks.get(worker.taskName) === undefined) this.#tasks.add(worker)
+    }
+    for (const taskName of log.taskNames) {
+      const state = this.#tasks.get(taskName)
+      if (state !== undefined) this.#restoreTask(state)
+    }
+  }
+
+  #restoreTask(state: TaskState): void {
+    const { taskName } = state
+    const { log, directives } = this.#parts.scope
+    const known = log.task(taskName)
+    for (const { used, willRetry, error } of known.of('task_failed')) {
+      this.#tasks.lose([used])
+      if (!willRetry) this.#fail(state, fromStepError(error))
+    }
+    for (const step of known.of('task_completed')) {
+      this.#tasks.complete(state, toTaskResult(step))
+      if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
+    }
+    for (const { decision, timedOut, withdrawn, error } of known.of('gate_closed')) {
+      const isExit = decision.action === 'EXIT_EARLY' && withdrawn !== true && error === undefined
+      if (isExit) this.endEarly(exitEarly(taskName, timedOut))
+    }
+    for (const { attempt, directiveIds } of known.of('model_turn')) {
+      directives.markReached({ taskName, attempt }, directiveIds)
+    }
+    state.attempt = known.of('task_begun').at(-1)?.attempt ?? 0
+  }
+
+  /** Starts tasks as they become ready until nothing runs and nothing can start. */
+  #runTasks(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = (states: readonly TaskState[]): void => {
+        for (const state of states) {
+          this.#running += 1
+          this.#runTask(state, { task: state.task }).then(() => {
+            this.#running -= 1
+            advance()
+          }, reject)
+        }
+      }
+      const advance = (): void => {
+        start(this.#startable())
+        this.#keepTime()
+        if (this.#running === 0) resolve()
+      }
+      // What an earlier process had taken up goes on, whatever keeps others from starting.
+      start(this.#takenUp())
+      advance()
+    })
+  }
+
+  #takenUp(): readonly TaskState[] {
+    const scheduled = this.#tasks.named(this.#ensemble.plan.scheduled)
+    return scheduled.filter((state) => state.phase === 'pending' && !this.#isUntouched(state))
+  }
+
+  get #stopsStarting(): boolean {
+    return this.#parts.steering.stopsStarting || this.#verdict.isExited
+  }
+
+  #startable(): readonly TaskState[] {
+    if (this.#stopsStarting) return []
+    const { start, skip } = nextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
+    for (const state of this.#tasks.named([...skip.keys()])) {
+      this.#skip(state, `Task "${skip.get(state.taskName)}" did not complete`)
+    }
+    return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
+  }
+
+  #runTask(
+    state: TaskState,
+    how: { readonly task: Task; readonly parent?: TaskScope; readonly signal?: AbortSignal },
+  ): Promise<TaskOutcome> {
+    const { taskName, taskIndex } = state
+    this.#tasks.setPhase(state, 'running')
+    const outcome = runTask({
+      task: how.task,
+      parent: how.parent,
+      signal: how.signal,
+      run: this.#parts.scope,
+      taskName,
+      taskIndex,
+      totalTasks: this.#tasks.count,
+      inputs: this.#tasks.isPlanned(how.task) ? this.#inputs : undefined,
+      context: this.#tasks.contextOf(how.task),
+      onHold: (held) => {
+        if (how.parent === undefined) this.#onHold(held)
+      },
+      onAttempt: (attempt) => {
+        state.attempt = attempt
+      },
+    })
+    return outcome.then((ended) => {
+      this.#settle(state, ended)
+      return ended
+    })
+  }
+
+  #onHold(held: boolean): void {
+    this.#held += held ? 1 : -1
+    this.#keepTime()
+  }
+
+  /** The working time of the run stands still while every task that runs waits for people. */
+  #keepTime(): void {
+    const waits = this.#running > 0 && this.#held >= this.#running
+    if (waits) this.#goOn ??= this.#parts.scope.stopwatch.hold()
+    else {
+      this.#goOn?.()
+      this.#goOn = undefined
+    }
+  }
+
+  #settle(state: TaskState, outcome: TaskOutcome): void {
+    this.#tasks.lose(outcome.lost)
+    switch (outcome.kind) {
+      case 'completed':
+        this.#tasks.complete(state, outcome.result)
+        if (outcome.exit !== undefined) this.endEarly(outcome.exit)
+        return
+      case 'failed':
+        this.#fail(state, outcome.error)
+        if (outcome.error.code === 'EXIT_EARLY') this.endEarly(outcome.error)
+        return
+      case 'not_begun':
+        this.#tasks.setPhase(state, 'pending')
+        if (outcome.exit !== undefined) this.endEarly(outcome.exit)
+    }
+  }
+
+  #fail(state: TaskState, error: TuttiError): void {
+    this.#tasks.setPhase(state, 'failed')
+    const isDelegated = !this.#ensemble.plan.scheduled.includes(state.taskName)
+    this.#verdict.fail(error, { isDelegated })
+  }
+
+  #skip(state: TaskState, reason: string): void {
+    const { clock, journal, stopwatch } = this.#parts.scope
+    const { taskName, taskIndex, description: taskDescription } = state
+    this.#tasks.setPhase(state, 'skipped')
+    journal.emit(
+      {
+        type: 'task_skipped',
+        taskIndex,
+        taskName,
+        taskDescription,
+        skippedAt: isoNow(clock),
+        reason,
+      },
+      { kind: 'task_skipped', taskName, runMs: stopwatch.elapsed() },
+    )
+  }
+
+  #finish(): RunResult {
+    const { scope, steering } = this.#parts
+    const { order, scheduled } = this.#ensemble.plan
+    const { signal } = scope
+    const isDone = scheduled.every((name) => this.#tasks.phases.get(name) === 'completed')
+    const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelMode, signal })
+    for (const state of this.#tasks.pending) {
+      this.#skip(state, this.#verdict.whySkipped(status, signal))
+    }
+    steering.close()
+    const last = order.findLast((name) => this.#tasks.resultOf(name) !== undefined)
+    const result = toResult({
+      runId: scope.runId,
+      status,
+      output: (last === undefined ? undefined : this.#tasks.resultOf(last)?.output) ?? '',
+      tasks: this.#tasks.results(),
+      durationMs: this.#parts.durationMs(),
+      used: this.#tasks.used(),
+      error: status === 'FAILED' ? this.#verdict.error(signal) : undefined,
+    })
+    this.#ended = status
+    emitEnd(result, this.#verdict.exitReason(status), scope)
+    return result
+  }
+
+  #snapshot(): RunSnapshot {
+    const { steering, scope } = this.#parts
+    const gates = scope.gates.open
+    const waits = gates.length > 0 && this.#held >= this.#running
+    const cancelling = steering.cancelMode === undefined ? undefined : 'CANCELLING'
+    return {
+      status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
+      tasks: this.#tasks.snapshots(),
+      gates,
+      metrics: metricsOf(addUsage(this.#tasks.used())),
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/** Checks that a run can start, and starts it. */
+import { TuttiError } from '@tutti/core'
+
+import { findBudgetProblems } from '../budget.ts'
+import { allTasks } from '../hierarchy/manager.ts'
+import { assertInputs, type Inputs } from '../inputs.ts'
+import { modelOfTask } from '../model/model-of-task.ts'
+import { reviewAfter, settingsOf } from '../review.ts'
+import { modelLabel } from '../steering/models.ts'
+import { Run } from './run.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { Task } from '../task.ts'
+import type { RunHandle } from './run-handle.ts'
+import type { RunOptions } from './run-options.ts'
+
+/** Options of a run, and whether its handle can decide gates. */
+export interface StartOptions extends RunOptions {
+  readonly decidable?: boolean
+}
+
+/** Starts a run of `ensemble`; see `Ensemble.start`. */
+export function startRun(ensemble: Ensemble, inputs: Inputs, options: StartOptions): RunHandle {
+  assertInputs(ensemble, inputs)
+  assertOptions(ensemble, options)
+  return new Run(ensemble, inputs, options).start()
+}
+
+function assertOptions(ensemble: Ensemble, options: StartOptions): void {
+  const tasks = allTasks(ensemble)
+  const problems = [
+    ...findBudgetProblems(options.budget),
+    ...(options.reviewer === undefined && options.decidable !== true
+      ? findGates(ensemble, tasks).map(
+          (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
+        )
+      : []),
+    ...findUnpriced(ensemble, tasks, options).map(
+      (model) => `maxCostUsd cannot be kept: no price is known for "${model}"`,
+    ),
+  ]
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot run "${ensemble.name}": ${problems.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+function findGates(ensemble: Ensemble, tasks: readonly Task[]): readonly string[] {
+  const last = ensemble.plan.order.at(-1)
+  return tasks
+    .filter(
+      (task) =>
+        settingsOf(task.beforeReview) !== undefined ||
+        reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
+    )
+    .map(({ name }) => name)
+}
+
+/** A limit on cost that cannot be kept is no limit: refused rather than ignored. */
+function findUnpriced(
+  ensemble: Ensemble,
+  tasks: readonly Task[],
+  { budget = ensemble.budget, prices }: StartOptions,
+): readonly string[] {
+  const limited = tasks.filter(
+    (task) =>
+      task.handler === undefined &&
+      (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
+  )
+  const models = limited.flatMap((task) => [
+    ...(modelOfTask(task, ensemble) === undefined ? [] : [modelOfTask(task, ensemble)]),
+    ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
+  ])
+  const unpriced = models.flatMap((model) =>
+    model === undefined || prices?.(model) !== undefined ? [] : [modelLabel(model)],
+  )
+  return [...new Set(unpriced)]
+}

@@ -1,0 +1,35 @@
+import { TuttiError } from '@tutti/core'
+
+/** Reasons to stop that are more than a cancel. */
+const REASONS: ReadonlySet<string> = new Set([
+  'TASK_TIMEOUT',
+  'BUDGET_EXCEEDED',
+  'FENCED',
+  'INTERRUPTED',
+])
+
+/**
+ * Why work was stopped: what the signal says, such as TASK_TIMEOUT or BUDGET_EXCEEDED, else CANCELLED.
+ * `what` begins the message, such as `Model call`.
+ */
+export function stoppedError(
+  signal: AbortSignal,
+  what: string,
+  { cause, abandoned = false }: { readonly cause?: unknown; readonly abandoned?: boolean } = {},
+): TuttiError {
+  const reason: unknown = signal.reason
+  const left = abandoned ? `${what} was abandoned: it ignored its signal` : undefined
+  if (TuttiError.isInstance(reason) && REASONS.has(reason.code)) {
+    if (left === undefined) return reason
+    return new TuttiError(reason.code, `${reason.message}; ${left}`, {
+      cause: reason,
+      retryable: reason.retryable,
+      ...(reason.details === undefined ? {} : { details: reason.details }),
+    })
+  }
+  return new TuttiError(
+    'CANCELLED',
+    left ?? `${what} was cancelled`,
+    cause === undefined ? {} : { cause },
+  )
+}

@@ -1,0 +1,45 @@
+import { expect, it, vi } from 'vitest'
+
+import { fakeClock } from '../../test/testing.ts'
+import { Stopwatch } from './stopwatch.ts'
+
+it('[G5] stands still while anybody holds it', async () => {
+  const clock = fakeClock()
+  const onHold = vi.fn<(held: boolean) => void>()
+  const stopwatch = new Stopwatch(clock, 1_000, onHold)
+  await clock.advance(10)
+  const goOn = stopwatch.hold()
+  const goOnToo = stopwatch.hold()
+  await clock.advance(100)
+  goOn()
+  goOn()
+  await clock.advance(100)
+  expect(stopwatch.elapsed()).toBe(1_010)
+  goOnToo()
+  await clock.advance(5)
+  expect(stopwatch.elapsed()).toBe(1_015)
+  expect(onHold.mock.calls).toEqual([[true], [false]])
+})
+
+it('[T6] reaches a limit once, in working time, unless it is told to stop', async () => {
+  const clock = fakeClock()
+  const stopwatch = new Stopwatch(clock, 40)
+  const reached: string[] = []
+  stopwatch.onReach(100, () => reached.push('kept'))
+  const stop = stopwatch.onReach(90, () => reached.push('stopped'))
+  await clock.advance(30)
+  const goOn = stopwatch.hold()
+  await clock.advance(1_000)
+  stopwatch.onReach(50, () => reached.push('in the past'))
+  expect(clock.pending).toBe(0)
+  goOn()
+  await clock.advance(10)
+  expect(reached).toEqual(['in the past'])
+  stop()
+  await clock.advance(20)
+  expect(reached).toEqual(['in the past', 'kept'])
+  const again = stopwatch.hold()
+  again()
+  await clock.advance(1_000)
+  expect(reached).toHaveLength(2)
+})

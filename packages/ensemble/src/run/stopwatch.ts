@@ -1,0 +1,72 @@
+/** Working time: it stands still while people are asked, and calls when a limit is reached. */
+import type { Clock } from '@tutti/core'
+
+interface Limit {
+  readonly ms: number
+  readonly callback: () => void
+  stop: (() => void) | undefined
+}
+
+/** Measures working time. */
+export class Stopwatch {
+  readonly #clock: Clock
+  readonly #onHold: ((held: boolean) => void) | undefined
+  #limits: Set<Limit> | undefined
+  #before: number
+  /** Since when it runs; undefined while it stands still. */
+  #since: number | undefined
+  #holds = 0
+
+  /** Starts at `before` milliseconds; `onHold` is told when it stops and when it goes on. */
+  constructor(clock: Clock, before = 0, onHold?: (held: boolean) => void) {
+    this.#clock = clock
+    this.#before = before
+    this.#onHold = onHold
+    this.#since = clock.elapsed()
+  }
+
+  /** Working time so far in milliseconds. */
+  elapsed(): number {
+    return this.#before + (this.#since === undefined ? 0 : this.#clock.elapsed() - this.#since)
+  }
+
+  /** Stands still until everyone who held it has called the function that this returns. */
+  hold(): () => void {
+    if (this.#holds === 0) {
+      this.#before = this.elapsed()
+      this.#since = undefined
+      for (const limit of this.#limits ?? []) limit.stop?.()
+      this.#onHold?.(true)
+    }
+    this.#holds += 1
+    let held = true
+    return () => {
+      if (!held) return
+      held = false
+      this.#holds -= 1
+      if (this.#holds > 0) return
+      this.#since = this.#clock.elapsed()
+      for (const limit of this.#limits ?? []) this.#arm(limit)
+      this.#onHold?.(false)
+    }
+  }
+
+  /** Calls once when `ms` of working time are reached, unless the returned function is called before. */
+  onReach(ms: number, callback: () => void): () => void {
+    const limit: Limit = { ms, callback, stop: undefined }
+    this.#limits ??= new Set()
+    this.#limits.add(limit)
+    if (this.#since !== undefined) this.#arm(limit)
+    return () => {
+      limit.stop?.()
+      this.#limits?.delete(limit)
+    }
+  }
+
+  #arm(limit: Limit): void {
+    limit.stop = this.#clock.after(Math.max(0, limit.ms - this.elapsed()), () => {
+      this.#limits?.delete(limit)
+      limit.callback()
+    })
+  }
+}

@@ -1,0 +1,195 @@
+/** The tasks of one run: how far each is, and what those that ended came to. */
+import { renderTask, type ContextOutput } from '../agent/prompt.ts'
+
+import type { Inputs } from '../inputs.ts'
+import type { TaskPhase } from '../next.ts'
+import type { StepOf } from '../ports/run-step.ts'
+import type { Task } from '../task.ts'
+import type { Usage } from '../usage.ts'
+import type { TaskSnapshot } from './run-handle.ts'
+import type { TaskResult } from './run-result.ts'
+
+/** A task of the run, and how far it is. */
+export interface TaskState {
+  readonly task: Task
+  readonly taskName: string
+  readonly taskIndex: number
+  readonly description: string
+  phase: TaskPhase
+  attempt: number
+}
+
+/** What a run begins with. */
+export interface TaskStatesOptions {
+  /** The tasks of the plan. */
+  readonly tasks: readonly Task[]
+  readonly inputs: Inputs
+  /** Whether a manager may have a task done more than once. */
+  readonly isHierarchical: boolean
+}
+
+/** A task, under the name and the index that it has in the run. */
+export type NewTaskState = Pick<TaskState, 'task' | 'taskName' | 'taskIndex'>
+
+/** The tasks of the plan, and those that delegations make. */
+export class TaskStates {
+  readonly #options: TaskStatesOptions
+  readonly #planned: ReadonlySet<Task>
+  readonly #states = new Map<string, TaskState>()
+  readonly #results = new Map<string, TaskResult>()
+  readonly #phases = new Map<string, TaskPhase>()
+  /** What attempts have used that did not come to a result. */
+  readonly #lost: Usage[] = []
+
+  constructor(options: TaskStatesOptions) {
+    this.#options = options
+    this.#planned = new Set(options.tasks)
+    for (const [index, task] of options.tasks.entries()) {
+      this.add({ task, taskName: task.name, taskIndex: index + 1 })
+    }
+  }
+
+  /** The phase of each task, by name. */
+  get phases(): ReadonlyMap<string, TaskPhase> {
+    return this.#phases
+  }
+
+  /** How many tasks there are. */
+  get count(): number {
+    return this.#states.size
+  }
+
+  /** The tasks that have not begun. */
+  get pending(): readonly TaskState[] {
+    return [...this.#states.values()].filter(({ phase }) => phase === 'pending')
+  }
+
+  /** Names of the tasks that are completed. */
+  get completedNames(): readonly string[] {
+    return [...this.#results.keys()]
+  }
+
+  /** Whether the plan has this very task, so that its texts are templates. */
+  isPlanned(task: Task): boolean {
+    return this.#planned.has(task)
+  }
+
+  /** The task of that name. */
+  get(taskName: string): TaskState | undefined {
+    return this.#states.get(taskName)
+  }
+
+  /** The tasks of these names, in that order. */
+  named(names: readonly string[]): readonly TaskState[] {
+    return names.flatMap((name) => this.#states.get(name) ?? [])
+  }
+
+  /** Adds a task that has not begun. */
+  add({ task, taskName, taskIndex }: NewTaskState): TaskState {
+    const { inputs } = this.#options
+    const { description } = this.isPlanned(task) ? renderTask(task, inputs) : task
+    const state: TaskState = {
+      task,
+      taskName,
+      taskIndex,
+      description,
+      phase: 'pending',
+      attempt: 0,
+    }
+    this.#states.set(taskName, state)
+    this.#phases.set(taskName, 'pending')
+    return state
+  }
+
+  /** Moves a task on. */
+  setPhase(state: TaskState, phase: TaskPhase): void {
+    state.phase = phase
+    this.#phases.set(state.taskName, phase)
+  }
+
+  /** Notes what a task came to. */
+  complete(state: TaskState, result: TaskResult): void {
+    this.setPhase(state, 'completed')
+    this.#results.set(state.taskName, result)
+  }
+
+  /** Notes what attempts have used that did not come to a result. */
+  lose(lost: readonly Usage[]): void {
+    this.#lost.push(...lost)
+  }
+
+  /** What a task came to; undefined when it is not completed. */
+  resultOf(taskName: string): TaskResult | undefined {
+    return this.#results.get(taskName)
+  }
+
+  /** What completed, the declared tasks in their order, then the others in the order in which they came. */
+  results(): readonly TaskResult[] {
+    return [...this.#states.values()]
+      .toSorted((a, b) => a.taskIndex - b.taskIndex)
+      .flatMap(({ taskName }) => this.#results.get(taskName) ?? [])
+  }
+
+  /** What all attempts have used. */
+  used(): readonly Usage[] {
+    return [...this.#results.values(), ...this.#lost]
+  }
+
+  /** Outputs of the tasks in the context of `task` that are completed, in the order of declaration. */
+  contextOf(task: Task): readonly ContextOutput[] {
+    if (task.context.length === 0) return NO_CONTEXT
+    const outputs: ContextOutput[] = []
+    for (const { taskName, description, task: earlier } of this.#inOrder(task.context)) {
+      const done = this.#lastResult(taskName)
+      if (done === undefined) continue
+      const agentRole = earlier.agent.role
+      outputs.push({ taskName, agentRole, description, output: done.output })
+    }
+    return outputs
+  }
+
+  /** What each task is doing. */
+  snapshots(): readonly TaskSnapshot[] {
+    return [...this.#states.values()].map(({ taskName, taskIndex, phase, attempt }) => {
+      return { taskName, taskIndex, phase, attempt }
+    })
+  }
+
+  #inOrder(names: readonly string[]): readonly TaskState[] {
+    const states = this.named(names)
+    return states.length < 2 ? states : states.toSorted((a, b) => a.taskIndex - b.taskIndex)
+  }
+
+  /** What a task gave last: a manager may have delegated it again, under its name with a number. */
+  #lastResult(name: string): TaskResult | undefined {
+    const { isHierarchical, tasks } = this.#options
+    if (!isHierarchical) return this.#results.get(name)
+    const again = `${name}#`
+    return [...this.#results.values()].findLast(
+      ({ taskName }) =>
+        taskName === name ||
+        (taskName.startsWith(again) && !tasks.some((known) => known.name === taskName)),
+    )
+  }
+}
+
+const NO_CONTEXT: readonly ContextOutput[] = []
+
+/** What a task came to, as a step holds it. */
+export function toTaskResult({
+  taskName,
+  attempt,
+  output,
+  structured,
+  used,
+  durationMs,
+}: StepOf<'task_completed'>): TaskResult {
+  return {
+    taskName,
+    attempt,
+    output,
+    ...(structured === undefined ? {} : { structured }),
+    ...used,
+    durationMs,
+  }
+}

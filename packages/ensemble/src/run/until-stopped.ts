@@ -1,0 +1,37 @@
+import { CANCEL_GRACE_MS, type Clock } from '@tutti/core'
+
+import { stoppedError } from './stopped-error.ts'
+
+/** How work is waited for. */
+export interface UntilStoppedOptions {
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  /** What the work is, as the beginning of a message, such as `Model call`. */
+  readonly what: string
+}
+
+/**
+ * What `work` comes to. When the signal aborts it waits for the work to stop, at most `CANCEL_GRACE_MS`;
+ * work that goes on after that is abandoned, and the error says so.
+ */
+export function untilStopped<T>(
+  work: Promise<T>,
+  { signal, clock, what }: UntilStoppedOptions,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let stopGrace: (() => void) | undefined
+    const onAbort = (): void => {
+      stopGrace = clock.after(CANCEL_GRACE_MS, () => {
+        reject(stoppedError(signal, what, { abandoned: true }))
+      })
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    // The work may have begun, and the signal aborted, before there was a listener.
+    if (signal.aborted) onAbort()
+    const done = (): void => {
+      signal.removeEventListener('abort', onAbort)
+      stopGrace?.()
+    }
+    work.finally(done).then(resolve, reject)
+  })
+}

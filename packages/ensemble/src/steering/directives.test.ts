@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+
+import { directive, Directives, directiveText, type DirectiveInput } from './directives.ts'
+
+import type { Directive } from './directives.ts'
+
+const NOW = Date.UTC(2026, 0, 1)
+const isTaken = (id: string): boolean => id === 'taken'
+
+function made(input: Partial<DirectiveInput>): Directive {
+  const whole = { content: 'Words', id: 'd', ...input }
+  return directive(whole, { now: NOW, targets: ['work', 'Writer', 'work'], isTaken })
+}
+
+const TARGET = { taskName: 'work', agentRole: 'Writer', attempt: 1 }
+
+function reach(directives: Directives, target = TARGET, now = NOW): readonly string[] {
+  const ids = directives.next(target, now).map(({ id }) => id)
+  directives.markReached(target, ids)
+  return ids
+}
+
+function of(...inputs: readonly Partial<DirectiveInput>[]): Directives {
+  const directives = new Directives()
+  for (const input of inputs) directives.add(made(input))
+  return directives
+}
+
+describe('directive', () => {
+  it('fills what is not said', () => {
+    expect(made({})).toEqual({ id: 'd', content: 'Words', priority: 'NORMAL', createdAt: NOW })
+    const { id } = directive({ content: 'x' }, { now: NOW, targets: [], isTaken })
+    expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('ends when its time is over; a time that no date can say has no end', () => {
+    expect(made({ ttlMs: 5 }).expiresAt).toBe(NOW + 5)
+    for (const ttlMs of [Infinity, 8.64e15]) expect(made({ ttlMs })).not.toHaveProperty('expiresAt')
+    expect(made({ ttlMs: 8.64e15 - NOW }).expiresAt).toBe(8.64e15)
+  })
+
+  it.each([
+    [{ content: '\n' }, 'content must not be blank'],
+    [{ ttlMs: -1 }, 'ttlMs must be > 0, got -1'],
+    [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
+    [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],
+    [{ id: 'taken' }, 'the id "taken" is taken'],
+  ])('[S3] %j is refused: %s', (input, problem) => {
+    expect(() => made(input)).toThrow(
+      expect.objectContaining({
+        code: 'BAD_REQUEST',
+        message: `Cannot take the directive: ${problem}`,
+      }),
+    )
+  })
+})
+
+describe('[D1] the directives that a call is told', () => {
+  it.each([
+    [undefined, true],
+    ['work', true],
+    ['Writer', true],
+    ['other', false],
+  ])('to %s: %s', (to, isTold) => {
+    const directives = new Directives()
+    directives.add({ ...made({}), ...(to === undefined ? {} : { to }) })
+    expect(reach(directives)).toEqual(isTold ? ['d'] : [])
+  })
+
+  it('are those for the task under which a delegated one was declared, too', () => {
+    const target = { ...TARGET, taskName: 'work#2', baseName: 'work', agentRole: 'Other' }
+    expect(reach(of({ to: 'work' }), target)).toEqual(['d'])
+  })
+
+  it('come once an attempt, and to each task', () => {
+    const directives = of({})
+    expect(reach(directives)).toEqual(['d'])
+    expect(reach(directives)).toEqual([])
+    expect(reach(directives, { ...TARGET, taskName: 'other' })).toEqual(['d'])
+    expect(reach(directives, { ...TARGET, attempt: 2 })).toEqual(['d'])
+  })
+
+  it('are in force until their last moment', () => {
+    expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 4)).toEqual(['d'])
+    expect(reach(of({ ttlMs: 5 }), TARGET, NOW + 5)).toEqual([])
+  })
+})
+
+it('[D2] they come by priority, then in the order in which they were given', () => {
+  const priorities = ['LOW', 'HIGH', 'NORMAL', 'CRITICAL', 'HIGH'] as const
+  const directives = of(...priorities.map((priority, index) => ({ priority, id: String(index) })))
+  expect(reach(directives)).toEqual(['3', '1', '4', '2', '0'])
+})
+
+it('[D3] what one attempt was told, the next is told too, although it has expired', () => {
+  const directives = of({ ttlMs: 5 })
+  reach(directives)
+  expect(reach(directives, { ...TARGET, attempt: 2 }, NOW + 100)).toEqual(['d'])
+  expect(reach(directives, { ...TARGET, taskName: 'other', attempt: 2 }, NOW + 100)).toEqual([])
+})
+
+it('as text they say who said what, and when', () => {
+  const text = directiveText([made({ from: 'ann' }), made({ content: 'More' })])
+  expect(text).toBe(
+    '[ann | 2026-01-01T00:00:00.000Z] Words\n[control | 2026-01-01T00:00:00.000Z] More',
+  )
+})

@@ -1,0 +1,158 @@
+/**
+ * Directives: what people tell the agents of a running run.
+ *
+ * D1 A directive reaches every matching task once an attempt: a running one at its next model call, a
+ *    later one in its first prompt, until it expires.
+ * D2 Those that reach the same call come by priority, then in the order in which they were given.
+ * D3 What an attempt was told, the next attempt at the same task is told too, also when it has expired.
+ */
+import { TuttiError } from '@tutti/core'
+
+import type { Priority } from '@tutti/protocol'
+
+/** What somebody wants to tell. */
+export interface DirectiveInput {
+  readonly content: string
+  /** Name of a task or role of an agent. @default every task */
+  readonly to?: string
+  /** Who says it. */
+  readonly from?: string
+  /** @default NORMAL */
+  readonly priority?: Priority
+  /** How long it stays in force, in milliseconds. @default as long as the run */
+  readonly ttlMs?: number
+  /** @default a random id */
+  readonly id?: string
+}
+
+/** A directive in force. Plain data. */
+export interface Directive {
+  readonly id: string
+  readonly content: string
+  readonly to?: string
+  readonly from?: string
+  readonly priority: Priority
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** Milliseconds since 1970; absent when it is in force as long as the run. */
+  readonly expiresAt?: number
+}
+
+/** The last instant that a date can say, in milliseconds since 1970. @see ECMA-262, time values */
+const LAST_INSTANT = 8.64e15
+
+const PRIORITIES: readonly Priority[] = ['CRITICAL', 'HIGH', 'NORMAL', 'LOW']
+
+/** What a directive is checked against. */
+export interface DirectiveCheck {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Names of tasks and roles of agents. */
+  readonly targets: readonly string[]
+  /** Whether another directive has that id. */
+  readonly isTaken: (id: string) => boolean
+}
+
+/**
+ * Makes a directive of what somebody wants to tell.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every problem.
+ */
+export function directive(
+  input: DirectiveInput,
+  { now, targets, isTaken }: DirectiveCheck,
+): Directive {
+  const { content, to, from, priority = 'NORMAL', ttlMs, id } = input
+  const problems: string[] = []
+  if (content.trim() === '') problems.push('content must not be blank')
+  if (ttlMs !== undefined && !(ttlMs > 0)) problems.push(`ttlMs must be > 0, got ${ttlMs}`)
+  if (!PRIORITIES.includes(priority)) {
+    problems.push(
+      `priority must be one of ${PRIORITIES.join(', ')}, got ${JSON.stringify(priority)}`,
+    )
+  }
+  if (to !== undefined && !targets.includes(to)) {
+    const known = [...new Set(targets)].join(', ')
+    problems.push(`no task or agent is named "${to}". Available: [${known}]`)
+  }
+  if (id !== undefined && isTaken(id)) problems.push(`the id "${id}" is taken`)
+  if (problems.length > 0) {
+    throw new TuttiError('BAD_REQUEST', `Cannot take the directive: ${problems.join('; ')}`)
+  }
+  return {
+    id: id ?? crypto.randomUUID(),
+    content,
+    ...(to === undefined ? {} : { to }),
+    ...(from === undefined ? {} : { from }),
+    priority,
+    createdAt: now,
+    ...(ttlMs === undefined || now + ttlMs > LAST_INSTANT ? {} : { expiresAt: now + ttlMs }),
+  }
+}
+
+/** Who is about to be asked. */
+export interface DirectiveTarget {
+  readonly taskName: string
+  /** Name under which the task was declared, when it is a delegated one. @default taskName */
+  readonly baseName?: string
+  readonly agentRole: string
+  readonly attempt: number
+}
+
+/** The directives of one run, and whom they have reached. */
+export class Directives {
+  readonly #all: Directive[] = []
+  /** Ids by task and attempt. */
+  readonly #reached = new Map<string, Map<number, Set<string>>>()
+
+  /** Takes a directive up. */
+  add(added: Directive): void {
+    this.#all.push(added)
+  }
+
+  /** Those that the next model call of `target` is to be told, in their order. */
+  next(
+    { taskName, baseName = taskName, agentRole, attempt }: DirectiveTarget,
+    now: number,
+  ): readonly Directive[] {
+    if (this.#all.length === 0) return NO_DIRECTIVES
+    const names = new Set([taskName, baseName, agentRole])
+    const attempts = this.#reached.get(taskName)
+    const earlier = new Set([...(attempts?.values() ?? [])].flatMap((ids) => [...ids]))
+    const reached = attempts?.get(attempt)
+    return this.#all
+      .filter(({ id, to, expiresAt = Infinity }) => {
+        if (reached?.has(id) === true) return false
+        if (earlier.has(id)) return true
+        return now < expiresAt && (to === undefined || names.has(to))
+      })
+      .toSorted((a, b) => PRIORITIES.indexOf(a.priority) - PRIORITIES.indexOf(b.priority))
+  }
+
+  /** The directives with these ids, in that order. */
+  byId(ids: readonly string[]): readonly Directive[] {
+    return ids.flatMap((id) => this.#all.find((known) => known.id === id) ?? [])
+  }
+
+  /** Notes that directives have reached a task. */
+  markReached(
+    { taskName, attempt }: Pick<DirectiveTarget, 'taskName' | 'attempt'>,
+    ids: readonly string[],
+  ): void {
+    if (ids.length === 0) return
+    const attempts = this.#reached.get(taskName) ?? new Map<number, Set<string>>()
+    this.#reached.set(taskName, attempts)
+    attempts.set(attempt, new Set([...(attempts.get(attempt) ?? []), ...ids]))
+  }
+}
+
+const NO_DIRECTIVES: readonly Directive[] = []
+
+/** Directives as the text of a prompt. */
+export function directiveText(directives: readonly Directive[]): string {
+  return directives
+    .map(({ from = 'control', createdAt, content }) => {
+      return `[${from} | ${new Date(createdAt).toISOString()}] ${content}`
+    })
+    .join('\n')
+}

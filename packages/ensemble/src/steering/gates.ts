@@ -1,0 +1,387 @@
+/**
+ * The open gates of a run. A gate waits for the first of: a decision through the handle of the run, the
+ * answer of its reviewer, the end of its time, the end of its task.
+ *
+ * G1 review_requested when it opens; then exactly one of review_decided, review_timed_out and
+ *    review_withdrawn.
+ * G2 Each gate has its own time and its own action when it is over; gates wait at the same time.
+ * G3 A decision is durable before it is answered and before the task goes on; the second decision is
+ *    refused.
+ * G4 A decision that does not fit is refused, and the gate stays open.
+ * G5 The working time of the task stands still while its gate is open.
+ * G6 A gate that was open when the run was cut off is the same gate afterwards, with the time it has left;
+ *    one that was decided is not asked again.
+ * G7 When the run is ended early, the gates that are still open close, and no other opens.
+ */
+import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
+
+import { fromStepError, toStepError } from '../resume/step-log.ts'
+import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../review.ts'
+import { exitEarly } from '../run/refusal.ts'
+import { stoppedError } from '../run/stopped-error.ts'
+import { assertDecision } from './gate.ts'
+
+import type { StepOf } from '../ports/run-step.ts'
+import type { TaskScope } from '../run/task-scope.ts'
+import type { RunEventOf } from '@tutti/protocol'
+import type { Gate, GateDecision, GateOutcome, GateTiming, RunReviewer } from './gate.ts'
+
+/** What a task asks. */
+export interface GateQuestion {
+  readonly timing: GateTiming
+  /** Tells the gates of one attempt apart, also after a restart. */
+  readonly slot: string
+  readonly taskDescription: string
+  readonly taskOutput?: string
+  readonly settings: ReviewSettings
+  readonly approval?: ApprovalRequest
+  /** Aborts when the answer is not needed any more. @default the signal of the task */
+  readonly signal?: AbortSignal
+  /** What is wrong with an edited output; undefined when it fits. */
+  readonly checkText?: (text: string) => Promise<string | undefined>
+}
+
+interface OpenGate {
+  readonly gate: Gate
+  readonly question: GateQuestion
+  readonly settle: (end: GateEnd) => void
+  /** Resolves when its end is durable. */
+  readonly kept: Promise<void>
+  /** Aborts when no decision is needed any more. */
+  readonly signal: AbortSignal
+}
+
+type GateEnd =
+  | { readonly kind: 'decided'; readonly decision: GateDecision }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'withdrawn'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly error: TuttiError }
+
+/** What gates are made with. */
+export interface GatesOptions {
+  readonly clock: Clock
+  /** Decides gates by itself; without one, only the handle of the run does. */
+  readonly reviewer: RunReviewer | undefined
+  /** Told at once of a decision that ends the run early. */
+  readonly onExit: (exit: TuttiError) => void
+}
+
+/** The gates of one run. */
+export class Gates {
+  readonly #options: GatesOptions
+  readonly #open = new Map<string, OpenGate>()
+  readonly #closed = new Set<string>()
+  /** Whether a reviewer has ended the run. */
+  #exited = false
+  /** Why no task may begin any more. */
+  #cancelled: TuttiError | undefined
+
+  constructor(options: GatesOptions) {
+    this.#options = options
+  }
+
+  /** The gates that wait, in the order in which they opened, with the time that is left. */
+  get open(): readonly Gate[] {
+    const now = this.#options.clock.now()
+    return [...this.#open.values()].map(({ gate }) => ({
+      ...gate,
+      timeoutMs: Math.max(0, gate.openedAt + gate.timeoutMs - now),
+    }))
+  }
+
+  /**
+   * Decides a gate; resolves when the decision is durable.
+   *
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when it is closed, BAD_REQUEST when the
+   * decision does not fit; the gate stays open then.
+   */
+  async decide(reviewId: string, decision: GateDecision): Promise<void> {
+    const { gate, question } = this.#find(reviewId)
+    await assertDecision(gate, decision, question.checkText ?? fits)
+    const open = this.#find(reviewId)
+    open.settle({ kind: 'decided', decision })
+    await open.kept
+  }
+
+  /** Closes all gates because the run ends early, and opens no other. */
+  exitAll(): void {
+    this.#exited = true
+    for (const { settle } of this.#open.values()) {
+      settle({ kind: 'withdrawn', reason: 'The run was ended early' })
+    }
+  }
+
+  /** Closes the gates of tasks that have not begun, and are not to begin. */
+  closeBefore(error: TuttiError): void {
+    this.#cancelled = error
+    for (const { gate, settle } of this.#open.values()) {
+      if (gate.timing === 'BEFORE_EXECUTION') settle({ kind: 'failed', error })
+    }
+  }
+
+  /**
+   * Opens a gate and waits for its end.
+   *
+   * @throws {TuttiError} why the task was stopped, or that the reviewer could not be asked.
+   */
+  async ask(scope: TaskScope, question: GateQuestion): Promise<GateOutcome> {
+    const before = earlier(scope, question.slot)
+    if (before?.closed !== undefined) return outcomeOf(before.closed)
+    if (this.#exited) return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+    const gate = this.#gateOf(scope, question, before?.opened)
+    const goOn = scope.stopwatch.hold()
+    const kept = Promise.withResolvers<void>()
+    kept.promise.catch(() => undefined)
+    try {
+      // Whoever is told of the gate can decide it at once.
+      const end = this.#wait(scope, { gate, question, kept: kept.promise })
+      if (before === undefined) this.#announce(scope, gate, question.slot)
+      this.#askReviewer(gate.reviewId)
+      const outcome = await this.#conclude(scope, gate, await end)
+      kept.resolve()
+      return gate.timing === 'BEFORE_EXECUTION' ? this.#unlessStopped(scope, outcome) : outcome
+    } catch (error) {
+      kept.reject(error)
+      throw error
+    } finally {
+      goOn()
+    }
+  }
+
+  /** What was decided before a task, unless the run was stopped while that became durable. */
+  #unlessStopped({ signal }: TaskScope, outcome: GateOutcome): GateOutcome {
+    if (signal.aborted) throw stoppedError(signal, 'Review')
+    if (this.#cancelled !== undefined) throw this.#cancelled
+    return this.#exited ? { decision: { action: 'EXIT_EARLY' }, timedOut: false } : outcome
+  }
+
+  #find(reviewId: string): OpenGate {
+    const found = this.#open.get(reviewId)
+    if (found !== undefined) return found
+    if (this.#closed.has(reviewId)) {
+      throw new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
+    }
+    const open = [...this.#open.keys()].join(', ')
+    throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}". Open: [${open}]`)
+  }
+
+  #gateOf(
+    { run, task, identity }: TaskScope,
+    { timing, settings, taskDescription, taskOutput = '', approval }: GateQuestion,
+    opened: { readonly reviewId: string; readonly openedAt: number } | undefined,
+  ): Gate {
+    const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = settings
+    const { taskName, taskIndex, attempt } = identity
+    return {
+      reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
+      runId: run.runId,
+      timing,
+      taskName,
+      taskIndex,
+      attempt,
+      agentRole: task.agent.role,
+      taskDescription,
+      taskOutput,
+      ...(prompt === undefined ? {} : { prompt }),
+      timeoutMs: settings.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
+      onTimeout,
+      ...(requiredRole === undefined ? {} : { requiredRole }),
+      openedAt: opened?.openedAt ?? run.clock.now(),
+      ...(approval === undefined ? {} : { approval }),
+    }
+  }
+
+  #announce(scope: TaskScope, gate: Gate, slot: string): void {
+    const { reviewId, timing, taskName, taskIndex, attempt, agentRole, approval } = gate
+    scope.emit(
+      {
+        type: 'review_requested',
+        reviewId,
+        taskDescription: gate.taskDescription,
+        taskOutput: gate.taskOutput,
+        timing,
+        prompt: gate.prompt ?? null,
+        timeoutMs: gate.timeoutMs === Infinity ? 0 : gate.timeoutMs,
+        onTimeout: gate.onTimeout,
+        ...(gate.requiredRole === undefined ? {} : { requiredRole: gate.requiredRole }),
+        taskName,
+        taskIndex,
+        attempt,
+        agentRole,
+        requestedAt: new Date(gate.openedAt).toISOString(),
+        ...(approval === undefined
+          ? {}
+          : {
+              toolName: approval.toolName,
+              toolCallId: approval.callId,
+              toolInput: approval.input,
+            }),
+      },
+      { kind: 'gate_opened', reviewId, timing, slot, openedAt: gate.openedAt },
+    )
+  }
+
+  #wait(scope: TaskScope, asked: Pick<OpenGate, 'gate' | 'question' | 'kept'>): Promise<GateEnd> {
+    const { gate, question } = asked
+    const { clock } = this.#options
+    const { signal = scope.signal } = question
+    const noLongerNeeded = new AbortController()
+    return new Promise((resolve) => {
+      const leftMs = gate.openedAt + gate.timeoutMs - clock.now()
+      const stopTimer =
+        gate.timeoutMs === Infinity
+          ? undefined
+          : clock.after(Math.max(0, leftMs), () => {
+              settle({ kind: 'timed_out' })
+            })
+      const onAbort = (): void => {
+        // A tool that asks keeps time too, and may be the first to see that it is over.
+        const isOver = !scope.signal.aborted && clock.now() >= gate.openedAt + gate.timeoutMs
+        if (isOver) settle({ kind: 'timed_out' })
+        else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
+      }
+      const settle = (end: GateEnd): void => {
+        if (!this.#open.delete(gate.reviewId)) return
+        this.#closed.add(gate.reviewId)
+        stopTimer?.()
+        signal.removeEventListener('abort', onAbort)
+        resolve(end)
+        noLongerNeeded.abort()
+      }
+      this.#open.set(gate.reviewId, { ...asked, settle, signal: noLongerNeeded.signal })
+      if (signal.aborted) onAbort()
+      else signal.addEventListener('abort', onAbort, { once: true })
+    })
+  }
+
+  /** A reviewer that fails, or decides what does not fit, fails the task: silence is never a yes. */
+  #askReviewer(reviewId: string): void {
+    const { reviewer } = this.#options
+    const open = this.#open.get(reviewId)
+    if (reviewer === undefined || open === undefined) return
+    const { gate, signal } = open
+    const answer = async (): Promise<void> => {
+      await this.decide(reviewId, await reviewer.decide(gate, signal))
+    }
+    answer().catch((error: unknown) => {
+      const message = `The reviewer of task "${gate.taskName}" could not be asked: ${errorMessage(error)}`
+      const failure = new TuttiError('TASK_FAILED', message, { cause: error })
+      this.#open.get(reviewId)?.settle({ kind: 'failed', error: failure })
+    })
+  }
+
+  async #conclude(scope: TaskScope, gate: Gate, end: GateEnd): Promise<GateOutcome> {
+    const { reviewId } = gate
+    switch (end.kind) {
+      case 'decided': {
+        const { decision } = end
+        const outcome = { decision, timedOut: false }
+        await this.#close(scope, decidedEvent(scope, reviewId, decision), outcome)
+        return outcome
+      }
+      case 'timed_out': {
+        const outcome = { decision: decisionAfterTimeout(gate), timedOut: true }
+        const { onTimeout: action } = gate
+        await this.#close(scope, { type: 'review_timed_out', reviewId, action }, outcome)
+        return outcome
+      }
+      case 'withdrawn':
+        withdraw(scope, reviewId, { reason: end.reason, withdrawn: true })
+        return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+      case 'failed':
+        withdraw(scope, reviewId, { reason: end.error.message, error: toStepError(end.error) })
+        throw end.error
+    }
+  }
+
+  /** Keeps what came of a gate; one that ends the run early lets nothing start while it is kept. */
+  async #close(
+    scope: TaskScope,
+    event: RunEventOf<'review_decided' | 'review_timed_out'>,
+    outcome: GateOutcome,
+  ): Promise<void> {
+    const { reviewId } = event
+    const kept = scope.commit({ kind: 'gate_closed', reviewId, ...outcome }, event)
+    if (outcome.decision.action === 'EXIT_EARLY') {
+      this.#options.onExit(exitEarly(scope.identity.taskName, outcome.timedOut))
+    }
+    await kept
+  }
+}
+
+/** What silence means; a gate that fails its task rejects its work, with no way to try again. */
+function decisionAfterTimeout({ onTimeout, timeoutMs }: Gate): GateDecision {
+  if (onTimeout !== 'FAIL') return { action: onTimeout }
+  return { action: 'REJECT', feedback: `Nobody reviewed within ${timeoutMs} ms` }
+}
+
+function withdraw(
+  scope: TaskScope,
+  reviewId: string,
+  {
+    reason,
+    ...why
+  }: { readonly reason: string } & Pick<StepOf<'gate_closed'>, 'withdrawn' | 'error'>,
+): void {
+  const withdrawnAt = isoNow(scope.run.clock)
+  scope.emit(
+    { type: 'review_withdrawn', reviewId, reason, withdrawnAt },
+    {
+      kind: 'gate_closed',
+      reviewId,
+      decision: { action: 'EXIT_EARLY' },
+      timedOut: false,
+      ...why,
+    },
+  )
+}
+
+/** What an earlier process came to at a gate. */
+function outcomeOf({ decision, timedOut, error }: StepOf<'gate_closed'>): GateOutcome {
+  if (error !== undefined) throw fromStepError(error)
+  return { decision, timedOut }
+}
+
+function decidedEvent(
+  { run }: TaskScope,
+  reviewId: string,
+  decision: GateDecision,
+): RunEventOf<'review_decided'> {
+  const { action, decidedBy } = decision
+  return {
+    type: 'review_decided',
+    reviewId,
+    decision: action,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+    decidedAt: isoNow(run.clock),
+    ...(action === 'REJECT' && decision.feedback !== undefined
+      ? { feedback: decision.feedback }
+      : {}),
+    ...(action === 'EDIT' ? { revisedOutput: revisedText(decision) } : {}),
+  }
+}
+
+function revisedText(decision: GateDecision & { readonly action: 'EDIT' }): string {
+  if ('text' in decision) return decision.text
+  return typeof decision.input === 'string' ? decision.input : JSON.stringify(decision.input)
+}
+
+/** What an earlier process knew of this gate. */
+function earlier(
+  { log, identity: { attempt } }: TaskScope,
+  slot: string,
+):
+  | {
+      readonly opened: { readonly reviewId: string; readonly openedAt: number }
+      readonly closed: StepOf<'gate_closed'> | undefined
+    }
+  | undefined {
+  const opened = log.find('gate_opened', attempt, (step) => step.slot === slot)
+  if (opened === undefined) return undefined
+  const closed = log.find('gate_closed', attempt, ({ reviewId }) => reviewId === opened.reviewId)
+  return { opened, closed }
+}
+
+function fits(): Promise<undefined> {
+  return Promise.resolve(undefined)
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+
+import { modelCatalog } from '../model/model-catalog.ts'
+import { ModelSwitches, type NamedModel } from './models.ts'
+
+import type { ChatModel } from '../model/chat-model.ts'
+
+function model(name: string): ChatModel {
+  return {
+    provider: 'test',
+    name,
+    stream() {
+      throw new Error('Nobody asks it')
+    },
+  }
+}
+
+const a: NamedModel = { label: 'a', model: model('a') }
+const b: NamedModel = { label: 'b', model: model('b') }
+
+describe('[S2] the model of a task', () => {
+  it('is its own until somebody switches', () => {
+    expect(new ModelSwitches(undefined).of('x')).toBeUndefined()
+  })
+
+  it('is that of the run, or of the task, whichever came last', () => {
+    const switches = new ModelSwitches(undefined)
+    expect(switches.switch(a)).toBeUndefined()
+    expect(switches.of('x')).toBe(a)
+    expect(switches.switch(b, 'x')).toBe(a)
+    expect([switches.of('x'), switches.of('y')]).toEqual([b, a])
+    expect(switches.switch(b, 'x')).toBe(b)
+    expect(switches.switch(a)).toBe(a)
+    expect([switches.of('x'), switches.of('y')]).toEqual([a, a])
+  })
+})
+
+describe('[S3] a name', () => {
+  it('is an alias of the catalog, or the model itself', () => {
+    const known = model('known')
+    const switches = new ModelSwitches(modelCatalog({ fast: known }))
+    expect(switches.resolve('fast')).toEqual({ label: 'fast', model: known })
+    expect(switches.resolve(known)).toEqual({ label: 'test:known', model: known })
+  })
+
+  it('that nobody knows is refused', () => {
+    const switches = new ModelSwitches(modelCatalog({ fast: model('known') }))
+    const refusal = { code: 'INVALID_MODEL' }
+    expect(() => switches.resolve('slow')).toThrow(expect.objectContaining(refusal))
+    expect(() => new ModelSwitches(undefined).resolve('x')).toThrow(
+      expect.objectContaining(refusal),
+    )
+  })
+})

@@ -1,0 +1,65 @@
+/** Which model answers the next call of a task: the last switch that concerns it, else its own. */
+import { TuttiError } from '@tutti/core'
+
+import type { ChatModel } from '../model/chat-model.ts'
+import type { ModelCatalog } from '../model/model-catalog.ts'
+
+/** A model under the name by which it was asked for. */
+export interface NamedModel {
+  /** Its alias in the catalog, or `provider:name`. */
+  readonly label: string
+  readonly model: ChatModel
+}
+
+/** The name of a model that has no alias. */
+export function modelLabel({ provider, name }: Pick<ChatModel, 'provider' | 'name'>): string {
+  return `${provider}:${name}`
+}
+
+/** The switches of one run. */
+export class ModelSwitches {
+  readonly #catalog: ModelCatalog | undefined
+  #runWide: NamedModel | undefined
+  readonly #byTask = new Map<string, NamedModel>()
+
+  constructor(catalog: ModelCatalog | undefined) {
+    this.#catalog = catalog
+  }
+
+  /**
+   * The model of an alias, or a model under its own name.
+   *
+   * @throws {TuttiError} INVALID_MODEL when the catalog of the run does not have the alias.
+   */
+  resolve(model: string | ChatModel): NamedModel {
+    if (typeof model !== 'string') return { label: modelLabel(model), model }
+    if (this.#catalog === undefined) {
+      throw new TuttiError(
+        'INVALID_MODEL',
+        `Unknown model '${model}': the run has no catalog of models`,
+      )
+    }
+    return { label: model, model: this.#catalog.resolve(model) }
+  }
+
+  /** Switches one task, or the run: then what single tasks were switched to before no longer counts. */
+  switch(to: NamedModel, taskName?: string): NamedModel | undefined {
+    const previous = this.#of(taskName)
+    if (taskName === undefined) {
+      this.#runWide = to
+      this.#byTask.clear()
+    } else {
+      this.#byTask.set(taskName, to)
+    }
+    return previous
+  }
+
+  /** What the task was switched to, a new object for each switch; undefined when it has its own model. */
+  of(taskName: string): NamedModel | undefined {
+    return this.#of(taskName)
+  }
+
+  #of(taskName: string | undefined): NamedModel | undefined {
+    return (taskName === undefined ? undefined : this.#byTask.get(taskName)) ?? this.#runWide
+  }
+}

@@ -1,0 +1,70 @@
+/** Pure: what work has used. A cost that is not known makes every sum it is in unknown, as tokens do. */
+import { addTokens, NO_TOKENS, totalTokens, type TokenCount } from './tokens.ts'
+
+import type { CostEstimate } from '@tutti/protocol'
+
+/** What a task, or an attempt at it, has used. */
+export interface Usage extends TokenCount {
+  readonly toolCallCount: number
+  /** In US dollars; absent when the price of a call is not known. */
+  readonly cost?: CostEstimate
+}
+
+/** Work that has not begun. */
+export const NO_USAGE: Usage = {
+  ...NO_TOKENS,
+  toolCallCount: 0,
+  cost: { inputCost: 0, outputCost: 0 },
+}
+
+/** The sum of usages. */
+export function addUsage(usages: readonly Usage[]): Usage {
+  const cost = addCosts(usages.map((usage) => usage.cost))
+  return {
+    ...addTokens(usages),
+    toolCallCount: usages.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+    ...(cost === undefined ? {} : { cost }),
+  }
+}
+
+/** The sum of costs; undefined as soon as one is not known. */
+export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEstimate | undefined {
+  let inputCost = 0
+  let outputCost = 0
+  for (const cost of costs) {
+    if (cost === undefined) return undefined
+    inputCost += cost.inputCost
+    outputCost += cost.outputCost
+  }
+  return { inputCost, outputCost }
+}
+
+/** A usage as the metrics of a run say it. */
+export function metricsOf(usage: Usage): {
+  readonly totalTokens: number
+  readonly totalToolCalls: number
+  readonly costEstimate?: CostEstimate
+} {
+  return {
+    totalTokens: totalTokens(usage),
+    totalToolCalls: usage.toolCallCount,
+    ...(usage.cost === undefined ? {} : { costEstimate: usage.cost }),
+  }
+}
+
+/** A usage as the events of a task say it. */
+export function usageFields({ inputTokens, outputTokens, toolCallCount, cost }: Usage): {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly toolCallCount: number
+  readonly costUsd?: number
+} {
+  return cost === undefined
+    ? { inputTokens, outputTokens, toolCallCount }
+    : { inputTokens, outputTokens, toolCallCount, costUsd: costUsd(cost) }
+}
+
+/** The whole cost in US dollars. */
+export function costUsd({ inputCost, outputCost }: CostEstimate): number {
+  return inputCost + outputCost
+}

@@ -1,0 +1,379 @@
+/** Hard limits of a run and of a task: what is counted, when it stops, and what is said of it. */
+import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import {
+  ensemble,
+  priceList,
+  task,
+  type Budget,
+  type ChatModel,
+  type Ensemble,
+  type ModelUsage,
+  type TaskDefinition,
+} from '../src/index.ts'
+import { endsOf, gateOf, modelsAsked } from './read-run.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { eventsOf, watchRun, type WatchedRun, type WatchOptions } from './watch-run.ts'
+
+let clock: FakeClock
+let toolCalls: number
+
+beforeEach(() => {
+  clock = fakeClock()
+  toolCalls = 0
+})
+
+const work = defineTextTool({
+  name: 'work',
+  description: 'Works for 100 ms',
+  async execute() {
+    toolCalls += 1
+    await sleep(clock, 100)
+    return 'ok'
+  },
+})
+
+/** A model that calls the tool `width` times a turn, without end; 30 tokens in and 10 out a turn. */
+function busy(width = 1, usage?: ModelUsage | null): ChatModel {
+  const used = usage === undefined ? { inputTokens: 30, outputTokens: 10 } : usage
+  const scripted = scriptedModel(
+    () => ({
+      text: 'x'.repeat(40),
+      toolCalls: Array.from({ length: width }, () => ({
+        name: 'work',
+        arguments: { input: '' },
+      })),
+      ...(used === null ? {} : { usage: used }),
+    }),
+    { provider: 'test', name: 'busy' },
+  )
+  if (used !== null) return scripted
+  return {
+    ...scripted,
+    async *stream(...args) {
+      for await (const chunk of scripted.stream(...args)) {
+        if (chunk.type === 'text') yield chunk
+        else {
+          const { usage: _, ...reply } = chunk.reply
+          yield { type: 'reply', reply }
+        }
+      }
+    },
+  }
+}
+
+type Rest = Partial<Omit<TaskDefinition, 'output'>>
+
+function one(model: ChatModel, rest: Rest = {}): Ensemble {
+  const tasks = [task({ name: 'a', description: 'A', tools: [work], model, ...rest })]
+  return ensemble({ name: 'team', tasks })
+}
+
+async function run(team: Ensemble, options: WatchOptions = {}): Promise<WatchedRun> {
+  const watched = watchRun(team, { clock, ...options })
+  await clock.advance(60_000)
+  await watched.ended
+  return watched
+}
+
+const PRICES = priceList({ 'test:busy': { inputPerMillion: 10, outputPerMillion: 20 } })
+
+describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) => {
+  const label = whose === 'the run' ? 'the run' : 'task "a"'
+
+  async function under(budget: Budget, model: ChatModel = busy()): Promise<WatchedRun> {
+    return whose === 'the run'
+      ? run(one(model), { budget, prices: PRICES })
+      : run(one(model, { budget }), { prices: PRICES })
+  }
+
+  it.each([
+    // Each turn uses 40 tokens and costs $0.0005.
+    [{ maxTokens: 81 }, { turns: 3, tools: 2, limit: 'maxTokens', used: 120 }],
+    [{ maxTokens: 80 }, { turns: 2, tools: 1, limit: 'maxTokens', used: 80 }],
+    [{ maxCostUsd: 0.0011 }, { turns: 3, tools: 2, limit: 'maxCostUsd', used: 0.0015 }],
+    [{ maxModelCalls: 3 }, { turns: 3, tools: 3, limit: 'maxModelCalls', used: 3 }],
+    [{ maxToolCalls: 2 }, { turns: 3, tools: 2, limit: 'maxToolCalls', used: 2 }],
+  ] as const)('%j stops at the first check after it is reached', async (budget, expected) => {
+    const watched = await under(budget)
+    const { turns, tools, limit, used } = expected
+    expect(modelsAsked(watched)).toHaveLength(turns)
+    expect(toolCalls).toBe(tools)
+    const result = await watched.ended
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'BUDGET_EXCEEDED', details: { limit, of: label } },
+    })
+    const [max] = Object.values(budget)
+    const details = 'error' in result ? result.error.details : undefined
+    expect(details).toMatchObject({ max, used: expect.closeTo(used, 9) })
+    expect('error' in result && result.error.message).toContain(
+      `The budget of ${label} is used up: ${limit} is ${max}, used `,
+    )
+    expect(eventsOf(watched.events, 'task_failed')).toMatchObject([{ willRetry: false }])
+  })
+
+  it('[B4] on time stops the work in flight when it is reached', async () => {
+    const watched = await under({ maxDurationMs: 250 }, timedModel(clock, 10_000))
+    expect(await watched.ended).toMatchObject({
+      status: 'FAILED',
+      durationMs: 250,
+      error: { code: 'BUDGET_EXCEEDED', details: { limit: 'maxDurationMs', of: label } },
+    })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[B4] on time stops a tool too', async () => {
+    let stopped: unknown
+    const long = defineTextTool({
+      name: 'work',
+      description: 'Long',
+      async execute(_, { signal }) {
+        await sleep(clock, 10_000, signal)
+        stopped = signal.reason
+        return ''
+      },
+    })
+    const budget = { maxDurationMs: 250 }
+    const watched =
+      whose === 'the run'
+        ? await run(one(busy(), { tools: [long] }), { budget })
+        : await run(one(busy(), { tools: [long], budget }))
+    expect((await watched.ended).durationMs).toBe(250)
+    expect(stopped).toMatchObject({ code: 'BUDGET_EXCEEDED' })
+  })
+
+  it('[B3] counts a call by its length when its provider does not say', async () => {
+    const watched = await under({ maxTokens: 100 }, busy(1, null))
+    const shown = eventsOf(watched.events, 'llm_iteration_started').map(({ messages }) =>
+      messages.reduce((sum, { content }) => sum + (content?.length ?? 0), 0),
+    )
+    const counted = shown.map((length) => Math.ceil((length + 40) / 4))
+    const before = counted.slice(0, -1).reduce((sum, tokens) => sum + tokens, 0)
+    const last = counted.at(-1) ?? 0
+    expect(before).toBeLessThan(100)
+    expect(before + last).toBeGreaterThanOrEqual(100)
+    expect((await watched.ended).metrics).toMatchObject({ totalTokens: -1 })
+  })
+
+  it('[B3] [B5] and so does its cost, for a limit on cost', async () => {
+    const watched = await under({ maxCostUsd: 0.0011 }, busy(1, null))
+    expect(modelsAsked(watched).length).toBeLessThan(5)
+    expect(await watched.ended).toMatchObject({ error: { details: { limit: 'maxCostUsd' } } })
+  })
+})
+
+describe('[B1] what counts', () => {
+  it('[T7] all attempts at a task', async () => {
+    const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
+    const team = ensemble({
+      ...one(bad, { retries: 9, budget: { maxModelCalls: 5 } }),
+      modelRetries: 1,
+    })
+    const watched = await run(team)
+    expect(modelsAsked(watched)).toHaveLength(5)
+    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(eventsOf(watched.events, 'task_failed').map(({ code }) => code)).toEqual([
+      'MODEL_FAILED',
+      'MODEL_FAILED',
+      'BUDGET_EXCEEDED',
+    ])
+  })
+
+  it('[T7] time over all attempts, the waits between them too', async () => {
+    const slowly = timedModel(clock, 400, new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
+    const budget = { maxDurationMs: 5_000 }
+    const team = ensemble({ ...one(slowly, { retries: 99, budget }), modelRetries: 0 })
+    const watched = await run(team)
+    expect(await watched.ended).toMatchObject({ durationMs: 5_000 })
+    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+  })
+
+  it('the retries of a model call, each', async () => {
+    const bad = scriptedModel(() => new TuttiError('MODEL_FAILED', 'No', { retryable: true }))
+    const watched = await run(one(bad, { budget: { maxModelCalls: 2 } }))
+    expect(modelsAsked(watched)).toHaveLength(2)
+    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+    expect(eventsOf(watched.events, 'llm_iteration_failed')).toHaveLength(2)
+  })
+
+  it('[T7] [H3] the work that a task delegates, for the one that delegates', async () => {
+    const delegate = {
+      toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
+    }
+    const agent = (role: string, allowDelegation: boolean): object => ({
+      agent: { role, goal: 'Work', tools: [], allowDelegation },
+    })
+    const tasks = [
+      task({
+        name: 'boss',
+        description: 'B',
+        ...agent('B', true),
+        budget: { maxModelCalls: 3 },
+        model: scriptedModel([delegate, delegate, 'done']),
+      }),
+      task({ name: 'w', description: 'W', ...agent('W', false), model: scriptedModel(() => 'w') }),
+    ]
+    const watched = await run(ensemble({ name: 'team', workflow: 'SEQUENTIAL', tasks }))
+    expect(endsOf(watched)).toMatchObject({ boss: 'BUDGET_EXCEEDED', w: 'skipped' })
+    expect(modelsAsked(watched)).toHaveLength(3)
+  })
+
+  it('people who are asked cost no time', async () => {
+    const review = { timeoutMs: Infinity }
+    const team = one(scriptedModel(['done']), { review, budget: { maxDurationMs: 100 } })
+    const watched = watchRun(team, { clock, decidable: true })
+    await clock.advance(3_600_000)
+    await watched.handle.decide(gateOf(watched).reviewId, { action: 'CONTINUE' })
+    expect((await watched.ended).status).toBe('COMPLETED')
+  })
+})
+
+describe('[B2] [L21] what runs at the same time shares what is left', () => {
+  it('the calls of one turn: those before the limit are made, in their order', async () => {
+    const watched = await run(one(busy(5)), { budget: { maxToolCalls: 3 } })
+    expect(toolCalls).toBe(3)
+    expect(eventsOf(watched.events, 'tool_called').map(({ toolCallId }) => toolCallId)).toEqual([
+      'call-1',
+      'call-2',
+      'call-3',
+    ])
+    expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
+  })
+
+  it.each([
+    ['maxModelCalls', 7],
+    ['maxToolCalls', 7],
+  ] as const)('tasks in PARALLEL: %s', async (limit, max) => {
+    const tasks = ['a', 'b', 'c', 'd'].map((name) =>
+      task({ name, description: name, tools: [work], model: busy(2) }),
+    )
+    const team = ensemble({ name: 'team', workflow: 'PARALLEL', tasks })
+    const watched = await run(team, { budget: { [limit]: max } })
+    const made = limit === 'maxToolCalls' ? toolCalls : modelsAsked(watched).length
+    expect(made).toBe(max)
+    expect((await watched.ended).status).toBe('FAILED')
+  })
+
+  it('a budget of one task is nobody else’s', async () => {
+    const tasks = ['a', 'b'].map((name) =>
+      task({
+        name,
+        description: name,
+        model: scriptedModel(['done']),
+        budget: { maxModelCalls: 1 },
+      }),
+    )
+    const watched = await run(ensemble({ name: 'team', workflow: 'PARALLEL', tasks }))
+    expect(endsOf(watched)).toEqual({ a: 'completed', b: 'completed' })
+  })
+})
+
+describe('[E15] when the budget of the run is used up', () => {
+  const answering = (): ChatModel => scriptedModel(() => 'done')
+  const handled = { name: 'h', description: 'H', handler: () => 'by hand' }
+
+  it.each(['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const)(
+    'nothing starts any more, also what needs no budget (%s)',
+    async (errorStrategy) => {
+      const tasks = [
+        task({ name: 'a', description: 'A', model: answering() }),
+        task({ name: 'b', description: 'B', model: answering() }),
+        task({ name: 'c', description: 'C', model: answering() }),
+        task(handled),
+      ]
+      const team = ensemble({ name: 'team', workflow: 'SEQUENTIAL', errorStrategy, tasks })
+      const watched = await run(team, { budget: { maxModelCalls: 1 } })
+      expect(endsOf(watched)).toEqual({
+        a: 'completed',
+        b: 'BUDGET_EXCEEDED',
+        c: 'skipped',
+        h: 'skipped',
+      })
+      expect(await watched.ended).toMatchObject({ status: 'FAILED', output: 'done' })
+      const message =
+        errorStrategy === 'FAIL_FAST'
+          ? 'Task "b" did not complete'
+          : 'The budget of the run is used up: maxModelCalls is 1, used 1'
+      expect(eventsOf(watched.events, 'task_skipped').map(({ reason }) => reason)).toEqual([
+        message,
+        message,
+      ])
+    },
+  )
+
+  it('also after another failure; the run says which limit it was', async () => {
+    const tasks = [
+      task({ name: 'a', description: 'A', model: scriptedModel([new Error('Broken')]) }),
+      task({ name: 'b', description: 'B', model: answering() }),
+      task(handled),
+    ]
+    const team = ensemble({
+      name: 'team',
+      workflow: 'SEQUENTIAL',
+      errorStrategy: 'CONTINUE_ON_ERROR',
+      modelRetries: 0,
+      tasks,
+    })
+    const watched = await run(team, { budget: { maxModelCalls: 1 } })
+    expect(endsOf(watched)).toEqual({ a: 'MODEL_FAILED', b: 'BUDGET_EXCEEDED', h: 'skipped' })
+    expect(await watched.ended).toMatchObject({
+      error: { code: 'BUDGET_EXCEEDED', details: { limit: 'maxModelCalls' } },
+    })
+  })
+
+  it('the budget of a task ends that task alone', async () => {
+    const tasks = [
+      task({ name: 'a', description: 'A', tools: [work], model: busy(), budget: { maxTokens: 1 } }),
+      task({ name: 'b', description: 'B', model: answering() }),
+    ]
+    const team = ensemble({ name: 'team', errorStrategy: 'CONTINUE_ON_ERROR', tasks })
+    expect(endsOf(await run(team))).toEqual({ a: 'BUDGET_EXCEEDED', b: 'completed' })
+  })
+
+  it('the options of a run take the place of what its ensemble says', async () => {
+    const team = ensemble({ ...one(answering()), budget: { maxTokens: 1 } })
+    const watched = await run(team, { budget: { maxModelCalls: 5 } })
+    expect(endsOf(watched)).toEqual({ a: 'completed' })
+  })
+})
+
+describe('[B5] a limit on cost needs prices', () => {
+  const cheap = (): ChatModel => scriptedModel(() => 'done', { provider: 'test', name: 'cheap' })
+
+  it('a run without them is refused, and so is one whose fallback has none: all are named', async () => {
+    const budget = { maxCostUsd: 1 }
+    await expect(one(cheap()).run({}, { budget })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: 'Cannot run "team": maxCostUsd cannot be kept: no price is known for "test:cheap"',
+    })
+    const team = one(busy(), { budget, fallbackModels: [cheap()] })
+    await expect(team.run({}, { prices: PRICES })).rejects.toThrow('"test:cheap"')
+  })
+
+  it('a switch to a model without a price fails the task', async () => {
+    const watched = watchRun(one(busy()), { clock, prices: PRICES, budget: { maxCostUsd: 1 } })
+    await clock.advance(50)
+    watched.handle.switchModel(cheap())
+    await clock.advance(1_000)
+    expect(await watched.ended).toMatchObject({
+      status: 'FAILED',
+      error: {
+        code: 'BUDGET_EXCEEDED',
+        message: 'maxCostUsd cannot be kept: no price is known for "test:cheap"',
+        details: { limit: 'maxCostUsd', model: 'test:cheap' },
+      },
+    })
+    expect(modelsAsked(watched)).toEqual(['test:busy'])
+  })
+})
+
+it('[B1] a limit that is no limit is refused at the start, with every problem', async () => {
+  const bad = { maxTokens: 0, maxCalls: 3, maxToolCalls: Number.NaN }
+  await expect(one(busy()).run({}, { budget: bad })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringMatching(/maxTokens must be .* got 0; .*"maxCalls".*; .*maxToolCalls/),
+  })
+})

@@ -1,0 +1,282 @@
+/** Limits and policies of delegation, by what a manager is told. */
+import { describe, expect, it } from 'vitest'
+
+import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { delegate, teamModel, told, type RoleScript } from './team-model.ts'
+import { fakeClock } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+import type { DelegationLimits, TaskDefinition } from '../src/index.ts'
+
+function worker(role: string): TaskDefinition {
+  return {
+    name: role.toLowerCase(),
+    description: `The work of ${role}`,
+    agent: agent({ role, goal: 'Work' }),
+  }
+}
+
+/** Runs a manager over the workers A, B and C, who each say their name. */
+async function manage(replies: RoleScript, delegation: DelegationLimits = {}) {
+  const clock = fakeClock()
+  const say = (role: string) => () => `I am ${role}`
+  const model = teamModel({ [MANAGER]: replies, A: say('A'), B: say('B'), C: say('C') })
+  const { events, ended } = watchRun(
+    ensemble({
+      name: 'team',
+      model,
+      workflow: 'HIERARCHICAL',
+      tasks: ['A', 'B', 'C'].map((role) => task(worker(role))),
+      delegation,
+    }),
+    { clock },
+  )
+  const result = await ended
+  return { model, events, result, answers: model.requestsOf(MANAGER).slice(1).flatMap(told) }
+}
+
+describe('[H1] a limit refuses', () => {
+  it('a role that nobody has, naming those that there are', async () => {
+    const { answers, events } = await manage([delegate(['D', 'Work']), 'Done'])
+    expect(answers).toEqual(['Error: No agent has the role "D". Available: [A, B, C]'])
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+    expect(eventsOf(events, 'delegation_failed')).toMatchObject([
+      {
+        delegatingAgentRole: MANAGER,
+        workerRole: 'D',
+        taskName: MANAGER,
+        attempt: 1,
+        reason: 'No agent has the role "D". Available: [A, B, C]',
+      },
+    ])
+  })
+
+  it('a worker that is not allowed', async () => {
+    const { answers } = await manage([delegate(['C', 'Work'], ['B', 'Work']), 'Done'], {
+      allowedWorkers: ['A', 'B'],
+    })
+    expect(answers).toEqual([
+      'Error: Agent "C" may not be delegated to. Available: [A, B]',
+      'I am B',
+    ])
+  })
+
+  it('a task without words', async () => {
+    const { answers, events } = await manage([delegate(['A', ' \n']), 'Done'])
+    expect(answers).toEqual(['Error: taskDescription must not be blank'])
+    expect(eventsOf(events, 'delegation_failed')).toHaveLength(1)
+  })
+
+  it('more delegations than the run may have, also in one turn', async () => {
+    const { answers, events } = await manage(
+      [delegate(['A', '1'], ['B', '2'], ['C', '3']), delegate(['A', '4']), 'Done'],
+      { maxDelegations: 2 },
+    )
+    const refused = 'Error: All 2 delegations of the run are used up: work with what you have'
+    expect(answers).toEqual(['I am A', 'I am B', refused, refused])
+    expect(eventsOf(events, 'delegation_started')).toHaveLength(2)
+    expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
+  })
+
+  it('more delegations than a worker may have, for all or by role', async () => {
+    const replies = [delegate(['A', '1'], ['A', '2'], ['B', '3'], ['B', '4']), 'Done']
+    const refused = (role: string) =>
+      `Error: All 1 delegations to "${role}" are used up: work with what you have`
+    expect((await manage(replies, { maxCallsPerWorker: 1 })).answers).toEqual([
+      'I am A',
+      refused('A'),
+      'I am B',
+      refused('B'),
+    ])
+    expect((await manage(replies, { maxCallsPerWorker: { B: 1 } })).answers).toEqual([
+      'I am A',
+      'I am A',
+      'I am B',
+      refused('B'),
+    ])
+  })
+
+  it('a later stage before the one before it is completed', async () => {
+    const replies = [
+      delegate(['C', 'early'], ['A', 'go']),
+      delegate(['C', 'early']),
+      delegate(['B', 'go']),
+      delegate(['C', 'now']),
+      'Done',
+    ]
+    const { answers } = await manage(replies, { requiredStages: [['A', 'B'], ['C']] })
+    expect(answers).toEqual([
+      'Error: "C" belongs to a later stage: first delegate to A, B',
+      'I am A',
+      'Error: "C" belongs to a later stage: first delegate to B',
+      'I am B',
+      'I am C',
+    ])
+  })
+})
+
+describe('[H1] a policy', () => {
+  it('is asked before each delegation, in order, until one refuses', async () => {
+    const asked: unknown[] = []
+    const { answers, events } = await manage([delegate(['A', 'Dig'], ['B', 'Dig']), 'Done'], {
+      policies: [
+        async (request) => {
+          asked.push(request)
+          return request.toRole === 'A' ? 'A is on leave' : true
+        },
+        ({ toRole }) => {
+          asked.push(toRole)
+          return true
+        },
+      ],
+    })
+    expect(answers).toEqual(['Error: A is on leave', 'I am B'])
+    expect(asked).toContainEqual({
+      fromRole: MANAGER,
+      toRole: 'A',
+      taskDescription: 'Dig',
+      depth: 1,
+    })
+    expect(asked).toContain('B')
+    expect(asked).not.toContain('A')
+    expect(eventsOf(events, 'delegation_failed')).toMatchObject([
+      { workerRole: 'A', reason: 'A is on leave' },
+    ])
+  })
+
+  it('may send the work to another with other words; limits go by what it says', async () => {
+    const { model, answers, events } = await manage(
+      [delegate(['A', 'Dig'], ['A', 'Dig']), 'Done'],
+      {
+        maxCallsPerWorker: { B: 1 },
+        policies: [
+          () => ({ toRole: 'B' }),
+          ({ taskDescription }) => ({ taskDescription: `${taskDescription} deep` }),
+        ],
+      },
+    )
+    expect(answers).toEqual(['I am B', expect.stringContaining('delegations to "B" are used up')])
+    expect(model.requestsOf('B')[0]?.messages[1]?.content).toContain('## Task\nDig deep')
+    expect(eventsOf(events, 'delegation_started')).toMatchObject([
+      { workerRole: 'B', taskDescription: 'Dig deep', workerTask: 'b' },
+    ])
+  })
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('No rules found')), 'No rules found'],
+    [
+      'gives nothing',
+      () => undefined as never,
+      'A policy gave undefined, not true, a reason or a change',
+    ],
+    ['gives false', () => false as never, 'A policy gave false, not true, a reason or a change'],
+  ])('that %s lets nothing pass', async (_what, policy, reason) => {
+    const { answers, events } = await manage([delegate(['A', 'Dig']), 'Done'], {
+      policies: [policy],
+    })
+    expect(answers).toEqual([`Error: ${reason}`])
+    expect(eventsOf(events, 'delegation_started')).toEqual([])
+    expect(eventsOf(events, 'delegation_failed')).toMatchObject([{ reason }])
+  })
+})
+
+it('[H1] a policy that answers after a cancel begins nothing', async () => {
+  const clock = fakeClock()
+  const controller = new AbortController()
+  const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
+  const { events, ended } = watchRun(
+    ensemble({
+      name: 'team',
+      model,
+      workflow: 'HIERARCHICAL',
+      tasks: [task(worker('A'))],
+      delegation: {
+        policies: [() => new Promise((resolve) => clock.after(60_000, () => resolve(true)))],
+      },
+    }),
+    { clock, signal: controller.signal },
+  )
+  await clock.advance(10)
+  controller.abort()
+  await clock.advance(5_000)
+  expect((await ended).status).toBe('CANCELLED')
+  const count = events.length
+  await clock.advance(60_000)
+  expect(events).toHaveLength(count)
+  expect(model.requestsOf('A')).toEqual([])
+})
+
+it('[H1] a policy that says yes while the call is being stopped begins nothing either', async () => {
+  const clock = fakeClock()
+  const controller = new AbortController()
+  const model = teamModel({ [MANAGER]: [delegate(['A', 'Dig'])], A: ['never'] })
+  const { events, ended } = watchRun(
+    ensemble({
+      name: 'team',
+      model,
+      workflow: 'HIERARCHICAL',
+      tasks: [task(worker('A'))],
+      delegation: {
+        policies: [() => new Promise((resolve) => clock.after(1_000, () => resolve(true)))],
+      },
+    }),
+    { clock, signal: controller.signal },
+  )
+  await clock.advance(10)
+  controller.abort()
+  await clock.advance(2_000)
+  expect((await ended).status).toBe('CANCELLED')
+  expect(events.filter(({ type }) => type.startsWith('delegation'))).toEqual([])
+  expect(model.requestsOf('A')).toEqual([])
+})
+
+describe('[H5] a manager that ends without a required delegation', () => {
+  it('fails the run with CONSTRAINT_VIOLATION, naming every role that is missing', async () => {
+    const { result, events } = await manage([delegate(['B', 'Work']), 'Done'], {
+      requiredWorkers: ['A', 'B', 'C'],
+    })
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      output: 'I am B',
+      error: {
+        code: 'CONSTRAINT_VIOLATION',
+        message: 'The manager ended without a completed delegation to: A, C',
+        details: { missing: ['A', 'C'] },
+      },
+    })
+    expect(eventsOf(events, 'task_failed')).toMatchObject([
+      { taskName: MANAGER, code: 'CONSTRAINT_VIOLATION', willRetry: false },
+    ])
+  })
+
+  it('is completed when all were made', async () => {
+    const { result } = await manage([delegate(['A', '1'], ['B', '2']), 'Done'], {
+      requiredWorkers: ['A', 'B'],
+    })
+    expect(result.status).toBe('COMPLETED')
+  })
+})
+
+it('[W8] limits that cannot be kept are refused with the ensemble, all at once', () => {
+  const make = () =>
+    ensemble({
+      name: 'team',
+      model: teamModel({}),
+      workflow: 'HIERARCHICAL',
+      tasks: [task(worker('A'))],
+      delegation: {
+        maxDepth: 0,
+        maxDelegations: 1.5,
+        maxCallsPerWorker: { A: -1 },
+        allowedWorkers: ['Z'],
+        requiredStages: [['A'], ['Y']],
+      },
+    })
+  expect(make).toThrow(
+    'Cannot make ensemble "team": delegation.maxDepth must be an integer >= 1, got 0; ' +
+      'delegation.maxDelegations must be an integer >= 1, got 1.5; ' +
+      'delegation.maxCallsPerWorker.A must be an integer >= 1, got -1; ' +
+      'delegation names an unknown role "Z". Available: [A]; ' +
+      'delegation names an unknown role "Y". Available: [A]',
+  )
+})

@@ -1,0 +1,202 @@
+/** Gates that nobody decides: the run is cancelled or ended, the reviewer fails, the budget is used up. */
+import { defineTextTool } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { ensemble, task, type Ensemble, type RunReviewer } from '../src/index.ts'
+import { gatedTeam, WORKFLOWS } from './gated-team.ts'
+import { closingsOf, endsOf, gateOf } from './read-run.ts'
+import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+function start(team: Ensemble): WatchedRun {
+  return watchRun(team, { clock, decidable: true })
+}
+
+const pay = defineTextTool({
+  name: 'pay',
+  description: 'Pays',
+  requireApproval: true,
+  execute: (sum) => `Paid ${sum}`,
+})
+
+const during = (): object => ({
+  tools: [pay],
+  model: scriptedModel([{ toolCalls: [{ name: 'pay', arguments: { input: '5' } }] }, 'done']),
+})
+
+describe.each(WORKFLOWS)('[C11] a cancel while a gate waits, in %s', (workflow) => {
+  it.each([
+    ['before', { beforeReview: true }, 'skipped'],
+    ['during', during(), 'CANCELLED'],
+    ['after', { review: true }, 'CANCELLED'],
+  ] as const)('abort closes the one %s the task, which does not go on', async (_, work, end) => {
+    const run = start(gatedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
+    await clock.advance(60_000)
+    const { reviewId } = gateOf(run)
+    expect(run.handle.cancel()).toBe(true)
+    const result = await run.ended
+    expect(result).toMatchObject({ status: 'CANCELLED', output: 'first done', durationMs: 60_000 })
+    expect(endsOf(run)).toMatchObject({ first: 'completed', work: end, last: 'skipped' })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn', reviewId }])
+    await expect(run.handle.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
+      code: 'REVIEW_RESOLVED',
+    })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[S1] at the boundary the gate before a task closes: no other task starts', async () => {
+    const run = start(gatedTeam(workflow, { beforeReview: true }))
+    await clock.advance(10)
+    run.handle.cancel({ mode: 'boundary' })
+    await clock.advance(0)
+    const managed = workflow === 'HIERARCHICAL'
+    expect((await run.ended).status).toBe(managed ? 'COMPLETED' : 'CANCELLED')
+    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'skipped', last: 'skipped' })
+    expect(closingsOf(run)).toMatchObject([
+      { type: 'review_withdrawn', reason: 'The run was cancelled' },
+    ])
+  })
+
+  it.each([
+    ['during', during],
+    ['after', () => ({ review: true })],
+  ] as const)(
+    '[S1] at the boundary the one %s it waits on, since the task runs',
+    async (_, work) => {
+      const run = start(gatedTeam(workflow, work()))
+      await clock.advance(10)
+      run.handle.cancel({ mode: 'boundary' })
+      await clock.advance(60_000)
+      expect(run.handle.snapshot().status).toBe('CANCELLING')
+      await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+      await run.ended
+      expect(endsOf(run)).toMatchObject({ work: 'completed', last: 'skipped' })
+    },
+  )
+})
+
+describe('[G7] when a reviewer ends the run', () => {
+  function pair(other: object): Ensemble {
+    const tasks = [
+      task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['asked']) }),
+      task({ name: 'other', description: 'Other', model: scriptedModel(['other']), ...other }),
+      task({ name: 'last', description: 'L', context: ['other'], model: scriptedModel([]) }),
+    ]
+    return ensemble({ name: 'team', tasks })
+  }
+
+  it.each([
+    ['before', { beforeReview: true }, 'skipped'],
+    ['after', { review: true }, 'completed'],
+    ['during', undefined, 'EXIT_EARLY'],
+  ] as const)('the gates that are still open close: %s', async (_, other, end) => {
+    const run = start(pair(other ?? during()))
+    await clock.advance(10)
+    const { reviewId } = gateOf(run, 'asks')
+    await run.handle.decide(reviewId, { action: 'EXIT_EARLY' })
+    expect(await run.ended).toMatchObject({ status: 'COMPLETED', durationMs: 10 })
+    expect(endsOf(run)).toEqual({ asks: 'completed', other: end, last: 'skipped' })
+    expect(closingsOf(run)).toMatchObject([
+      { type: 'review_decided', reviewId },
+      { type: 'review_withdrawn', reason: 'The run was ended early' },
+    ])
+  })
+
+  it('no other opens: a task that still runs is left to finish, and nobody is asked', async () => {
+    const run = start(pair({ review: true, model: timedModel(clock, 500, 'late') }))
+    await clock.advance(10)
+    await run.handle.decide(gateOf(run).reviewId, { action: 'EXIT_EARLY' })
+    await clock.advance(490)
+    expect(await run.ended).toMatchObject({ status: 'COMPLETED', output: 'late', durationMs: 500 })
+    expect(eventsOf(run.events, 'review_requested')).toHaveLength(1)
+  })
+})
+
+describe('a reviewer', () => {
+  it.each([
+    ['before', { beforeReview: true }],
+    ['after', { review: true }],
+  ] as const)('[G1] that throws, %s the task, fails it: it is never a yes', async (_, work) => {
+    const reviewer = scriptedReviewer([new Error('The line is dead')])
+    const model = scriptedModel(['done'])
+    const run = watchRun(gatedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
+    const message = 'The reviewer of task "work" could not be asked: The line is dead'
+    expect(await run.ended).toMatchObject({
+      status: 'FAILED',
+      error: { code: 'TASK_FAILED', message },
+    })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn', reason: message }])
+    expect(model.requests).toHaveLength('review' in work ? 1 : 0)
+  })
+
+  it('[G8] that throws before a task is not asked again by another attempt, which would do it', async () => {
+    const reviewer = scriptedReviewer([new Error('The line is dead'), 'CONTINUE'])
+    const model = scriptedModel(() => 'done')
+    const work = { beforeReview: true, retries: 2, model }
+    const run = watchRun(gatedTeam('SEQUENTIAL', work), { clock, reviewer })
+    await clock.advance(600_000)
+    expect((await run.ended).status).toBe('FAILED')
+    expect(model.requests).toEqual([])
+    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ willRetry: false }])
+  })
+
+  it('[G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
+    const reviewer = scriptedReviewer([new Error('The line is dead')])
+    const run = watchRun(gatedTeam('SEQUENTIAL', during()), { clock, reviewer })
+    await run.ended
+    const [called] = eventsOf(run.events, 'tool_called')
+    expect(called).toMatchObject({ outcome: 'FAILURE' })
+    expect(called?.toolResult).toContain('The line is dead')
+  })
+
+  it('[G4] that decides what does not fit fails the task: nobody is left to ask', async () => {
+    // NOTE: what a reviewer in JavaScript may give.
+    const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
+    const run = watchRun(gatedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
+    expect((await run.ended).status).toBe('FAILED')
+    expect(eventsOf(run.events, 'task_failed')[0]?.reason).toContain(
+      'action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got nothing',
+    )
+  })
+
+  it('[G3] that answers after somebody else decided is not heard, and is told so', async () => {
+    let answer = (): void => undefined
+    let told: AbortSignal | undefined
+    const reviewer: RunReviewer = {
+      decide: (_, signal) =>
+        new Promise((resolve) => {
+          told = signal
+          answer = () => {
+            resolve({ action: 'REJECT' })
+          }
+        }),
+    }
+    const team = gatedTeam('SEQUENTIAL', { review: true })
+    const run = watchRun(team, { clock, reviewer, decidable: true })
+    await clock.advance(10)
+    await run.handle.decide(gateOf(run).reviewId, { action: 'EDIT', text: 'mine' })
+    expect(told?.aborted).toBe(true)
+    answer()
+    expect((await run.ended).tasks[1]?.output).toBe('mine')
+  })
+})
+
+it('[T7] a gate stays open when the budget of its task is used up: what is done can be accepted', async () => {
+  const work = { review: true, budget: { maxModelCalls: 1, maxTokens: 1 } }
+  const run = start(gatedTeam('SEQUENTIAL', work))
+  await clock.advance(10)
+  await run.handle.decide(gateOf(run).reviewId, { action: 'REJECT', feedback: 'Again' })
+  expect((await run.ended).status).toBe('FAILED')
+  expect(endsOf(run)).toMatchObject({ work: 'BUDGET_EXCEEDED' })
+  const accepted = start(gatedTeam('SEQUENTIAL', work))
+  await clock.advance(10)
+  await accepted.handle.decide(gateOf(accepted).reviewId, { action: 'CONTINUE' })
+  expect((await accepted.ended).status).toBe('COMPLETED')
+})

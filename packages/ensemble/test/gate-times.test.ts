@@ -1,0 +1,254 @@
+/** How long gates wait, what silence means, and which clocks stand still meanwhile. */
+import { defineTextTool, sleep } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { ensemble, task, type Ensemble, type ReviewTimeoutAction } from '../src/index.ts'
+import { gatedTeam, WORKFLOWS, type Work } from './gated-team.ts'
+import { closingsOf, endsOf, gateOf } from './read-run.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+function start(team: Ensemble): WatchedRun {
+  return watchRun(team, { clock, decidable: true })
+}
+
+function approvedTool(onTimeout: ReviewTimeoutAction, timeoutMs: number): Work {
+  const pay = defineTextTool({
+    name: 'pay',
+    description: 'Pays',
+    async execute(sum, context) {
+      await context.requestApproval('Pay', { timeoutMs, onTimeout })
+      return `Paid ${sum}`
+    },
+  })
+  const call = { toolCalls: [{ name: 'pay', arguments: { input: '5' } }] }
+  return { tools: [pay], model: scriptedModel([call, 'done']) }
+}
+
+describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) => {
+  const isManaged = workflow === 'HIERARCHICAL'
+  const after = isManaged ? 'completed' : 'skipped'
+
+  it.each([
+    ['CONTINUE', 'completed', 'completed', 'COMPLETED', undefined],
+    ['EXIT_EARLY', 'skipped', 'skipped', 'COMPLETED', 'TIMEOUT'],
+    ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED', undefined],
+  ] as const)('before a task: %s', async (onTimeout, work, last, status, exitReason) => {
+    const run = start(
+      gatedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
+    )
+    await clock.advance(1_999)
+    expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'BEFORE_EXECUTION' })
+    await clock.advance(1)
+    expect((await run.ended).status).toBe(status)
+    expect(endsOf(run)).toMatchObject({ work, last })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    if (exitReason !== undefined) {
+      expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([{ exitReason }])
+    }
+  })
+
+  it.each([
+    ['CONTINUE', 'completed', 'completed', 'COMPLETED'],
+    ['EXIT_EARLY', 'completed', 'skipped', 'COMPLETED'],
+    ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED'],
+  ] as const)('after a task: %s', async (onTimeout, work, last, status) => {
+    const run = start(gatedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }))
+    await clock.advance(2_000)
+    expect((await run.ended).status).toBe(status)
+    expect(endsOf(run)).toMatchObject({ work, last })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    const reason = eventsOf(run.events, 'task_failed')[0]?.reason
+    if (onTimeout === 'FAIL') expect(reason).toContain('Nobody reviewed within 2000 ms')
+  })
+
+  it.each([
+    ['CONTINUE', 'completed', 'Paid 5'],
+    ['EXIT_EARLY', 'EXIT_EARLY', 'Error: '],
+    ['FAIL', 'completed', 'Error: '],
+  ] as const)('during a tool call: %s', async (onTimeout, work, told) => {
+    const run = start(gatedTeam(workflow, approvedTool(onTimeout, 2_000)))
+    await clock.advance(1_999)
+    expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'DURING_EXECUTION' })
+    await clock.advance(1)
+    await run.ended
+    expect(endsOf(run)).toMatchObject({ work })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_timed_out', action: onTimeout }])
+    const called = eventsOf(run.events, 'tool_called').find(({ toolName }) => toolName === 'pay')
+    expect(called?.toolResult).toContain(told)
+  })
+})
+
+describe('[G2] several gates at the same time', () => {
+  const NAMES = ['a', 'b', 'c'] as const
+
+  function three(settings: readonly object[]): Ensemble {
+    const tasks = NAMES.map((name, index) =>
+      task({
+        name,
+        description: name,
+        review: { ...settings[index] },
+        model: scriptedModel([`${name} done`]),
+      }),
+    )
+    return ensemble({ name: 'team', tasks, workflow: 'PARALLEL' })
+  }
+
+  it.each([
+    ['a', 'b', 'c'],
+    ['c', 'b', 'a'],
+    ['b', 'c', 'a'],
+  ] as const)('are decided in any order: %s, %s, %s', async (...order) => {
+    const run = start(three([{}, {}, {}]))
+    await clock.advance(10)
+    expect(run.handle.snapshot()).toMatchObject({
+      status: 'WAITING_REVIEW',
+      gates: NAMES.map((taskName) => ({ taskName, taskOutput: `${taskName} done` })),
+    })
+    for (const name of order) {
+      const text = `${name} edited`
+      await run.handle.decide(gateOf(run, name).reviewId, { action: 'EDIT', text })
+      await clock.advance(10)
+    }
+    expect((await run.ended).tasks.map(({ output }) => output)).toEqual([
+      'a edited',
+      'b edited',
+      'c edited',
+    ])
+    expect(eventsOf(run.events, 'task_completed').map(({ taskName }) => taskName)).toEqual(order)
+  })
+
+  it('have their own time and their own action', async () => {
+    const run = start(
+      three([
+        { timeoutMs: 3_000, onTimeout: 'CONTINUE' },
+        { timeoutMs: 1_000, onTimeout: 'FAIL' },
+        { timeoutMs: Infinity },
+      ]),
+    )
+    await clock.advance(1_000)
+    expect(endsOf(run)).toEqual({ b: 'REVIEW_TIMEOUT' })
+    await clock.advance(2_000)
+    expect(endsOf(run)).toEqual({ a: 'completed', b: 'REVIEW_TIMEOUT' })
+    await clock.advance(30 * 24 * 3_600_000)
+    expect(gateOf(run)).toMatchObject({ taskName: 'c', timeoutMs: Infinity })
+    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    expect((await run.ended).status).toBe('FAILED')
+    expect(eventsOf(run.events, 'review_requested').map(({ timeoutMs }) => timeoutMs)).toEqual([
+      3_000, 1_000, 0,
+    ])
+    expect(clock.pending).toBe(0)
+  })
+})
+
+it('[G3] a decision that comes when the time is over is refused', async () => {
+  const run = start(gatedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }))
+  await clock.advance(10)
+  const { reviewId } = gateOf(run)
+  await clock.advance(40)
+  await run.ended
+  await expect(run.handle.decide(reviewId, { action: 'REJECT' })).rejects.toMatchObject({
+    code: 'REVIEW_RESOLVED',
+  })
+})
+
+describe('[G5] while a gate is open', () => {
+  it.each(['beforeReview', 'review'] as const)(
+    '[T6] the time limit of the task stands still (%s)',
+    async (when) => {
+      const work = { timeoutMs: 1_000, [when]: { timeoutMs: Infinity } }
+      const run = start(gatedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
+      await clock.advance(3_600_000)
+      await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+      await clock.advance(10_000)
+      expect((await run.ended).status).toBe('COMPLETED')
+    },
+  )
+
+  it('[T6] during a tool call too; what is left counts on afterwards', async () => {
+    const work = { ...approvedTool('FAIL', 3_600_000), timeoutMs: 1_000 }
+    const slow = timedModel(clock, 600)
+    const script = scriptedModel([
+      { toolCalls: [{ name: 'pay', arguments: { input: '5' } }] },
+      'done',
+    ])
+    const model = {
+      ...slow,
+      async *stream(...args: Parameters<typeof script.stream>) {
+        await sleep(clock, 600, args[1].signal)
+        args[1].signal.throwIfAborted()
+        yield* script.stream(...args)
+      },
+    }
+    const run = start(gatedTeam('SEQUENTIAL', { ...work, model }))
+    await clock.advance(600 + 60_000)
+    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    await clock.advance(399)
+    expect(endsOf(run)).toEqual({ first: 'completed' })
+    await clock.advance(1)
+    expect(endsOf(run)).toMatchObject({ work: 'TASK_TIMEOUT' })
+    expect((await run.ended).durationMs).toBe(61_000)
+  })
+
+  it('[T6] two gates of one task: until both are closed', async () => {
+    const { tools = [] } = approvedTool('FAIL', Infinity)
+    const call = { name: 'pay', arguments: { input: '5' } }
+    const model = scriptedModel([{ toolCalls: [call, call] }, 'done'])
+    const run = start(gatedTeam('SEQUENTIAL', { tools, model, timeoutMs: 1_000 }))
+    for (const left of [2, 1]) {
+      await clock.advance(60_000)
+      const { gates } = run.handle.snapshot()
+      expect(gates).toHaveLength(left)
+      await run.handle.decide(gates[0]?.reviewId ?? '', { action: 'CONTINUE' })
+    }
+    expect((await run.ended).status).toBe('COMPLETED')
+  })
+
+  it('[B4] the time of the run stands still when nothing else runs', async () => {
+    const team = gatedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
+    const run = watchRun(team, { clock, decidable: true, budget: { maxDurationMs: 1_000 } })
+    await clock.advance(3_600_000)
+    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    expect((await run.ended).status).toBe('COMPLETED')
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[B4] also when the last other task has ended meanwhile', async () => {
+    const tasks = [
+      task({ name: 'asks', description: 'A', review: { timeoutMs: Infinity } }),
+      task({ name: 'quick', description: 'Q', model: timedModel(clock, 100) }),
+    ]
+    const budget = { maxDurationMs: 1_000 }
+    const model = scriptedModel(['done'])
+    const run = start(ensemble({ name: 'team', workflow: 'PARALLEL', tasks, budget, model }))
+    await clock.advance(3_600_000)
+    await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
+    expect((await run.ended).status).toBe('COMPLETED')
+  })
+
+  it('[B4] it goes on as long as another task works, also one that starts meanwhile', async () => {
+    const tasks = [
+      task({ name: 'asks', description: 'Ask', review: true, model: scriptedModel(['done']) }),
+      task({ name: 'quick', description: 'Quick', model: timedModel(clock, 100) }),
+      task({ name: 'next', description: 'N', context: ['quick'], model: timedModel(clock, 2_000) }),
+    ]
+    const team = ensemble({ name: 'team', tasks, budget: { maxDurationMs: 1_000 } })
+    const run = start(team)
+    await clock.advance(999)
+    expect(endsOf(run)).toEqual({ quick: 'completed' })
+    await clock.advance(1)
+    expect(await run.ended).toMatchObject({
+      status: 'FAILED',
+      durationMs: 1_000,
+      error: { code: 'BUDGET_EXCEEDED', details: { limit: 'maxDurationMs' } },
+    })
+    expect(closingsOf(run)).toMatchObject([{ type: 'review_withdrawn' }])
+  })
+})

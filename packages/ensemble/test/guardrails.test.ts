@@ -1,0 +1,192 @@
+/** Guardrails: the author's own checks of what goes into a task and what comes out. */
+import { sleep, Type } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { ensemble, task } from '../src/index.ts'
+import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
+import { eventsOf, watchRun, type WatchOptions } from './watch-run.ts'
+
+import type { GuardedInput, Guardrails, TaskDefinition } from '../src/index.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+/** Runs a task with guardrails, and one that builds on it. */
+async function run(
+  guardrails: Guardrails,
+  { options = {}, ...settings }: Partial<TaskDefinition> & { options?: WatchOptions } = {},
+) {
+  const model = scriptedModel(['Jazz is old', 'Jazz is new', 'Third'])
+  const first = task({ name: 'first', description: 'Write about {topic}', guardrails, ...settings })
+  const second = task({ name: 'second', description: 'Shorten', context: [first] })
+  const { events, ended } = watchRun(ensemble({ name: 'team', model, tasks: [first, second] }), {
+    clock,
+    inputs: { topic: 'jazz' },
+    ...options,
+  })
+  await clock.advance(30_000)
+  return { events, result: await ended, model }
+}
+
+describe('[T10] input guardrails', () => {
+  it('see the task as its agent would, with the outputs that it builds on, and let it pass', async () => {
+    const seen: GuardedInput[] = []
+    const model = scriptedModel(['Facts', 'A line'])
+    const first = task({ name: 'first', description: 'Find facts' })
+    const second = task({
+      name: 'second',
+      description: 'Write about {topic}',
+      expectedOutput: 'One line on {topic}',
+      context: [first],
+      guardrails: {
+        input: [
+          (input) => {
+            seen.push(input)
+            return true
+          },
+        ],
+      },
+    })
+    const { ended } = watchRun(ensemble({ name: 'team', model, tasks: [first, second] }), {
+      clock,
+      inputs: { topic: 'jazz' },
+    })
+    expect((await ended).output).toBe('A line')
+    expect(seen).toEqual([
+      {
+        taskName: 'second',
+        agentRole: second.agent.role,
+        description: 'Write about jazz',
+        expectedOutput: 'One line on jazz',
+        context: { first: 'Facts' },
+      },
+    ])
+  })
+
+  it('that refuse fail the task before its model is asked; others are not asked any more', async () => {
+    const asked: string[] = []
+    const { events, result, model } = await run({
+      input: [
+        function polite() {
+          asked.push('polite')
+          return Promise.resolve(true)
+        },
+        function legal() {
+          asked.push('legal')
+          return 'It names a brand'
+        },
+        () => {
+          asked.push('third')
+          return true
+        },
+      ],
+    })
+    const message = 'The input of task "first" was refused by guardrail "legal": It names a brand'
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      error: {
+        code: 'GUARDRAIL_VIOLATION',
+        message,
+        details: { what: 'input', guardrail: 'legal', reason: 'It names a brand' },
+      },
+    })
+    expect(asked).toEqual(['polite', 'legal'])
+    expect(model.requests).toEqual([])
+    expect(eventsOf(events, 'task_failed')).toMatchObject([
+      { code: 'GUARDRAIL_VIOLATION', reason: message, willRetry: false },
+    ])
+  })
+})
+
+describe('[T10] output guardrails', () => {
+  it('that refuse fail the task; no other task, and no retry, sees the output', async () => {
+    const { events, result, model } = await run({ output: [() => 'Too old'] }, { retries: 2 })
+    expect(result.error?.message).toBe(
+      'The output of task "first" was refused by guardrail number 1: Too old',
+    )
+    expect(model.requests).toHaveLength(1)
+    expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'second' }])
+    expect(eventsOf(events, 'task_failed')).toMatchObject([{ inputTokens: expect.any(Number) }])
+    expect(result.metrics.totalTokens).toBeGreaterThan(0)
+  })
+
+  it('come before the gate: nobody is asked about what is refused', async () => {
+    const reviewer = scriptedReviewer(['CONTINUE'])
+    await run({ output: [() => 'Too old'] }, { review: true, options: { reviewer } })
+    expect(reviewer.gates).toEqual([])
+  })
+
+  it('see the value of the answer, as the schema reads it', async () => {
+    const seen: unknown[] = []
+    await run(
+      {
+        output: [
+          (output) => {
+            seen.push(output)
+            return true
+          },
+        ],
+      },
+      {
+        output: Type.Object({ count: Type.Integer({ default: 7 }) }),
+        model: scriptedModel(['{}']),
+      },
+    )
+    expect(seen).toMatchObject([{ output: '{"count":7}', structured: { count: 7 } }])
+  })
+
+  it('check what a handler gives, too', async () => {
+    const { result } = await run({ output: [({ output }) => output] }, { handler: () => 'raw' })
+    expect(result.error?.message).toMatch(/: raw$/)
+    expect(result.error?.code).toBe('GUARDRAIL_VIOLATION')
+  })
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('No list of words')), 'No list of words'],
+    ['gives nothing', () => undefined as never, 'it gave undefined, not true or a reason'],
+    ['gives false', () => false as never, 'it gave false, not true or a reason'],
+  ])('that %s lets nothing pass', async (_what, guardrail, reason) => {
+    const { result } = await run({ output: [guardrail] })
+    expect(result.error).toMatchObject({ code: 'GUARDRAIL_VIOLATION', details: { reason } })
+  })
+})
+
+describe('[C6] a guardrail that is cut off', () => {
+  it('by a cancel fails its task with CANCELLED, whatever the reason of the signal is', async () => {
+    const controller = new AbortController()
+    clock.after(50, () => {
+      controller.abort(new Error('The user left'))
+    })
+    const { events, result } = await run(
+      {
+        output: [
+          async ({ output }, signal) => {
+            await sleep(clock, 10_000, signal)
+            return output === '' ? 'Nothing' : true
+          },
+        ],
+      },
+      { options: { signal: controller.signal } },
+    )
+    expect(result.status).toBe('CANCELLED')
+    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', durationMs: 50 }])
+  })
+
+  it('[T6] by the time limit of its task fails with TASK_TIMEOUT; one that does not care is left', async () => {
+    const { events } = await run(
+      { input: [() => new Promise<true>(() => undefined)] },
+      { timeoutMs: 1_000 },
+    )
+    expect(eventsOf(events, 'task_failed')).toMatchObject([
+      {
+        code: 'TASK_TIMEOUT',
+        durationMs: 6_000,
+        reason:
+          'Task "first" took longer than 1000 ms; Guardrail was abandoned: it ignored its signal',
+      },
+    ])
+  })
+})

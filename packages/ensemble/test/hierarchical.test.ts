@@ -1,0 +1,391 @@
+/** HIERARCHICAL: a manager has the tasks of its ensemble done by their workers. */
+import { defineTextTool, Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { delegate, teamModel, told } from './team-model.ts'
+import { fakeClock, scriptedReviewer } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+import type { EnsembleDefinition, TaskDefinition } from '../src/index.ts'
+import type { RunEvent } from '@tutti/protocol'
+
+function worker(role: string, definition: Partial<TaskDefinition> = {}): TaskDefinition {
+  return {
+    name: role.toLowerCase(),
+    description: `The work of ${role}`,
+    agent: agent({ role, goal: `Be a good ${role}` }),
+    ...definition,
+  }
+}
+
+const researcher = worker('Researcher')
+const writer = worker('Writer', { context: ['researcher'] })
+
+function team(
+  model: ReturnType<typeof teamModel>,
+  definitions: readonly TaskDefinition[] = [researcher, writer],
+  settings: Partial<EnsembleDefinition> = {},
+) {
+  const tasks = definitions.map((definition) => task(definition))
+  return ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks, ...settings })
+}
+
+function stories(events: readonly RunEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (!/^(delegation|task|ensemble|run)_/.test(event.type) || event.type === 'task_input')
+      return []
+    return [`${event.type} ${'taskName' in event ? event.taskName : ''}`.trim()]
+  })
+}
+
+describe('[W9] a manager', () => {
+  it('is asked with the tasks, their workers and the inputs of the run', async () => {
+    const model = teamModel({ [MANAGER]: ['Nothing to do'] })
+    const topical = worker('Writer', {
+      description: 'Write about {topic}',
+      expectedOutput: '{n} lines',
+    })
+    const { ended } = watchRun(team(model, [topical]), { inputs: { topic: 'jazz', n: '3' } })
+    await ended
+    const [system, user] = model.requestsOf(MANAGER)[0]?.messages ?? []
+    expect(system?.content).toContain('- Writer: Be a good Writer')
+    expect(user?.content).toContain(
+      '1. Write about jazz\n   Worker: Writer\n   Expected output: 3 lines',
+    )
+    expect(model.requestsOf(MANAGER)[0]?.tools).toMatchObject([
+      { name: 'delegate_task', description: expect.stringContaining('Agents: Writer') },
+    ])
+  })
+
+  it('delegates, is told what came of it, and gives the output of the run', async () => {
+    const model = teamModel({
+      [MANAGER]: [
+        delegate(['Researcher', 'Look up jazz']),
+        delegate(['Writer', 'Write it down']),
+        'All done',
+      ],
+      Researcher: ['Jazz is old'],
+      Writer: ['A line about jazz'],
+    })
+    const { events, ended } = watchRun(team(model))
+    const result = await ended
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'All done' })
+    expect(result.tasks.map(({ taskName, output }) => [taskName, output])).toEqual([
+      ['researcher', 'Jazz is old'],
+      ['writer', 'A line about jazz'],
+      [MANAGER, 'All done'],
+    ])
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['Jazz is old'])
+    expect(told(model.requestsOf(MANAGER)[2])).toEqual(['A line about jazz'])
+    expect(stories(events)).toEqual([
+      'ensemble_started',
+      'task_started Manager',
+      'delegation_started Manager',
+      'task_started researcher',
+      'task_completed researcher',
+      'delegation_completed Manager',
+      'delegation_started Manager',
+      'task_started writer',
+      'task_completed writer',
+      'delegation_completed Manager',
+      'task_completed Manager',
+      'ensemble_completed',
+      'run_result',
+    ])
+  })
+
+  it('may leave tasks undone: they are skipped, and the run is completed', async () => {
+    const model = teamModel({
+      [MANAGER]: [delegate(['Researcher', 'Look']), 'Enough'],
+      Researcher: ['Seen'],
+    })
+    const { events, ended } = watchRun(team(model))
+    expect((await ended).status).toBe('COMPLETED')
+    expect(eventsOf(events, 'task_skipped')).toMatchObject([
+      { taskName: 'writer', reason: 'The manager did not delegate it' },
+    ])
+  })
+
+  it('that fails fails the run; what its workers gave is kept', async () => {
+    const model = teamModel({
+      [MANAGER]: [delegate(['Researcher', 'Look']), new Error('No credit')],
+      Researcher: ['Seen'],
+    })
+    const { events, ended } = watchRun(team(model))
+    const result = await ended
+    expect(result).toMatchObject({
+      status: 'FAILED',
+      output: 'Seen',
+      error: { message: 'No credit' },
+      tasks: [{ taskName: 'researcher' }],
+    })
+    expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
+  })
+
+  it('has a model and a number of turns of its own', async () => {
+    const model = teamModel({ Writer: ['Written'] })
+    const managerModel = teamModel({
+      [MANAGER]: ({ toolChoice }) =>
+        toolChoice === 'none' ? 'Forced' : delegate(['Nobody', 'Anything']),
+    })
+    const { ended } = watchRun(
+      team(model, [worker('Writer')], { managerModel, managerMaxIterations: 2 }),
+    )
+    expect((await ended).output).toBe('Forced')
+    expect(managerModel.requestsOf(MANAGER)).toHaveLength(3)
+  })
+})
+
+describe('[H3] a delegated task', () => {
+  it('has the words of the manager, the tools, the context and the expected output of its author', async () => {
+    const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
+    const model = teamModel({
+      [MANAGER]: [
+        delegate(['Researcher', 'Look']),
+        delegate(['Writer', 'Write {it} down']),
+        'Done',
+      ],
+      Researcher: ['Jazz is old'],
+      Writer: [{ toolCalls: [{ name: 'look', arguments: { input: '' } }] }, 'Written'],
+    })
+    const typed = { ...writer, tools: [look], expectedOutput: 'A line about {topic}' }
+    const { events, ended } = watchRun(team(model, [researcher, typed]), {
+      inputs: { topic: 'jazz' },
+    })
+    await ended
+    const [first] = model.requestsOf('Writer')
+    expect(first?.tools.map(({ name }) => name)).toEqual(['look'])
+    expect(first?.messages[1]?.content).toBe(
+      '## Context from Previous Tasks\n### Researcher: The work of Researcher\nJazz is old\n---\n\n' +
+        '## Task\nWrite {it} down\n\n## Expected Output\nA line about jazz',
+    )
+    expect(eventsOf(events, 'task_input').at(-1)).toMatchObject({
+      taskName: 'writer',
+      taskDescription: 'Write {it} down',
+      expectedOutput: 'A line about jazz',
+      toolNames: ['look'],
+    })
+  })
+
+  it('that is done again has a name with a number; later tasks see what was done last', async () => {
+    const model = teamModel({
+      [MANAGER]: [
+        delegate(['Researcher', 'Look']),
+        delegate(['Researcher', 'Look closer']),
+        delegate(['Writer', 'Write']),
+        'Done',
+      ],
+      Researcher: ['Nothing', 'Jazz is old'],
+      Writer: ['Written'],
+    })
+    const { events, ended } = watchRun(team(model))
+    const result = await ended
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual([
+      'researcher',
+      'writer',
+      MANAGER,
+      'researcher#2',
+    ])
+    expect(model.requestsOf('Writer')[0]?.messages[1]?.content).toContain('Jazz is old')
+    expect(eventsOf(events, 'delegation_started')).toMatchObject([
+      { workerTask: 'researcher', workerTaskIndex: 1, depth: 1 },
+      { workerTask: 'researcher#2', workerTaskIndex: 4, depth: 1 },
+      { workerTask: 'writer', workerTaskIndex: 2, depth: 1 },
+    ])
+  })
+
+  it('gives its context also when only its second try was completed', async () => {
+    const model = teamModel({
+      [MANAGER]: [
+        delegate(['Researcher', 'Look']),
+        delegate(['Researcher', 'Look again']),
+        delegate(['Writer', 'Write']),
+        'Done',
+      ],
+      Researcher: [new Error('No network'), 'Jazz is old'],
+      Writer: ['Written'],
+    })
+    const { ended } = watchRun(team(model))
+    expect((await ended).status).toBe('COMPLETED')
+    expect(model.requestsOf('Writer')[0]?.messages[1]?.content).toContain('Jazz is old')
+  })
+
+  it('keeps its guardrails, its schema and its corrections', async () => {
+    const seen: unknown[] = []
+    const model = teamModel({
+      [MANAGER]: [delegate(['Counter', 'Count']), 'Done'],
+      Counter: ['many', '{"count":3}'],
+    })
+    const counter = worker('Counter', {
+      output: Type.Object({ count: Type.Integer() }),
+      guardrails: {
+        output: [
+          ({ structured }) => {
+            seen.push(structured)
+            return 'Three is too many'
+          },
+        ],
+      },
+    })
+    const { events, ended } = watchRun(team(model, [counter]))
+    await ended
+    expect(seen).toEqual([{ count: 3 }])
+    expect(told(model.requestsOf(MANAGER)[1])[0]).toContain('Counter failed: The output of task')
+    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
+  })
+
+  it('asks its gates, and stands still for the manager meanwhile', async () => {
+    const clock = fakeClock()
+    const model = teamModel({
+      [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
+      Writer: ['First', 'Second'],
+    })
+    const reviewer = scriptedReviewer([{ action: 'REJECT', feedback: 'Longer' }, 'CONTINUE'])
+    const { ended } = watchRun(team(model, [worker('Writer', { review: true })]), {
+      clock,
+      reviewer,
+    })
+    const result = await ended
+    expect(result.tasks).toMatchObject([{ taskName: 'writer', attempt: 2, output: 'Second' }, {}])
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['Second'])
+    expect(reviewer.gates.map(({ taskName }) => taskName)).toEqual(['writer', 'writer'])
+  })
+})
+
+describe('[H4] what a worker fails with', () => {
+  it('is told to the manager, which goes on; the failed work is counted', async () => {
+    const usage = { inputTokens: 10, outputTokens: 1 }
+    const model = teamModel({
+      [MANAGER]: [
+        { ...delegate(['Writer', 'Write']), usage },
+        { text: 'Without it', usage },
+      ],
+      Writer: [{ text: 'x', usage }],
+    })
+    const refused = worker('Writer', { guardrails: { output: [() => 'Bad words'] } })
+    const { events, ended } = watchRun(team(model, [refused]))
+    const result = await ended
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'Without it' })
+    expect(result.metrics).toMatchObject({ totalTokens: 33, totalToolCalls: 1 })
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual([
+      expect.stringMatching(/^Error: Writer failed: .*Bad words$/),
+    ])
+    expect(stories(events).slice(2, 6)).toEqual([
+      'delegation_started Manager',
+      'task_started writer',
+      'task_failed writer',
+      'delegation_failed Manager',
+    ])
+    expect(eventsOf(events, 'delegation_failed')).toMatchObject([{ workerTask: 'writer' }])
+  })
+
+  it('is tried again first, as often as its author says', async () => {
+    const clock = fakeClock()
+    const model = teamModel({
+      [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
+      Writer: ['bad', '{"ok":true}'],
+    })
+    const retried = worker('Writer', {
+      retries: 1,
+      outputRetries: 0,
+      output: Type.Object({ ok: Type.Boolean() }),
+    })
+    const { events, ended } = watchRun(team(model, [retried]), { clock })
+    await clock.advance(5_000)
+    expect((await ended).status).toBe('COMPLETED')
+    expect(eventsOf(events, 'task_failed')).toMatchObject([{ willRetry: true }])
+    expect(eventsOf(events, 'delegation_started')).toHaveLength(1)
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['{"ok":true}'])
+  })
+
+  it('ends both when a reviewer ended the run early', async () => {
+    const model = teamModel({
+      [MANAGER]: [delegate(['Writer', 'Write']), 'never'],
+      Writer: ['Written'],
+    })
+    const reviewer = scriptedReviewer(['EXIT_EARLY'])
+    const { events, ended } = watchRun(team(model, [worker('Writer', { review: true })]), {
+      reviewer,
+    })
+    const result = await ended
+    expect(result).toMatchObject({ status: 'COMPLETED', tasks: [{ taskName: 'writer' }] })
+    expect(eventsOf(events, 'delegation_completed')).toHaveLength(1)
+    expect(eventsOf(events, 'task_failed')).toMatchObject([
+      { taskName: MANAGER, code: 'EXIT_EARLY' },
+    ])
+    expect(model.requestsOf(MANAGER)).toHaveLength(1)
+  })
+})
+
+it('[H4] a reviewer who ends the run before a worker begins ends the manager too', async () => {
+  const model = teamModel({ [MANAGER]: [delegate(['Writer', 'Write']), 'never'] })
+  const { events, ended } = watchRun(team(model, [worker('Writer', { beforeReview: true })]), {
+    reviewer: scriptedReviewer(['EXIT_EARLY']),
+  })
+  expect((await ended).tasks).toEqual([])
+  expect(model.requestsOf(MANAGER)).toHaveLength(1)
+  expect(eventsOf(events, 'delegation_failed')).toHaveLength(1)
+  expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'writer' }])
+})
+
+describe('[H2] delegations of one turn', () => {
+  it('work at the same time, and their results come in the order of the calls', async () => {
+    const clock = fakeClock()
+    const wait = defineTextTool({
+      name: 'wait',
+      description: 'Waits',
+      execute: (ms) => new Promise<string>((resolve) => clock.after(Number(ms), () => resolve(ms))),
+    })
+    const waiting = (ms: string) => [
+      { toolCalls: [{ name: 'wait', arguments: { input: ms } }] },
+      `waited ${ms}`,
+    ]
+    const model = teamModel({
+      [MANAGER]: [delegate(['A', 'a'], ['B', 'b']), 'Done'],
+      A: waiting('200'),
+      B: waiting('100'),
+    })
+    const { events, ended } = watchRun(
+      team(model, [worker('A', { tools: [wait] }), worker('B', { tools: [wait] })]),
+      { clock },
+    )
+    await clock.advance(1_000)
+    const result = await ended
+    expect(result.durationMs).toBe(200)
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual(['waited 200', 'waited 100'])
+    expect(
+      eventsOf(events, 'delegation_completed').map((e) => [e.workerTask, e.durationMs]),
+    ).toEqual([
+      ['b', 100],
+      ['a', 200],
+    ])
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['a', 'b', MANAGER])
+  })
+
+  it('[L15] do not hold the places of tool calls: twenty at once, with one place, come to an end', async () => {
+    const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
+    const roles = Array.from({ length: 20 }, (_, index) => `W${index}`)
+    const looks = [{ toolCalls: [{ name: 'look', arguments: { input: '' } }] }, 'done']
+    const model = teamModel({
+      [MANAGER]: [delegate(...roles.map((role) => [role, 'Look'] as const)), 'Done'],
+      ...Object.fromEntries(roles.map((role) => [role, looks])),
+    })
+    const workers = roles.map((role) => worker(role, { tools: [look] }))
+    const { ended } = watchRun(team(model, workers, { maxConcurrentToolCalls: 1 }))
+    const result = await ended
+    expect(result.status).toBe('COMPLETED')
+    expect(result.metrics.totalToolCalls).toBe(40)
+  })
+
+  it('[T7] count for the budget of the run, and all that it stops says so', async () => {
+    const model = teamModel({
+      [MANAGER]: [delegate(['A', 'a']), 'never'],
+      A: ['done'],
+    })
+    const { ended } = watchRun(team(model, [worker('A')], { budget: { maxModelCalls: 2 } }))
+    const result = await ended
+    expect(result).toMatchObject({ status: 'FAILED', error: { code: 'BUDGET_EXCEEDED' } })
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['a'])
+  })
+})

@@ -1,0 +1,163 @@
+/** Agents that hand work to one another. */
+import { defineTextTool, sleep } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { agent, ensemble, MANAGER, task } from '../src/index.ts'
+import { delegate, teamModel, told, type TeamModel } from './team-model.ts'
+import { fakeClock } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+import type { AgentDefinition, DelegationLimits, TaskDefinition } from '../src/index.ts'
+
+function worker(role: string, ofAgent: Partial<AgentDefinition> = {}): TaskDefinition {
+  return {
+    name: role.toLowerCase(),
+    description: `The work of ${role}`,
+    agent: agent({ role, goal: 'Work', ...ofAgent }),
+  }
+}
+
+/** Runs tasks of peers. */
+async function work(
+  model: TeamModel,
+  tasks: readonly TaskDefinition[],
+  delegation: DelegationLimits = {},
+) {
+  const { events, ended } = watchRun(
+    ensemble({ name: 'team', model, tasks: tasks.map((one) => task(one)), delegation }),
+  )
+  return { events, result: await ended }
+}
+
+const free = { allowDelegation: true }
+
+describe('[H3] an agent that may delegate', () => {
+  it('hands work to the other agents of its ensemble, with their own tools', async () => {
+    const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
+    const model = teamModel({
+      Lead: [delegate(['Scout', 'Look around']), 'Thanks'],
+      Scout: [
+        { toolCalls: [{ name: 'look', arguments: { input: '' } }] },
+        'All clear',
+        'My own work',
+      ],
+    })
+    const { events, result } = await work(model, [
+      worker('Lead', free),
+      worker('Scout', { tools: [look] }),
+    ])
+    expect(result.tasks.map(({ taskName, output }) => [taskName, output])).toEqual([
+      ['lead', 'Thanks'],
+      ['scout', 'My own work'],
+      ['lead/Scout', 'All clear'],
+    ])
+    expect(result.output).toBe('My own work')
+    expect(model.requestsOf('Lead')[0]?.tools.map(({ name }) => name)).toEqual(['delegate_task'])
+    expect(model.requestsOf('Scout')[0]?.tools.map(({ name }) => name)).toEqual(['look'])
+    expect(eventsOf(events, 'delegation_started')).toMatchObject([
+      { taskName: 'lead', workerTask: 'lead/Scout', workerTaskIndex: 3, depth: 1 },
+    ])
+    expect(told(model.requestsOf('Lead')[1])).toEqual(['All clear'])
+  })
+
+  it('does not hand it to itself', async () => {
+    const model = teamModel({ Lead: [delegate(['Lead', 'Do it']), 'Fine'], Scout: ['Mine'] })
+    await work(model, [worker('Lead', free), worker('Scout')])
+    expect(told(model.requestsOf('Lead')[1])).toEqual([
+      'Error: Agent "Lead" is yourself. Available: [Scout]',
+    ])
+  })
+
+  it('and agents that it delegates to may go on, two levels deep and as deep as maxDepth', async () => {
+    const model = teamModel({
+      Lead: [delegate(['Middle', 'Do it']), 'Lead done'],
+      Middle: [delegate(['Low', 'Do it']), 'Middle done', 'Own middle'],
+      Low: [delegate(['Lead', 'Do it']), 'Low done', 'Own low'],
+    })
+    const { events, result } = await work(
+      model,
+      [worker('Lead', free), worker('Middle', free), worker('Low', free)],
+      { maxDepth: 2 },
+    )
+    expect(result.status).toBe('COMPLETED')
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual([
+      'lead',
+      'middle',
+      'low',
+      'lead/Middle',
+      'lead/Middle/Low',
+    ])
+    expect(eventsOf(events, 'delegation_started').map(({ depth }) => depth)).toEqual([1, 2])
+    expect(told(model.requestsOf('Low')[1])).toEqual([
+      'Error: Delegations may nest 2 deep: do the work yourself',
+    ])
+  })
+})
+
+describe('[C12] when the time of a task is over that has delegated', () => {
+  it('its worker stops first, and is not tried again', async () => {
+    const clock = fakeClock()
+    const wait = defineTextTool({
+      name: 'wait',
+      description: 'Waits',
+      timeoutMs: Infinity,
+      async execute(_, { signal }) {
+        await sleep(clock, Infinity, signal)
+        return 'stopped'
+      },
+    })
+    const model = teamModel({
+      [MANAGER]: [delegate(['A', 'Dig']), 'Without it'],
+      A: [delegate(['B', 'Dig'])],
+      B: [{ toolCalls: [{ name: 'wait', arguments: { input: '' } }] }],
+    })
+    const { events, ended } = watchRun(
+      ensemble({
+        name: 'team',
+        model,
+        workflow: 'HIERARCHICAL',
+        tasks: [
+          task({ ...worker('A', { allowDelegation: true }), timeoutMs: 1_000 }),
+          task({ ...worker('B', { tools: [wait] }), retries: 5 }),
+        ],
+      }),
+      { clock },
+    )
+    await clock.advance(60_000)
+    const result = await ended
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'Without it', durationMs: 1_000 })
+    const ends = events.flatMap((event) =>
+      event.type === 'task_failed' ? [[event.taskName, event.code, event.willRetry]] : [],
+    )
+    expect(ends).toEqual([
+      ['a/B', 'TASK_TIMEOUT', false],
+      ['a', 'TASK_TIMEOUT', false],
+    ])
+    expect(told(model.requestsOf(MANAGER)[1])).toEqual([
+      'Error: A failed: Task "a" took longer than 1000 ms',
+    ])
+  })
+})
+
+describe('[L12] the tool to delegate', () => {
+  it('is not given to an agent that may not, nor to one who has nobody to delegate to', async () => {
+    const model = teamModel({ Alone: ['done'] })
+    await work(model, [worker('Alone', free)])
+    expect(model.requestsOf('Alone')[0]?.tools).toEqual([])
+
+    const two = teamModel({ A: ['done'], B: ['done'] })
+    await work(two, [worker('A'), worker('B', free)])
+    expect(two.requestsOf('A')[0]?.tools).toEqual([])
+    expect(two.requestsOf('B')[0]?.tools).toHaveLength(1)
+  })
+
+  it('leaves out tasks that code does', async () => {
+    const model = teamModel({ Lead: ['done'] })
+    const { result } = await work(model, [
+      worker('Lead', free),
+      { name: 'code', description: 'Count', handler: () => '3' },
+    ])
+    expect(result.output).toBe('3')
+    expect(model.requestsOf('Lead')[0]?.tools).toEqual([])
+  })
+})

@@ -1,0 +1,72 @@
+/** What the engine says of a run and what its events say, side by side: rule E9. */
+import { isDeepStrictEqual } from 'node:util'
+
+import { runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'
+import { expect } from 'vitest'
+
+import type { RunResult, RunSnapshot } from '../src/index.ts'
+
+/**
+ * Checks that the state which the events so far give says what the engine says. To be called when nothing is ready to run:
+ * an event comes at the moment of a change, and the engine's own state follows within the same turn of
+ * the event loop.
+ */
+export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
+  const open = state.gates.filter(({ status }) => status === 'OPEN')
+  const said = {
+    status: snapshot.status,
+    tasks: snapshot.tasks.toSorted((a, b) => a.taskIndex - b.taskIndex),
+    gates: snapshot.gates.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
+  }
+  const told = {
+    status: state.status,
+    tasks: state.tasks.map((task) => ({
+      taskName: task.name,
+      taskIndex: task.index,
+      phase: phaseOf(task, open),
+      attempt: task.attempt,
+    })),
+    gates: open.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
+  }
+  if (!isDeepStrictEqual(said, told)) expect(said).toEqual(told)
+}
+
+/** To the engine a task runs from the moment it is taken up: at its first gate, between attempts. */
+function phaseOf(
+  { name, status, error }: RunState['tasks'][number],
+  open: RunState['gates'],
+): string {
+  if (status === 'PENDING') {
+    return open.some(({ taskName }) => taskName === name) ? 'running' : 'pending'
+  }
+  if (status === 'FAILED' && error?.willRetry === true) return 'running'
+  return status === 'CANCELLED' ? 'failed' : status.toLowerCase()
+}
+
+/** Checks that the events of a whole run rebuild its result. */
+export function expectSameEnd(events: readonly RunEvent[], result: RunResult): void {
+  const { status, tasks, totals, metrics, error } = runStateAfter(events)
+  expect(status).toBe(result.status)
+  expect(error?.code).toBe(result.error?.code)
+  const completed = tasks.filter((task) => task.status === 'COMPLETED')
+  expect(
+    completed.map(({ name, attempt, output, structuredOutput }) => [
+      name,
+      attempt,
+      output,
+      structuredOutput,
+    ]),
+  ).toEqual(
+    result.tasks.map(({ taskName, attempt, output, structured }) => [
+      taskName,
+      attempt,
+      output,
+      structured,
+    ]),
+  )
+  expect(metrics).toEqual(result.metrics)
+  const { totalTokens, totalToolCalls, costEstimate } = result.metrics
+  expect(totals).toMatchObject({ totalTokens, totalToolCalls })
+  if (costEstimate === undefined) expect(totals.costUsd).toBeUndefined()
+  else expect(totals.costUsd).toBeCloseTo(costEstimate.inputCost + costEstimate.outputCost, 9)
+}

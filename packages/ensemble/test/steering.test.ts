@@ -1,0 +1,250 @@
+/** A cancel and its two modes, through tasks, tools and delegated work; wishes that come too late. */
+import { defineTextTool, sleep } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { agent, ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { gatedTeam, WORKFLOWS } from './gated-team.ts'
+import { endsOf } from './read-run.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+const start = (team: Ensemble): WatchedRun => watchRun(team, { clock })
+
+describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) => {
+  it('says CANCELLING at once, and CANCELLED when the work has stopped', async () => {
+    const stubborn: ChatModel = {
+      ...timedModel(clock, 1),
+      async *stream() {
+        await sleep(clock, 900)
+        yield { type: 'text', text: 'late' }
+      },
+    }
+    const run = start(gatedTeam(workflow, { model: stubborn }))
+    await clock.advance(500)
+    expect(run.handle.cancel()).toBe(true)
+    expect(run.handle.snapshot().status).toBe('CANCELLING')
+    expect(run.events.at(-1)).toMatchObject({ type: 'run_cancelling', mode: 'abort' })
+    await clock.advance(399)
+    expect(run.handle.snapshot().status).toBe('CANCELLING')
+    await clock.advance(1)
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', output: 'first done' })
+    expect(run.handle.snapshot().status).toBe('CANCELLED')
+    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'CANCELLED', last: 'skipped' })
+    expect(clock.pending).toBe(0)
+  })
+
+  it('in mode boundary lets the task that runs finish, and starts no other', async () => {
+    const run = start(gatedTeam(workflow, { model: timedModel(clock, 1_000, 'work done') }))
+    await clock.advance(500)
+    expect(run.handle.cancel({ mode: 'boundary' })).toBe(true)
+    await clock.advance(500)
+    const result = await run.ended
+    expect(endsOf(run)).toMatchObject({ first: 'completed', work: 'completed', last: 'skipped' })
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(
+      expect.arrayContaining(['first', 'work']),
+    )
+    // The manager is a task that runs too, and may put together what there is.
+    expect(result.status).toBe(workflow === 'HIERARCHICAL' ? 'COMPLETED' : 'CANCELLED')
+  })
+
+  it('can become harder, never softer', async () => {
+    const run = start(gatedTeam(workflow, { model: timedModel(clock, 10_000) }))
+    await clock.advance(100)
+    for (const mode of ['boundary', 'boundary', 'abort', 'boundary', 'abort'] as const) {
+      expect(run.handle.cancel({ mode })).toBe(true)
+    }
+    expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 100 })
+    expect(eventsOf(run.events, 'run_cancelling').map(({ mode }) => mode)).toEqual([
+      'boundary',
+      'abort',
+    ])
+    expect(run.handle.cancel()).toBe(false)
+  })
+})
+
+it('[S1] at the boundary a task of one that runs is finished: its retries, and what it delegates', async () => {
+  const delegate = {
+    toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
+  }
+  const tasks = [
+    task({
+      name: 'boss',
+      description: 'B',
+      agent: agent({ role: 'B', goal: 'Lead', allowDelegation: true }),
+      model: scriptedModel(
+        ['one two three'].flatMap(() => [delegate, 'done']),
+        {
+          clock,
+          delayMs: 10,
+        },
+      ),
+    }),
+    task({
+      name: 'w',
+      description: 'W',
+      agent: agent({ role: 'W', goal: 'Work' }),
+      model: timedModel(clock, 300),
+    }),
+  ]
+  const run = start(ensemble({ name: 'team', workflow: 'SEQUENTIAL', tasks }))
+  await clock.advance(100)
+  run.handle.cancel({ mode: 'boundary' })
+  await clock.advance(1_000)
+  expect((await run.ended).status).toBe('CANCELLED')
+  expect(endsOf(run)).toEqual({ boss: 'completed', 'boss/W': 'completed', w: 'skipped' })
+})
+
+describe('[C12] while a delegated task works', () => {
+  /** A manager with one worker, or an agent that delegates to a peer. */
+  function delegating(workflow: 'HIERARCHICAL' | 'SEQUENTIAL', worker: object): Ensemble {
+    const delegate = {
+      toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
+    }
+    const w = task({
+      name: 'w',
+      description: 'W',
+      ...worker,
+      agent: { role: 'W', goal: 'Work', tools: [], ...worker },
+    })
+    if (workflow === 'HIERARCHICAL') {
+      const managerModel = scriptedModel([delegate, 'never'])
+      return ensemble({ name: 'team', workflow, tasks: [w], managerModel })
+    }
+    const boss = task({
+      name: 'boss',
+      description: 'B',
+      agent: agent({ role: 'B', goal: 'Lead', allowDelegation: true }),
+      model: scriptedModel([delegate, 'never']),
+    })
+    return ensemble({ name: 'team', workflow, tasks: [boss, w] })
+  }
+
+  const CASES = [
+    ['HIERARCHICAL', 'w', 'Manager'],
+    ['SEQUENTIAL', 'boss/W', 'boss'],
+  ] as const
+
+  function endOf(run: WatchedRun, name: string): number {
+    return run.events.findIndex((event) => event.type === 'task_failed' && event.taskName === name)
+  }
+
+  it.each(CASES)(
+    'it stops first, then the one that delegated (%s)',
+    async (workflow, child, parent) => {
+      const run = start(delegating(workflow, { model: timedModel(clock, 10_000) }))
+      await clock.advance(100)
+      run.handle.cancel()
+      expect((await run.ended).status).toBe('CANCELLED')
+      expect(endsOf(run)).toMatchObject({ [child]: 'CANCELLED', [parent]: 'CANCELLED' })
+      expect(endOf(run, child)).toBeLessThan(endOf(run, parent))
+      expect(eventsOf(run.events, 'delegation_failed')).toHaveLength(1)
+    },
+  )
+
+  it.each(CASES)(
+    '[C4] also with a tool that ignores its signal (%s)',
+    async (workflow, child, parent) => {
+      const deaf = defineTextTool({
+        name: 'deaf',
+        description: 'Works for a minute, come what may',
+        async execute() {
+          await sleep(clock, 60_000)
+          return 'heard nothing'
+        },
+      })
+      const model = scriptedModel([{ toolCalls: [{ name: 'deaf', arguments: { input: '' } }] }])
+      const run = start(delegating(workflow, { model, tools: [deaf] }))
+      await clock.advance(100)
+      run.handle.cancel()
+      await clock.advance(4_999)
+      expect(run.handle.snapshot().status).toBe('CANCELLING')
+      await clock.advance(1)
+      expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 5_100 })
+      expect(endOf(run, child)).toBeGreaterThan(0)
+      expect(endOf(run, child)).toBeLessThan(endOf(run, parent))
+      const [failed] = eventsOf(run.events, 'task_failed')
+      expect(failed?.reason).toBe('Tool "deaf" was abandoned: it ignored its signal')
+      await clock.advance(60_000)
+      expect(clock.pending).toBe(0)
+    },
+  )
+
+  it('[T5] a delegated task whose delegator ran out of time is not tried again', async () => {
+    const tasks = [
+      task({
+        name: 'w',
+        description: 'W',
+        agent: { role: 'W', goal: 'Work', tools: [] },
+        retries: 3,
+        model: timedModel(clock, 10_000),
+      }),
+    ]
+    const delegate = {
+      toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'W' } }],
+    }
+    const managerModel = scriptedModel([delegate, 'never'])
+    const team = ensemble({ name: 'team', workflow: 'HIERARCHICAL', tasks, managerModel })
+    const { manager } = team
+    if (manager === undefined) throw new Error('It has one')
+    const run = start({ ...team, manager: { ...manager, timeoutMs: 500 } })
+    await clock.advance(60_000)
+    await run.ended
+    expect(
+      eventsOf(run.events, 'task_failed').map(({ taskName, code, willRetry }) => [
+        taskName,
+        code,
+        willRetry,
+      ]),
+    ).toEqual([
+      ['w', 'TASK_TIMEOUT', false],
+      ['Manager', 'TASK_TIMEOUT', false],
+    ])
+  })
+})
+
+it('[S1] [E4] a cancel during the wait for another attempt ends the task at once', async () => {
+  const handler = (): Promise<never> => Promise.reject(new Error('No'))
+  const tasks = [task({ name: 'a', description: 'A', retries: 5, handler })]
+  const run = start(ensemble({ name: 'team', tasks }))
+  await clock.advance(1)
+  expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ attempt: 1, willRetry: true }])
+  run.handle.cancel()
+  expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 1 })
+  expect(endsOf(run)).toEqual({ a: 'CANCELLED' })
+  expect(clock.pending).toBe(0)
+})
+
+describe('[S3] a wish that comes when the run is over', () => {
+  it('is refused and changes nothing', async () => {
+    const run = start(gatedTeam('SEQUENTIAL', {}))
+    await run.ended
+    const count = run.events.length
+    expect(run.handle.cancel()).toBe(false)
+    expect(() => run.handle.inject('Hello')).toThrow(`Run ${run.handle.runId} is over`)
+    expect(() => run.handle.switchModel(timedModel(clock, 1))).toThrow('is over')
+    await expect(run.handle.decide('review-1', { action: 'CONTINUE' })).rejects.toMatchObject({
+      code: 'REVIEW_NOT_FOUND',
+    })
+    expect(run.events).toHaveLength(count)
+    expect(run.handle.snapshot().status).toBe('COMPLETED')
+  })
+
+  it('[C7] also from the listener that is told of the end', async () => {
+    const answers: unknown[] = []
+    const run: WatchedRun = watchRun(gatedTeam('SEQUENTIAL', {}), {
+      clock,
+      onEvent({ type }) {
+        if (type === 'ensemble_completed') answers.push(run.handle.cancel())
+      },
+    })
+    expect((await run.ended).status).toBe('COMPLETED')
+    expect(answers).toEqual([false])
+  })
+})

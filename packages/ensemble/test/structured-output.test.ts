@@ -1,0 +1,205 @@
+/** Tasks whose output is a value: corrections, their limit, and what others get. */
+import { defineTextTool, toStandardSchema, Type } from '@tutti/core'
+import { beforeEach, describe, expect, it } from 'vitest'
+
+import { FINAL_ANSWER_REQUEST } from '../src/agent/prompt.ts'
+import { correctionRequest, outputInstructions } from '../src/agent/structured-output.ts'
+import { ensemble, task } from '../src/index.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+import type { ChatModel, ModelRequest, TaskDefinition } from '../src/index.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+const Person = Type.Object(
+  { name: Type.String(), age: Type.Integer(), tags: Type.Array(Type.String(), { default: [] }) },
+  { title: 'A Person' },
+)
+const ada = { name: 'Ada', age: 36, tags: [] }
+const look = defineTextTool({ name: 'look', description: 'Looks', execute: () => 'seen' })
+const looking = { toolCalls: [{ name: 'look', arguments: { input: '' } }] }
+
+/** Runs one task that finds a person, and a second one that is given it. */
+async function run(
+  model: ChatModel,
+  settings: Partial<Omit<TaskDefinition, 'handler' | 'output'>> = {},
+) {
+  const find = task({ ...settings, name: 'find', description: 'Find a person', output: Person })
+  const tell = task({
+    name: 'tell',
+    description: 'Tell',
+    context: [find],
+    handler: ({ context }) => context[0]?.output ?? '',
+  })
+  const { events, ended } = watchRun(ensemble({ name: 'team', model, tasks: [find, tell] }), {
+    clock,
+  })
+  await clock.advance(60_000)
+  return { events, result: await ended, find }
+}
+
+function lastOf(request: ModelRequest | undefined): string | undefined {
+  return request?.messages.at(-1)?.content
+}
+
+describe('[L18] an answer that fits its schema', () => {
+  it('is a value for the caller, and its JSON for later tasks and readers', async () => {
+    const model = scriptedModel(['Here you are:\n```json\n{"name": "Ada", "age": 36, "x": 1}\n```'])
+    const { events, result, find } = await run(model)
+    expect(result.outputOf(find)).toEqual(ada)
+    expect(result.tasks[0]).toMatchObject({ output: JSON.stringify(ada), structured: ada })
+    expect(result.output).toBe(JSON.stringify(ada))
+    expect(eventsOf(events, 'task_completed')[0]).toMatchObject({
+      output: JSON.stringify(ada),
+      structuredOutput: ada,
+    })
+  })
+
+  it('[L22] was asked for in the prompt, last, with the schema of its author', async () => {
+    const model = scriptedModel(['{"name":"Ada","age":36}'])
+    await run(model)
+    const content = lastOf(model.requests[0])
+    expect(content?.endsWith(`\n\n## Output Format\n${outputInstructions(Person)}`)).toBe(true)
+  })
+
+  it('may follow tool calls, which are no answers', async () => {
+    const model = scriptedModel([{ ...looking, text: 'not an answer' }, '{"name":"Ada","age":36}'])
+    const { result, find } = await run(model, { tools: [look] })
+    expect(result.outputOf(find)).toEqual(ada)
+    expect(model.requests).toHaveLength(2)
+  })
+
+  it('is what a library that speaks Standard Schema makes of it', async () => {
+    const shouting = toStandardSchema(Person)
+    const schema = {
+      '~standard': {
+        ...shouting['~standard'],
+        validate: async (value: unknown) => {
+          const read = await shouting['~standard'].validate(value)
+          return read.issues === undefined
+            ? { value: { ...read.value, name: read.value.name.toUpperCase() } }
+            : read
+        },
+      },
+    }
+    const find = task({ description: 'Find', output: schema })
+    const model = scriptedModel(['{"name":"Ada","age":36}'])
+    const { ended } = watchRun(ensemble({ name: 'team', model, tasks: [find] }), { clock })
+    const result = await ended
+    expect(result.outputOf(find)).toEqual({ ...ada, name: 'ADA' })
+    expect(result.output).toBe(JSON.stringify({ ...ada, name: 'ADA' }))
+  })
+})
+
+describe('[L18] an answer that does not fit', () => {
+  it('goes back with every problem; the model sees its own answer and corrects it', async () => {
+    const wrong = '{"age":"old","tags":3}'
+    const model = scriptedModel([wrong, 'I mean Ada', '{"name":"Ada","age":36}'])
+    const { events, result, find } = await run(model)
+    expect(result.outputOf(find)).toEqual(ada)
+    expect(model.requests[1]?.messages.at(-2)).toMatchObject({ role: 'assistant', content: wrong })
+    const first = lastOf(model.requests[1])
+    for (const path of ['/name', '/age', '/tags']) expect(first).toContain(path)
+    expect(first).toContain('This is correction 1 of 3.')
+    expect(lastOf(model.requests[2])).toBe(
+      correctionRequest('Answer has no JSON in it, got "I mean Ada"', {
+        attempt: 2,
+        maxAttempts: 3,
+      }),
+    )
+    expect(eventsOf(events, 'llm_iteration_completed').map((one) => one.iterationIndex)).toEqual([
+      0, 1, 2,
+    ])
+  })
+
+  it.each([
+    [0, 1],
+    [2, 3],
+  ])('with outputRetries %i fails the task after %i answers', async (outputRetries, count) => {
+    const model = scriptedModel(() => 'never JSON')
+    const { events, result } = await run(model, { outputRetries })
+    expect(model.requests).toHaveLength(count)
+    expect(result.error).toMatchObject({
+      code: 'OUTPUT_INVALID',
+      message: expect.stringContaining(`after ${outputRetries} corrections`),
+      details: { problem: 'Answer has no JSON in it, got "never JSON"', answer: 'never JSON' },
+    })
+    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'OUTPUT_INVALID' }])
+    expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
+  })
+
+  it('[T5] for good lets the task be tried again, in a new conversation', async () => {
+    const model = scriptedModel(['bad', 'worse', '{"name":"Ada","age":36}'])
+    const { result } = await run(model, { outputRetries: 1, retries: 1 })
+    expect(result.tasks[0]).toMatchObject({ attempt: 2, structured: ada })
+    expect(model.requests.map(({ messages }) => messages.length)).toEqual([2, 4, 2])
+  })
+
+  it('[L4] at the iteration limit is corrected without tools', async () => {
+    const model = scriptedModel([looking, 'bad', 'worse', '{"name":"Ada","age":36}'])
+    const { events, result } = await run(model, { tools: [look], maxIterations: 1 })
+    expect(result.tasks[0]).toMatchObject({ structured: ada })
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([
+      'auto',
+      'none',
+      'none',
+      'none',
+    ])
+    const said = model.requests[3]?.messages.flatMap(({ role, content }) =>
+      role === 'user' ? [content] : [],
+    )
+    expect(said?.slice(1)).toEqual([
+      FINAL_ANSWER_REQUEST,
+      expect.stringContaining('This is correction 1 of 3.'),
+      expect.stringContaining('This is correction 2 of 3.'),
+    ])
+    expect(eventsOf(events, 'task_completed')[0]).toMatchObject({ iterationLimitReached: true })
+  })
+
+  it('may call tools again before the corrected answer', async () => {
+    const model = scriptedModel(['bad', looking, '{"name":"Ada","age":36}'])
+    const { result } = await run(model, { tools: [look] })
+    expect(result.metrics.totalToolCalls).toBe(1)
+    expect(result.tasks[0]).toMatchObject({ structured: ada })
+  })
+})
+
+describe('[L18] the form of the answer', () => {
+  it('is sent, on every call, to a model that keeps to it itself', async () => {
+    const model = scriptedModel([looking, '{"name":"Ada","age":36}'])
+    await run({ ...model, structuredOutput: true }, { tools: [look] })
+    expect(model.requests.map(({ output }) => output)).toEqual([
+      { name: 'a_person', schema: Person },
+      { name: 'a_person', schema: Person },
+    ])
+  })
+
+  it('is not sent to other models, nor for tasks without a schema', async () => {
+    const other = scriptedModel(['{"name":"Ada","age":36}'])
+    await run(other)
+    expect(other.requests[0]).not.toHaveProperty('output')
+    const native = scriptedModel(['text'])
+    const plain = task({ description: 'Say' })
+    const model = { ...native, structuredOutput: true }
+    await watchRun(ensemble({ name: 'team', model, tasks: [plain] }), { clock }).ended
+    expect(native.requests[0]).not.toHaveProperty('output')
+  })
+})
+
+it('[L18] a schema that makes something that is not JSON is a wrong configuration, never retried', async () => {
+  const shouting = toStandardSchema(Person)
+  const schema = {
+    '~standard': { ...shouting['~standard'], validate: () => ({ value: new Date(0) }) },
+  }
+  const find = task({ name: 'find', description: 'Find', output: schema, retries: 3 })
+  const model = scriptedModel(() => '{"name":"Ada","age":36}')
+  const { ended } = watchRun(ensemble({ name: 'team', model, tasks: [find] }), { clock })
+  await clock.advance(60_000)
+  expect((await ended).error).toMatchObject({ code: 'CONFIG_INVALID' })
+  expect(model.requests).toHaveLength(1)
+})

@@ -1,0 +1,84 @@
+/** The surroundings of one attempt at a task, without a run around it. */
+import { ensemble, task, type RunStep, type TaskDefinition } from '../src/index.ts'
+import { NO_NOTES } from '../src/memory/notes.ts'
+import { createRunParts } from '../src/run/run-parts.ts'
+import { Stopwatch } from '../src/run/stopwatch.ts'
+import { TaskScope } from '../src/run/task-scope.ts'
+
+import type { AgentLoopInput } from '../src/agent/loop.ts'
+import type { EnsembleDefinition, RunOptions } from '../src/index.ts'
+import type { RunEvent } from '@tutti/protocol'
+
+/** What a scope is made with. */
+export interface TestScopeOptions {
+  readonly task: TaskDefinition
+  readonly ensemble?: Partial<EnsembleDefinition>
+  readonly run?: RunOptions
+  readonly signal?: AbortSignal
+}
+
+/** A scope, and what is told and kept through it. */
+export interface TestScope {
+  readonly scope: TaskScope
+  readonly events: RunEvent[]
+  readonly steps: RunStep[]
+  /** The first prompt of the task, with nothing but its texts. */
+  readonly prompt: AgentLoopInput['prompt']
+}
+
+/** Makes the scope of the second attempt at a task. */
+export function testScope({ task: definition, signal, ...options }: TestScopeOptions): TestScope {
+  const events: RunEvent[] = []
+  const steps: RunStep[] = []
+  const work = task(definition)
+  const team = ensemble({ name: 'team', ...options.ensemble, tasks: [work] })
+  const { scope: run } = createRunParts({
+    ensemble: team,
+    inputs: {},
+    options: {
+      runId: 'run-1',
+      journal: {
+        emit(event, step) {
+          events.push(event)
+          if (step !== undefined) steps.push(step)
+        },
+        async commit(step, event) {
+          steps.push(step)
+          if (event !== undefined) events.push(event)
+        },
+      },
+      ...options.run,
+    },
+    host: {
+      nextTaskIndex: 2,
+      isTaken: () => false,
+      endEarly: () => undefined,
+      runWorker: () => Promise.reject(new Error('No worker in this test')),
+    },
+  })
+  const scope = new TaskScope({
+    run,
+    task: work,
+    identity: {
+      taskIndex: 1,
+      taskName: work.name,
+      taskDescription: work.description,
+      agentRole: work.agent.role,
+      attempt: 2,
+    },
+    signal: signal ?? run.signal,
+    stopwatch: new Stopwatch(run.clock),
+    meter: run.meter,
+    depth: 0,
+  })
+  const prompt = {
+    agent: work.agent,
+    text: { description: work.description, expectedOutput: work.expectedOutput },
+    context: [],
+    notes: NO_NOTES,
+    attempt: 2,
+    revision: undefined,
+    outputFormat: undefined,
+  }
+  return { scope, events, steps, prompt }
+}

@@ -1,0 +1,80 @@
+/**
+ * Pure: the blocks of an answer of Anthropic that thinks. While tools are in use, its thinking must come
+ * back to it unchanged, with the signatures, in front of the calls that followed it.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks
+ */
+import type { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+
+/** A block in its place: thinking as it was, text, and where each tool call stood. */
+export type ReplyBlock =
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly id: string }
+
+type Part = Readonly<Record<string, unknown>>
+
+/** Gathers the blocks of one answer. */
+export interface BlockGatherer {
+  add(message: AIMessage | AIMessageChunk): void
+  /** The blocks in their order; undefined when the model did not think. */
+  build(): readonly ReplyBlock[] | undefined
+}
+
+/** Starts with no blocks. */
+export function gatherBlocks(): BlockGatherer {
+  const blocks = new Map<unknown, ReplyBlock>()
+  let anthropic = false
+  return {
+    add({ content, response_metadata }) {
+      anthropic ||= response_metadata['model_provider'] === 'anthropic'
+      const parts: readonly Part[] =
+        typeof content === 'string' ? [{ type: 'text', text: content }] : content
+      for (const part of parts) {
+        // NOTE: pieces of a stream say which block they go on with; what came whole is a block itself.
+        const place = part['index'] ?? Symbol('whole')
+        const block = join(blocks.get(place), part)
+        if (block !== undefined) blocks.set(place, block)
+      }
+    },
+    build() {
+      const all = [...blocks.values()].filter((block) => block.type !== 'text' || block.text !== '')
+      return anthropic && all.some(isThinking) ? all : undefined
+    },
+  }
+}
+
+/** Whether a block is thinking, open or redacted. */
+export function isThinking({ type }: ReplyBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+function join(block: ReplyBlock | undefined, part: Part): ReplyBlock | undefined {
+  switch (part['type']) {
+    case 'thinking': {
+      const { thinking, signature } =
+        block?.type === 'thinking' ? block : { thinking: '', signature: '' }
+      return {
+        type: 'thinking',
+        thinking: thinking + textOf(part['thinking']),
+        signature: signature + textOf(part['signature']),
+      }
+    }
+    case 'redacted_thinking':
+      return { type: 'redacted_thinking', data: textOf(part['data']) }
+    case 'text':
+      return {
+        type: 'text',
+        text: (block?.type === 'text' ? block.text : '') + textOf(part['text']),
+      }
+    case 'tool_use':
+      return { type: 'tool_use', id: textOf(part['id']) }
+    default:
+      return block
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

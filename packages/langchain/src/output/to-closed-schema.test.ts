@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+
+import { findClosedProblem } from '../testing/schema-check.ts'
+import { toClosedSchema } from './to-closed-schema.ts'
+
+const TEXT = { type: 'string' }
+
+function object(properties: object, more: object = {}): object {
+  return { type: 'object', properties, ...more }
+}
+
+describe('a closed form', () => {
+  test('[O1] closes objects at every depth and leaves the schema it is made from alone', () => {
+    const schema = object(
+      {
+        one: object({ a: TEXT }, { required: ['a'] }),
+        many: { type: 'array', items: object({ b: TEXT }) },
+        either: { anyOf: [object({ c: TEXT }), { type: 'null' }] },
+      },
+      { required: ['one'], title: 'All' },
+    )
+    const before = structuredClone(schema)
+    const closed = (properties: object, more: object = {}): object => ({
+      ...object(properties, more),
+      additionalProperties: false,
+    })
+    expect(toClosedSchema(schema)).toEqual(
+      closed(
+        {
+          one: closed({ a: TEXT }, { required: ['a'] }),
+          many: { type: 'array', items: closed({ b: TEXT }) },
+          either: { anyOf: [closed({ c: TEXT }), { type: 'null' }] },
+        },
+        { required: ['one'], title: 'All' },
+      ),
+    )
+    expect(schema).toEqual(before)
+  })
+
+  test('[O1] says in the description what Anthropic does not enforce', () => {
+    const schema = object({
+      age: { type: 'integer', minimum: 0, maximum: 150, description: 'In years' },
+      name: { type: 'string', minLength: 1 },
+      tags: { type: 'array', items: TEXT, minItems: 2 },
+      color: { type: 'string', format: 'color' },
+    })
+    expect(toClosedSchema(schema)).toMatchObject({
+      properties: {
+        age: { type: 'integer', description: 'In years\nMust fit {"minimum":0,"maximum":150}' },
+        name: { type: 'string', description: 'Must fit {"minLength":1}' },
+        tags: { type: 'array', description: 'Must fit {"minItems":2}' },
+        color: { type: 'string', description: 'Must fit {"format":"color"}' },
+      },
+    })
+  })
+
+  test('[O1] keeps what Anthropic enforces', () => {
+    const properties = {
+      kind: { type: 'string', const: 'x' },
+      size: { enum: ['s', 'm', null] },
+      day: { type: 'string', format: 'date', description: 'A day' },
+      some: { type: 'array', items: TEXT, minItems: 1 },
+      both: { allOf: [TEXT] },
+    }
+    expect(toClosedSchema(object(properties))).toMatchObject({ properties })
+  })
+
+  test('[O1] drops what says nothing of the answer, and takes oneOf as anyOf', () => {
+    const schema = object({ a: { oneOf: [TEXT, { type: 'null' }] } }, { $id: 'A', $schema: 'x' })
+    expect(toClosedSchema(schema)).toEqual({
+      ...object({ a: { anyOf: [TEXT, { type: 'null' }] } }),
+      additionalProperties: false,
+    })
+  })
+
+  test('[O1] is taken by the service', () => {
+    const schema = object({
+      n: { type: 'number', exclusiveMinimum: 0, multipleOf: 2 },
+      list: { type: 'array', items: object({ t: { ...TEXT, maxLength: 3 } }), maxItems: 4 },
+      one: { oneOf: [object({}), TEXT] },
+    })
+    expect(findClosedProblem(schema)).toBeDefined()
+    expect(findClosedProblem(toClosedSchema(schema))).toBeUndefined()
+  })
+})
+
+const OPEN: readonly (readonly [string, object])[] = [
+  ['no object at the root', { type: 'array', items: TEXT }],
+  ['a choice at the root', { anyOf: [object({})] }],
+  ['a map', object({ a: { type: 'object', additionalProperties: TEXT } })],
+  ['an object that may have more', object({}, { additionalProperties: true })],
+  ['an object of anything', object({ a: { type: 'object' } })],
+  ['a map by pattern', object({ a: object({}, { patternProperties: { x: TEXT } }) })],
+  ['anything', object({ a: {} })],
+  ['true as a schema', object({ a: true })],
+  ['an array of anything', object({ a: { type: 'array' } })],
+  ['a tuple', object({ a: { type: 'array', items: false, prefixItems: [TEXT] } })],
+  ['a reference', object({ a: { $ref: '#' } })],
+  ['a map in a choice', object({ a: { anyOf: [TEXT, { type: 'object' }] } })],
+  ['a map in an array', object({ a: { type: 'array', items: { type: 'object' } } })],
+  ['a map in a part', object({ a: { allOf: [{ type: 'object' }] } })],
+  ['values of many parts', object({ a: { enum: [{ x: 1 }] } })],
+]
+
+test.each(OPEN)('[O3] %s has no closed form', (_what, schema) => {
+  expect(toClosedSchema(schema)).toBeUndefined()
+})
+
+test('[O3] a schema with more left open than Anthropic takes has no closed form', () => {
+  const many = (count: number, value: object, required: boolean): object => {
+    const names = Array.from({ length: count }, (_, index) => `p${index}`)
+    const properties = Object.fromEntries(names.map((name) => [name, value]))
+    return object(properties, { required: required ? names : [] })
+  }
+  const choice = { anyOf: [TEXT, { type: 'null' }] }
+  expect(toClosedSchema(many(24, TEXT, false))).toBeDefined()
+  expect(toClosedSchema(many(25, TEXT, false))).toBeUndefined()
+  expect(toClosedSchema(many(25, TEXT, true))).toBeDefined()
+  expect(toClosedSchema(many(16, choice, true))).toBeDefined()
+  expect(toClosedSchema(many(17, choice, true))).toBeUndefined()
+  expect(toClosedSchema(many(17, { type: ['string', 'null'] }, true))).toBeUndefined()
+})

@@ -1,0 +1,159 @@
+/**
+ * Pure: a schema as Anthropic's structured output takes it. There every object is closed, and bounds of
+ * numbers and texts are refused: they become words of the description, and whoever reads the answer
+ * checks them. What cannot be closed without changing what it takes, such as a map, has no such form.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ */
+
+/** Keywords that are sent as they are. */
+const KEPT: ReadonlySet<string> = new Set(['type', 'const', 'default', 'required', 'title'])
+
+/** Keywords that say nothing of the answer. */
+const DROPPED: ReadonlySet<string> = new Set(['$id', '$schema', '$comment', 'examples'])
+
+/** Keywords that make objects open or refer elsewhere; recursion is refused, so no reference is sent. */
+const OPEN: ReadonlySet<string> = new Set([
+  '$defs',
+  '$dynamicRef',
+  '$ref',
+  'definitions',
+  'patternProperties',
+  'prefixItems',
+  'unevaluatedProperties',
+])
+
+const FORMATS: ReadonlySet<unknown> = new Set([
+  'date',
+  'date-time',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'time',
+  'uri',
+  'uuid',
+])
+
+/** Most properties of one schema that may be left out, and most places with a choice of types. */
+const MAX_OPTIONAL = 24
+const MAX_UNIONS = 16
+
+type Fields = Record<string, unknown>
+
+interface Count {
+  optional: number
+  unions: number
+}
+
+/** The closed form of `schema`, which is plain JSON; undefined when it has none. */
+export function toClosedSchema(schema: object): object | undefined {
+  const count: Count = { optional: 0, unions: 0 }
+  const closed = close(schema, count)
+  if (closed?.['type'] !== 'object') return undefined
+  return count.optional > MAX_OPTIONAL || count.unions > MAX_UNIONS ? undefined : closed
+}
+
+function close(value: unknown, count: Count): Fields | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const schema: Fields = { ...value }
+  if (!isSaid(schema) || isOpen(schema)) return undefined
+  const closed: Fields = {}
+  const asWords: Fields = {}
+  for (const [key, given] of Object.entries(schema)) {
+    if (DROPPED.has(key) || key === 'description' || key === 'additionalProperties') continue
+    const kept = keep(key, given, count)
+    if (kept === undefined) return undefined
+    if (kept === WORDS) asWords[key] = given
+    else Object.assign(closed, kept)
+  }
+  const description = describe(schema['description'], asWords)
+  if (description !== undefined) closed['description'] = description
+  if (closed['properties'] !== undefined) closed['additionalProperties'] = false
+  countIn(closed, count)
+  return closed
+}
+
+/** Stands for a keyword that is only told in words. */
+const WORDS = { asWords: true }
+
+/** What becomes of one keyword: its new field, {@link WORDS}, or undefined when there is no form. */
+function keep(key: string, given: unknown, count: Count): Fields | undefined {
+  if (KEPT.has(key)) return { [key]: given }
+  switch (key) {
+    case 'properties':
+      return closeMembers(key, given, count)
+    case 'items': {
+      const items = close(given, count)
+      return items && { items }
+    }
+    case 'anyOf':
+    case 'oneOf': {
+      const choices = closeAll(given, count)
+      return choices && { anyOf: choices }
+    }
+    case 'allOf': {
+      const parts = closeAll(given, count)
+      return parts && { allOf: parts }
+    }
+    case 'enum':
+      return Array.isArray(given) && given.every(isPlain) ? { enum: given } : undefined
+    case 'format':
+      return FORMATS.has(given) ? { format: given } : WORDS
+    case 'minItems':
+      return given === 0 || given === 1 ? { minItems: given } : WORDS
+    default:
+      return WORDS
+  }
+}
+
+function closeMembers(key: string, given: unknown, count: Count): Fields | undefined {
+  const members: Fields = {}
+  if (typeof given !== 'object' || given === null) return undefined
+  for (const [name, member] of Object.entries(given)) {
+    const closed = close(member, count)
+    if (closed === undefined) return undefined
+    members[name] = closed
+  }
+  return { [key]: members }
+}
+
+function closeAll(given: unknown, count: Count): readonly Fields[] | undefined {
+  if (!Array.isArray(given)) return undefined
+  const closed = given.map((each) => close(each, count)).filter((each) => each !== undefined)
+  return closed.length === given.length ? closed : undefined
+}
+
+/** Whether a schema says at all what it takes. */
+function isSaid(schema: Fields): boolean {
+  return ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
+}
+
+/** Whether a schema takes what cannot be listed: further properties, items of any kind. */
+function isOpen(schema: Fields): boolean {
+  const { type, properties, items, additionalProperties = false } = schema
+  const kinds: readonly unknown[] = Array.isArray(type) ? type : [type]
+  return (
+    Object.keys(schema).some((key) => OPEN.has(key)) ||
+    additionalProperties !== false ||
+    (kinds.includes('object') && properties === undefined) ||
+    (kinds.includes('array') && items === undefined)
+  )
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function describe(description: unknown, asWords: Fields): string | undefined {
+  const said = typeof description === 'string' ? [description] : []
+  if (Object.keys(asWords).length > 0) said.push(`Must fit ${JSON.stringify(asWords)}`)
+  return said.length === 0 ? undefined : said.join('\n')
+}
+
+function countIn({ properties, required = [], anyOf, type }: Fields, count: Count): void {
+  if (anyOf !== undefined || Array.isArray(type)) count.unions += 1
+  if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return
+  count.optional += Object.keys(properties).filter((name) => !required.includes(name)).length
+}

@@ -1,0 +1,38 @@
+import { expectTypeOf, it } from 'vitest'
+import {
+  applyRunEvent,
+  runStateAfter,
+  type FailureCode,
+  type GateState,
+  type LoggedRunEvent,
+  type RunEvent,
+  type RunState,
+  type RunStatus,
+  type TaskState,
+  type TaskStatus,
+} from '../index.ts'
+
+it('applyRunEvent takes events with and without their place in the log', () => {
+  expectTypeOf(applyRunEvent).parameters.toEqualTypeOf<[RunState, RunEvent]>()
+  expectTypeOf<LoggedRunEvent[]>().toExtend<Parameters<typeof runStateAfter>[0]>()
+})
+
+it('the words of the state are those of the wire', () => {
+  expectTypeOf<RunState['status']>().toEqualTypeOf<RunStatus>()
+  expectTypeOf<TaskState['status']>().toEqualTypeOf<TaskStatus>()
+  expectTypeOf<GateState['timing']>().toEqualTypeOf<
+    'BEFORE_EXECUTION' | 'DURING_EXECUTION' | 'AFTER_EXECUTION'
+  >()
+  expectTypeOf<FailureCode>().toExtend<NonNullable<TaskState['error']>['code']>()
+})
+
+it('a state cannot be written to', () => {
+  const state = runStateAfter([])
+  // @ts-expect-error readonly
+  state.status = 'RUNNING'
+  // @ts-expect-error readonly
+  state.tasks.length = 0
+  // @ts-expect-error readonly
+  state.inputs['topic'] = 'x'
+  expectTypeOf(state.tasks).toEqualTypeOf<readonly TaskState[]>()
+})

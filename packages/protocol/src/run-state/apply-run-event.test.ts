@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf, startOfRun } from '../../test/run-events.ts'
+import { RUN_EVENT_TYPES, type RunEvent } from '../schemas/run-event.ts'
+import { applyRunEvent, runStateAfter } from './apply-run-event.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
+
+const everyEvent = RUN_EVENT_TYPES.map((type) => eventOf(type))
+const working = [...startOfRun(), eventOf('llm_iteration_started', { iterationIndex: 1 })]
+
+describe('applyRunEvent', () => {
+  it('[S1] changes no state that was given out', () => {
+    const states: RunState[] = [emptyRunState()]
+    for (const event of [...working, ...everyEvent]) {
+      const state = deepFrozen(states.at(-1) ?? emptyRunState())
+      states.push(applyRunEvent(state, event))
+    }
+    expect(states).toHaveLength(1 + working.length + everyEvent.length)
+  })
+
+  it('[S1] gives the same state for the same events, one by one or all at once', () => {
+    const events = [...working, ...everyEvent]
+    let state = emptyRunState()
+    for (const event of events) state = applyRunEvent(state, event)
+    expect(state).toEqual(runStateAfter(events))
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+  })
+
+  it('[S2] shares with the state before what a token does not change', () => {
+    const before = runStateAfter(working)
+    const state = applyRunEvent(before, eventOf('token'))
+    const { tasks, ...rest } = before
+    const { tasks: changed, ...others } = state
+    for (const [key, value] of Object.entries(rest)) expect(Reflect.get(others, key)).toBe(value)
+    expect(changed[1]).toBe(tasks[1])
+    expect(changed[0]?.turns[0]?.messages).toBe(tasks[0]?.turns[0]?.messages)
+  })
+
+  it('[S2] shares the totals when nothing more was used', () => {
+    const before = runStateAfter([...working, eventOf('llm_iteration_completed')])
+    expect(before.totals).toEqual({ totalTokens: 853, totalToolCalls: 0, costUsd: 0.0031 })
+    expect(applyRunEvent(before, eventOf('directive_active')).totals).toBe(before.totals)
+  })
+
+  it('has totals that follow each of their parts', () => {
+    const totalsAfter = (...events: readonly RunEvent[]) =>
+      runStateAfter([...startOfRun(), ...events]).totals
+    const turn = { iterationIndex: 0, costUsd: undefined }
+    const free = eventOf('llm_iteration_completed', turn)
+    const next = eventOf('llm_iteration_completed', { ...turn, iterationIndex: 1 })
+    expect(totalsAfter(free)).toEqual({ totalTokens: 853, totalToolCalls: 0 })
+    expect(totalsAfter(free, next)).toEqual({ totalTokens: 1706, totalToolCalls: 0 })
+    expect(totalsAfter(free, eventOf('tool_called', { toolCallId: 'call-1' }))).toEqual({
+      totalTokens: 853,
+      totalToolCalls: 1,
+    })
+    const flat = eventOf('llm_iteration_completed', { inputTokens: 0, outputTokens: 0, costUsd: 1 })
+    expect(totalsAfter(flat)).toEqual({ totalTokens: 0, totalToolCalls: 0, costUsd: 1 })
+  })
+
+  it('[S3] gives back the same state for an event of a type that is not known', () => {
+    const state = runStateAfter(working)
+    const newer: RunEvent = JSON.parse('{"type":"constructor","taskName":"researcher"}')
+    expect(applyRunEvent(state, newer)).toBe(state)
+  })
+
+  it('[S3] takes every event of a run that it knows nothing of', () => {
+    for (const event of everyEvent) {
+      const state = applyRunEvent(emptyRunState(), event)
+      expect(JSON.parse(JSON.stringify(state)), event.type).toEqual(state)
+    }
+  })
+
+  it('[S3] gives back the same state for an event of a task, gate or directive that is not known', () => {
+    const state = runStateAfter([eventOf('run_queued')])
+    const makes = new Set<RunEvent['type']>([
+      'run_queued',
+      'run_resumed',
+      'run_cancelling',
+      'ensemble_started',
+      'task_started',
+      'delegation_started',
+      'delegation_completed',
+      'delegation_failed',
+      'review_requested',
+      'directive_active',
+      'file_changed',
+      'ensemble_completed',
+      'run_result',
+    ])
+    for (const event of everyEvent.filter(({ type }) => !makes.has(type))) {
+      expect(applyRunEvent(state, event), event.type).toBe(state)
+    }
+  })
+
+  it('[S4] tells a turn once that another process began again', () => {
+    const turn = [
+      eventOf('llm_iteration_started', { iterationIndex: 0 }),
+      eventOf('token', { iterationIndex: 0, token: 'Searching' }),
+      eventOf('llm_iteration_completed', { iterationIndex: 0 }),
+    ]
+    const once = runStateAfter([...startOfRun(), eventOf('run_resumed'), ...turn])
+    const cut = [...startOfRun(), ...turn.slice(0, 2), eventOf('run_resumed'), ...turn]
+    expect(runStateAfter(cut)).toEqual(once)
+  })
+
+  it('[S4] tells a turn once whose first model call failed, and that it failed', () => {
+    const state = runStateAfter([
+      ...startOfRun(),
+      eventOf('llm_iteration_started'),
+      eventOf('token', { iterationIndex: 0, token: 'Half' }),
+      eventOf('llm_iteration_failed'),
+      eventOf('llm_iteration_started'),
+      eventOf('token', { iterationIndex: 0, token: 'Whole' }),
+      eventOf('llm_iteration_completed'),
+    ])
+    expect(state.tasks[0]?.turns).toMatchObject([
+      { text: 'Whole', failures: [{ retryInMs: 1000 }] },
+    ])
+    expect(state.totals.totalTokens).toBe(853)
+  })
+
+  it('[S5] reads ten thousand tokens of one turn', () => {
+    const token = eventOf('token', { token: 'word ' })
+    const state = runStateAfter([...working, ...Array.from({ length: 10_000 }, () => token)])
+    expect(state.tasks[0]?.turns[0]?.text).toBe('word '.repeat(10_000))
+  })
+})
+
+describe('runStateAfter', () => {
+  it('is empty before the first event', () => {
+    expect(runStateAfter([])).toEqual(emptyRunState())
+  })
+
+  it('reads events with their place in the log like those without', () => {
+    const events = [...working, eventOf('review_requested'), eventOf('file_changed')]
+    const logged = events.map((event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }))
+    expect(runStateAfter(logged)).toEqual(runStateAfter(events))
+  })
+})
+
+function deepFrozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const part of Object.values(value)) deepFrozen(part)
+  }
+  return value
+}

@@ -1,0 +1,94 @@
+/**
+ * Rebuilds a run from its events: what a screen, a client or a test wants to know about a run at any
+ * moment, from the same list of events that everybody sees.
+ *
+ *     state + event ─→ run-level · tasks (turns, tool calls) · gates · directives · delegations ─→ status, totals ─→ state
+ *
+ * S1 Pure: the same events give the same state; a state that was given out never changes.
+ * S2 What an event does not change is shared with the state before; an event that changes nothing gives
+ *    back the very same state.
+ * S3 Tolerant: an event of a type, task, gate or attempt that is not known changes nothing, and none throws.
+ * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the one before:
+ *    no token, tool call or cost is there twice.
+ * S5 A token costs the same however long the text is.
+ */
+import type { RunEvent } from '../schemas/run-event.ts'
+import { applyToDelegations } from './delegations.ts'
+import { directivesAfter } from './directives.ts'
+import { gatesAfter } from './gates.ts'
+import { applyToRun } from './run-level.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
+import { statusOf } from './run-status.ts'
+import { applyToTasks } from './tasks.ts'
+import { totalsOf } from './usage.ts'
+
+/** The run after all of these events, which are one run's and in order. */
+export function runStateAfter(events: Iterable<RunEvent>): RunState {
+  let state = emptyRunState()
+  for (const event of events) state = applyRunEvent(state, event)
+  return state
+}
+
+/** The run after one more event; with or without the event's place in the log. */
+export function applyRunEvent(state: RunState, event: RunEvent): RunState {
+  const changed = stateAfter(state, event)
+  const isQuiet = event.type === 'token' || event.type === 'tool_progress'
+  return changed === state || isQuiet ? changed : withDerived(changed)
+}
+
+function stateAfter(state: RunState, event: RunEvent): RunState {
+  switch (event.type) {
+    case 'run_queued':
+    case 'run_resumed':
+    case 'run_cancelling':
+    case 'ensemble_started':
+    case 'file_changed':
+    case 'model_switched':
+    case 'ensemble_completed':
+    case 'run_result':
+      return applyToRun(state, event)
+    case 'task_started':
+    case 'task_input':
+    case 'task_completed':
+    case 'task_failed':
+    case 'task_skipped':
+    case 'metrics_snapshot':
+    case 'llm_iteration_started':
+    case 'token':
+    case 'llm_iteration_completed':
+    case 'llm_iteration_failed':
+    case 'tool_progress':
+    case 'tool_called':
+      return applyToTasks(state, event)
+    case 'delegation_started':
+    case 'delegation_completed':
+    case 'delegation_failed':
+      return applyToDelegations(state, event)
+    case 'review_requested':
+    case 'review_decided':
+    case 'review_timed_out':
+    case 'review_withdrawn': {
+      const gates = gatesAfter(state.gates, event)
+      return gates === state.gates ? state : { ...state, gates }
+    }
+    case 'directive_active':
+    case 'directive_delivered': {
+      const directives = directivesAfter(state.directives, event)
+      return directives === state.directives ? state : { ...state, directives }
+    }
+    default:
+      event satisfies never
+      return state
+  }
+}
+
+function withDerived(state: RunState): RunState {
+  const status = statusOf(state)
+  const totals = totalsOf(state.tasks)
+  const { totalTokens, totalToolCalls, costUsd } = state.totals
+  const isSame =
+    totals.totalTokens === totalTokens &&
+    totals.totalToolCalls === totalToolCalls &&
+    totals.costUsd === costUsd
+  return { ...state, status, totals: isSame ? state.totals : totals }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf, startOfRun } from '../../test/run-events.ts'
+import { applyToDelegations, type DelegationEvent } from './delegations.ts'
+import { runStateAfter } from './apply-run-event.ts'
+
+const after = (...events: readonly DelegationEvent[]) =>
+  events.reduce(applyToDelegations, runStateAfter(startOfRun()))
+const started = eventOf('delegation_started')
+
+describe('delegation_started', () => {
+  it('is a delegation that runs', () => {
+    const { type: _, ...fields } = started
+    expect(after(started).delegations).toEqual([{ ...fields, status: 'RUNNING' }])
+  })
+
+  it('adds its task, pending, at the place of its index', () => {
+    const early = eventOf('delegation_started', { workerTask: 'early', workerTaskIndex: 0 })
+    const { tasks } = after(started, early)
+    expect(tasks.map(({ name }) => name)).toEqual(['early', 'researcher', 'writer', 'researcher/1'])
+    expect(tasks[3]).toEqual({
+      name: 'researcher/1',
+      index: 3,
+      description: 'Write an executive brief',
+      agentRole: 'Technical Writer',
+      context: [],
+      delegatedBy: { taskName: 'researcher', delegationId: 'del-1' },
+      status: 'PENDING',
+      attempt: 0,
+      turns: [],
+      usage: { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 },
+      earlierAttempts: [],
+    })
+  })
+
+  it('told again adds nothing', () => {
+    const state = after(started, started)
+    expect(state.delegations).toHaveLength(1)
+    expect(state.tasks).toHaveLength(3)
+  })
+})
+
+describe('the end of a delegation', () => {
+  it('is its completion', () => {
+    expect(after(started, eventOf('delegation_completed')).delegations).toMatchObject([
+      { status: 'COMPLETED', durationMs: 3100, workerTask: 'researcher/1', depth: 1 },
+    ])
+  })
+
+  it('is its failure, with the reason', () => {
+    const failed = eventOf('delegation_failed', { workerTask: 'researcher/1' })
+    expect(after(started, failed).delegations).toMatchObject([
+      { status: 'FAILED', reason: 'No worker with role "Technical Writer"', depth: 1 },
+    ])
+  })
+
+  it('is kept also when it was refused before it began, and makes no task', () => {
+    const state = after(eventOf('delegation_failed'))
+    expect(state.delegations).toEqual([
+      {
+        delegationId: 'del-1',
+        taskName: 'researcher',
+        attempt: 1,
+        delegatingAgentRole: 'Manager',
+        workerRole: 'Technical Writer',
+        status: 'FAILED',
+        reason: 'No worker with role "Technical Writer"',
+      },
+    ])
+    expect(state.tasks).toHaveLength(2)
+  })
+})

@@ -1,0 +1,72 @@
+/** Pure: the delegations of a run after one of their events, and the tasks that they make. */
+import type { RunEventOf } from '../schemas/run-event.ts'
+import type { RunState } from './run-state.ts'
+import { newTask } from './task-state.ts'
+import { addTask } from './tasks.ts'
+
+/** Work that one task handed to another. */
+export interface DelegationState {
+  readonly delegationId: string
+  /** The task that delegates, and its attempt. */
+  readonly taskName: string
+  readonly attempt: number
+  readonly delegatingAgentRole: string
+  readonly workerRole: string
+  readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
+  /** What is to be done; absent, as the next three, when it was refused before it began. */
+  readonly taskDescription?: string
+  /** Name of the task that it made. */
+  readonly workerTask?: string
+  readonly workerTaskIndex?: number
+  /** 1 for a delegation by a task of the plan. */
+  readonly depth?: number
+  /** Present with COMPLETED. */
+  readonly durationMs?: number
+  /** Present with FAILED. */
+  readonly reason?: string
+}
+
+/** An event of a delegation. */
+export type DelegationEvent = RunEventOf<
+  'delegation_started' | 'delegation_completed' | 'delegation_failed'
+>
+
+/** The run after an event of a delegation. */
+export function applyToDelegations(state: RunState, event: DelegationEvent): RunState {
+  const delegations = delegationsAfter(state.delegations, event)
+  const next = { ...state, delegations }
+  if (event.type !== 'delegation_started') return next
+  const { workerTask: name, workerTaskIndex: index, delegationId, taskName } = event
+  if (state.tasks.some((task) => task.name === name)) return next
+  const { taskDescription: description, workerRole: agentRole } = event
+  const delegatedBy = { taskName, delegationId }
+  return addTask(next, newTask({ name, index, description, agentRole, context: [], delegatedBy }))
+}
+
+function delegationsAfter(
+  delegations: readonly DelegationState[],
+  event: DelegationEvent,
+): readonly DelegationState[] {
+  const at = delegations.findIndex(({ delegationId }) => delegationId === event.delegationId)
+  const known = delegations[at]
+  const delegation = { ...(known ?? named(event)), ...changesOf(event) }
+  return known === undefined ? [...delegations, delegation] : delegations.with(at, delegation)
+}
+
+function changesOf(event: DelegationEvent): Partial<DelegationState> {
+  switch (event.type) {
+    case 'delegation_started': {
+      const { taskDescription, workerTask, workerTaskIndex, depth } = event
+      return { status: 'RUNNING', taskDescription, workerTask, workerTaskIndex, depth }
+    }
+    case 'delegation_completed':
+      return { status: 'COMPLETED', durationMs: event.durationMs }
+    case 'delegation_failed':
+      return { status: 'FAILED', reason: event.reason }
+  }
+}
+
+function named(event: DelegationEvent): DelegationState {
+  const { delegationId, taskName, attempt, delegatingAgentRole, workerRole } = event
+  return { delegationId, taskName, attempt, delegatingAgentRole, workerRole, status: 'RUNNING' }
+}

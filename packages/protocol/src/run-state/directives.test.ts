@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf } from '../../test/run-events.ts'
+import { directivesAfter, type DirectiveEvent, type DirectiveState } from './directives.ts'
+
+const after = (...events: readonly DirectiveEvent[]) =>
+  events.reduce<readonly DirectiveState[]>(directivesAfter, [])
+const active = eventOf('directive_active')
+const delivery = (iterationIndex: number, attempt = 1, taskName = 'researcher') =>
+  eventOf('directive_delivered', { iterationIndex, attempt, taskName })
+
+describe('directive_active', () => {
+  it('adds a directive with all that it says', () => {
+    const action = eventOf('directive_active', {
+      directiveId: 'dir-2',
+      content: undefined,
+      action: 'SET_MODEL_TIER',
+      value: 'FALLBACK',
+    })
+    const { type: _, ...fields } = active
+    const { type: __, ...others } = action
+    expect(after(active, action)).toEqual([
+      { ...fields, delivered: [] },
+      { ...others, delivered: [] },
+    ])
+  })
+
+  it('of a directive that is there keeps its place and its deliveries', () => {
+    const other = eventOf('directive_active', { directiveId: 'dir-2' })
+    const again = eventOf('directive_active', { content: 'Newer' })
+    const [first, second, ...more] = after(active, other, delivery(0), again)
+    expect(first).toMatchObject({ content: 'Newer', delivered: [{ iterationIndex: 0 }] })
+    expect(second).toMatchObject({ directiveId: 'dir-2', delivered: [] })
+    expect(more).toEqual([])
+  })
+})
+
+describe('directive_delivered', () => {
+  it('says which turns showed the directive', () => {
+    const [directive] = after(active, delivery(0), delivery(0, 2), delivery(0, 1, 'writer'))
+    expect(directive?.delivered).toEqual([
+      {
+        taskName: 'researcher',
+        attempt: 1,
+        iterationIndex: 0,
+        deliveredAt: '2025-03-15T10:30:03Z',
+      },
+      {
+        taskName: 'researcher',
+        attempt: 2,
+        iterationIndex: 0,
+        deliveredAt: '2025-03-15T10:30:03Z',
+      },
+      { taskName: 'writer', attempt: 1, iterationIndex: 0, deliveredAt: '2025-03-15T10:30:03Z' },
+    ])
+  })
+
+  it('of a turn that begins anew is there once', () => {
+    const [directive] = after(active, delivery(0), delivery(1), delivery(0))
+    expect(directive?.delivered.map(({ iterationIndex }) => iterationIndex)).toEqual([1, 0])
+  })
+
+  it('of a directive that is not known changes nothing', () => {
+    const directives = after(active)
+    const event = eventOf('directive_delivered', { directiveId: 'other' })
+    expect(directivesAfter(directives, event)).toBe(directives)
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf } from '../../test/run-events.ts'
+import { gatesAfter, type GateEvent, type GateState } from './gates.ts'
+
+const after = (...events: readonly GateEvent[]) =>
+  events.reduce<readonly GateState[]>(gatesAfter, [])
+const opened = eventOf('review_requested')
+
+describe('review_requested', () => {
+  it('opens a gate with all that it says', () => {
+    const during = eventOf('review_requested', {
+      timing: 'DURING_EXECUTION',
+      requiredRole: 'legal',
+      toolName: 'send_mail',
+      toolCallId: 'call-2',
+      toolInput: { to: 'board' },
+    })
+    const { type: _, ...fields } = during
+    expect(after(during)).toEqual([{ ...fields, status: 'OPEN' }])
+  })
+
+  it('of the same gate is that gate in its place, with the time that is left', () => {
+    const other = eventOf('review_requested', { reviewId: 'rev-2' })
+    const again = eventOf('review_requested', { timeoutMs: 5 })
+    expect(
+      after(opened, other, again).map(({ reviewId, timeoutMs }) => [reviewId, timeoutMs]),
+    ).toEqual([
+      ['rev-abc123', 5],
+      ['rev-2', 300_000],
+    ])
+  })
+})
+
+describe('the end of a gate', () => {
+  it('is a decision, with who decided and what', () => {
+    expect(after(opened, eventOf('review_decided'))).toMatchObject([
+      {
+        status: 'DECIDED',
+        decision: 'REJECT',
+        decidedBy: 'key:ops',
+        decidedAt: '2025-03-15T10:30:11Z',
+        feedback: 'Name the articles',
+        taskName: 'researcher',
+      },
+    ])
+  })
+
+  it('has no fields that nobody said', () => {
+    const event = eventOf('review_decided', {
+      decision: 'EDIT',
+      decidedBy: undefined,
+      feedback: undefined,
+      revisedOutput: 'Better',
+    })
+    const [gate] = after(opened, event)
+    expect(gate).toMatchObject({ decision: 'EDIT', revisedOutput: 'Better' })
+    expect(gate).not.toHaveProperty('decidedBy')
+    expect(gate).not.toHaveProperty('feedback')
+  })
+
+  it('is its time, with what happens then', () => {
+    expect(after(opened, eventOf('review_timed_out'))).toMatchObject([
+      { status: 'TIMED_OUT', action: 'EXIT_EARLY' },
+    ])
+  })
+
+  it('is the end of its task or run, with the reason', () => {
+    expect(after(opened, eventOf('review_withdrawn'))).toMatchObject([
+      { status: 'WITHDRAWN', reason: 'Run was cancelled', withdrawnAt: '2025-03-15T10:30:12Z' },
+    ])
+  })
+
+  it('comes once: what follows a decision or a withdrawal changes nothing', () => {
+    const ends = [eventOf('review_timed_out'), eventOf('review_withdrawn')]
+    const decided = after(opened, eventOf('review_decided'))
+    for (const end of [...ends, eventOf('review_decided', { decision: 'CONTINUE' })]) {
+      expect(gatesAfter(decided, end)).toBe(decided)
+    }
+    const withdrawn = after(opened, eventOf('review_withdrawn'))
+    expect(gatesAfter(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
+  })
+
+  it('is the decision also when the panel was closed before it was told', () => {
+    const [gate] = after(opened, eventOf('review_timed_out'), eventOf('review_decided'))
+    expect(gate?.status).toBe('DECIDED')
+    expect(gate).not.toHaveProperty('action')
+  })
+
+  it('of a gate that is not known changes nothing', () => {
+    const gates = after(opened)
+    expect(gatesAfter(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
+  })
+})

@@ -1,0 +1,102 @@
+/** Pure: a run after an event of the run as a whole. */
+import type { RunEventOf } from '../schemas/run-event.ts'
+import type { RunState } from './run-state.ts'
+import { newTask, type TaskState } from './task-state.ts'
+import { mapShared } from './tool-calls.ts'
+import { forgetRunningTurns } from './turns.ts'
+
+/** An event of the run as a whole. */
+export type RunLevelEvent = RunEventOf<
+  | 'run_queued'
+  | 'run_resumed'
+  | 'run_cancelling'
+  | 'ensemble_started'
+  | 'file_changed'
+  | 'model_switched'
+  | 'ensemble_completed'
+  | 'run_result'
+>
+
+/** The run after an event of the run as a whole. */
+export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
+  switch (event.type) {
+    case 'run_queued': {
+      const { queuedAt, ensemble, workflow, inputs, tags } = event
+      return { ...state, queuedAt, ensemble, workflow, inputs, tags }
+    }
+    case 'run_resumed':
+      return {
+        ...state,
+        epoch: event.epoch,
+        tasks: mapShared(state.tasks, (task) => resumed(task)),
+      }
+    case 'run_cancelling':
+      return { ...state, cancelMode: event.mode }
+    case 'ensemble_started':
+      return started(state, event)
+    case 'file_changed':
+      return { ...state, changedFiles: [...state.changedFiles, changeOf(event)] }
+    case 'model_switched':
+      return switched(state, event)
+    case 'ensemble_completed': {
+      const { ensembleId: id, completedAt, durationMs, exitReason } = event
+      return { ...state, id, completedAt, durationMs, exitReason }
+    }
+    case 'run_result':
+      return ended(state, event)
+  }
+}
+
+function started(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
+  const { ensembleId: id, startedAt, ensemble, workflow } = event
+  const planned = event.tasks.map(({ name, description, agentRole, context }, place) => {
+    const plan = { name, index: place + 1, description, agentRole, context }
+    return { ...newTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
+  })
+  const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
+  return { ...state, id, startedAt, ensemble, workflow, tasks: [...planned, ...others] }
+}
+
+/** A task that runs goes on in the same attempt; what was in flight is forgotten. */
+function resumed(task: TaskState): TaskState {
+  if (task.status !== 'RUNNING') return task
+  const turns = forgetRunningTurns(task.turns)
+  return turns === task.turns ? task : { ...task, turns }
+}
+
+/** A switch of the run goes before what single tasks were switched to. */
+function switched(state: RunState, { model, taskName }: RunEventOf<'model_switched'>): RunState {
+  const tasks = mapShared(state.tasks, (task) => {
+    if (taskName === undefined) return withoutModel(task)
+    return task.name === taskName && task.model !== model ? { ...task, model } : task
+  })
+  if (taskName === undefined) return { ...state, model, tasks }
+  return tasks === state.tasks ? state : { ...state, tasks }
+}
+
+function withoutModel(task: TaskState): TaskState {
+  if (task.model === undefined) return task
+  const { model: _, ...rest } = task
+  return rest
+}
+
+function changeOf(event: RunEventOf<'file_changed'>): RunState['changedFiles'][number] {
+  const { agentRole, filePath, changeType, linesAdded, linesRemoved, timestamp } = event
+  return { agentRole, filePath, changeType, linesAdded, linesRemoved, timestamp }
+}
+
+function ended(state: RunState, event: RunEventOf<'run_result'>): RunState {
+  const { runId, status, outputs, durationMs, metrics, error: message, code } = event
+  return {
+    ...state,
+    // A run that ends before it began has no ensembleId.
+    id: state.id ?? runId,
+    status,
+    outputs,
+    durationMs,
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(message === undefined
+      ? {}
+      : { error: { message, ...(code === undefined ? {} : { code }) } }),
+  }
+}

@@ -1,0 +1,68 @@
+/** What the events of a run tell about it, as one immutable value. */
+import type { CancelMode, RunStatus, Workflow } from '../schemas/enums.ts'
+import type { FileChanged } from '../schemas/events/agent-events.ts'
+import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.ts'
+import type { RunMetrics } from '../schemas/run-metrics.ts'
+import type { DelegationState } from './delegations.ts'
+import type { DirectiveState } from './directives.ts'
+import type { GateState } from './gates.ts'
+import type { TaskState } from './task-state.ts'
+import { NO_TOTALS, type RunTotals } from './usage.ts'
+
+/** A run as its events so far tell it. A field is absent until an event says it. */
+export interface RunState {
+  /** The `ensembleId` of the run. */
+  readonly id?: string
+  readonly ensemble?: string
+  readonly status: RunStatus
+  /** Present from the moment that a cancel was asked for. */
+  readonly cancelMode?: CancelMode
+  readonly workflow?: Workflow
+  readonly inputs: Readonly<Record<string, string>>
+  readonly tags: Readonly<Record<string, string>>
+  readonly queuedAt?: string
+  readonly startedAt?: string
+  readonly completedAt?: string
+  readonly durationMs?: number
+  readonly exitReason?: EnsembleCompleted['exitReason']
+  /** Why the run failed; `code` is one of `FAILURE_CODES`, as open text. */
+  readonly error?: { readonly message: string; readonly code?: string }
+  /** What the tasks gave, as the end of the run lists it. */
+  readonly outputs?: readonly RunOutput[]
+  /** Totals as the end of the run says them; `totals` are those of the tasks so far. */
+  readonly metrics?: RunMetrics
+  /** The model that the whole run was switched to last; `model` of a task goes before it. */
+  readonly model?: string
+  /** Which holder of the run works on it; absent while it is the first. */
+  readonly epoch?: number
+  /** The tasks of the plan and those that delegations made, in the order of their `index`. */
+  readonly tasks: readonly TaskState[]
+  /** Every gate, open or closed, in the order in which they opened. */
+  readonly gates: readonly GateState[]
+  /** Every directive, in the order in which they were taken up. */
+  readonly directives: readonly DirectiveState[]
+  /** Every delegation, in the order in which they began. */
+  readonly delegations: readonly DelegationState[]
+  /** Every change of a file, in order. */
+  readonly changedFiles: readonly FileChange[]
+  /** What the tasks have used, all attempts together. */
+  readonly totals: RunTotals
+}
+
+/** One change of a file, as `file_changed` says it. */
+export type FileChange = Readonly<Omit<FileChanged, 'type'>>
+
+/** A run of which no event has been read. */
+export function emptyRunState(): RunState {
+  return {
+    status: 'ACCEPTED',
+    inputs: {},
+    tags: {},
+    tasks: [],
+    gates: [],
+    directives: [],
+    delegations: [],
+    changedFiles: [],
+    totals: NO_TOTALS,
+  }
+}

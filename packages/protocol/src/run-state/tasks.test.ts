@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
+import { emptyRunState, type RunState } from './run-state.ts'
+import { runStateAfter } from './apply-run-event.ts'
+import { applyToTasks, changeTask, type TaskEvent } from './tasks.ts'
+
+const after = (...events: readonly TaskEvent[]) =>
+  events.reduce(applyToTasks, runStateAfter(startOfRun()))
+const researcher = ({ tasks }: RunState) => tasks.find(({ name }) => name === 'researcher')
+const secondTry = eventOf('task_started', { attempt: 2, startedAt: '2025-03-15T10:31:00Z' })
+
+describe('task_started', () => {
+  it('begins an attempt, with the description as it is then', () => {
+    expect(researcher(after())).toMatchObject({
+      status: 'RUNNING',
+      attempt: 1,
+      index: 1,
+      startedAt: '2025-03-15T10:30:00Z',
+      description: 'Research AI safety focusing on EU regulation',
+      turns: [],
+    })
+  })
+
+  it('leaves the other tasks as they are', () => {
+    const before = runStateAfter([eventOf('ensemble_started')])
+    expect(applyToTasks(before, eventOf('task_started')).tasks[1]).toBe(before.tasks[1])
+  })
+
+  it('of a task that is not known adds it', () => {
+    const state = applyToTasks(emptyRunState(), eventOf('task_started', WRITER))
+    expect(state.tasks).toMatchObject([
+      { name: 'writer', index: 2, context: [], status: 'RUNNING' },
+    ])
+  })
+
+  it('of the attempt that is there goes on with it', () => {
+    const worked = after(eventOf('llm_iteration_completed'))
+    const again = eventOf('task_started', { startedAt: '2025-03-15T11:00:00Z' })
+    const task = researcher(applyToTasks(worked, again))
+    expect(task?.turns).toBe(researcher(worked)?.turns)
+    expect(task?.startedAt).toBe('2025-03-15T10:30:00Z')
+  })
+
+  it('of the next attempt puts the failed one with the earlier ones and begins with nothing', () => {
+    const failed = after(
+      eventOf('task_input'),
+      eventOf('llm_iteration_completed'),
+      eventOf('task_failed'),
+    )
+    expect(researcher(applyToTasks(failed, secondTry))).toEqual({
+      name: 'researcher',
+      index: 1,
+      description: 'Research AI safety focusing on EU regulation',
+      agentRole: 'Regulatory Researcher',
+      context: [],
+      status: 'RUNNING',
+      attempt: 2,
+      startedAt: '2025-03-15T10:31:00Z',
+      turns: [],
+      usage: { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 },
+      earlierAttempts: [
+        {
+          attempt: 1,
+          reason: 'Model "sonnet" gave no usable answer',
+          code: 'MODEL_FAILED',
+          usage: { inputTokens: 812, outputTokens: 41, toolCallCount: 1, costUsd: 0.0031 },
+        },
+      ],
+    })
+  })
+
+  it('keeps what is of the task and not of an attempt', () => {
+    const state = changeTask(after(eventOf('task_failed')), 'researcher', (task) => ({
+      ...task,
+      context: ['writer'],
+      model: 'haiku',
+      delegatedBy: { taskName: 'writer', delegationId: 'del-1' },
+    }))
+    expect(researcher(applyToTasks(state, secondTry))).toMatchObject({
+      context: ['writer'],
+      model: 'haiku',
+      delegatedBy: { taskName: 'writer', delegationId: 'del-1' },
+    })
+  })
+
+  it('keeps all earlier attempts, in order', () => {
+    const state = after(
+      eventOf('task_failed'),
+      secondTry,
+      eventOf('task_failed', { attempt: 2, code: 'REVIEW_REJECTED' }),
+      eventOf('task_started', { attempt: 3 }),
+    )
+    expect(researcher(state)?.earlierAttempts.map(({ attempt, code }) => [attempt, code])).toEqual([
+      [1, 'MODEL_FAILED'],
+      [2, 'REVIEW_REJECTED'],
+    ])
+  })
+
+  it('adds no attempt whose end was not seen to the earlier ones', () => {
+    const state = after(eventOf('task_failed'), secondTry, eventOf('task_started', { attempt: 3 }))
+    expect(researcher(state)?.attempt).toBe(3)
+    expect(researcher(state)?.earlierAttempts.map(({ attempt }) => attempt)).toEqual([1])
+  })
+})
+
+describe('an event of a past attempt', () => {
+  it('changes nothing', () => {
+    const state = after(eventOf('task_failed'), secondTry)
+    const late = [
+      eventOf('task_started'),
+      eventOf('token'),
+      eventOf('llm_iteration_completed'),
+      eventOf('task_completed'),
+      eventOf('metrics_snapshot'),
+    ]
+    for (const event of late) expect(applyToTasks(state, event)).toBe(state)
+  })
+})
+
+describe('task_input', () => {
+  it('is what the agent was given', () => {
+    const { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt } =
+      eventOf('task_input')
+    expect(researcher(after(eventOf('task_input')))).toMatchObject({
+      expectedOutput,
+      input: { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt },
+    })
+  })
+})
+
+describe('an event of a turn', () => {
+  it('adds up what the attempt used', () => {
+    const state = after(
+      eventOf('llm_iteration_completed'),
+      eventOf('tool_called', { toolCallId: 'call-1' }),
+    )
+    expect(researcher(state)?.usage).toEqual({
+      inputTokens: 812,
+      outputTokens: 41,
+      toolCallCount: 1,
+      costUsd: 0.0031,
+    })
+  })
+
+  it('of a token leaves the usage and all other tasks as they are', () => {
+    const before = after(eventOf('llm_iteration_started', { iterationIndex: 1 }))
+    const state = applyToTasks(before, eventOf('token'))
+    expect(researcher(state)?.turns[0]?.text).toBe('The EU AI Act')
+    expect(researcher(state)?.usage).toBe(researcher(before)?.usage)
+    expect(state.tasks[1]).toBe(before.tasks[1])
+  })
+
+  it('that changes no turn changes nothing', () => {
+    const state = after(eventOf('llm_iteration_completed'))
+    expect(applyToTasks(state, eventOf('token', { iterationIndex: 0 }))).toBe(state)
+  })
+
+  it('of a task that is not known changes nothing', () => {
+    const state = after()
+    expect(applyToTasks(state, eventOf('token', { taskName: 'nobody' }))).toBe(state)
+  })
+})
+
+describe('task_completed', () => {
+  it('has the output and what the attempt used', () => {
+    const state = after(eventOf('task_completed', { structuredOutput: { ok: true } }))
+    expect(researcher(state)).toMatchObject({
+      status: 'COMPLETED',
+      completedAt: '2025-03-15T10:30:08.200Z',
+      durationMs: 8200,
+      output: '## EU AI Act Analysis\n…',
+      structuredOutput: { ok: true },
+      usage: { inputTokens: 8000, outputTokens: 2150, toolCallCount: 5, costUsd: 0.0564 },
+      iterationLimitReached: false,
+    })
+    expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('structuredOutput')
+  })
+
+  it('leaves nothing running', () => {
+    const state = after(eventOf('llm_iteration_completed'), eventOf('task_completed'))
+    expect(researcher(state)?.turns[0]?.toolCalls[0]?.status).toBe('FAILED')
+  })
+})
+
+describe('task_failed', () => {
+  it('says why and whether another try follows', () => {
+    expect(researcher(after(eventOf('task_failed')))).toMatchObject({
+      status: 'FAILED',
+      completedAt: '2025-03-15T10:30:08.200Z',
+      durationMs: 8200,
+      error: {
+        reason: 'Model "sonnet" gave no usable answer',
+        code: 'MODEL_FAILED',
+        willRetry: true,
+      },
+      usage: { inputTokens: 812, outputTokens: 41, toolCallCount: 1, costUsd: 0.0031 },
+      earlierAttempts: [],
+    })
+  })
+
+  it('is CANCELLED with the code CANCELLED', () => {
+    const cancelled = eventOf('task_failed', { code: 'CANCELLED', willRetry: false })
+    expect(researcher(after(cancelled))?.status).toBe('CANCELLED')
+  })
+
+  it('leaves nothing running', () => {
+    const state = after(eventOf('llm_iteration_started'), eventOf('task_failed'))
+    expect(researcher(state)?.turns[0]?.status).toBe('FAILED')
+  })
+
+  it('before a start is the end of an attempt too', () => {
+    const state = after(eventOf('task_failed', { ...WRITER, code: 'REVIEW_REJECTED' }))
+    expect(state.tasks[1]).toMatchObject({ name: 'writer', status: 'FAILED', attempt: 1 })
+  })
+})
+
+describe('task_skipped', () => {
+  it('says why the task will not run', () => {
+    expect(after(eventOf('task_skipped')).tasks[1]).toMatchObject({
+      status: 'SKIPPED',
+      attempt: 0,
+      skipReason: 'Task "researcher" failed',
+      completedAt: '2025-03-15T10:30:11Z',
+    })
+  })
+})
+
+describe('metrics_snapshot', () => {
+  it('is kept as it is, the newest one', () => {
+    const state = after(
+      eventOf('metrics_snapshot', { iterationCount: 1 }),
+      eventOf('metrics_snapshot', { costEstimate: undefined }),
+    )
+    expect(researcher(state)?.metrics).toEqual({
+      inputTokens: 8000,
+      outputTokens: 2150,
+      llmLatencyMs: 5940,
+      toolExecutionTimeMs: 1200,
+      iterationCount: 2,
+    })
+    expect(researcher(after(eventOf('metrics_snapshot')))?.metrics?.costEstimate).toBe('0.057')
+  })
+})

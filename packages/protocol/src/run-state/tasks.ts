@@ -1,0 +1,142 @@
+/** Pure: the tasks of a run after an event of one of them. An event of a past attempt changes nothing. */
+import type { RunEventOf } from '../schemas/run-event.ts'
+import type { RunState } from './run-state.ts'
+import { inAttempt, newTask, type TaskMetrics, type TaskState } from './task-state.ts'
+import { failRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
+import { toUsage, usageOfTurns } from './usage.ts'
+
+/** An event of one task. */
+export type TaskEvent =
+  | RunEventOf<
+      | 'task_started'
+      | 'task_input'
+      | 'task_completed'
+      | 'task_failed'
+      | 'task_skipped'
+      | 'metrics_snapshot'
+    >
+  | TurnEvent
+
+/** The run after an event of one of its tasks; `task_started` adds a task that is not known. */
+export function applyToTasks(state: RunState, event: TaskEvent): RunState {
+  if (event.type === 'task_started') return started(state, event)
+  return changeTask(state, event.taskName, (task) => {
+    if (event.type === 'task_skipped') return skipped(task, event)
+    const current = inAttempt(task, event.attempt)
+    return current === undefined ? task : taskAfter(current, event)
+  })
+}
+
+/** The run with one of its tasks changed; unchanged when it has no task of this name. */
+export function changeTask(
+  state: RunState,
+  name: string,
+  change: (task: TaskState) => TaskState,
+): RunState {
+  const at = state.tasks.findIndex((task) => task.name === name)
+  const task = state.tasks[at]
+  if (task === undefined) return state
+  const changed = change(task)
+  return changed === task ? state : { ...state, tasks: state.tasks.with(at, changed) }
+}
+
+/** The run with this task too, at the place of its `index`. */
+export function addTask(state: RunState, task: TaskState): RunState {
+  return {
+    ...state,
+    tasks: [...state.tasks, task].toSorted((left, right) => left.index - right.index),
+  }
+}
+
+function started(state: RunState, event: RunEventOf<'task_started'>): RunState {
+  const { taskName: name, taskIndex: index, taskDescription: description, agentRole } = event
+  const known = state.tasks.some((task) => task.name === name)
+    ? state
+    : addTask(state, newTask({ name, index, description, agentRole, context: [] }))
+  return changeTask(known, name, (task) => {
+    const current = inAttempt(task, event.attempt)
+    if (current === undefined) return task
+    const { startedAt = event.startedAt } = current
+    return { ...current, description, agentRole, status: 'RUNNING', startedAt }
+  })
+}
+
+function skipped(task: TaskState, event: RunEventOf<'task_skipped'>): TaskState {
+  return { ...task, status: 'SKIPPED', skipReason: event.reason, completedAt: event.skippedAt }
+}
+
+function taskAfter(
+  task: TaskState,
+  event: Exclude<TaskEvent, { type: 'task_started' | 'task_skipped' }>,
+): TaskState {
+  switch (event.type) {
+    case 'task_input':
+      return given(task, event)
+    case 'task_completed':
+      return completed(task, event)
+    case 'task_failed':
+      return failed(task, event)
+    case 'metrics_snapshot':
+      return { ...task, metrics: metricsOf(event) }
+    default:
+      return worked(task, event)
+  }
+}
+
+function worked(task: TaskState, event: TurnEvent): TaskState {
+  const turns = turnsAfter(task.turns, event)
+  if (turns === task.turns) return task
+  return event.type === 'token' || event.type === 'tool_progress'
+    ? { ...task, turns }
+    : { ...task, turns, usage: usageOfTurns(turns) }
+}
+
+function given(task: TaskState, event: RunEventOf<'task_input'>): TaskState {
+  const { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt } = event
+  return {
+    ...task,
+    expectedOutput,
+    input: { agentGoal, agentBackground, toolNames, assembledContext, expectedOutput, sentAt },
+  }
+}
+
+function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskState {
+  const { completedAt, durationMs, output, iterationLimitReached } = event
+  return {
+    ...task,
+    status: 'COMPLETED',
+    completedAt,
+    durationMs,
+    turns: failRunningTurns(task.turns),
+    output,
+    ...(event.structuredOutput === undefined ? {} : { structuredOutput: event.structuredOutput }),
+    usage: toUsage(event),
+    iterationLimitReached,
+  }
+}
+
+function failed(task: TaskState, event: RunEventOf<'task_failed'>): TaskState {
+  const { failedAt, durationMs, reason, code, willRetry } = event
+  return {
+    ...task,
+    status: code === 'CANCELLED' ? 'CANCELLED' : 'FAILED',
+    completedAt: failedAt,
+    durationMs,
+    turns: failRunningTurns(task.turns),
+    error: { reason, code, willRetry },
+    usage: toUsage(event),
+  }
+}
+
+function metricsOf(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
+  const { inputTokens, outputTokens, llmLatencyMs, toolExecutionTimeMs, iterationCount } = event
+  const { costEstimate } = event
+  return {
+    inputTokens,
+    outputTokens,
+    llmLatencyMs,
+    toolExecutionTimeMs,
+    iterationCount,
+    ...(costEstimate === undefined ? {} : { costEstimate }),
+  }
+}

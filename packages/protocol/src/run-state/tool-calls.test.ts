@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf } from '../../test/run-events.ts'
+import {
+  failRunningCalls,
+  forgetRunningCalls,
+  requestedCalls,
+  toolCallsAfter,
+} from './tool-calls.ts'
+import type { ToolCallState } from './turn-state.ts'
+
+const requested = requestedCalls([
+  { id: 'a', name: 'search', arguments: '{}' },
+  { id: 'b', name: 'fetch', arguments: '{"url":"x"}' },
+])
+const ended = (calls: readonly ToolCallState[], toolCallId: string, parentToolCallId?: string) =>
+  toolCallsAfter(calls, eventOf('tool_called', { toolCallId, parentToolCallId }))
+const progressed = (calls: readonly ToolCallState[], toolCallId: string, fraction?: number) =>
+  toolCallsAfter(calls, eventOf('tool_progress', { toolCallId, message: 'Half', fraction }))
+const shape = (calls: readonly ToolCallState[]): unknown =>
+  calls.map(({ id, status, steps }) => [id, status, ...steps.map((step) => shape([step]))])
+
+describe('requestedCalls', () => {
+  it('run, in the order of the model, with the raw arguments', () => {
+    expect(requested).toEqual([
+      { id: 'a', name: 'search', arguments: '{}', status: 'RUNNING', steps: [] },
+      { id: 'b', name: 'fetch', arguments: '{"url":"x"}', status: 'RUNNING', steps: [] },
+    ])
+  })
+
+  it('leave out a call without an id', () => {
+    expect(requestedCalls([{ name: 'search', arguments: '{}' }])).toEqual([])
+    expect(requestedCalls(undefined)).toEqual([])
+  })
+})
+
+describe('tool_called', () => {
+  it('ends its call in its place and leaves the others as they are', () => {
+    const calls = ended(requested, 'b')
+    expect(calls[1]).toEqual({
+      id: 'b',
+      name: 'web_search',
+      arguments: '{"query":"EU AI Act Article 6"}',
+      status: 'SUCCEEDED',
+      result: '1. Article 6 …',
+      structured: { hits: 3 },
+      durationMs: 1200,
+      steps: [],
+    })
+    expect(calls[0]).toBe(requested[0])
+  })
+
+  it('keeps the arguments that the model gave when it has none', () => {
+    const event = eventOf('tool_called', { toolCallId: 'b', toolArguments: null })
+    expect(toolCallsAfter(requested, event)[1]?.arguments).toBe('{"url":"x"}')
+  })
+
+  it('says FAILED for a failure', () => {
+    const event = eventOf('tool_called', { toolCallId: 'a', outcome: 'FAILURE' })
+    expect(toolCallsAfter(requested, event)[0]?.status).toBe('FAILED')
+  })
+
+  it('adds a call that was not asked for', () => {
+    expect(shape(ended(requested, 'c'))).toEqual([
+      ['a', 'RUNNING'],
+      ['b', 'RUNNING'],
+      ['c', 'SUCCEEDED'],
+    ])
+  })
+
+  it('puts a step into the call that it is a part of', () => {
+    const calls = ended(ended(requested, 'a.1', 'a'), 'a.2', 'a')
+    expect(shape(calls)).toEqual([
+      ['a', 'RUNNING', [['a.1', 'SUCCEEDED']], [['a.2', 'SUCCEEDED']]],
+      ['b', 'RUNNING'],
+    ])
+    expect(calls[0]?.steps[0]?.parentToolCallId).toBe('a')
+    expect(shape(ended(calls, 'a'))).toEqual([
+      ['a', 'SUCCEEDED', [['a.1', 'SUCCEEDED']], [['a.2', 'SUCCEEDED']]],
+      ['b', 'RUNNING'],
+    ])
+  })
+
+  it('puts a step of a step into its call when that one ends', () => {
+    const deep = ended(requested, 'a.1.1', 'a.1')
+    expect(shape(deep)).toEqual([
+      ['a', 'RUNNING'],
+      ['b', 'RUNNING'],
+      ['a.1.1', 'SUCCEEDED'],
+    ])
+    expect(shape(ended(deep, 'a.1', 'a'))).toEqual([
+      ['a', 'RUNNING', [['a.1', 'SUCCEEDED', [['a.1.1', 'SUCCEEDED']]]]],
+      ['b', 'RUNNING'],
+    ])
+  })
+
+  it('puts a step into a step that ended before it', () => {
+    const calls = ended(ended(requested, 'a.1', 'a'), 'a.1.1', 'a.1')
+    expect(shape(calls)).toEqual([
+      ['a', 'RUNNING', [['a.1', 'SUCCEEDED', [['a.1.1', 'SUCCEEDED']]]]],
+      ['b', 'RUNNING'],
+    ])
+  })
+
+  it('replaces a step that is told twice', () => {
+    const calls = ended(ended(requested, 'a.1', 'a'), 'a.1', 'a')
+    expect(calls[0]?.steps).toHaveLength(1)
+  })
+})
+
+describe('tool_progress', () => {
+  it('is the newest word of a running call', () => {
+    const calls = progressed(progressed(requested, 'a', 0.5), 'a')
+    expect(calls[0]?.progress).toEqual({ message: 'Half' })
+    expect(progressed(requested, 'a', 0.5)[0]?.progress).toEqual({ message: 'Half', fraction: 0.5 })
+  })
+
+  it('changes nothing when its call has ended', () => {
+    const calls = ended(requested, 'a')
+    expect(progressed(calls, 'a', 0.5)).toBe(calls)
+  })
+
+  it('of a step shows the step, which finds its call when it ends', () => {
+    const running = progressed(requested, 'a.1', 0.5)
+    expect(shape(running)).toEqual([
+      ['a', 'RUNNING'],
+      ['b', 'RUNNING'],
+      ['a.1', 'RUNNING'],
+    ])
+    expect(shape(ended(running, 'a.1', 'a'))).toEqual([
+      ['a', 'RUNNING', [['a.1', 'SUCCEEDED']]],
+      ['b', 'RUNNING'],
+    ])
+  })
+})
+
+describe('forgetRunningCalls', () => {
+  it('leaves running calls as the model asked for them, and ended ones as they are', () => {
+    const calls = progressed(ended(ended(requested, 'a.1', 'a'), 'b'), 'a', 0.5)
+    const left = forgetRunningCalls(calls)
+    expect(left[0]).toEqual(requested[0])
+    expect(left[1]).toBe(calls[1])
+  })
+
+  it('drops what only a running call told', () => {
+    const calls = progressed(ended(requested, 'a.1.1', 'a.1'), 'a.2')
+    expect(forgetRunningCalls(calls)).toEqual(requested)
+  })
+
+  it('gives back the same calls when none was running', () => {
+    const calls = ended(ended(requested, 'a'), 'b')
+    expect(forgetRunningCalls(calls)).toBe(calls)
+  })
+})
+
+describe('failRunningCalls', () => {
+  it('fails what still runs and leaves what ended', () => {
+    const calls = failRunningCalls(ended(progressed(requested, 'a', 0.5), 'b'))
+    expect(shape(calls)).toEqual([
+      ['a', 'FAILED'],
+      ['b', 'SUCCEEDED'],
+    ])
+    expect(calls[0]?.progress).toEqual({ message: 'Half', fraction: 0.5 })
+  })
+
+  it('gives back the same calls when none was running', () => {
+    const calls = ended(ended(requested, 'a'), 'b')
+    expect(failRunningCalls(calls)).toBe(calls)
+  })
+})

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest'
+import { eventOf } from '../../test/run-events.ts'
+import type { TurnState } from './turn-state.ts'
+import { failRunningTurns, forgetRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
+
+const after = (events: readonly TurnEvent[], turns: readonly TurnState[] = []) =>
+  events.reduce(turnsAfter, turns)
+const begun = (iterationIndex = 0, model = 'sonnet') =>
+  eventOf('llm_iteration_started', { iterationIndex, model })
+const token = (text: string, iterationIndex = 0) =>
+  eventOf('token', { token: text, iterationIndex })
+const answered = (iterationIndex = 0) =>
+  eventOf('llm_iteration_completed', {
+    iterationIndex,
+    responseType: 'FINAL_ANSWER',
+    responseText: 'Whole',
+    toolRequests: undefined,
+  })
+const askedForTools = (iterationIndex = 0) => eventOf('llm_iteration_completed', { iterationIndex })
+
+describe('llm_iteration_started', () => {
+  it('begins a turn with what the model is shown', () => {
+    const event = begun()
+    expect(after([event])).toEqual([
+      {
+        iterationIndex: 0,
+        model: 'sonnet',
+        status: 'RUNNING',
+        text: '',
+        messages: event.messages,
+        totalMessageCount: 3,
+        toolCalls: [],
+        failures: [],
+      },
+    ])
+  })
+
+  it('of a turn that is there begins it anew: its tokens are void, its failures are kept', () => {
+    const failed = eventOf('llm_iteration_failed', { retryInMs: undefined, nextModel: 'haiku' })
+    const [turn, ...others] = after([
+      begun(),
+      token('Old'),
+      failed,
+      begun(0, 'haiku'),
+      token('New'),
+    ])
+    expect(others).toEqual([])
+    expect(turn).toMatchObject({ status: 'RUNNING', text: 'New', model: 'haiku' })
+    expect(turn?.failures).toHaveLength(1)
+  })
+
+  it('makes the turns after it void, and none before it', () => {
+    const turns = after([begun(0), answered(0), begun(1), answered(1), begun(2), begun(1)])
+    expect(turns.map(({ iterationIndex, status }) => [iterationIndex, status])).toEqual([
+      [0, 'COMPLETED'],
+      [1, 'RUNNING'],
+    ])
+  })
+})
+
+describe('token', () => {
+  it('adds to the text of its own turn', () => {
+    const turns = after([
+      begun(0),
+      token('Zero'),
+      answered(0),
+      begun(1),
+      token('A', 1),
+      token('B', 1),
+    ])
+    expect(turns.map(({ text }) => text)).toEqual(['Whole', 'AB'])
+  })
+
+  it('changes nothing in a turn that does not run, and none that is not known', () => {
+    const turns = after([begun(), answered()])
+    expect(turnsAfter(turns, token('Late'))).toBe(turns)
+    expect(turnsAfter(turns, token('Lost', 7))).toBe(turns)
+  })
+})
+
+describe('llm_iteration_completed', () => {
+  it('has the whole text, what was used and how long it took', () => {
+    expect(after([begun(), token('Who'), answered()])[0]).toMatchObject({
+      status: 'COMPLETED',
+      text: 'Whole',
+      responseType: 'FINAL_ANSWER',
+      toolCalls: [],
+      inputTokens: 812,
+      outputTokens: 41,
+      latencyMs: 1730,
+      costUsd: 0.0031,
+    })
+  })
+
+  it('keeps the streamed text when it has none of its own', () => {
+    expect(after([begun(), token('I search'), askedForTools()])[0]?.text).toBe('I search')
+  })
+
+  it('shows the calls that the model asked for as running', () => {
+    expect(after([begun(), askedForTools()])[0]?.toolCalls).toMatchObject([
+      { id: 'call-1', name: 'web_search', status: 'RUNNING' },
+    ])
+  })
+
+  it('has no cost when no price is known', () => {
+    const event = eventOf('llm_iteration_completed', { costUsd: undefined })
+    expect(after([begun(), event])[0]).not.toHaveProperty('costUsd')
+  })
+
+  it('makes its turn when the start was not seen', () => {
+    expect(after([begun(2), answered(1)]).map(({ iterationIndex }) => iterationIndex)).toEqual([
+      1, 2,
+    ])
+  })
+})
+
+describe('llm_iteration_failed', () => {
+  it('fails the turn, keeps its text and says what follows', () => {
+    const turns = after([begun(), token('Half'), eventOf('llm_iteration_failed')])
+    expect(turns[0]).toMatchObject({ status: 'FAILED', text: 'Half' })
+    expect(turns[0]?.failures).toEqual([
+      {
+        model: 'sonnet',
+        reason: 'Model "sonnet" answered with HTTP 529: overloaded',
+        code: 'MODEL_FAILED',
+        latencyMs: 310,
+        failedAt: '2025-03-15T10:30:02.310Z',
+        retryInMs: 1000,
+      },
+    ])
+  })
+
+  it('names the fallback that is called next', () => {
+    const event = eventOf('llm_iteration_failed', { retryInMs: undefined, nextModel: 'haiku' })
+    expect(after([begun(), event, event])[0]?.failures).toMatchObject([
+      { nextModel: 'haiku' },
+      { nextModel: 'haiku' },
+    ])
+    expect(after([event])[0]?.failures[0]).not.toHaveProperty('retryInMs')
+  })
+})
+
+describe('an event of a tool call', () => {
+  it('changes the calls of its turn', () => {
+    const turns = after([
+      begun(),
+      askedForTools(),
+      eventOf('tool_progress', { toolCallId: 'call-1' }),
+      eventOf('tool_called', { toolCallId: 'call-1' }),
+    ])
+    expect(turns[0]?.toolCalls).toMatchObject([
+      { id: 'call-1', status: 'SUCCEEDED', progress: { fraction: 0.6 } },
+    ])
+  })
+})
+
+describe('forgetRunningTurns', () => {
+  it('drops a turn that runs and keeps the completed ones', () => {
+    const turns = after([begun(0), answered(0), begun(1), token('Half', 1)])
+    expect(forgetRunningTurns(turns)).toEqual([turns[0]])
+  })
+
+  it('keeps the failures of a turn that runs, without its text', () => {
+    const failed = eventOf('llm_iteration_failed')
+    const [turn] = forgetRunningTurns(after([begun(), failed, begun(), token('Half')]))
+    expect(turn).toMatchObject({ status: 'FAILED', text: '' })
+    expect(turn?.failures).toHaveLength(1)
+  })
+
+  it('forgets what running tool calls told', () => {
+    const asked = after([begun(), askedForTools()])
+    const turns = after([eventOf('tool_progress', { toolCallId: 'call-1' })], asked)
+    expect(forgetRunningTurns(turns)).toEqual(asked)
+  })
+
+  it('gives back the same turns when nothing was in flight', () => {
+    const turns = after([begun(), answered()])
+    expect(forgetRunningTurns(turns)).toBe(turns)
+  })
+})
+
+describe('failRunningTurns', () => {
+  it('fails a turn that was cut off, with the text it had', () => {
+    const turns = failRunningTurns(after([begun(0), askedForTools(0), begun(1), token('Half', 1)]))
+    expect(turns.map(({ status, text }) => [status, text])).toEqual([
+      ['COMPLETED', ''],
+      ['FAILED', 'Half'],
+    ])
+    expect(turns[0]?.toolCalls[0]?.status).toBe('FAILED')
+  })
+
+  it('gives back the same turns when nothing was in flight', () => {
+    const turns = after([begun(), answered()])
+    expect(failRunningTurns(turns)).toBe(turns)
+  })
+})

@@ -1,0 +1,212 @@
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type Ensemble } from '@tutti/ensemble'
+import { decodeLoggedRunEvent, type LoggedRunEvent } from '@tutti/protocol'
+import { RunService, sqliteRunStorage, type RunStorage, type RunStore } from '@tutti/runs'
+import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { allEvents, temporaryDirectory } from './band.ts'
+
+const RUN_ID = 'run-1'
+const MODEL_CALLS = 6
+const TOOL_CALLS = 6
+
+/** Two tasks; each looks up two words at once, then one more, and answers with what it read. */
+interface Story {
+  readonly team: Ensemble
+  readonly model: ScriptedModel
+  /** Words that were looked up, as often as they were. */
+  readonly lookedUp: readonly string[]
+}
+
+function story(): Story {
+  const lookedUp: string[] = []
+  const lookUp = defineTool({
+    name: 'look_up',
+    description: 'Says what a word means',
+    input: Type.Object({ word: Type.String() }),
+    async execute({ word }) {
+      lookedUp.push(word)
+      return `<${word}\u0000\ud800>`
+    },
+  })
+  const model = scriptedModel(({ messages }) => {
+    const name = /Do (\w+)/.exec(messages[1]?.content ?? '')?.[1] ?? '?'
+    const read = messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []))
+    if (read.length === 3) return `${name}: ${read.join(' ')}`
+    const words = read.length === 0 ? ['one', 'two'] : ['three']
+    return {
+      text: 'Thinking aloud',
+      toolCalls: words.map((word) => ({
+        id: `${name}-${word}`,
+        name: 'look_up',
+        arguments: { word: `${name}-${word}` },
+      })),
+    }
+  })
+  const first = task({ name: 'first', description: 'Do first', tools: [lookUp] })
+  const second = task({
+    name: 'second',
+    description: 'Do second',
+    context: [first],
+    tools: [lookUp],
+  })
+  return { team: ensemble({ name: 'story', tasks: [first, second], model }), model, lookedUp }
+}
+
+/** When a process dies: just before its commit of that number, or just after it, unanswered. */
+interface Death {
+  readonly commit: number
+  readonly when: 'before' | 'after'
+}
+
+/** A storage whose process dies, and when it has. */
+function mortal(
+  storage: RunStorage,
+  { commit: last, when }: Death,
+): { readonly storage: RunStorage; readonly died: Promise<'died'> } {
+  const died = Promise.withResolvers<'died'>()
+  const never = new Promise<never>(() => undefined)
+  let commits = 0
+  const commit: RunStore['commit'] = async (writes) => {
+    commits += 1
+    if (commits === last && when === 'after') await storage.runs.commit(writes)
+    if (commits < last) return storage.runs.commit(writes)
+    died.resolve('died')
+    return never
+  }
+  const runs: RunStore = {
+    create: (...given) => storage.runs.create(...given),
+    claim: (runId) => storage.runs.claim(runId),
+    commit,
+    get: (runId) => storage.runs.get(runId),
+    tasks: (runId) => storage.runs.tasks(runId),
+    steps: (runId) => storage.runs.steps(runId),
+    list: (query) => storage.runs.list(query),
+    unfinished: () => storage.runs.unfinished(),
+  }
+  return { storage: { ...storage, runs }, died: died.promise }
+}
+
+/** The log that a process leaves which dies there; undefined when the run ended before. */
+async function logLeftBehind(
+  path: string,
+  death: Death,
+): Promise<readonly LoggedRunEvent[] | undefined> {
+  await using storage = sqliteRunStorage(path)
+  const { storage: dying, died } = mortal(storage, death)
+  const service = new RunService(dying, [story().team], { clock: fakeClock() })
+  await service.submit({ runId: RUN_ID })
+  const end = await Promise.race([died, allEvents(service, RUN_ID)])
+  if (end !== 'died') return undefined
+  // What it still does after its last word to the store is lost.
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  return storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
+}
+
+interface Ended {
+  readonly events: readonly LoggedRunEvent[]
+  readonly tasks: readonly object[]
+  readonly model: ScriptedModel
+  readonly lookedUp: readonly string[]
+}
+
+/** Goes on with the run, or submits it, in a process that lives until the end. */
+async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
+  const { team, model, lookedUp } = story()
+  const storage = sqliteRunStorage(path)
+  const service = new RunService(storage, [team], { clock: fakeClock() })
+  if (submit) await service.submit({ runId: RUN_ID })
+  else await service.start()
+  const events = await allEvents(service, RUN_ID)
+  const tasks = (await service.get(RUN_ID))?.tasks ?? []
+  expect(await storage.runs.steps(RUN_ID)).toEqual([])
+  await service.close({ drainTimeoutMs: 0 })
+  return { events, tasks, model, lookedUp }
+}
+
+function count(events: readonly LoggedRunEvent[], type: LoggedRunEvent['type']): number {
+  return events.filter((event) => event.type === type).length
+}
+
+/** Every model call and tool call that came to an end, as it is known to readers. */
+function endedCalls(events: readonly LoggedRunEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'tool_called') return [event.toolCallId]
+    if (event.type !== 'llm_iteration_completed') return []
+    return [`${event.taskName} ${event.attempt} ${event.iterationIndex}`]
+  })
+}
+
+function resultOf(events: readonly LoggedRunEvent[]): object {
+  const last = events.at(-1)
+  if (last?.type !== 'run_result') throw new Error('The run has not ended')
+  const { status, outputs, metrics, durationMs } = last
+  return { status, outputs, metrics, durationMs }
+}
+
+describe('a run whose process died', () => {
+  it.each(['before', 'after'] as const)(
+    '[S3] [X1] %s any of its commits goes on with nothing done twice, to the same result',
+    async (when) => {
+      using quiet = temporaryDirectory()
+      const undisturbed = await runToEnd(quiet.path, { submit: true })
+      expect(endedCalls(undisturbed.events)).toHaveLength(MODEL_CALLS + TOOL_CALLS)
+      let commit = 1
+      for (; ; commit += 1) {
+        using directory = temporaryDirectory()
+        const left = await logLeftBehind(directory.path, { commit, when })
+        if (left === undefined) break
+        const { events, tasks, model, lookedUp } = await runToEnd(directory.path)
+        const at = `died ${when} commit ${commit}`
+        expect(events.slice(0, left.length), at).toEqual(left)
+        expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+        expect(events.flatMap((event) => (decodeLoggedRunEvent(event).ok ? [] : [event]))).toEqual(
+          [],
+        )
+        expect(endedCalls(events), at).toEqual(endedCalls(undisturbed.events))
+        expect(model.requests.length, at).toBe(MODEL_CALLS - count(left, 'llm_iteration_completed'))
+        expect(lookedUp.length, at).toBe(TOOL_CALLS - count(left, 'tool_called'))
+        for (const type of ['ensemble_started', 'run_result'] as const) {
+          expect(count(events, type), at).toBe(1)
+        }
+        expect(count(events, 'task_started'), at).toBe(2)
+        const isCutOff = count(left, 'ensemble_started') === 1 && count(left, 'run_result') === 0
+        expect(count(events, 'run_resumed'), at).toBe(isCutOff ? 1 : 0)
+        expect(resultOf(events), at).toEqual(resultOf(undisturbed.events))
+        expect(tasks, at).toEqual(undisturbed.tasks)
+      }
+      // One a model call, one a task, and one for the end.
+      expect(commit - 1).toBeGreaterThanOrEqual(MODEL_CALLS + 3)
+    },
+  )
+
+  it('[X1] again and again gets to its end, two commits a life, with nothing done twice', async () => {
+    using quiet = temporaryDirectory()
+    const undisturbed = await runToEnd(quiet.path, { submit: true })
+    using directory = temporaryDirectory()
+    const { events, lives } = await runInLives(directory.path)
+    expect(lives).toBeGreaterThanOrEqual(4)
+    expect(events.flatMap((event) => (event.type === 'run_resumed' ? [event.epoch] : []))).toEqual(
+      Array.from({ length: lives - 1 }, (_, index) => index + 2),
+    )
+    expect(endedCalls(events)).toEqual(endedCalls(undisturbed.events))
+    expect(resultOf(events)).toEqual(resultOf(undisturbed.events))
+  })
+})
+
+/** Runs the story in processes that each die right after their second commit. */
+async function runInLives(
+  path: string,
+): Promise<{ readonly events: readonly LoggedRunEvent[]; readonly lives: number }> {
+  for (let lives = 0; ; lives += 1) {
+    await using storage = sqliteRunStorage(path)
+    const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
+    const service = new RunService(dying, [story().team], { clock: fakeClock() })
+    if (lives === 0) await service.submit({ runId: RUN_ID })
+    else await service.start()
+    await Promise.race([died, allEvents(service, RUN_ID)])
+    const events = await storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
+    if (count(events, 'run_result') === 1) return { events, lives: lives + 1 }
+  }
+}
