@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 
+import { builtPackage } from './lib/built.ts'
 import { compare } from './lib/measure.ts'
 
 const SERVER = `
@@ -30,9 +31,9 @@ interface Undici {
 const INPUT = JSON.stringify({ name: 'Ada', type: 'person' })
 const EXPECTED = JSON.stringify({ category: 'tech', size: INPUT.length })
 
-const { runTool } = await built<typeof import('../../packages/core/src/index.ts')>('core')
+const { runTool } = await builtPackage<typeof import('../../packages/core/src/index.ts')>('core')
 const { httpTool } =
-  await built<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
+  await builtPackage<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
 // NOTE: the package of remote tools has undici among its dependencies, with what is used of it here.
 const { Agent, request } = createRequire(
   new URL('../../packages/remote-tools/package.json', import.meta.url),
@@ -84,11 +85,4 @@ server.stdin.end()
 
 function assertAnswer(text: string): void {
   if (text !== EXPECTED) throw new Error(`The server answered ${JSON.stringify(text)}`)
-}
-
-/** A package as it is published. */
-async function built<T>(name: string): Promise<T> {
-  const door = new URL(`../../packages/${name}/dist/index.js`, import.meta.url)
-  // NOTE: the build of a package has the doors of its sources.
-  return (await import(door.href)) as T
 }

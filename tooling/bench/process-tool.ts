@@ -6,11 +6,13 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 
+import { builtPackage } from './lib/built.ts'
+
 const WORKER_CALLS = 2_000
 
-const { runTool } = await built<typeof import('../../packages/core/src/index.ts')>('core')
+const { runTool } = await builtPackage<typeof import('../../packages/core/src/index.ts')>('core')
 const { processTool } =
-  await built<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
+  await builtPackage<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
 
 interface Program {
   readonly name: string
@@ -154,11 +156,4 @@ function median(values: readonly number[]): number {
 
 function ratio(ms: number, toMs: number): string {
   return (ms / toMs).toFixed(2)
-}
-
-/** A package as it is published. */
-async function built<T>(name: string): Promise<T> {
-  const url = new URL(`../../packages/${name}/dist/index.js`, import.meta.url)
-  // NOTE: the build of a package has the doors of its sources.
-  return (await import(url.href)) as T
 }

@@ -5,40 +5,18 @@
  * makes one tool call the way its agents do: it is measured as the slope of `generateText` over the
  * number of tool calls in one step, and, cheaper than that, as its public pieces put together by hand.
  */
-import { createToolMetrics, defineTool, runTool, Type } from '@tutti/core'
+import { createToolMetrics, runTool } from '@tutti/core'
 
 import { compare, type Contestant } from './lib/measure.ts'
+import {
+  ORDER,
+  order,
+  ORDER_ARGUMENTS,
+  ORDER_OUTPUT,
+  orderTool,
+  orderZodSchema,
+} from './lib/order-tool.ts'
 import { importPeer } from './lib/peers.ts'
-
-const ARGS = JSON.stringify({
-  item: 'tea',
-  count: 2,
-  size: 'm',
-  gift: true,
-  tags: ['hot', 'green'],
-})
-
-interface Order {
-  readonly item: string
-  readonly count: number
-}
-
-function body({ item, count }: Order): string {
-  return `${count} ${item}`
-}
-
-const tutti = defineTool({
-  name: 'order',
-  description: 'Orders goods',
-  input: Type.Object({
-    item: Type.String(),
-    count: Type.Integer({ minimum: 1 }),
-    size: Type.Enum(['s', 'm', 'l']),
-    gift: Type.Boolean(),
-    tags: Type.Array(Type.String()),
-  }),
-  execute: body,
-})
 
 const results = await compare(
   [await tuttiCalls(), await langchainCalls(), ...(await aiSdkCalls())],
@@ -63,41 +41,30 @@ async function tuttiCalls(): Promise<Contestant> {
     name: 'tutti runTool',
     async run(count) {
       for (let index = 0; index < count; index += 1) {
-        const call = { id: 'call', name: 'order', arguments: ARGS }
-        const { result } = await runTool(tutti, call, options)
+        const call = { id: 'call', name: ORDER.name, arguments: ORDER_ARGUMENTS }
+        const { result } = await runTool(orderTool, call, options)
         if (!result.success) throw new Error(result.errorMessage)
       }
     },
   }
 }
 
-/** The schema of the peers; their types are not installed with the workspace. */
-async function zodSchema(): Promise<unknown> {
-  const { z } = (await importPeer('zod')) as any // oxlint-disable-line typescript/no-explicit-any -- a peer without types
-  return z.object({
-    item: z.string(),
-    count: z.number().int().min(1),
-    size: z.enum(['s', 'm', 'l']),
-    gift: z.boolean(),
-    tags: z.array(z.string()),
-  })
-}
-
 async function langchainCalls(): Promise<Contestant> {
   const { tool } = (await importPeer('@langchain/core/tools')) as any // oxlint-disable-line typescript/no-explicit-any -- a peer without types
-  const order = tool(body, {
-    name: 'order',
-    description: 'Orders goods',
-    schema: await zodSchema(),
-  })
+  const called = tool(order, { ...ORDER, schema: await orderZodSchema() })
   const { signal } = new AbortController()
   return {
     name: 'LangChain tool().invoke',
     async run(count) {
       for (let index = 0; index < count; index += 1) {
-        const call = { type: 'tool_call', id: 'call', name: 'order', args: JSON.parse(ARGS) }
-        const { content } = await order.invoke(call, { signal })
-        if (content !== '2 tea') throw new Error(`LangChain gave ${String(content)}`)
+        const call = {
+          type: 'tool_call',
+          id: 'call',
+          name: ORDER.name,
+          args: JSON.parse(ORDER_ARGUMENTS),
+        }
+        const { content } = await called.invoke(call, { signal })
+        if (content !== ORDER_OUTPUT) throw new Error(`LangChain gave ${String(content)}`)
       }
     },
   }
@@ -107,21 +74,21 @@ async function aiSdkCalls(): Promise<readonly Contestant[]> {
   const { asSchema, generateText, stepCountIs, tool } = (await importPeer('ai')) as any // oxlint-disable-line typescript/no-explicit-any -- a peer without types
   const { MockLanguageModelV4 } = (await importPeer('ai/test')) as any // oxlint-disable-line typescript/no-explicit-any -- a peer without types
   const { executeTool, safeParseJSON } = (await importPeer('@ai-sdk/provider-utils')) as any // oxlint-disable-line typescript/no-explicit-any -- a peer without types
-  const order = tool({
-    description: 'Orders goods',
-    inputSchema: await zodSchema(),
-    execute: body,
-  })
+  const called = tool({ ...ORDER, inputSchema: await orderZodSchema(), execute: order })
   const pieces: Contestant = {
     name: 'AI SDK tool(), its public pieces by hand',
     async run(count) {
       for (let index = 0; index < count; index += 1) {
-        const schema = asSchema(order.inputSchema)
-        const parsed = await safeParseJSON({ text: ARGS, schema })
+        const schema = asSchema(called.inputSchema)
+        const parsed = await safeParseJSON({ text: ORDER_ARGUMENTS, schema })
         if (!parsed.success) throw parsed.error
         const options = { toolCallId: 'call', messages: [] }
-        for await (const { output } of executeTool({ tool: order, input: parsed.value, options })) {
-          if (output !== '2 tea') throw new Error(`The AI SDK gave ${String(output)}`)
+        for await (const { output } of executeTool({
+          tool: called,
+          input: parsed.value,
+          options,
+        })) {
+          if (output !== ORDER_OUTPUT) throw new Error(`The AI SDK gave ${String(output)}`)
         }
       }
     },
@@ -132,8 +99,8 @@ async function aiSdkCalls(): Promise<readonly Contestant[]> {
       const content = Array.from({ length: count }, (_, index) => ({
         type: 'tool-call',
         toolCallId: `call-${index}`,
-        toolName: 'order',
-        input: ARGS,
+        toolName: ORDER.name,
+        input: ORDER_ARGUMENTS,
       }))
       const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } }
       const finishReason = { unified: 'tool-calls', raw: 'tool_calls' }
@@ -142,7 +109,7 @@ async function aiSdkCalls(): Promise<readonly Contestant[]> {
       })
       const { toolResults } = await generateText({
         model,
-        tools: { order },
+        tools: { [ORDER.name]: called },
         prompt: 'Order tea',
         stopWhen: stepCountIs(1),
       })

@@ -3,6 +3,8 @@
 /** Something that is measured: `run` does the work `count` times. */
 export interface Contestant {
   readonly name: string
+  /** Gets ready for so many calls; called before each `run`, and not measured. */
+  prepare?(count: number): void
   run(count: number): Promise<void>
 }
 
@@ -11,23 +13,34 @@ export interface CompareOptions {
   /** Calls in one round. */
   readonly calls: number
   readonly rounds: number
+  /** How long each contestant works before anything counts, in whole rounds. @default 0, one round */
+  readonly warmUpMs?: number
 }
 
 /** Microseconds a call, the median of the rounds, by contestant in the order given. */
 export async function compare(
   contestants: readonly Contestant[],
-  { calls, rounds }: CompareOptions,
+  { calls, rounds, warmUpMs = 0 }: CompareOptions,
 ): Promise<readonly { readonly name: string; readonly us: number }[]> {
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
-  for (const { run } of contestants) await run(calls)
+  for (const contestant of contestants) {
+    const startedAt = performance.now()
+    do await roundMs(contestant, calls)
+    while (performance.now() - startedAt < warmUpMs)
+  }
   for (let round = 0; round < rounds; round += 1) {
-    for (const { name, run } of contestants) {
-      const startedAt = performance.now()
-      await run(calls)
-      times.get(name)?.push(((performance.now() - startedAt) * 1000) / calls)
+    for (const contestant of contestants) {
+      times.get(contestant.name)?.push(((await roundMs(contestant, calls)) * 1000) / calls)
     }
   }
   return contestants.map(({ name }) => ({ name, us: median(times.get(name) ?? []) }))
+}
+
+async function roundMs(contestant: Contestant, calls: number): Promise<number> {
+  contestant.prepare?.(calls)
+  const startedAt = performance.now()
+  await contestant.run(calls)
+  return performance.now() - startedAt
 }
 
 /** The middle value. */

@@ -1,0 +1,68 @@
+/**
+ * What `memory.ts` runs in a process of its own: runs of one ensemble, whose results nobody keeps. Prints
+ * the bytes of heap that each has left, as JSON. Needs `--expose-gc`; its argument is the number of runs.
+ */
+import { answerTo, PROMPT } from './agent-story.ts'
+import { builtPackage } from './built.ts'
+import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+
+import type { ChatModel } from '../../../packages/ensemble/src/index.ts'
+
+type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
+
+/** Runs before the first measurement, so that code and caches are there. */
+const WARM_UP_RUNS = 10_000
+
+/** Runs in flight at a time. */
+const WIDTH = 50
+
+const count = Number(process.argv[2])
+const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
+const team = ensemble({
+  name: 'shop',
+  model: forgetfulModel(),
+  tasks: [task({ name: 'order', description: PROMPT, tools: [orderTool] })],
+})
+await makeRuns(WARM_UP_RUNS)
+const before = heapBytes()
+await makeRuns(count)
+console.log(JSON.stringify((heapBytes() - before) / count))
+
+/** Asks for the tool, then answers; unlike the scripted model it records nothing. */
+function forgetfulModel(): ChatModel {
+  return {
+    provider: 'forgetful',
+    name: 'model',
+    async *stream({ messages }) {
+      const last = messages.at(-1)
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      if (last?.role !== 'tool') {
+        const toolCalls = [{ id: 'call', name: ORDER.name, arguments: ORDER_ARGUMENTS }]
+        yield { type: 'reply', reply: { text: '', toolCalls, usage } }
+        return
+      }
+      const text = answerTo(last.content)
+      yield { type: 'text', text }
+      yield { type: 'reply', reply: { text, toolCalls: [], usage } }
+    },
+  }
+}
+
+async function makeRuns(runs: number): Promise<void> {
+  let left = runs
+  const worker = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1
+      const { status } = await team.run({}, { onEvent: () => {} })
+      if (status !== 'COMPLETED') throw new Error(`A run ended ${status}`)
+    }
+  }
+  await Promise.all(Array.from({ length: WIDTH }, worker))
+}
+
+function heapBytes(): number {
+  if (gc === undefined) throw new Error('Run this with --expose-gc')
+  gc()
+  gc()
+  return process.memoryUsage().heapUsed
+}

@@ -1,0 +1,84 @@
+/** Things that make whole runs, compared one at a time and many at once. */
+import { printClaim } from './claims.ts'
+import { compare, type CompareOptions, type Contestant } from './measure.ts'
+
+/** Something that makes runs. */
+export interface Runner {
+  readonly name: string
+  /** Gets ready for so many runs, before the clock starts. */
+  prepare?(runs: number): void
+  /** Makes one run and gives its answer. */
+  run(): Promise<string>
+}
+
+/** What runners are compared in. */
+export interface RaceOptions extends CompareOptions {
+  /** Runs in flight at a time. */
+  readonly width: number
+  /** The answer of every run; another one ends the benchmark. */
+  readonly answer: string
+}
+
+/** That another runner takes so many times as long as the one it is compared to. */
+export interface SpeedClaim {
+  readonly slower: Runner
+  readonly faster: Runner
+  readonly times: number
+}
+
+/**
+ * Races `runners` in turns, and prints microseconds a run, how many times those of the first that is,
+ * and runs a second; then a line for each of `claims`.
+ *
+ * @throws {Error} when a run gives another answer than it should.
+ */
+export async function race(
+  runners: readonly Runner[],
+  claims: readonly SpeedClaim[],
+  options: RaceOptions,
+): Promise<void> {
+  const { width } = options
+  const results = await compare(
+    runners.map((runner) => contestantOf(runner, options)),
+    options,
+  )
+  const usOf = ({ name }: Runner): number =>
+    results.find((result) => result.name === name)?.us ?? Number.NaN
+  console.log(`${width} at a time:`)
+  const own = results[0]?.us ?? Number.NaN
+  for (const { name, us } of results) {
+    const ratio = (us / own).toFixed(1)
+    const perSecond = (1_000_000 / us).toFixed(0)
+    console.log(`${name}: ${us.toFixed(0)} us a run, ${ratio} times, ${perSecond} runs/s`)
+  }
+  for (const { slower, faster, times } of claims) {
+    printClaim({
+      text: `${slower.name} takes at least ${times} times as long as ${faster.name}, ${width} at a time`,
+      atLeast: times,
+      measured: usOf(slower) / usOf(faster),
+      unit: ' times',
+    })
+  }
+}
+
+function contestantOf(runner: Runner, { width, answer }: RaceOptions): Contestant {
+  return {
+    name: runner.name,
+    prepare: (count) => runner.prepare?.(count),
+    async run(count) {
+      let left = count
+      const worker = async (): Promise<void> => {
+        while (left > 0) {
+          left -= 1
+          assertAnswer(runner.name, await runner.run(), answer)
+        }
+      }
+      await Promise.all(Array.from({ length: width }, worker))
+    },
+  }
+}
+
+function assertAnswer(name: string, given: string, wanted: string): void {
+  if (given === wanted) return
+  throw new Error(`${name} answered ${JSON.stringify(given)}, not ${JSON.stringify(wanted)}`)
+}
