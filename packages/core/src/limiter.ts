@@ -52,14 +52,18 @@ interface Bounds {
   readonly intervalMs: number
 }
 
+function isBound(bound: number): boolean {
+  return bound >= 1 && (Number.isInteger(bound) || bound === Infinity)
+}
+
 function assertBounds({ maxConcurrent, maxPerInterval, intervalMs }: Bounds): void {
+  const isInterval = intervalMs > 0 && Number.isFinite(intervalMs)
+  if (isBound(maxConcurrent) && isBound(maxPerInterval) && isInterval) return
   const problems = Object.entries({ maxConcurrent, maxPerInterval })
-    .filter(([, bound]) => !(bound >= 1 && (Number.isInteger(bound) || bound === Infinity)))
+    .filter(([, bound]) => !isBound(bound))
     .map(([name, bound]) => `${name} must be an integer >= 1 or Infinity, got ${bound}`)
-  if (!(intervalMs > 0 && Number.isFinite(intervalMs))) {
-    problems.push(`intervalMs must be > 0, got ${intervalMs}`)
-  }
-  if (problems.length > 0) throw new RangeError(`Cannot make a limiter: ${problems.join('; ')}`)
+  if (!isInterval) problems.push(`intervalMs must be > 0, got ${intervalMs}`)
+  throw new RangeError(`Cannot make a limiter: ${problems.join('; ')}`)
 }
 
 class TurnLimiter implements Limiter {

@@ -1,34 +1,85 @@
 /** Teams of LLM agents. A task is work for one agent; an ensemble is tasks that belong together. */
-export { agent, type Agent, type AgentDefinition } from './agent.ts';
-export type { Budget } from './budget.ts';
-export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts';
-export type { GuardedInput, GuardedOutput, GuardrailVerdict, Guardrails, InputGuardrail, OutputGuardrail, } from './guardrail.ts';
-export { HANDLER_ROLE, type Handler, type HandlerContext, type TaskHandler } from './handler.ts';
-export type { DelegationLimits, DelegationPolicy, DelegationRequest, DelegationVerdict, } from './hierarchy/limits.ts';
-export { assertInputs, inputVariables, missingInputs, taskVariables, type Inputs, } from './inputs.ts';
-export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-store.ts';
-export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts';
-export { inMemoryReflectionStore } from './memory/reflection.ts';
-export { modelCatalog, type ModelCatalog } from './model/model-catalog.ts';
-export { priceList, type ModelPrice } from './model/prices.ts';
-export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts';
-export type { ErrorStrategy } from './next.ts';
-export { MANAGER, type Plan } from './plan.ts';
-export { DEFAULT_MAX_REVISIONS, DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSetting, type ReviewSettings, type ReviewTimeoutAction, } from './review.ts';
-export { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS, task, type Task, type TaskDefinition, } from './task.ts';
-export type { Workflow } from '@tutti/protocol';
-export type { ContextOutput } from './agent/prompt.ts';
-export type { ResumePoint, RunOptions } from './run/run-options.ts';
-export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts';
-export { addTokens, totalTokens, type TokenCount } from './tokens.ts';
-export { addUsage, NO_USAGE, type Usage } from './usage.ts';
-export type { CancelOptions, ModelSwitch, RunHandle, RunSnapshot, TaskSnapshot, } from './run/run-handle.ts';
-export type { Directive, DirectiveInput } from './steering/directives.ts';
-export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts';
-export type { TaskPhase } from './next.ts';
-export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts';
-export type { Reflection, ReflectionStore } from './memory/reflection.ts';
-export type { AssistantMessage, ChatModel, Message, ModelCallOptions, ModelChunk, ModelReply, ModelRequest, ModelUsage, OutputFormat, ProviderContent, SystemMessage, ToolMessage, ToolSpecification, UserMessage, } from './model/chat-model.ts';
-export type { Prices } from './model/prices.ts';
-export type { RunJournal } from './ports/run-journal.ts';
-export type { RunStep, StepError, StepOf, TaskStep } from './ports/run-step.ts';
+export { agent, type Agent, type AgentDefinition } from './agent.ts'
+export type { Budget } from './budget.ts'
+export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
+export type {
+  GuardedInput,
+  GuardedOutput,
+  GuardrailVerdict,
+  Guardrails,
+  InputGuardrail,
+  OutputGuardrail,
+} from './guardrail.ts'
+export { HANDLER_ROLE, type Handler, type HandlerContext, type TaskHandler } from './handler.ts'
+export type {
+  DelegationLimits,
+  DelegationPolicy,
+  DelegationRequest,
+  DelegationVerdict,
+} from './hierarchy/limits.ts'
+export {
+  assertInputs,
+  inputVariables,
+  missingInputs,
+  taskVariables,
+  type Inputs,
+} from './inputs.ts'
+export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-store.ts'
+export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts'
+export { inMemoryReflectionStore } from './memory/reflection.ts'
+export { modelCatalog, type ModelCatalog } from './model/model-catalog.ts'
+export { priceList, type ModelPrice } from './model/prices.ts'
+export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
+export type { ErrorStrategy } from './next.ts'
+export { MANAGER, type Plan } from './plan.ts'
+export {
+  DEFAULT_MAX_REVISIONS,
+  DEFAULT_REVIEW_TIMEOUT_MS,
+  type ReviewSetting,
+  type ReviewSettings,
+  type ReviewTimeoutAction,
+} from './review.ts'
+export {
+  DEFAULT_EXPECTED_OUTPUT,
+  DEFAULT_MAX_ITERATIONS,
+  task,
+  type Task,
+  type TaskDefinition,
+} from './task.ts'
+export type { Workflow } from '@tutti/protocol'
+export type { ContextOutput } from './agent/prompt.ts'
+export type { ResumePoint, RunOptions } from './run/run-options.ts'
+export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
+export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
+export { addUsage, NO_USAGE, type Usage } from './usage.ts'
+export type {
+  CancelOptions,
+  ModelSwitch,
+  RunHandle,
+  RunSnapshot,
+  TaskSnapshot,
+} from './run/run-handle.ts'
+export type { Directive, DirectiveInput } from './steering/directives.ts'
+export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts'
+export type { TaskPhase } from './next.ts'
+export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts'
+export type { Reflection, ReflectionStore } from './memory/reflection.ts'
+export type {
+  AssistantMessage,
+  ChatModel,
+  Message,
+  ModelCallOptions,
+  ModelChunk,
+  ModelReply,
+  ModelRequest,
+  ModelUsage,
+  OutputFormat,
+  ProviderContent,
+  SystemMessage,
+  ToolMessage,
+  ToolSpecification,
+  UserMessage,
+} from './model/chat-model.ts'
+export type { Prices } from './model/prices.ts'
+export type { RunJournal } from './ports/run-journal.ts'
+export type { RunStep, StepError, StepOf, TaskStep } from './ports/run-step.ts'

@@ -18,8 +18,13 @@ export function taskVariables({
 
 /** The template variables of all `tasks`, each once, in order of appearance. */
 export function inputVariables(tasks: readonly Task[]): readonly string[] {
-  return [...new Set(tasks.flatMap(taskVariables))]
+  const known = variables.get(tasks) ?? [...new Set(tasks.flatMap(taskVariables))]
+  variables.set(tasks, known)
+  return known
 }
+
+/** Every run of an ensemble asks, and its tasks never change. */
+const variables = new WeakMap<readonly Task[], readonly string[]>()
 
 /** The template variables of `tasks` that `inputs` gives no value. */
 export function missingInputs(tasks: readonly Task[], inputs: Inputs): readonly string[] {

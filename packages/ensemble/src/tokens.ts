@@ -12,10 +12,13 @@ export const NO_TOKENS: TokenCount = { inputTokens: 0, outputTokens: 0 }
 
 /** The sum of counts; unknown as soon as one of them is. */
 export function addTokens(counts: readonly TokenCount[]): TokenCount {
-  return {
-    inputTokens: addKnown(counts.map((count) => count.inputTokens)),
-    outputTokens: addKnown(counts.map((count) => count.outputTokens)),
+  let inputTokens = 0
+  let outputTokens = 0
+  for (const count of counts) {
+    inputTokens = addKnown(inputTokens, count.inputTokens)
+    outputTokens = addKnown(outputTokens, count.outputTokens)
   }
+  return { inputTokens, outputTokens }
 }
 
 /** The count of one model call. */
@@ -25,9 +28,9 @@ export function tokensOfCall(usage: ModelUsage | undefined): TokenCount {
 
 /** Tokens read and written together; -1 when either is unknown. */
 export function totalTokens({ inputTokens, outputTokens }: TokenCount): number {
-  return addKnown([inputTokens, outputTokens])
+  return addKnown(inputTokens, outputTokens)
 }
 
-function addKnown(values: readonly number[]): number {
-  return values.includes(-1) ? -1 : values.reduce((sum, value) => sum + value, 0)
+function addKnown(a: number, b: number): number {
+  return a === -1 || b === -1 ? -1 : a + b
 }

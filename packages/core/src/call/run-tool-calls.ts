@@ -25,7 +25,7 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   options: RunToolCallsOptions = {},
 ): Promise<readonly ToolCallOutcome[]> {
-  const { onOutcome, idempotencyPrefix = '', ...surroundings } = options
+  const { onOutcome, idempotencyPrefix = '' } = options
   const width = Math.max(1, options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS)
   const outcomes: ToolCallOutcome[] = []
   const waiting = calls.entries()
@@ -36,7 +36,7 @@ export async function runToolCalls(
         tool === undefined
           ? unknownTool(call.name, tools)
           : await runTool(tool, call, {
-              ...surroundings,
+              ...options,
               idempotencyKey: `${idempotencyPrefix}${call.id}`,
             })
       outcomes[index] = outcome

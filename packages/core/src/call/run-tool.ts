@@ -44,7 +44,27 @@ export function runTool(
 /** Runs a call whose arguments are parsed; never rejects. */
 export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
   const limiters = limitersOf(toRun)
-  return limiters.length === 0 ? runNow(toRun, 0) : runInTurn(toRun, limiters)
+  if (limiters.length === 0) return runNow(toRun, 0)
+  return takeFreeTurns(limiters) ? runAndRelease(toRun, limiters) : runInTurn(toRun, limiters)
+}
+
+/** Takes a turn of each limiter when all have one free now; else none. */
+function takeFreeTurns(limiters: readonly Limiter[]): boolean {
+  for (const [taken, limiter] of limiters.entries()) {
+    if (limiter.tryAcquire()) continue
+    for (const other of limiters.slice(0, taken)) other.release()
+    return false
+  }
+  return true
+}
+
+async function runAndRelease(
+  toRun: CallToRun,
+  limiters: readonly Limiter[],
+): Promise<ToolCallOutcome> {
+  const outcome = await runNow(toRun, 0)
+  for (const limiter of limiters) limiter.release()
+  return outcome
 }
 
 /** Waits for a turn of each limiter, runs, and gives the turns back. */

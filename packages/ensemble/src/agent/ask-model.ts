@@ -29,6 +29,7 @@ import type {
   ModelUsage,
   OutputFormat,
 } from '../model/chat-model.ts'
+import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { ToolSpecification } from '../model/chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
@@ -42,7 +43,7 @@ export interface ModelQuestion {
   readonly messages: readonly Message[]
   readonly tools: readonly ToolSpecification[]
   readonly toolChoice: 'auto' | 'none'
-  readonly output?: OutputFormat
+  readonly output?: OutputFormat | undefined
   /** Told before the question is put again, so that it may add to the messages. */
   readonly beforeRetry?: () => void
   /** Whether the task goes on without an answer: then readers are told of a call that was cut off, too. */
@@ -75,7 +76,7 @@ export class ModelChain {
    */
   current(): ChatModel {
     this.#followSwitch()
-    const model = this.#models()[this.#index]
+    const model = this.#index === 0 ? this.#first() : this.#models()[this.#index]
     if (model !== undefined) return model
     throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
   }
@@ -99,10 +100,14 @@ export class ModelChain {
     return true
   }
 
+  #first(): ChatModel | undefined {
+    const { task, run } = this.#scope
+    return this.#switchedTo?.model ?? modelOfTask(task, run.ensemble)
+  }
+
   #models(): readonly (ChatModel | undefined)[] {
     const { task, run } = this.#scope
-    const first = run.switches.of(task.name)?.model ?? modelOfTask(task, run.ensemble)
-    return [first, ...(task.fallbackModels ?? run.ensemble.fallbackModels ?? [])]
+    return [this.#first(), ...(task.fallbackModels ?? run.ensemble.fallbackModels ?? [])]
   }
 }
 
@@ -121,7 +126,8 @@ export async function askModel(
   let asked: ChatModel | undefined
   for (;;) {
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
-    await waitForTurn(scope)
+    const limit = rateLimitOf(scope)
+    if (limit !== undefined) await waitForTurn(scope, limit)
     const model = chain.current()
     if (model !== asked) retries = 0
     asked = model
@@ -152,10 +158,12 @@ export async function askModel(
   }
 }
 
-/** Waits for the rate limit: the task's own, else the agent's, else the ensemble's. */
-async function waitForTurn({ task, run, signal }: TaskScope): Promise<void> {
-  const limit = task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
-  if (limit === undefined) return
+/** What bounds the calls of the task: its own limit, else the agent's, else the ensemble's. */
+function rateLimitOf({ task, run }: TaskScope): RateLimit | undefined {
+  return task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
+}
+
+async function waitForTurn({ run, signal }: TaskScope, limit: RateLimit): Promise<void> {
   try {
     await limit.take({ signal, clock: run.clock })
   } catch (error) {
@@ -195,12 +203,9 @@ async function callOnce(
   })
   const { reply, latencyMs } = await callModel(
     model,
-    {
-      messages,
-      tools,
-      toolChoice,
-      ...(output === undefined || model.structuredOutput !== true ? {} : { output }),
-    },
+    output === undefined || model.structuredOutput !== true
+      ? { messages, tools, toolChoice }
+      : { messages, tools, toolChoice, output: { name: output.name, schema: output.schema } },
     {
       signal,
       clock: run.clock,

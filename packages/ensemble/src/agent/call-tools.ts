@@ -30,8 +30,15 @@ export interface ToolTurn {
 
 /** The tools of a task as the model sees them. */
 export function toolSpecifications(tools: readonly AgentTool[]): readonly ToolSpecification[] {
-  return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+  const known =
+    specifications.get(tools) ??
+    tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
+  specifications.set(tools, known)
+  return known
 }
+
+/** The tools of a task are the same in every run. */
+const specifications = new WeakMap<readonly AgentTool[], readonly ToolSpecification[]>()
 
 /**
  * Makes the calls and gives their results as messages, in the order of the calls.
@@ -60,6 +67,8 @@ interface ToolAnswer {
   readonly error?: TuttiError
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** The calls of one turn while they are made. */
 class MadeCalls {
   readonly #scope: TaskScope
@@ -78,21 +87,25 @@ class MadeCalls {
   /** Makes the calls that have no answer yet; gives the budget that stopped some of them, if one did. */
   async make(): Promise<TuttiError | undefined> {
     const { calls, refusal } = this.#withinBudget()
-    await this.#keepIntents(calls)
+    const once = calls.filter((call) => this.#toolOf(call)?.idempotent === false)
+    if (once.length > 0) await this.#keepIntents(once)
+    const { tooling } = this.#scope.run
     const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
-    const others = calls.filter((call) => !delegations.includes(call))
-    const { limiter: _, ...withoutLimiter } = this.#scope.run.tooling
-    await Promise.all([
-      this.#run(others, this.#scope.run.tooling),
-      // Who waits for another agent must not hold the places which that agent's tools need, and goes on
-      // waiting until that agent has stopped, which takes its own grace time.
-      this.#run(delegations, {
-        ...withoutLimiter,
-        maxConcurrentCalls: Infinity,
-        graceMs: Infinity,
-      }),
-    ])
+    if (delegations.length === 0) {
+      await this.#run(calls, tooling)
+    } else {
+      const others = calls.filter((call) => !delegations.includes(call))
+      await Promise.all([this.#run(others, tooling), this.#delegate(delegations, tooling)])
+    }
     return refusal
+  }
+
+  /**
+   * Who waits for another agent must not hold the places which that agent's tools need, and goes on
+   * waiting until that agent has stopped, which takes its own grace time.
+   */
+  #delegate(calls: readonly ToolCall[], { limiter: _, ...tooling }: Tooling): Promise<unknown> {
+    return this.#run(calls, { ...tooling, maxConcurrentCalls: Infinity, graceMs: Infinity })
   }
 
   /** Why the calls were stopped; names a tool that did not stop. */
@@ -144,9 +157,8 @@ class MadeCalls {
   /** Keeps that calls are about to be made which must not be made twice. */
   async #keepIntents(calls: readonly ToolCall[]): Promise<void> {
     const { iterationIndex } = this.#turn
-    const once = calls.filter((call) => this.#toolOf(call)?.idempotent === false)
     await Promise.all(
-      once.map((call) =>
+      calls.map((call) =>
         this.#scope.commit({
           kind: 'tool_begun',
           iterationIndex,
@@ -156,18 +168,15 @@ class MadeCalls {
     )
   }
 
-  async #run(
+  #run(
     calls: readonly ToolCall[],
     tooling: Tooling & Pick<RunToolCallsOptions, 'graceMs'>,
-  ): Promise<void> {
-    if (calls.length === 0) return
+  ): Promise<unknown> {
     const { run, identity, signal, tools, task } = this.#scope
     const { iterationIndex } = this.#turn
     const { taskName, attempt } = identity
     const reviewer = toolReviewer(this.#scope, iterationIndex)
-    await runToolCalls(tools, calls, {
-      ...tooling,
-      ...(reviewer === undefined ? {} : { reviewer }),
+    const options: Writable<RunToolCallsOptions> = {
       signal,
       clock: run.clock,
       logger: run.logger,
@@ -181,8 +190,13 @@ class MadeCalls {
       onNestedOutcome: (call, outcome) => {
         this.#scope.emit(toolCalledEvent(this.#scope, { iterationIndex, call, outcome }))
       },
-      ...toolReports(this.#scope, iterationIndex),
-    })
+    }
+    if (reviewer !== undefined) options.reviewer = reviewer
+    return runToolCalls(
+      tools,
+      calls,
+      Object.assign(options, tooling, toolReports(this.#scope, iterationIndex)),
+    )
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {

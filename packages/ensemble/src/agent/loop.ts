@@ -65,7 +65,8 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<Answer> {
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const turn = turnKind(iterationIndex, maxIterations)
     if (iterationIndex === maxIterations) conversation.say(FINAL_ANSWER_REQUEST)
-    const { reply, step } = await takeTurn(input, { iterationIndex, turn, tools, conversation })
+    const taken = { iterationIndex, turn, tools, conversation }
+    const { reply, step } = takeEarlierTurn(scope, taken) ?? (await takeNewTurn(input, taken))
     conversation.add(reply, step)
     if (step.kind === 'call_tools') {
       conversation.addResults(await callTools(scope, { iterationIndex, calls: step.calls }))
@@ -138,10 +139,6 @@ interface TurnEnd {
   readonly step: AgentStep
 }
 
-async function takeTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> {
-  return takeEarlierTurn(input.scope, turn) ?? (await takeNewTurn(input, turn))
-}
-
 /** The turn as an earlier process kept it. */
 function takeEarlierTurn(
   scope: TaskScope,
@@ -175,9 +172,7 @@ async function takeNewTurn(
     tools,
     toolChoice: turn === 'final' ? 'none' : 'auto',
     beforeRetry: tell,
-    ...(task.outputReader === undefined
-      ? {}
-      : { output: { name: task.outputReader.name, schema: task.outputReader.schema } }),
+    output: task.outputReader,
   })
   const step = stepAfter(reply, turn)
   totals.addModelCall({ usage: reply.usage, cost, latencyMs })
@@ -196,6 +191,8 @@ async function takeNewTurn(
   return { reply, step }
 }
 
+const NO_IDS: readonly string[] = []
+
 /** Brings the directives that wait for this task into the conversation; returns their ids. */
 function tellDirectives(
   scope: TaskScope,
@@ -204,9 +201,10 @@ function tellDirectives(
 ): readonly string[] {
   const { run, task, identity } = scope
   const { agentRole, taskName, taskIndex, attempt } = identity
-  const target = { ...identity, baseName: task.name }
+  const target = { taskName, baseName: task.name, agentRole, attempt }
   const directives = run.directives.next(target, run.clock.now())
   conversation.tell(directives)
+  if (directives.length === 0) return NO_IDS
   const ids = directives.map(({ id }) => id)
   run.directives.markReached(target, ids)
   for (const directiveId of ids) {

@@ -21,6 +21,7 @@ export function stepAfter(reply: ModelReply, turn: TurnKind): AgentStep {
 
 /** Calls that share an id, as some models give them, with a number behind it: keys and results go by it. */
 function withOwnIds(calls: readonly ToolCall[]): readonly ToolCall[] {
+  if (calls.length === 1) return calls
   const taken = new Set<string>()
   return calls.map((call) => {
     let id = call.id

@@ -2,7 +2,7 @@
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../run/stopped-error.ts'
-import { untilStopped } from '../run/until-stopped.ts'
+import { isAbandoned, untilStopped } from '../run/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 
@@ -33,27 +33,25 @@ export async function callModel(
 ): Promise<ModelCallResult> {
   const { signal, clock } = options
   const startedAt = clock.elapsed()
-  let isAbandoned = true
+  const reading = readReply(model, request, options)
   try {
-    signal.throwIfAborted()
-    const reading = readReply(model.stream(request, { signal }), options).finally(() => {
-      isAbandoned = false
-    })
     const reply = await untilStopped(reading, { signal, clock, what: 'Model call' })
     return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
   } catch (error) {
     if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
-    if (isAbandoned && TuttiError.isInstance(error)) throw error
+    if (isAbandoned(error)) throw error
     throw stoppedError(signal, 'Model call', { cause: error })
   }
 }
 
 async function readReply(
-  chunks: ReturnType<ChatModel['stream']>,
+  model: ChatModel,
+  request: ModelRequest,
   { signal, onText }: Pick<CallModelOptions, 'signal' | 'onText'>,
 ): Promise<ModelReply> {
+  signal.throwIfAborted()
   let reply: ModelReply | undefined
-  for await (const chunk of chunks) {
+  for await (const chunk of model.stream(request, { signal })) {
     // What still comes after the abort belongs to a call that is over.
     signal.throwIfAborted()
     if (chunk.type === 'text') onText(chunk.text)

@@ -25,6 +25,11 @@ export class StepLog {
     return this.#tasks.get(taskName) ?? EMPTY
   }
 
+  /** Whether nothing has happened yet. */
+  get isEmpty(): boolean {
+    return this.#tasks.size === 0 && this.#runSteps.length === 0
+  }
+
   /** Names of all tasks that have steps. */
   get taskNames(): readonly string[] {
     return [...this.#tasks.keys()]

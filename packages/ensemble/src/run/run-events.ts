@@ -57,13 +57,12 @@ export interface RunOutcome {
 
 /** The result of a run. */
 export function toResult({ used, error, ...outcome }: RunOutcome): RunResult {
-  const byName = new Map(outcome.tasks.map((done) => [done.taskName, done]))
   return {
     ...outcome,
     metrics: metricsOf(addUsage(used)),
     ...(error === undefined ? {} : { error }),
     outputOf<Output>(task: Task<Output>): Output | undefined {
-      const done = byName.get(task.name)
+      const done = outcome.tasks.find(({ taskName }) => taskName === task.name)
       if (done === undefined) return undefined
       // NOTE: the reader of a task gives what its schema says; a task without one is a `Task<string>`.
       return (task.outputReader === undefined ? done.output : done.structured) as Output

@@ -64,7 +64,7 @@ export class Run {
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
     const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
     this.#tasks = new TaskStates({ tasks: this.#parts.tasks, inputs, isHierarchical })
-    this.#restore()
+    if (!this.#parts.scope.log.isEmpty) this.#restore()
   }
 
   /** Starts the run. */
@@ -229,7 +229,7 @@ export class Run {
         if (this.#running === 0) resolve()
       }
       // What an earlier process had taken up goes on, whatever keeps others from starting.
-      start(this.#takenUp())
+      if (!this.#parts.scope.log.isEmpty) start(this.#takenUp())
       advance()
     })
   }

@@ -10,6 +10,13 @@ export interface UntilStoppedOptions {
   readonly what: string
 }
 
+const abandoned = new WeakSet<object>()
+
+/** Whether an error says that work was abandoned, and not what the work itself came to. */
+export function isAbandoned(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && abandoned.has(error)
+}
+
 /**
  * What `work` comes to. When the signal aborts it waits for the work to stop, at most `CANCEL_GRACE_MS`;
  * work that goes on after that is abandoned, and the error says so.
@@ -22,7 +29,9 @@ export function untilStopped<T>(
     let stopGrace: (() => void) | undefined
     const onAbort = (): void => {
       stopGrace = clock.after(CANCEL_GRACE_MS, () => {
-        reject(stoppedError(signal, what, { abandoned: true }))
+        const error = stoppedError(signal, what, { abandoned: true })
+        abandoned.add(error)
+        reject(error)
       })
     }
     signal.addEventListener('abort', onAbort, { once: true })
@@ -32,6 +41,15 @@ export function untilStopped<T>(
       signal.removeEventListener('abort', onAbort)
       stopGrace?.()
     }
-    work.finally(done).then(resolve, reject)
+    work.then(
+      (value) => {
+        done()
+        resolve(value)
+      },
+      (error: unknown) => {
+        done()
+        reject(error)
+      },
+    )
   })
 }
