@@ -2,6 +2,7 @@
 import { findBudgetProblems } from './budget.ts'
 import { duplicates } from './duplicates.ts'
 import { HANDLER_ROLE } from './handler.ts'
+import { DELEGATE_TOOL } from './hierarchy/limits.ts'
 import { findReviewProblems } from './review.ts'
 
 import type { TaskDefinition } from './task.ts'
@@ -34,6 +35,10 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
   for (const tool of duplicates([...tools].map((known) => known.name))) {
     problems.push(`two tools are named "${tool}"`)
+  }
+  if (definition.agent?.allowDelegation === true) {
+    const own = [...tools].some(({ name: tool }) => tool === DELEGATE_TOOL)
+    if (own) problems.push(`the tool name "${DELEGATE_TOOL}" is that of delegation`)
   }
   return [
     ...problems,

@@ -4,8 +4,8 @@ import { errorMessage, TuttiError, type Clock } from '@tutti/core'
 import { stoppedError } from './run/stopped-error.ts'
 import { untilStopped } from './run/until-stopped.ts'
 
-/** `true` lets it pass, a text says why it does not. */
-export type GuardrailVerdict = true | string
+/** `true` lets it pass, a text says why it does not; `false` refuses it with no reason given. */
+export type GuardrailVerdict = boolean | string
 
 /** What an input guardrail sees. */
 export interface GuardedInput {
@@ -87,9 +87,9 @@ async function verdictOf(
 ): Promise<GuardrailVerdict> {
   try {
     const verdict: unknown = await ask()
-    if (verdict === true) return true
-    return typeof verdict === 'string'
-      ? verdict
+    if (verdict === true || typeof verdict === 'string') return verdict
+    return verdict === false
+      ? 'no reason given'
       : `it gave ${String(verdict)}, not true or a reason`
   } catch (error) {
     return errorMessage(error)

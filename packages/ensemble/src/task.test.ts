@@ -135,6 +135,15 @@ describe('a task that cannot be', () => {
   )
 })
 
+it('a tool of the name of delegation is refused for an agent that may delegate', () => {
+  const definition = { description: 'Do it', tools: [tool('delegate_task')] }
+  const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
+  expect(() => task({ ...definition, agent: lead })).toThrow(
+    'the tool name "delegate_task" is that of delegation',
+  )
+  expect(task(definition).tools).toHaveLength(1)
+})
+
 it('duplicates are the names that occur more than once, each once', () => {
   expect(duplicates(['a', 'b', 'a', 'c', 'b', 'a'])).toEqual(['a', 'b'])
   expect(duplicates(['a', 'b'])).toEqual([])

@@ -147,7 +147,8 @@ describe('[T10] output guardrails', () => {
   it.each([
     ['throws', () => Promise.reject(new Error('No list of words')), 'No list of words'],
     ['gives nothing', () => undefined as never, 'it gave undefined, not true or a reason'],
-    ['gives false', () => false as never, 'it gave false, not true or a reason'],
+    ['gives false', () => false, 'no reason given'],
+    ['gives a number', () => 1 as never, 'it gave 1, not true or a reason'],
   ])('that %s lets nothing pass', async (_what, guardrail, reason) => {
     const { result } = await run({ output: [guardrail] })
     expect(result.error).toMatchObject({ code: 'GUARDRAIL_VIOLATION', details: { reason } })

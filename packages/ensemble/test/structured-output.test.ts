@@ -203,3 +203,25 @@ it('[L18] a schema that makes something that is not JSON is a wrong configuratio
   expect((await ended).error).toMatchObject({ code: 'CONFIG_INVALID' })
   expect(model.requests).toHaveLength(1)
 })
+
+it('[L18] a correction after the limit shows no calls that were not made, in the words of a provider neither', async () => {
+  const requests: ModelRequest[] = []
+  const providerContent = { provider: 'test', content: ['a call'] }
+  const call = { id: 'c1', name: 'look', arguments: '{"input":""}' }
+  const model: ChatModel = {
+    provider: 'test',
+    name: 'eager',
+    async *stream(request) {
+      requests.push(structuredClone(request))
+      const text = requests.length < 3 ? 'not yet' : JSON.stringify(ada)
+      yield { type: 'reply', reply: { text, toolCalls: [call], providerContent } }
+    },
+  }
+  const { result } = await run(model, { tools: [look], maxIterations: 1 })
+  expect(result.status).toBe('COMPLETED')
+  const said = requests[2]?.messages.filter(({ role }) => role === 'assistant')
+  expect(said).toEqual([
+    { role: 'assistant', content: 'not yet', toolCalls: [call], providerContent },
+    { role: 'assistant', content: 'not yet', toolCalls: [] },
+  ])
+})

@@ -27,7 +27,7 @@ import {
 } from './prompt.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 import { correctionRequest } from './structured-output.ts'
-import { emitMetrics, turnCompleted } from './turn-events.ts'
+import { keepTurn } from './turn-events.ts'
 
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../run/task-scope.ts'
@@ -108,12 +108,14 @@ class Conversation {
     this.#messages.push({ role: 'user', content })
   }
 
-  add({ text, providerContent }: ModelReply, step: AgentStep): void {
+  add({ text, providerContent, toolCalls }: ModelReply, step: AgentStep): void {
+    // What a provider wants to see again of calls that are not made would be calls without results.
+    const isWhole = step.kind === 'call_tools' || toolCalls.length === 0
     this.#messages.push({
       role: 'assistant',
       content: text,
       toolCalls: step.kind === 'call_tools' ? step.calls : [],
-      ...(providerContent === undefined ? {} : { providerContent }),
+      ...(providerContent === undefined || !isWhole ? {} : { providerContent }),
     })
   }
 
@@ -160,34 +162,22 @@ async function takeNewTurn(
   { scope, models }: AgentLoopInput,
   { iterationIndex, turn, tools, conversation }: Turn,
 ): Promise<TurnEnd> {
-  const { task, totals } = scope
   const directiveIds: string[] = []
   const tell = (): void => {
     directiveIds.push(...tellDirectives(scope, conversation, iterationIndex))
   }
   tell()
-  const { reply, latencyMs, cost, model } = await askModel(scope, models, {
+  const answer = await askModel(scope, models, {
     iterationIndex,
     messages: conversation.messages,
     tools,
     toolChoice: turn === 'final' ? 'none' : 'auto',
     beforeRetry: tell,
-    output: task.outputReader,
+    output: scope.task.outputReader,
   })
+  const { reply, model, latencyMs, cost } = answer
   const step = stepAfter(reply, turn)
-  totals.addModelCall({ usage: reply.usage, cost, latencyMs })
-  await scope.commit(
-    {
-      kind: 'model_turn',
-      iterationIndex,
-      reply,
-      latencyMs,
-      ...(cost === undefined ? {} : { cost }),
-      directiveIds,
-    },
-    turnCompleted(scope, { iterationIndex, model, reply, step, latencyMs, cost }),
-  )
-  emitMetrics(scope)
+  await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
   return { reply, step }
 }
 

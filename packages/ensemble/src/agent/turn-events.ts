@@ -1,4 +1,4 @@
-/** The events after a model turn. */
+/** What is told and kept of a model turn that was answered. */
 import { costUsd } from '../usage.ts'
 import { tokensOfCall } from '../tokens.ts'
 import { toWireCall } from './wire-messages.ts'
@@ -16,10 +16,25 @@ export interface AnsweredTurn {
   readonly step: AgentStep
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
+  /** Ids of the directives that the call delivered. */
+  readonly directiveIds: readonly string[]
 }
 
-/** The event of a turn that was answered. */
-export function turnCompleted(
+/** Counts a turn, keeps it, and tells of it; resolves when it is durable. */
+export async function keepTurn(scope: TaskScope, turn: AnsweredTurn): Promise<void> {
+  const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
+  const kind = 'model_turn'
+  scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
+  await scope.commit(
+    cost === undefined
+      ? { kind, iterationIndex, reply, latencyMs, directiveIds }
+      : { kind, iterationIndex, reply, latencyMs, cost, directiveIds },
+    turnCompleted(scope, turn),
+  )
+  emitMetrics(scope)
+}
+
+function turnCompleted(
   { identity }: TaskScope,
   { iterationIndex, model, reply, step, latencyMs, cost }: AnsweredTurn,
 ): RunEventOf<'llm_iteration_completed'> {
@@ -46,7 +61,7 @@ export function turnCompleted(
 }
 
 /** Tells what the attempt has used so far. */
-export function emitMetrics(scope: TaskScope): void {
+function emitMetrics(scope: TaskScope): void {
   const { identity, totals } = scope
   const { agentRole, taskIndex, taskName, attempt } = identity
   const { inputTokens, outputTokens } = totals.usage()

@@ -2,10 +2,9 @@
 import { defineTool, Type, type AgentTool } from '@tutti/core'
 
 import { MANAGER } from '../plan.ts'
+import { DELEGATE_TOOL } from './limits.ts'
 
 import type { TaskScope } from '../run/task-scope.ts'
-
-const NAME = 'delegate_task'
 
 const delegateTools = new WeakSet<AgentTool>()
 
@@ -26,7 +25,7 @@ export function toolsOf(scope: TaskScope): readonly AgentTool[] {
 function delegateTool(scope: TaskScope): AgentTool {
   const roles = scope.run.delegations.rolesFor(scope)
   const tool = defineTool({
-    name: NAME,
+    name: DELEGATE_TOOL,
     description: `Hands a task to another agent and gives its result. Agents: ${roles.join(', ')}`,
     input: Type.Object({
       agentRole: Type.String({ description: 'The role of the agent that is to do the task' }),

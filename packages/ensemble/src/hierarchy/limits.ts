@@ -37,6 +37,9 @@ export interface DelegationLimits {
   readonly policies?: readonly DelegationPolicy[]
 }
 
+/** The name of the tool with which agents delegate. */
+export const DELEGATE_TOOL = 'delegate_task'
+
 /** How deep delegations nest when nothing else is said; AgentEnsemble's. */
 export const DEFAULT_MAX_DELEGATION_DEPTH = 3
 

@@ -1,4 +1,5 @@
 /** The manager of a HIERARCHICAL ensemble: an agent whose task is to have the tasks done. */
+import { DELEGATE_TOOL } from './limits.ts'
 import { DEFAULT_OUTPUT_RETRIES, type Task } from '../task.ts'
 import { MANAGER, type Plan } from '../plan.ts'
 
@@ -35,7 +36,7 @@ export function managerTask(
     agent: {
       role: MANAGER,
       goal: 'Have the tasks done by the workers that fit them, check what they give, and put it together.',
-      background: `You lead these workers, and delegate all work to them with the tool delegate_task:\n${workers.join('\n')}`,
+      background: `You lead these workers, and delegate all work to them with the tool ${DELEGATE_TOOL}:\n${workers.join('\n')}`,
       tools: [],
     },
     ...(model === undefined ? {} : { model }),

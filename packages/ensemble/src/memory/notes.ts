@@ -3,7 +3,7 @@ import { errorMessage, isoNow, TuttiError } from '@tutti/core'
 
 import { askModel, type ModelChain } from '../agent/ask-model.ts'
 import { stepAfter } from '../agent/step.ts'
-import { emitMetrics, turnCompleted } from '../agent/turn-events.ts'
+import { keepTurn } from '../agent/turn-events.ts'
 import { stoppedError } from '../run/stopped-error.ts'
 import { untilStopped } from '../run/until-stopped.ts'
 import { memorySection } from './memory.ts'
@@ -168,20 +168,8 @@ async function askToReflect(
     toolChoice: 'none',
     isOptional: true,
   })
-  scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
   const step = stepAfter(reply, 'final')
-  await scope.commit(
-    {
-      kind: 'model_turn',
-      iterationIndex,
-      reply,
-      latencyMs,
-      ...(cost === undefined ? {} : { cost }),
-      directiveIds: [],
-    },
-    turnCompleted(scope, { iterationIndex, model, reply, step, latencyMs, cost }),
-  )
-  emitMetrics(scope)
+  await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
   return reply
 }
 

@@ -57,7 +57,8 @@ export interface RunHandle {
   readonly cancel: (options?: CancelOptions) => boolean
   /**
    * Sends the next model calls of the run, or of one task, to another model; the call in flight ends
-   * with the old one.
+   * with the old one. A run that is to be resumed elsewhere needs an alias of its catalog: a model itself
+   * cannot be kept.
    *
    * @throws {TuttiError} INVALID_MODEL for an alias that the run's catalog does not have, BAD_REQUEST for
    * an unknown task, RUN_COMPLETED when the run is over.

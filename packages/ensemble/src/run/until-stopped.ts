@@ -37,17 +37,17 @@ export function untilStopped<T>(
     signal.addEventListener('abort', onAbort, { once: true })
     // The work may have begun, and the signal aborted, before there was a listener.
     if (signal.aborted) onAbort()
-    const done = (): void => {
+    const letGo = (): void => {
       signal.removeEventListener('abort', onAbort)
       stopGrace?.()
     }
     work.then(
       (value) => {
-        done()
+        letGo()
         resolve(value)
       },
       (error: unknown) => {
-        done()
+        letGo()
         reject(error)
       },
     )
