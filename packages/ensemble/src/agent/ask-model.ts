@@ -15,7 +15,7 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 
 import { CHARACTERS_PER_TOKEN } from '../budget.ts'
 import { callModel } from '../model/call-model.ts'
-import { costOf } from '../model/prices.ts'
+import { costOf, type ModelPrice } from '../model/prices.ts'
 import { modelOfTask } from '../model/model-of-task.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
 import { stoppedError } from '../run/stopped-error.ts'
@@ -26,12 +26,13 @@ import type {
   ChatModel,
   Message,
   ModelReply,
+  ModelRequest,
   ModelUsage,
   OutputFormat,
+  ToolSpecification,
 } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../run/task-scope.ts'
-import type { ToolSpecification } from '../model/chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
 /** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
@@ -172,23 +173,57 @@ async function waitForTurn({ run, signal }: TaskScope, limit: RateLimit): Promis
   }
 }
 
-async function callOnce(
+function callOnce(
   scope: TaskScope,
   model: ChatModel,
-  { iterationIndex, messages, tools, toolChoice, output }: ModelQuestion,
+  question: ModelQuestion,
 ): Promise<ModelAnswer> {
-  const { run, identity, meter, signal } = scope
-  const price = run.prices?.(model)
-  if (price === undefined && meter.limitsCost) {
-    const label = modelLabel(model)
-    throw new TuttiError(
-      'BUDGET_EXCEEDED',
-      `maxCostUsd cannot be kept: no price is known for "${label}"`,
-      { details: { limit: 'maxCostUsd', model: label } },
-    )
+  const { signal, run } = scope
+  const price = priceOf(scope, model)
+  scope.meter.begin('model')
+  emitStarted(scope, model, question)
+  const onText = (token: string): void => {
+    emitToken(scope, question.iterationIndex, token)
   }
-  meter.begin('model')
-  const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
+  return callModel(model, requestOf(question, model), { signal, clock: run.clock, onText }).then(
+    ({ reply, latencyMs }) => {
+      const { messages } = question
+      const cost = costOf(reply.usage, price)
+      const length = (): number => lengthOf(messages) + reply.text.length
+      const counted = cost ?? costOf(usageByLength(messages, reply), price)
+      scope.meter.countModelCall(reply.usage, counted, length)
+      return { reply, latencyMs, cost, model: modelLabel(model) }
+    },
+  )
+}
+
+/** The price of a model; a limit on cost cannot be kept without one. */
+function priceOf({ run, meter }: TaskScope, model: ChatModel): ModelPrice | undefined {
+  const price = run.prices?.(model)
+  if (price !== undefined || !meter.limitsCost) return price
+  const label = modelLabel(model)
+  throw new TuttiError(
+    'BUDGET_EXCEEDED',
+    `maxCostUsd cannot be kept: no price is known for "${label}"`,
+    { details: { limit: 'maxCostUsd', model: label } },
+  )
+}
+
+function requestOf(
+  { messages, tools, toolChoice, output }: ModelQuestion,
+  { structuredOutput }: ChatModel,
+): ModelRequest {
+  if (output === undefined || structuredOutput !== true) return { messages, tools, toolChoice }
+  const { name, schema } = output
+  return { messages, tools, toolChoice, output: { name, schema } }
+}
+
+function emitStarted(
+  scope: TaskScope,
+  model: ChatModel,
+  { iterationIndex, messages }: ModelQuestion,
+): void {
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
   scope.emit({
     type: 'llm_iteration_started',
     agentRole,
@@ -201,34 +236,21 @@ async function callOnce(
     attempt,
     model: modelLabel(model),
   })
-  const { reply, latencyMs } = await callModel(
-    model,
-    output === undefined || model.structuredOutput !== true
-      ? { messages, tools, toolChoice }
-      : { messages, tools, toolChoice, output: { name: output.name, schema: output.schema } },
-    {
-      signal,
-      clock: run.clock,
-      onText: (token) => {
-        const sentAt = isoNow(run.clock)
-        scope.emit({
-          type: 'token',
-          token,
-          agentRole,
-          taskDescription,
-          sentAt,
-          taskName,
-          taskIndex,
-          attempt,
-          iterationIndex,
-        })
-      },
-    },
-  )
-  const cost = costOf(reply.usage, price)
-  const length = (): number => lengthOf(messages) + reply.text.length
-  meter.countModelCall(reply.usage, cost ?? costOf(usageByLength(messages, reply), price), length)
-  return { reply, latencyMs, cost, model: modelLabel(model) }
+}
+
+function emitToken(scope: TaskScope, iterationIndex: number, token: string): void {
+  const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
+  scope.emit({
+    type: 'token',
+    token,
+    agentRole,
+    taskDescription,
+    sentAt: isoNow(scope.run.clock),
+    taskName,
+    taskIndex,
+    attempt,
+    iterationIndex,
+  })
 }
 
 /** Tokens of a call whose provider does not say, for what is counted into a limit on cost. */

@@ -26,7 +26,7 @@ export interface ModelCallResult {
  *
  * @throws {TuttiError} MODEL_FAILED when the call fails; when the signal aborted it, why.
  */
-export async function callModel(
+export function callModel(
   model: ChatModel,
   request: ModelRequest,
   options: CallModelOptions,
@@ -34,14 +34,13 @@ export async function callModel(
   const { signal, clock } = options
   const startedAt = clock.elapsed()
   const reading = readReply(model, request, options)
-  try {
-    const reply = await untilStopped(reading, { signal, clock, what: 'Model call' })
-    return { reply, latencyMs: Math.round(clock.elapsed() - startedAt) }
-  } catch (error) {
-    if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
-    if (isAbandoned(error)) throw error
-    throw stoppedError(signal, 'Model call', { cause: error })
-  }
+  return untilStopped(reading, { signal, clock, what: 'Model call' }).then(
+    (reply) => ({ reply, latencyMs: Math.round(clock.elapsed() - startedAt) }),
+    (error: unknown) => {
+      if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
+      throw isAbandoned(error) ? error : stoppedError(signal, 'Model call', { cause: error })
+    },
+  )
 }
 
 async function readReply(
