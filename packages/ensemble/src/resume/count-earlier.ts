@@ -10,6 +10,7 @@ export function countEarlierRun(meter: Meter, log: StepLog): void {
 
 /** Counts the steps of a task, and of the tasks that it delegated to, into the budget of that task alone. */
 export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): void {
+  if (log.isEmpty) return
   countSteps(meter, log, taskName)
   for (const { workerTask } of log.task(taskName).of('delegation_begun')) {
     countEarlierTask(meter, log, workerTask)
@@ -18,8 +19,9 @@ export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): 
 
 /** Counts the steps of an attempt into its totals. */
 export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: number): void {
-  for (const { reply, cost, latencyMs, ...step } of log.of('model_turn')) {
-    if (step.attempt === attempt) totals.addModelCall({ usage: reply.usage, cost, latencyMs })
+  if (!log.isKnown) return
+  for (const { reply, cost, latencyMs, attempt: of } of log.of('model_turn')) {
+    if (of === attempt) totals.addModelCall({ usage: reply.usage, cost, latencyMs })
   }
   for (const step of log.of('tool_ended')) {
     if (step.attempt === attempt) totals.addToolCall(step.durationMs)

@@ -246,9 +246,7 @@ export class Run {
   #startable(): readonly TaskState[] {
     if (this.#stopsStarting) return []
     const { start, skip } = nextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
-    for (const state of this.#tasks.named([...skip.keys()])) {
-      this.#skip(state, `Task "${skip.get(state.taskName)}" did not complete`)
-    }
+    for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
     return this.#verdict.isUsedUp ? [] : this.#tasks.named(start)
   }
 
@@ -317,6 +315,11 @@ export class Run {
     this.#tasks.setPhase(state, 'failed')
     const isDelegated = !this.#ensemble.plan.scheduled.includes(state.taskName)
     this.#verdict.fail(error, { isDelegated })
+  }
+
+  #skipNamed(taskName: string, reason: string): void {
+    const state = this.#tasks.get(taskName)
+    if (state !== undefined) this.#skip(state, reason)
   }
 
   #skip(state: TaskState, reason: string): void {

@@ -81,7 +81,12 @@ export class TaskStates {
 
   /** The tasks of these names, in that order. */
   named(names: readonly string[]): readonly TaskState[] {
-    return names.flatMap((name) => this.#states.get(name) ?? [])
+    const states: TaskState[] = []
+    for (const name of names) {
+      const state = this.#states.get(name)
+      if (state !== undefined) states.push(state)
+    }
+    return states
   }
 
   /** Adds a task that has not begun. */
