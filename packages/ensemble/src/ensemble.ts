@@ -125,7 +125,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     reviewPolicy: definition.reviewPolicy ?? 'NEVER',
     ...(workflow === 'HIERARCHICAL' ? { manager: managerOf(definition) } : {}),
     run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
-    start: (inputs = {}, options = {}) => startRun(made, inputs, { ...options, decidable: true }),
+    start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),
   }
   return made
 }

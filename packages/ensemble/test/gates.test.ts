@@ -331,6 +331,7 @@ describe('who is asked', () => {
       code: 'CONFIG_INVALID',
       message: `Cannot run "team": ${needs('a')}; ${needs('c')}`,
     })
+    expect(() => team.start({}, { decidable: false })).toThrow(needs('a'))
   })
 
   it.each([

@@ -10,12 +10,12 @@ import {
 } from '@tutti/protocol'
 import { expect } from 'vitest'
 
-import { startRun, type StartOptions } from '../src/run/start-run.ts'
+import { startRun } from '../src/run/start-run.ts'
 import { MANAGER } from '../src/index.ts'
 import { expectSameEnd, expectSameState } from './run-state.ts'
 import { phasesAfter } from './task-phases.ts'
 
-import type { Ensemble, Inputs, RunHandle, RunResult } from '../src/index.ts'
+import type { Ensemble, Inputs, RunHandle, RunOptions, RunResult } from '../src/index.ts'
 
 /** A run and what it tells. */
 export interface WatchedRun {
@@ -28,7 +28,7 @@ export interface WatchedRun {
 }
 
 /** What a run is started with. */
-export interface WatchOptions extends StartOptions {
+export interface WatchOptions extends RunOptions {
   readonly inputs?: Inputs
 }
 

@@ -59,6 +59,8 @@ function startRun({ run, steps }: ClaimedRun, options: ExecuteRunOptions): RunHa
     journal,
     clock,
     logger,
+    // Nobody can decide a gate of a durable run: one that needs a review is refused, not waited for.
+    decidable: false,
     ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
   })
 }

@@ -1,6 +1,7 @@
 import { decodeLoggedRunEvent } from '@tutti/protocol'
+import { ensemble, task } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunStorage, type RunStore } from '@tutti/runs'
-import { fakeClock } from '@tutti/testing'
+import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { allEvents, band, serve, temporaryDirectory } from './band.ts'
@@ -8,6 +9,22 @@ import { allEvents, band, serve, temporaryDirectory } from './band.ts'
 const INPUTS = { topic: 'Bach' }
 
 describe('a submitted run', () => {
+  it('[X2] ends FAILED with the reason when it needs a review, which nobody could give', async () => {
+    using directory = temporaryDirectory()
+    const look = task({ name: 'look', description: 'Look at {topic}', review: true })
+    const model = scriptedModel([])
+    const service = serve(directory.path, [ensemble({ name: 'band', tasks: [look], model })])
+    const { runId } = await service.submit({ inputs: INPUTS })
+    expect((await allEvents(service, runId)).at(-1)).toMatchObject({
+      status: 'FAILED',
+      code: 'CONFIG_INVALID',
+      error:
+        'Cannot run "band": task "look" needs a review, and there is nobody to ask: give a reviewer',
+    })
+    expect(model.requests).toEqual([])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
   it('[S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()

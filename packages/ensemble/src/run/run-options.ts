@@ -24,6 +24,11 @@ export interface RunOptions {
    * review are refused at the start, tools that need approval fail their task.
    */
   readonly reviewer?: RunReviewer
+  /**
+   * Whether gates are decided through the handle of the run. Say no where nobody will: then a review is
+   * refused at the start, and not waited for. @default true with `start`, false with `run`
+   */
+  readonly decidable?: boolean
   /** Models that a switch may name by alias. */
   readonly models?: ModelCatalog
   /** What models cost; without it costs are not known. */

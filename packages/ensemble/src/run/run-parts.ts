@@ -24,7 +24,7 @@ import { Stopwatch } from './stopwatch.ts'
 import type { Ensemble } from '../ensemble.ts'
 import type { Inputs } from '../inputs.ts'
 import type { Task } from '../task.ts'
-import type { StartOptions } from './start-run.ts'
+import type { RunOptions } from './run-options.ts'
 import type { RunScope, Tooling } from './task-scope.ts'
 
 /** The parts of a run. */
@@ -42,7 +42,7 @@ export interface RunParts {
 export interface RunDefinition {
   readonly ensemble: Ensemble
   readonly inputs: Inputs
-  readonly options: StartOptions
+  readonly options: RunOptions
   /** Runs the tasks that agents hand to one another, and ends early when a reviewer wants so. */
   readonly host: WorkerHost & { endEarly(exit: TuttiError): void }
 }
@@ -108,7 +108,7 @@ function timeSinceStart(log: StepLog, clock: Clock): () => number {
 
 function toolingOf(
   { maxConcurrentToolCalls }: Ensemble,
-  { toolMetrics, clock }: StartOptions,
+  { toolMetrics, clock }: RunOptions,
 ): Tooling {
   return {
     limiter: createLimiter({
@@ -120,7 +120,7 @@ function toolingOf(
   }
 }
 
-function journalOf({ onEvent }: StartOptions, logger: Logger): RunJournal {
+function journalOf({ onEvent }: RunOptions, logger: Logger): RunJournal {
   return listenerJournal(
     (event) => onEvent?.(event),
     (error) => {

@@ -31,7 +31,7 @@ import type { Inputs } from '../inputs.ts'
 import type { Task } from '../task.ts'
 import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
-import type { StartOptions } from './start-run.ts'
+import type { RunOptions } from './run-options.ts'
 import type { TaskScope } from './task-scope.ts'
 
 /** Work that an agent hands to another: a task that the plan does not have. */
@@ -47,7 +47,7 @@ export interface WorkerTask {
 export class Run {
   readonly #ensemble: Ensemble
   readonly #inputs: Inputs
-  readonly #options: StartOptions
+  readonly #options: RunOptions
   readonly #parts: RunParts
   readonly #tasks: TaskStates
   readonly #verdict = new Verdict()
@@ -57,7 +57,7 @@ export class Run {
   #goOn: (() => void) | undefined
   #ended: RunEnding | undefined
 
-  constructor(ensemble: Ensemble, inputs: Inputs, options: StartOptions) {
+  constructor(ensemble: Ensemble, inputs: Inputs, options: RunOptions) {
     this.#ensemble = ensemble
     this.#inputs = inputs
     this.#options = options

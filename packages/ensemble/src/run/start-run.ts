@@ -14,19 +14,14 @@ import type { Task } from '../task.ts'
 import type { RunHandle } from './run-handle.ts'
 import type { RunOptions } from './run-options.ts'
 
-/** Options of a run, and whether its handle can decide gates. */
-export interface StartOptions extends RunOptions {
-  readonly decidable?: boolean
-}
-
 /** Starts a run of `ensemble`; see `Ensemble.start`. */
-export function startRun(ensemble: Ensemble, inputs: Inputs, options: StartOptions): RunHandle {
+export function startRun(ensemble: Ensemble, inputs: Inputs, options: RunOptions): RunHandle {
   assertInputs(ensemble, inputs)
   assertOptions(ensemble, options)
   return new Run(ensemble, inputs, options).start()
 }
 
-function assertOptions(ensemble: Ensemble, options: StartOptions): void {
+function assertOptions(ensemble: Ensemble, options: RunOptions): void {
   const tasks = allTasks(ensemble)
   const problems = [
     ...findBudgetProblems(options.budget),
@@ -60,7 +55,7 @@ function findGates(ensemble: Ensemble, tasks: readonly Task[]): readonly string[
 function findUnpriced(
   ensemble: Ensemble,
   tasks: readonly Task[],
-  { budget = ensemble.budget, prices }: StartOptions,
+  { budget = ensemble.budget, prices }: RunOptions,
 ): readonly string[] {
   const limited = tasks.filter(
     (task) =>
