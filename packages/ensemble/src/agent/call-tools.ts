@@ -15,11 +15,11 @@ import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@t
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../resume/step-log.ts'
 import { stoppedError } from '../run/stopped-error.ts'
-import { toolCalledEvent, toolReports } from './tool-events.ts'
-import { toolReviewer } from './tool-reviewer.ts'
+import { toolCalledEvent } from './tool-events.ts'
+import { toolSurroundings, type ToolSurroundings } from './tool-surroundings.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
-import type { TaskScope, Tooling } from '../run/task-scope.ts'
+import type { TaskScope } from '../run/task-scope.ts'
 import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** The calls of one turn. */
@@ -67,8 +67,6 @@ interface ToolAnswer {
   readonly error?: TuttiError
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
 /** The calls of one turn while they are made. */
 class MadeCalls {
   readonly #scope: TaskScope
@@ -89,13 +87,16 @@ class MadeCalls {
     const { calls, refusal } = this.#withinBudget()
     const once = calls.filter((call) => this.#toolOf(call)?.idempotent === false)
     if (once.length > 0) await this.#keepIntents(once)
-    const { tooling } = this.#scope.run
+    const surroundings = toolSurroundings(this.#scope, this.#turn.iterationIndex)
     const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
     if (delegations.length === 0) {
-      await this.#run(calls, tooling)
+      await this.#run(calls, surroundings)
     } else {
       const others = calls.filter((call) => !delegations.includes(call))
-      await Promise.all([this.#run(others, tooling), this.#delegate(delegations, tooling)])
+      await Promise.all([
+        this.#run(others, surroundings),
+        this.#delegate(delegations, surroundings),
+      ])
     }
     return refusal
   }
@@ -104,8 +105,11 @@ class MadeCalls {
    * Who waits for another agent must not hold the places which that agent's tools need, and goes on
    * waiting until that agent has stopped, which takes its own grace time.
    */
-  #delegate(calls: readonly ToolCall[], { limiter: _, ...tooling }: Tooling): Promise<unknown> {
-    return this.#run(calls, { ...tooling, maxConcurrentCalls: Infinity, graceMs: Infinity })
+  #delegate(
+    calls: readonly ToolCall[],
+    { limiter: _, ...surroundings }: ToolSurroundings,
+  ): Promise<unknown> {
+    return this.#run(calls, { ...surroundings, maxConcurrentCalls: Infinity, graceMs: Infinity })
   }
 
   /** Why the calls were stopped; names a tool that did not stop. */
@@ -168,35 +172,16 @@ class MadeCalls {
     )
   }
 
-  #run(
-    calls: readonly ToolCall[],
-    tooling: Tooling & Pick<RunToolCallsOptions, 'graceMs'>,
-  ): Promise<unknown> {
-    const { run, identity, signal, tools, task } = this.#scope
-    const { iterationIndex } = this.#turn
+  #run(calls: readonly ToolCall[], surroundings: ToolSurroundings): Promise<unknown> {
+    const { run, identity, tools } = this.#scope
     const { taskName, attempt } = identity
-    const reviewer = toolReviewer(this.#scope, iterationIndex)
-    const options: Writable<RunToolCallsOptions> = {
-      signal,
-      clock: run.clock,
-      logger: run.logger,
-      agentRole: task.agent.role,
-      taskName,
-      runId: run.runId,
-      idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${iterationIndex}/`,
+    const own: Pick<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'> = {
+      idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${this.#turn.iterationIndex}/`,
       onOutcome: (call, outcome) => {
         this.#take(call, this.#turn.calls.indexOf(call), outcome)
       },
-      onNestedOutcome: (call, outcome) => {
-        this.#scope.emit(toolCalledEvent(this.#scope, { iterationIndex, call, outcome }))
-      },
     }
-    if (reviewer !== undefined) options.reviewer = reviewer
-    return runToolCalls(
-      tools,
-      calls,
-      Object.assign(options, tooling, toolReports(this.#scope, iterationIndex)),
-    )
+    return runToolCalls(tools, calls, Object.assign(own, surroundings))
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {

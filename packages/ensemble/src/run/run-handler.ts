@@ -9,8 +9,8 @@ import {
 } from '@tutti/core'
 
 import { outputText, type Answer } from '../agent/loop.ts'
-import { toolCalledEvent, toolReports } from '../agent/tool-events.ts'
-import { toolReviewer } from '../agent/tool-reviewer.ts'
+import { toolCalledEvent } from '../agent/tool-events.ts'
+import { toolSurroundings } from '../agent/tool-surroundings.ts'
 import { fromStepError, toStepError } from '../resume/step-log.ts'
 import { stoppedError } from './stopped-error.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -137,22 +137,10 @@ async function callHandlerTool(
     name: tool.name,
     arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
   }
-  const reviewer = toolReviewer(scope, 0)
   meter.begin('tool')
   const outcome = await runTool(tool, call, {
-    ...run.tooling,
-    ...(reviewer === undefined ? {} : { reviewer }),
-    signal,
-    clock: run.clock,
-    logger: run.logger,
-    agentRole: identity.agentRole,
-    taskName,
-    runId: run.runId,
+    ...toolSurroundings(scope, 0),
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
-    onNestedOutcome: (nested, ended) => {
-      scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call: nested, outcome: ended }))
-    },
-    ...toolReports(scope, 0),
   })
   totals.addToolCall(outcome.durationMs)
   scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call, outcome }), endedStep(outcome))

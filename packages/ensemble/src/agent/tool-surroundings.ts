@@ -1,0 +1,30 @@
+/** What every tool call of a task is given, whoever asks for it: its model, or its handler. */
+import { toolCalledEvent, toolReports } from './tool-events.ts'
+import { toolReviewer } from './tool-reviewer.ts'
+
+import type { TaskScope } from '../run/task-scope.ts'
+import type { RunToolCallsOptions } from '@tutti/core'
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Surroundings that no single call needs to add to, but for its key and its outcome. */
+export type ToolSurroundings = Omit<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'>
+
+/** The surroundings of the tool calls of one turn. */
+export function toolSurroundings(scope: TaskScope, iterationIndex: number): ToolSurroundings {
+  const { run, identity, signal } = scope
+  const surroundings: Writable<ToolSurroundings> = {
+    signal,
+    clock: run.clock,
+    logger: run.logger,
+    agentRole: identity.agentRole,
+    taskName: identity.taskName,
+    runId: run.runId,
+    onNestedOutcome: (call, outcome) => {
+      scope.emit(toolCalledEvent(scope, { iterationIndex, call, outcome }))
+    },
+  }
+  const reviewer = toolReviewer(scope, iterationIndex)
+  if (reviewer !== undefined) surroundings.reviewer = reviewer
+  return Object.assign(surroundings, run.tooling, toolReports(scope, iterationIndex))
+}
