@@ -34,6 +34,11 @@ export interface ApprovalRequest {
   readonly input: unknown
   /** JSON Schema that an edited input must fit. */
   readonly inputSchema: TSchema
+  /**
+   * Whether the body of the tool is at work already; false when it is asked for permission to begin. Taken
+   * as true where it is not said.
+   */
+  readonly hasBegun?: boolean
   /** The problems of an edited input; none when it fits. */
   checkEdit(input: unknown): Promise<readonly Problem[]>
   readonly timeoutMs: number

@@ -1,8 +1,9 @@
 /**
  * What every kind of tool is made of: a reader of its input, a body, and the settings that all have.
  *
- *   input ─read─▶ typed value ─approve─▶ body ─▶ text, value or result ─check output─▶ ToolResult
+ *   input ─read─▶ typed value ─approve─▶ begin ─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
+import { begin, beginsItself } from './call/begin.ts'
 import { inputFailure } from './input-failure.ts'
 import { isPromise } from './is-promise.ts'
 import { startOfInput } from './limit-text.ts'
@@ -55,7 +56,7 @@ export function makeTool<Input, Output, Source = Input>(
     async execute(input, context) {
       return execute(input, context)
     },
-    async call(input, context) {
+    call: beginsItself(async (input, context) => {
       const reading = reader.read(input)
       const decoded = isPromise(reading) ? await reading : reading
       if (!decoded.ok) return ToolResult.failure(inputFailure(name, decoded.problems))
@@ -65,10 +66,12 @@ export function makeTool<Input, Output, Source = Input>(
         approval === undefined
           ? decoded.value
           : await approvedInput(approval, { name, input: decoded.value, context: typed })
+      const beginning = begin(context)
+      if (beginning !== undefined) await beginning
       const returning = execute(value, typed)
       const returned = isPromise(returning) ? await returning : returning
       return toToolResult(returned, { name, context, output })
-    },
+    }),
   }
 }
 

@@ -4,6 +4,8 @@ import { errorMessage, TuttiError, type Clock } from '@tutti/core'
 import { stoppedError } from './run/stopped-error.ts'
 import { untilStopped } from './run/until-stopped.ts'
 
+import type { InFlight } from './run/in-flight.ts'
+
 /** `true` lets it pass, a text says why it does not; `false` refuses it with no reason given. */
 export type GuardrailVerdict = boolean | string
 
@@ -52,6 +54,7 @@ export interface GuardedPart<Value> {
   readonly value: Value
   readonly signal: AbortSignal
   readonly clock: Clock
+  readonly inFlight: InFlight
 }
 
 /**
@@ -65,9 +68,11 @@ export async function assertGuardrails<Value>(
     value: Value,
     signal: AbortSignal,
   ) => GuardrailVerdict | Promise<GuardrailVerdict>)[],
-  { what, taskName, value, signal, clock }: GuardedPart<Value>,
+  { what, taskName, value, signal, clock, inFlight }: GuardedPart<Value>,
 ): Promise<void> {
   for (const [index, guardrail] of guardrails.entries()) {
+    const holding = inFlight.heldBack(signal, 'Guardrail')
+    if (holding !== undefined) await holding
     const asking = verdictOf(() => guardrail(value, signal))
     const verdict = await untilStopped(asking, { signal, clock, what: 'Guardrail' })
     if (signal.aborted) throw stoppedError(signal, 'Guardrail')

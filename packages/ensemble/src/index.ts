@@ -58,6 +58,7 @@ export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 // To steer
+export { runAtRest, type AtRestOptions, type RunAtRest, type Wished } from './run/run-at-rest.ts'
 export type {
   CancelOptions,
   ModelSwitch,

@@ -1,11 +1,13 @@
 /**
  * Cuts a run off after every one of its journal writes, goes on with what was durable in another
- * process, and checks that both parts add up to the run in one piece: rules E6 and E16.
+ * process, and checks that both parts add up to the run in one piece: rules E6 and E16. Then lets it stand
+ * still after every write before another process goes on, and checks that nothing was done twice: E17.
  *
  *   whole run: N writes      for each n < N: process 1 writes n ─▶ steps, as JSON ─▶ process 2 … ─▶ end
  *
  * A process that is cut off takes no further write: its commits never resolve, its clock stands still.
  */
+import { TuttiError } from '@tutti/core'
 import { applyRunEvent, runStateAfter, type RunEvent, type RunState } from '@tutti/protocol'
 import { expect } from 'vitest'
 
@@ -69,6 +71,11 @@ export interface Scenario {
   readonly once?: readonly string[]
   /** How it may end when such a call was cut off. @default as the run in one piece */
   readonly mayEnd?: readonly RunResult['status'][]
+  /**
+   * Whether its tasks race, so that it tells another story when what is in flight ends while others rest.
+   * @default false
+   */
+  readonly races?: boolean
   /** Checks what is special about it, at the end of every run. */
   readonly check?: (end: ScenarioEnd) => void
 }
@@ -102,6 +109,8 @@ export async function cutEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   const cuts = Array.from({ length: writes }, (_, at) => at)
   const ends = await Promise.allSettled(
     cuts.flatMap((at) => [
+      standAt(scenario, whole, [{ still: at }]),
+      ...(at % 5 === 2 ? [standAt(scenario, whole, [{ still: at }, { still: 3 }])] : []),
       cutAt(scenario, whole, [at]),
       ...(at % 2 === 0 ? [cutAt(scenario, whole, [at, 1 + Math.floor(random() * 6)])] : []),
       ...(at % 6 === 1 ? [cutAt(scenario, whole, [at, 1, 1 + Math.floor(random() * 4), 2])] : []),
@@ -129,10 +138,41 @@ async function cutAt(
   }
 }
 
+/** Writes after which a process is cut off, or is asked to stand still and then let go. */
+export type PieceSize = number | { readonly still: number }
+
+async function standAt(
+  scenario: Scenario,
+  whole: ScenarioEnd,
+  sizes: readonly PieceSize[],
+): Promise<void> {
+  try {
+    const end = await runInPieces(scenario, sizes)
+    expect(end.inDoubt).toBe(false)
+    const done = doneIn(end)
+    if (scenario.races === true) {
+      expect(new Set(done).size).toBe(done.length)
+      return
+    }
+    expectSameStory(whole, end, scenario)
+    expect(done).toEqual(doneIn(whole))
+  } catch (error) {
+    throw new Error(`Stood still at ${JSON.stringify(sizes)}: ${String(error)}`, { cause: error })
+  }
+}
+
+/** Every call of a tool and a handler, and every model call, also those that were made in vain. */
+function doneIn({ world, events }: ScenarioEnd): readonly string[] {
+  const turns = eventsOf(events, 'llm_iteration_started').map(
+    ({ taskName, attempt, iterationIndex }) => `${taskName}/${attempt}/${iterationIndex}`,
+  )
+  return [...world.calls.map(({ key }) => key), ...turns].toSorted()
+}
+
 /** Runs a scenario in as many processes as there are sizes, and one more; each takes so many writes. */
 export async function runInPieces(
   scenario: Scenario,
-  sizes: readonly number[],
+  sizes: readonly PieceSize[],
 ): Promise<ScenarioEnd & { readonly writes: number }> {
   const world: World = { calls: [], asked: [], kept: new Map() }
   const durable: Durable = { events: [], steps: [], writes: 0, at: Date.UTC(2026, 0, 1) }
@@ -166,8 +206,8 @@ export async function runInPieces(
 interface Piece {
   readonly process: Process
   readonly durable: Durable
-  /** Writes that the process takes before it is cut off. */
-  readonly size: number
+  /** Writes that the process takes before it is cut off, or stands still. */
+  readonly size: PieceSize
 }
 
 /** Runs one process until it ends the run, or until nothing happens in it any more. */
@@ -181,14 +221,24 @@ async function runPiece(
   const open = (scenario.wishes ?? []).filter((wish) => !steps.some(wish.isKept))
   const due = open.filter((wish) => durable.events.some(wish.when))
   const waiting = new Set(open.filter((wish) => !due.includes(wish)))
-  let left = size
+  let left = typeof size === 'number' ? size : Infinity
+  let untilStill = typeof size === 'number' ? Infinity : size.still
+  const controller = new AbortController()
+  const standStill = (): void => {
+    void handle.standStill().then(() => {
+      left = 0
+      controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
+    })
+  }
   let failure: unknown
   let isDue = false
   let state = runStateAfter(durable.events)
   const write = (event: RunEvent | undefined, step: RunStep | undefined): boolean => {
     if (left <= 0) return false
     left -= 1
+    untilStill -= 1
     durable.writes += 1
+    if (untilStill === 0) queueMicrotask(standStill)
     durable.at = clock.now()
     if (event !== undefined) {
       durable.events.push(event)
@@ -224,8 +274,16 @@ async function runPiece(
   }
   const handle = team.start(
     {},
-    { ...options, clock, journal, runId: 'run-1', resume: { steps, epoch: number } },
+    {
+      ...options,
+      clock,
+      journal,
+      runId: 'run-1',
+      resume: { steps, epoch: number },
+      signal: controller.signal,
+    },
   )
+  if (untilStill === 0) standStill()
   for (const wish of due) wish.ask(handle)
   let result: RunResult | undefined
   void handle.result.then((ended) => {

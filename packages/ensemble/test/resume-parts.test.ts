@@ -90,20 +90,24 @@ function peers(process: Process): ReturnType<Scenario['open']> {
   }
 }
 
-describe('[E6] [E16] [H6] delegations of a run that is cut off', { timeout: 60_000 }, () => {
-  it('[H2] [H4] of a manager go on as the same tasks', async () => {
-    const { result, events } = await cutEverywhere({ open: managed })
-    expect(result.status).toBe('COMPLETED')
-    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['write', 'Manager', 'write#2'])
-    expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
-  })
+describe(
+  '[E6] [E16] [E17] [H6] delegations of a run that is cut off, or let go',
+  { timeout: 60_000 },
+  () => {
+    it('[H2] [H4] of a manager go on as the same tasks', async () => {
+      const { result, events } = await cutEverywhere({ open: managed })
+      expect(result.status).toBe('COMPLETED')
+      expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['write', 'Manager', 'write#2'])
+      expect(eventsOf(events, 'delegation_failed')).toHaveLength(2)
+    })
 
-  it('[H2] of peers go on as the same tasks, two levels deep', async () => {
-    const { result } = await cutEverywhere({ open: peers })
-    expect(result.status).toBe('COMPLETED')
-    expect(result.tasks.map(({ taskName }) => taskName)).toContain('a/B/C')
-  })
-})
+    it('[H2] of peers go on as the same tasks, two levels deep', async () => {
+      const { result } = await cutEverywhere({ open: peers })
+      expect(result.status).toBe('COMPLETED')
+      expect(result.tasks.map(({ taskName }) => taskName)).toContain('a/B/C')
+    })
+  },
+)
 
 describe('[E6] [E16] what a run that is cut off leaves behind', { timeout: 60_000 }, () => {
   it('[T11] every output is in the memory once, and later tasks are given it', async () => {
@@ -229,68 +233,76 @@ describe('[E6] [E16] tasks with handlers in a run that is cut off', { timeout: 6
   })
 })
 
-describe('[E6] [E16] failures and limits of a run that is cut off', { timeout: 60_000 }, () => {
-  it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)('[E3] [W6] %s', async (errorStrategy) => {
-    const { result } = await cutEverywhere({
-      open: (process) => {
-        const broken = thinker(process, () => passing('broken'))
-        // Longer than all attempts at the broken task, with or without the wait between them.
-        const model = thinker(process, ({ prompt }) => `${contextIn(prompt)} and more`, { ms: 900 })
-        return {
+describe(
+  '[E6] [E16] [E17] failures and limits of a run that is cut off, or let go',
+  { timeout: 60_000 },
+  () => {
+    it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)('[E3] [W6] %s', async (errorStrategy) => {
+      const { result } = await cutEverywhere({
+        // A process that stands still lets the long task end, and with it what waits for that, first.
+        races: errorStrategy === 'FAIL_FAST',
+        open: (process) => {
+          const broken = thinker(process, () => passing('broken'))
+          // Longer than all attempts at the broken task, with or without the wait between them.
+          const model = thinker(process, ({ prompt }) => `${contextIn(prompt)} and more`, {
+            ms: 900,
+          })
+          return {
+            team: ensemble({
+              name: 'broken',
+              errorStrategy,
+              model,
+              modelRetries: 0,
+              tasks: [
+                task({ name: 'a', description: 'Do a', retries: 1, model: broken }),
+                task({ name: 'b', description: 'Do b', context: ['a'] }),
+                task({ name: 'c', description: 'Do c' }),
+                task({ name: 'd', description: 'Do d', context: ['c'] }),
+                task({ name: 'e', description: 'Do e', context: ['b', 'd'] }),
+              ],
+            }),
+          }
+        },
+      })
+      expect(result.status).toBe('FAILED')
+      const done = errorStrategy === 'FAIL_FAST' ? ['c'] : ['c', 'd']
+      expect(result.tasks.map(({ taskName }) => taskName)).toEqual(done)
+    })
+
+    it.each([
+      ['the run', { budget: { maxModelCalls: 3 } }, {}],
+      ['the run', { budget: { maxToolCalls: 3 } }, {}],
+      ['the run', { budget: { maxCostUsd: 0.0006 } }, {}],
+      ['task "a"', {}, { budget: { maxTokens: 120 } }],
+    ])('[B1] a budget of %s counts what every process used: %j %j', async (of, run, each) => {
+      const { result } = await cutEverywhere({
+        open: (process) => ({
           team: ensemble({
-            name: 'broken',
-            errorStrategy,
-            model,
-            modelRetries: 0,
+            name: 'budget',
+            ...run,
+            model: thinker(process, ({ turn, last }) =>
+              turn < 4 ? calling([`t${turn}`, 'look', 'x']) : last,
+            ),
             tasks: [
-              task({ name: 'a', description: 'Do a', retries: 1, model: broken }),
-              task({ name: 'b', description: 'Do b', context: ['a'] }),
-              task({ name: 'c', description: 'Do c' }),
-              task({ name: 'd', description: 'Do d', context: ['c'] }),
-              task({ name: 'e', description: 'Do e', context: ['b', 'd'] }),
+              task({
+                name: 'a',
+                description: 'Do a',
+                tools: [worldTool(process, 'look')],
+                retries: 1,
+                ...each,
+              }),
+              task({ name: 'b', description: 'Do b' }),
             ],
           }),
-        }
-      },
-    })
-    expect(result.status).toBe('FAILED')
-    const done = errorStrategy === 'FAIL_FAST' ? ['c'] : ['c', 'd']
-    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(done)
-  })
-
-  it.each([
-    ['the run', { budget: { maxModelCalls: 3 } }, {}],
-    ['the run', { budget: { maxToolCalls: 3 } }, {}],
-    ['the run', { budget: { maxCostUsd: 0.0006 } }, {}],
-    ['task "a"', {}, { budget: { maxTokens: 120 } }],
-  ])('[B1] a budget of %s counts what every process used: %j %j', async (of, run, each) => {
-    const { result } = await cutEverywhere({
-      open: (process) => ({
-        team: ensemble({
-          name: 'budget',
-          ...run,
-          model: thinker(process, ({ turn, last }) =>
-            turn < 4 ? calling([`t${turn}`, 'look', 'x']) : last,
-          ),
-          tasks: [
-            task({
-              name: 'a',
-              description: 'Do a',
-              tools: [worldTool(process, 'look')],
-              retries: 1,
-              ...each,
-            }),
-            task({ name: 'b', description: 'Do b' }),
-          ],
+          options: {
+            prices: priceList({ 'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 } }),
+          },
         }),
-        options: {
-          prices: priceList({ 'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 } }),
-        },
-      }),
+      })
+      expect(result).toMatchObject({
+        status: 'FAILED',
+        error: { code: 'BUDGET_EXCEEDED', details: { of } },
+      })
     })
-    expect(result).toMatchObject({
-      status: 'FAILED',
-      error: { code: 'BUDGET_EXCEEDED', details: { of } },
-    })
-  })
-})
+  },
+)

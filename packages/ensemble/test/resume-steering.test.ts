@@ -38,109 +38,116 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
   }
 }
 
-describe('[E6] [E16] [G6] gates of a run that is cut off', { timeout: 60_000 }, () => {
-  it('[G8] [G9] give the same answers, and are not asked again once decided', async () => {
-    const { result, world } = await cutEverywhere({ open: reviewed })
-    expect(result.tasks).toMatchObject([
-      { output: 'anew 2  ask:edited!', attempt: 2 },
-      { output: 'anew 1 anew 2  ask:edited! ask:edited' },
-      { output: 'c' },
-    ])
-    expect(new Set(world.asked).size).toBe(world.asked.length)
-  })
+describe(
+  '[E6] [E16] [E17] [G6] gates of a run that is cut off, or let go',
+  { timeout: 60_000 },
+  () => {
+    it('[G8] [G9] give the same answers, and are not asked again once decided', async () => {
+      const { result, world } = await cutEverywhere({ open: reviewed })
+      expect(result.tasks).toMatchObject([
+        { output: 'anew 2  ask:edited!', attempt: 2 },
+        { output: 'anew 1 anew 2  ask:edited! ask:edited' },
+        { output: 'c' },
+      ])
+      expect(new Set(world.asked).size).toBe(world.asked.length)
+    })
 
-  it.each(['BEFORE_EXECUTION', 'AFTER_EXECUTION', 'DURING_EXECUTION'] as const)(
-    '[E14] end the run early at %s',
-    async (timing) => {
-      const { result } = await cutEverywhere({
-        open: (process) => {
-          const model = thinker(process, ({ turn }) =>
-            turn === 0 ? calling(['t', 'ask', 'me']) : 'done',
-          )
-          const tools = [worldTool(process, 'ask', { requireApproval: true })]
-          const gates = { tools, beforeReview: true, review: true }
-          // Longer than all else, so that it decides nothing.
-          const slow = thinker(process, () => 'at last done', { ms: 400 })
-          return {
-            team: ensemble({
-              name: 'early',
-              workflow: 'PARALLEL',
-              maxConcurrentTasks: 2,
-              tasks: [
-                task({ name: 'a', description: 'Do a', model, ...gates }),
-                task({ name: 'b', description: 'Do b', model: slow }),
-                task({ name: 'c', description: 'Do c', model: slow }),
-                task({ name: 'd', description: 'Do d', model: slow, context: ['a'] }),
-              ],
-            }),
-            options: {
-              reviewer: worldReviewer(process, (gate) => ({
-                action: gate.timing === timing ? 'EXIT_EARLY' : 'CONTINUE',
-              })),
-            },
-          }
-        },
+    it.each(['BEFORE_EXECUTION', 'AFTER_EXECUTION', 'DURING_EXECUTION'] as const)(
+      '[E14] end the run early at %s',
+      async (timing) => {
+        const { result } = await cutEverywhere({
+          races: true,
+          open: (process) => {
+            const model = thinker(process, ({ turn }) =>
+              turn === 0 ? calling(['t', 'ask', 'me']) : 'done',
+            )
+            const tools = [worldTool(process, 'ask', { requireApproval: true })]
+            const gates = { tools, beforeReview: true, review: true }
+            // Longer than all else, so that it decides nothing.
+            const slow = thinker(process, () => 'at last done', { ms: 400 })
+            return {
+              team: ensemble({
+                name: 'early',
+                workflow: 'PARALLEL',
+                maxConcurrentTasks: 2,
+                tasks: [
+                  task({ name: 'a', description: 'Do a', model, ...gates }),
+                  task({ name: 'b', description: 'Do b', model: slow }),
+                  task({ name: 'c', description: 'Do c', model: slow }),
+                  task({ name: 'd', description: 'Do d', model: slow, context: ['a'] }),
+                ],
+              }),
+              options: {
+                reviewer: worldReviewer(process, (gate) => ({
+                  action: gate.timing === timing ? 'EXIT_EARLY' : 'CONTINUE',
+                })),
+              },
+            }
+          },
+        })
+        expect(result.status).toBe('COMPLETED')
+        expect(result.tasks.map(({ taskName }) => taskName)).not.toContain('d')
+      },
+    )
+
+    it('[G8] a task that was refused before it began stays refused', async () => {
+      const { result, world } = await cutEverywhere({
+        open: (process) => ({
+          team: ensemble({
+            name: 'refused',
+            errorStrategy: 'CONTINUE_ON_ERROR',
+            tasks: [
+              task({
+                name: 'a',
+                description: 'Do a',
+                beforeReview: true,
+                retries: 2,
+                model: thinker(process, () => 'a'),
+              }),
+              task({ name: 'b', description: 'Do b', model: thinker(process, () => 'b') }),
+            ],
+          }),
+          options: {
+            reviewer: worldReviewer(process, () => ({ action: 'REJECT', feedback: 'No' })),
+          },
+        }),
       })
-      expect(result.status).toBe('COMPLETED')
-      expect(result.tasks.map(({ taskName }) => taskName)).not.toContain('d')
-    },
-  )
+      expect(result).toMatchObject({
+        status: 'FAILED',
+        output: 'b',
+        error: { code: 'REVIEW_REJECTED' },
+      })
+      expect(world.asked).toHaveLength(1)
+    })
 
-  it('[G8] a task that was refused before it began stays refused', async () => {
-    const { result, world } = await cutEverywhere({
-      open: (process) => ({
-        team: ensemble({
-          name: 'refused',
-          errorStrategy: 'CONTINUE_ON_ERROR',
-          tasks: [
-            task({
-              name: 'a',
-              description: 'Do a',
-              beforeReview: true,
-              retries: 2,
-              model: thinker(process, () => 'a'),
-            }),
-            task({ name: 'b', description: 'Do b', model: thinker(process, () => 'b') }),
-          ],
+    it('[G2] keep the time they have left, over all processes', async () => {
+      const { events } = await cutEverywhere({
+        open: (process) => ({
+          team: ensemble({
+            name: 'silent',
+            workflow: 'PARALLEL',
+            tasks: [
+              task({
+                name: 'a',
+                description: 'Do a',
+                review: { timeoutMs: 300, onTimeout: 'CONTINUE' },
+                model: thinker(process, () => 'a'),
+              }),
+              task({
+                name: 'b',
+                description: 'Do b',
+                review: { timeoutMs: 50, onTimeout: 'FAIL' },
+                model: thinker(process, () => 'b'),
+              }),
+            ],
+          }),
+          options: { reviewer: { decide: () => new Promise(() => undefined) } },
         }),
-        options: { reviewer: worldReviewer(process, () => ({ action: 'REJECT', feedback: 'No' })) },
-      }),
+      })
+      expect(eventsOf(events, 'review_timed_out')).toHaveLength(2)
     })
-    expect(result).toMatchObject({
-      status: 'FAILED',
-      output: 'b',
-      error: { code: 'REVIEW_REJECTED' },
-    })
-    expect(world.asked).toHaveLength(1)
-  })
-
-  it('[G2] keep the time they have left, over all processes', async () => {
-    const { events } = await cutEverywhere({
-      open: (process) => ({
-        team: ensemble({
-          name: 'silent',
-          workflow: 'PARALLEL',
-          tasks: [
-            task({
-              name: 'a',
-              description: 'Do a',
-              review: { timeoutMs: 300, onTimeout: 'CONTINUE' },
-              model: thinker(process, () => 'a'),
-            }),
-            task({
-              name: 'b',
-              description: 'Do b',
-              review: { timeoutMs: 50, onTimeout: 'FAIL' },
-              model: thinker(process, () => 'b'),
-            }),
-          ],
-        }),
-        options: { reviewer: { decide: () => new Promise(() => undefined) } },
-      }),
-    })
-    expect(eventsOf(events, 'review_timed_out')).toHaveLength(2)
-  })
-})
+  },
+)
 
 const atToken =
   (turn: number): Wish['when'] =>
@@ -172,43 +179,47 @@ function chain(process: Process): ReturnType<Scenario['open']> {
   }
 }
 
-describe('[E6] [E16] wishes of people in a run that is cut off', { timeout: 60_000 }, () => {
-  it('[D1] [S2] directives and switches count from the call on at which they were given', async () => {
-    const { result } = await cutEverywhere({
-      open: chain,
-      wishes: [
-        {
-          when: (event) => event.type === 'tool_called' && event.taskName === 'a',
-          ask: (handle) => handle.inject({ id: 'd1', content: 'Hurry up' }),
-          isKept: (step) => step.kind === 'directive_taken',
-        },
-        {
-          when: (event) => event.type === 'task_completed' && event.taskName === 'a',
-          ask: (handle) => handle.switchModel('fast'),
-          isKept: (step) => step.kind === 'model_switched',
-        },
-      ],
+describe(
+  '[E6] [E16] [E17] wishes of people in a run that is cut off, or let go',
+  { timeout: 60_000 },
+  () => {
+    it('[D1] [S2] directives and switches count from the call on at which they were given', async () => {
+      const { result } = await cutEverywhere({
+        open: chain,
+        wishes: [
+          {
+            when: (event) => event.type === 'tool_called' && event.taskName === 'a',
+            ask: (handle) => handle.inject({ id: 'd1', content: 'Hurry up' }),
+            isKept: (step) => step.kind === 'directive_taken',
+          },
+          {
+            when: (event) => event.type === 'task_completed' && event.taskName === 'a',
+            ask: (handle) => handle.switchModel('fast'),
+            isKept: (step) => step.kind === 'model_switched',
+          },
+        ],
+      })
+      expect(result.output).toBe('fast 1 ')
     })
-    expect(result.output).toBe('fast 1 ')
-  })
 
-  it.each([
-    ['abort', 0],
-    ['abort', 1],
-    ['boundary', 0],
-    ['boundary', 1],
-  ] as const)('[S1] a cancel in mode %s in turn %i stays one', async (mode, turn) => {
-    const { result } = await cutEverywhere({
-      open: chain,
-      wishes: [
-        {
-          when: atToken(turn),
-          ask: (handle) => handle.cancel({ mode }),
-          isKept: (step) => step.kind === 'cancel_asked',
-        },
-      ],
+    it.each([
+      ['abort', 0],
+      ['abort', 1],
+      ['boundary', 0],
+      ['boundary', 1],
+    ] as const)('[S1] a cancel in mode %s in turn %i stays one', async (mode, turn) => {
+      const { result } = await cutEverywhere({
+        open: chain,
+        wishes: [
+          {
+            when: atToken(turn),
+            ask: (handle) => handle.cancel({ mode }),
+            isKept: (step) => step.kind === 'cancel_asked',
+          },
+        ],
+      })
+      expect(result.status).toBe('CANCELLED')
+      expect(result.tasks).toHaveLength(mode === 'abort' ? 1 : 2)
     })
-    expect(result.status).toBe('CANCELLED')
-    expect(result.tasks).toHaveLength(mode === 'abort' ? 1 : 2)
-  })
-})
+  },
+)

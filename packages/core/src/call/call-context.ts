@@ -4,6 +4,7 @@
  * Nearly every body uses little of it, so what costs something (the signal, the functions) is made
  * when it is asked for.
  */
+import { BEGIN, type BeginContext } from './begin.ts'
 import { requestApproval } from './request-approval.ts'
 import { runStep, type RunCall } from './run-step.ts'
 import { silentLogger, type Logger } from '../logger.ts'
@@ -12,7 +13,7 @@ import { tell, type RunningCall } from './running-call.ts'
 import type { ToolContext, ToolMeter } from '../tool-context.ts'
 
 /** A {@link ToolContext} over a call in flight. */
-export class CallContext implements ToolContext {
+export class CallContext implements ToolContext, BeginContext {
   readonly callId: string
   readonly idempotencyKey: string
   readonly agentRole: string
@@ -32,6 +33,10 @@ export class CallContext implements ToolContext {
     if (options.runId !== undefined) this.runId = options.runId
     this.#running = running
     this.#runCall = runCall
+  }
+
+  [BEGIN](): Promise<void> | undefined {
+    return this.#running.begin()
   }
 
   get signal(): AbortSignal {

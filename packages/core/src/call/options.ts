@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
 import type { ToolMetrics } from '../metrics.ts'
+import type { AgentTool } from '../tool.ts'
 import type { FileChange, ToolProgress } from '../tool-context.ts'
 import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
 
@@ -13,7 +14,7 @@ import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
  */
 export const CANCEL_GRACE_MS = 5_000
 
-/** Surroundings of a call. What its listeners throw is logged and changes nothing. */
+/** Surroundings of a call. What its listeners throw is logged and changes nothing, but for `onBegin`. */
 export interface RunToolOptions {
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -31,6 +32,13 @@ export interface RunToolOptions {
   readonly metrics?: ToolMetrics
   /** Bounds the calls of whoever shares it, besides the limiter that a tool may have of its own. */
   readonly limiter?: Limiter
+  /**
+   * Told once of each call, just before its body does anything: its arguments fit, and its reviewer has
+   * agreed where the tool needs approval. The body waits for the promise, and its time limit with it. What
+   * this throws, or rejects with, is the outcome as if the body had thrown it. Calls that a tool makes as a
+   * part of its own are not told.
+   */
+  readonly onBegin?: (call: ToolCall, tool: AgentTool) => void | Promise<void>
   /** Told how far a call is. */
   readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void
   /** Told of files that a call has changed. */

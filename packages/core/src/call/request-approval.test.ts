@@ -67,6 +67,7 @@ describe('a tool that declares requireApproval', () => {
         runId: 'run-1',
         input: { item: 'tea', count: 2 },
         inputSchema: Order,
+        hasBegun: false,
         checkEdit: expect.any(Function),
         timeoutMs: 300_000,
         onTimeout: 'EXIT_EARLY',

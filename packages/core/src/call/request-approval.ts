@@ -44,7 +44,7 @@ export async function requestApproval(
 }
 
 function requestOf(
-  { tool, call, input, options }: RunningCall,
+  { tool, call, input, options, hasBegun }: RunningCall,
   description: string,
   { timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS, onTimeout = 'EXIT_EARLY' }: ApprovalOptions,
 ): ApprovalRequest {
@@ -58,6 +58,7 @@ function requestOf(
     ...(runId === undefined ? {} : { runId }),
     input,
     inputSchema: tool.inputSchema,
+    hasBegun,
     async checkEdit(edited) {
       const decoded = await tool.readInput(edited)
       return decoded.ok ? [] : decoded.problems

@@ -6,6 +6,9 @@
  * R2 A call ends at its time limit, also when the tool ignores its signal.
  * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
  *    to stop, at most `graceMs`, and says when it was abandoned.
+ * R7 A call begins once, just before its body does anything, and the body waits until whoever is told of
+ *    it has agreed; the time limit stands still meanwhile. A call that nobody needs any more does not
+ *    begin, and one that was not let begin ends as if its body had thrown why.
  *
  * Most bodies are done at once. The timer and the listener on the caller's signal cost more than such
  * a call, so they are set when the body asks for its signal, or has not ended a few microtasks later:
@@ -13,8 +16,10 @@
  */
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
+import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
 import { ToolResult } from '../tool-result.ts'
+import { isBeginner } from './begin.ts'
 import { Deadline } from './deadline.ts'
 import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
@@ -57,6 +62,7 @@ export class RunningCall {
   #stopGrace: (() => void) | undefined
   #onEnd: ((ended: Ended) => void) | undefined
   #watching = false
+  #begun = false
   #over = false
 
   constructor({ tool, call, input, options, parent }: CallToRun) {
@@ -73,6 +79,11 @@ export class RunningCall {
   /** Whether the call has its outcome: what the body does after that is nobody's business. */
   get over(): boolean {
     return this.#over
+  }
+
+  /** Whether the body, or that of the call which this one is a part of, has begun to do something. */
+  get hasBegun(): boolean {
+    return this.#parent?.hasBegun ?? this.#begun
   }
 
   /** The signal of the body, made when the body first asks for it. */
@@ -98,6 +109,20 @@ export class RunningCall {
       this.#deadline.resume()
       resumeParent?.()
     }
+  }
+
+  /**
+   * Tells, once, that the body is about to do something; the body waits for what this returns. A part of
+   * another call tells nothing.
+   */
+  begin(): Promise<void> | undefined {
+    if (this.#begun) return undefined
+    this.#begun = true
+    const { onBegin } = this.options
+    if (onBegin === undefined || this.#parent !== undefined) return undefined
+    this.#assertWanted()
+    const telling = onBegin(this.call, this.tool)
+    return isPromise(telling) ? this.#permitted(telling) : undefined
   }
 
   /** Makes the call, and tells how it ended, once. Never throws. */
@@ -147,10 +172,29 @@ export class RunningCall {
 
   #callBody(context: ToolContext): Promise<ToolResult> {
     try {
-      return Promise.resolve(this.tool.call(this.input, context))
+      const beginning = isBeginner(this.tool) ? undefined : this.begin()
+      return beginning === undefined
+        ? Promise.resolve(this.tool.call(this.input, context))
+        : beginning.then(() => this.tool.call(this.input, context))
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  async #permitted(telling: PromiseLike<void>): Promise<void> {
+    const resume = this.pause()
+    try {
+      await telling
+    } finally {
+      resume()
+    }
+    this.#assertWanted()
+  }
+
+  /** Keeps a body from running whose call was cancelled, or is over. */
+  #assertWanted(): void {
+    this.options.signal?.throwIfAborted()
+    if (this.#over) throw new DOMException('The call is over', 'AbortError')
   }
 
   #timeOut(): void {

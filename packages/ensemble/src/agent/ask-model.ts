@@ -129,6 +129,8 @@ export async function askModel(
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
     const limit = rateLimitOf(scope)
     if (limit !== undefined) await waitForTurn(scope, limit)
+    const holding = scope.run.inFlight.heldBack(scope.signal, 'Model call')
+    if (holding !== undefined) await holding
     const model = chain.current()
     if (model !== asked) retries = 0
     asked = model
@@ -152,7 +154,7 @@ export async function askModel(
       emitFailed(scope, { question, model, error, latencyMs, retryInMs, next })
       if (retryInMs === undefined && next === undefined) throw error
       retries += 1
-      if (retryInMs !== undefined) await sleep(scope.run.clock, retryInMs, scope.signal)
+      if (retryInMs !== undefined) await restFor(scope, retryInMs)
       if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
       question.beforeRetry?.()
     }
@@ -165,12 +167,21 @@ function rateLimitOf({ task, run }: TaskScope): RateLimit | undefined {
 }
 
 async function waitForTurn({ run, signal }: TaskScope, limit: RateLimit): Promise<void> {
+  run.inFlight.rest()
   try {
     await limit.take({ signal, clock: run.clock })
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw error
+  } finally {
+    run.inFlight.goOn()
   }
+}
+
+async function restFor({ run, signal }: TaskScope, ms: number): Promise<void> {
+  run.inFlight.rest()
+  await sleep(run.clock, ms, signal)
+  run.inFlight.goOn()
 }
 
 function callOnce(

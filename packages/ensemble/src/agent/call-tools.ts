@@ -9,12 +9,15 @@
  * L20 A call that a step holds is not made again. One that was cut off is made again with the same
  *     idempotency key, unless its tool is not idempotent: then the model is told that nobody knows.
  * L21 Calls beyond a budget are not made; those before them are, in the order in which they were asked for.
+ * L23 A call begins just before its tool does anything: one that was cut off while a reviewer was asked
+ *     whether it may is made as if for the first time.
  */
 import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../resume/step-log.ts'
 import { stoppedError } from '../run/stopped-error.ts'
+import { CallsBegin } from './calls-begin.ts'
 import { toolCalledEvent } from './tool-events.ts'
 import { toolSurroundings, type ToolSurroundings } from './tool-surroundings.ts'
 
@@ -85,19 +88,26 @@ class MadeCalls {
   /** Makes the calls that have no answer yet; gives the budget that stopped some of them, if one did. */
   async make(): Promise<TuttiError | undefined> {
     const { calls, refusal } = this.#withinBudget()
-    const once = calls.filter((call) => this.#toolOf(call)?.idempotent === false)
-    if (once.length > 0) await this.#keepIntents(once)
-    const surroundings = toolSurroundings(this.#scope, this.#turn.iterationIndex)
+    if (calls.length === 0) return refusal
+    const { iterationIndex } = this.#turn
+    const begin = new CallsBegin(this.#scope, {
+      iterationIndex,
+      count: calls.length,
+      positionOf: (call) => this.#turn.calls.indexOf(call),
+    })
+    const surroundings = toolSurroundings(this.#scope, iterationIndex)
+    surroundings.onBegin = (call, tool) => begin.begin(call, tool)
     const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
     if (delegations.length === 0) {
-      await this.#run(calls, surroundings)
+      await this.#run(calls, begin, surroundings)
     } else {
       const others = calls.filter((call) => !delegations.includes(call))
       await Promise.all([
-        this.#run(others, surroundings),
-        this.#delegate(delegations, surroundings),
+        this.#run(others, begin, surroundings),
+        this.#delegate(delegations, begin, surroundings),
       ])
     }
+    if (begin.lost !== undefined) throw begin.lost
     return refusal
   }
 
@@ -107,9 +117,14 @@ class MadeCalls {
    */
   #delegate(
     calls: readonly ToolCall[],
+    begin: CallsBegin,
     { limiter: _, ...surroundings }: ToolSurroundings,
   ): Promise<unknown> {
-    return this.#run(calls, { ...surroundings, maxConcurrentCalls: Infinity, graceMs: Infinity })
+    return this.#run(calls, begin, {
+      ...surroundings,
+      maxConcurrentCalls: Infinity,
+      graceMs: Infinity,
+    })
   }
 
   /** Why the calls were stopped; names a tool that did not stop. */
@@ -158,27 +173,18 @@ class MadeCalls {
     }
   }
 
-  /** Keeps that calls are about to be made which must not be made twice. */
-  async #keepIntents(calls: readonly ToolCall[]): Promise<void> {
-    const { iterationIndex } = this.#turn
-    await Promise.all(
-      calls.map((call) =>
-        this.#scope.commit({
-          kind: 'tool_begun',
-          iterationIndex,
-          position: this.#turn.calls.indexOf(call),
-        }),
-      ),
-    )
-  }
-
-  #run(calls: readonly ToolCall[], surroundings: ToolSurroundings): Promise<unknown> {
+  #run(
+    calls: readonly ToolCall[],
+    begin: CallsBegin,
+    surroundings: ToolSurroundings,
+  ): Promise<unknown> {
     const { run, identity, tools } = this.#scope
     const { taskName, attempt } = identity
     const own: Pick<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'> = {
       idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${this.#turn.iterationIndex}/`,
       onOutcome: (call, outcome) => {
         this.#take(call, this.#turn.calls.indexOf(call), outcome)
+        begin.end(call)
       },
     }
     return runToolCalls(tools, calls, Object.assign(own, surroundings))

@@ -3,6 +3,7 @@ import { limitText } from '@tutti/core'
 
 import type { TaskScope } from '../run/task-scope.ts'
 import type { GateOutcome } from '../steering/gate.ts'
+import type { GateQuestion } from '../steering/gates.ts'
 import type { ApprovalAnswer, Reviewer } from '@tutti/core'
 
 /** Longest description of a call that a gate shows, in characters. */
@@ -16,7 +17,7 @@ export function toolReviewer(scope: TaskScope, iterationIndex: number): Reviewer
     async decide(approval, signal) {
       const count = (asked.get(approval.callId) ?? 0) + 1
       asked.set(approval.callId, count)
-      const outcome = await scope.run.gates.ask(scope, {
+      const outcome = await askFor(scope, {
         timing: 'DURING_EXECUTION',
         slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
         taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
@@ -26,6 +27,18 @@ export function toolReviewer(scope: TaskScope, iterationIndex: number): Reviewer
       })
       return toAnswer(outcome)
     },
+  }
+}
+
+/** A call that asks for permission to begin rests until then; what is decided is kept before it goes on. */
+async function askFor(scope: TaskScope, question: GateQuestion): Promise<GateOutcome> {
+  const { gates, inFlight } = scope.run
+  if (question.approval?.hasBegun !== false) return gates.ask(scope, question)
+  inFlight.goOn()
+  try {
+    return await gates.ask(scope, question)
+  } finally {
+    inFlight.rest()
   }
 }
 

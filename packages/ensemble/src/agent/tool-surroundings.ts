@@ -8,12 +8,14 @@ import type { RunToolCallsOptions } from '@tutti/core'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Surroundings that no single call needs to add to, but for its key and its outcome. */
-export type ToolSurroundings = Omit<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'>
+export type ToolSurroundings = Writable<
+  Omit<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'>
+>
 
 /** The surroundings of the tool calls of one turn. */
 export function toolSurroundings(scope: TaskScope, iterationIndex: number): ToolSurroundings {
   const { run, identity, signal } = scope
-  const surroundings: Writable<ToolSurroundings> = {
+  const surroundings: ToolSurroundings = {
     signal,
     clock: run.clock,
     logger: run.logger,

@@ -290,17 +290,13 @@ export class Delegations {
     return ToolResult.failure(`${workerRole} failed: ${reason}`)
   }
 
-  /** The task of a worker: its declared one with other words for a manager, a plain one for its peers. */
+  /** The task of a worker, with the inputs of the run put in. */
   #workerTask(role: string, description: string): Task | undefined {
     const { ensemble, inputs } = this.#options
-    const declared = ensemble.tasks.find(({ agent }) => agent.role === role)
-    if (declared === undefined) return undefined
-    if (ensemble.plan.workflow === 'HIERARCHICAL') {
-      const { expectedOutput } = renderTask(declared, inputs)
-      return { ...declared, description, expectedOutput }
-    }
-    const { agent, model } = declared
-    return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
+    const made = workerTask(ensemble, role, description)
+    if (made === undefined || ensemble.plan.workflow !== 'HIERARCHICAL') return made
+    const { expectedOutput } = renderTask({ ...made, description: '' }, inputs)
+    return { ...made, expectedOutput }
   }
 
   #count(role: string): void {
@@ -311,6 +307,22 @@ export class Delegations {
     const { log } = this.#options
     return log.taskNames.flatMap((taskName) => log.task(taskName).of('delegation_begun'))
   }
+}
+
+/**
+ * The task of a worker: its declared one with other words for a manager, a plain one for its peers;
+ * undefined when no agent has that role.
+ */
+export function workerTask(
+  { tasks, plan }: Ensemble,
+  role: string,
+  description: string,
+): Task | undefined {
+  const declared = tasks.find(({ agent }) => agent.role === role)
+  if (declared === undefined) return undefined
+  if (plan.workflow === 'HIERARCHICAL') return { ...declared, description }
+  const { agent, model } = declared
+  return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
 }
 
 /** The request as a policy leaves it, or why it is refused; one that throws lets nothing pass. */

@@ -34,6 +34,8 @@ export const NO_NOTES: TaskNotes = { memories: [] }
 export async function readNotes(scope: TaskScope, { description }: TaskText): Promise<TaskNotes> {
   const { task } = scope
   if (task.memory.length === 0 && task.reflection !== true) return NO_NOTES
+  const holding = scope.run.inFlight.heldBack(scope.signal, 'Memory')
+  if (holding !== undefined) await holding
   const read = await Promise.all(
     task.memory.map(async (memory) => ({
       scope: memory.name,
@@ -87,8 +89,13 @@ async function readReflection(scope: TaskScope): Promise<Reflection | undefined>
 /**
  * Appends the output of a task to its memory scopes, unless an earlier process has. What fails is logged.
  */
-export async function remember({ task, run, log }: TaskScope, output: string): Promise<void> {
-  const { clock, logger, runId } = run
+export async function remember(
+  { task, run, log, signal }: TaskScope,
+  output: string,
+): Promise<void> {
+  const { clock, logger, runId, inFlight } = run
+  const holding = inFlight.heldBack(signal, 'Memory')
+  if (holding !== undefined) await holding
   const entry = {
     text: output,
     storedAt: isoNow(clock),
@@ -137,6 +144,8 @@ export async function reflect(
     ({ iterationIndex }) => iterationIndex === turns,
   )
   try {
+    const holding = run.inFlight.heldBack(scope.signal, 'Reflection')
+    if (holding !== undefined) await holding
     const key = await keyOf(scope)
     const earlier = await run.reflections.get(key)
     const reflected = { description, expectedOutput, ...(earlier === undefined ? {} : { earlier }) }

@@ -30,6 +30,11 @@ export class StepLog {
     return this.#tasks.size === 0 && this.#runSteps.length === 0
   }
 
+  /** Whether the run has begun; before that people may have asked something of it. */
+  get hasBegun(): boolean {
+    return this.#runSteps.some(({ kind }) => kind === 'run_begun') || this.#tasks.size > 0
+  }
+
   /** Names of all tasks that have steps. */
   get taskNames(): readonly string[] {
     return [...this.#tasks.keys()]

@@ -20,6 +20,7 @@ import { assertGuardrails } from '../guardrail.ts'
 import { readNotes, reflect, remember } from '../memory/notes.ts'
 import { toStepError } from '../resume/step-log.ts'
 import { DEFAULT_MAX_REVISIONS, reviewAfter, type ReviewSettings } from '../review.ts'
+import { findTextProblem } from '../steering/gate-end.ts'
 import { totalTokens } from '../tokens.ts'
 import { costUsd, usageFields, type Usage } from '../usage.ts'
 import { mayRetry } from './may-retry.ts'
@@ -73,6 +74,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
       settings === undefined ? { answer: given } : await review(input, given, settings)
     if (scope.task.reflection === true) await reflect(scope, models, accepted.answer)
     if (scope.task.memory.length > 0) await remember(scope, accepted.answer.output)
+    scope.run.gates.closeUnasked(scope)
     const result = await complete(input, accepted, startedAt)
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
@@ -126,20 +128,34 @@ async function guardedWork(
 ): Promise<Answer> {
   const { scope, text, context } = input
   const { identity, signal } = scope
-  const { clock } = scope.run
+  const { clock, inFlight } = scope.run
   const { taskName, agentRole } = identity
   if (guardrails.input !== undefined) {
     const outputs = Object.fromEntries(context.map((one) => [one.taskName, one.output]))
     const { description, expectedOutput } = text
     const value = { taskName, agentRole, description, expectedOutput, context: outputs }
-    await assertGuardrails(guardrails.input, { what: 'input', taskName, value, signal, clock })
+    await assertGuardrails(guardrails.input, {
+      what: 'input',
+      taskName,
+      value,
+      signal,
+      clock,
+      inFlight,
+    })
   }
   const given = await answer(input, models)
   if (guardrails.output !== undefined) {
     const { description } = text
     const { output, structured } = given
     const value = { taskName, agentRole, description, output, structured }
-    await assertGuardrails(guardrails.output, { what: 'output', taskName, value, signal, clock })
+    await assertGuardrails(guardrails.output, {
+      what: 'output',
+      taskName,
+      value,
+      signal,
+      clock,
+      inFlight,
+    })
   }
   return given
 }
@@ -217,7 +233,7 @@ async function review(
     taskDescription: text.description,
     taskOutput: answer.output,
     settings,
-    checkText: (edited) => problemOf(scope, edited),
+    checkText: (edited) => findTextProblem(scope.task, edited),
   })
   switch (decision.action) {
     case 'CONTINUE':
@@ -251,11 +267,6 @@ class Rejected extends Error {
     this.settings = how.settings
     this.revision = how.revision
   }
-}
-
-async function problemOf({ task }: TaskScope, edited: string): Promise<string | undefined> {
-  const reading = await task.outputReader?.read(edited)
-  return reading === undefined || reading.ok ? undefined : reading.problem
 }
 
 async function edit({ task }: TaskScope, answer: Answer, text: string): Promise<Answer> {
@@ -322,6 +333,7 @@ function fail(
   const rejected = thrown instanceof Rejected ? thrown : undefined
   const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
   const used = totals.usage()
+  run.gates.closeUnasked(scope)
   const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
   const willRetry =
     revision !== undefined ||

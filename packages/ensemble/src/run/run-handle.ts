@@ -74,11 +74,21 @@ export interface RunHandle {
    */
   readonly inject: (directive: DirectiveInput | string) => Directive
   /**
-   * Decides an open gate; resolves when the decision is durable.
+   * Decides an open gate; resolves when the decision is durable. A gate that was open when an earlier
+   * process was cut off is waited for until it is open again. The decision that closed a gate, sent again
+   * under its `id`, is taken as the same.
    *
    * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, or BAD_REQUEST when the decision does not fit.
    */
   readonly decide: (reviewId: string, decision: GateDecision) => Promise<void>
+  /**
+   * Lets nothing begin any more that must not be cut off lightly: no model call, tool, handler, guardrail,
+   * memory or reflection. Resolves when nothing of the kind is in flight and what came of it has been given
+   * to the journal; at once when the run is over. Gates can still be decided and wishes are taken. Whoever
+   * holds the journal can then flush it, take nothing more, abort the run's signal, and go on from its
+   * steps elsewhere. There is no way back; asked again it says the same.
+   */
+  readonly standStill: () => Promise<void>
   /** What the run is doing now. */
   readonly snapshot: () => RunSnapshot
 }

@@ -9,6 +9,7 @@ import {
 } from '@tutti/core'
 
 import { outputText, type Answer } from '../agent/loop.ts'
+import { CallsBegin } from '../agent/calls-begin.ts'
 import { toolCalledEvent } from '../agent/tool-events.ts'
 import { toolSurroundings } from '../agent/tool-surroundings.ts'
 import { fromStepError, toStepError } from '../resume/step-log.ts'
@@ -76,6 +77,8 @@ function callHandler(
 ): unknown {
   const { run, identity, signal } = scope
   const { taskName, attempt } = identity
+  const holding = run.inFlight.heldBack(signal, 'Handler')
+  if (holding !== undefined) return holding
   const given: HandlerContext = {
     runId: run.runId,
     taskName,
@@ -130,7 +133,7 @@ async function callHandlerTool(
   const kept = log.find('tool_ended', attempt)
   if (kept?.error !== undefined) throw fromStepError(kept.error)
   if (kept?.result !== undefined) return kept.result
-  if (!tool.idempotent) await keepIntent(scope, tool)
+  if (!tool.idempotent) assertNotCutOff(scope, tool)
   const input = context.at(-1)?.output ?? text.description
   const call: ToolCall = {
     id: 'handler',
@@ -138,12 +141,16 @@ async function callHandlerTool(
     arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
   }
   meter.begin('tool')
+  const begin = new CallsBegin(scope, { iterationIndex: 0, count: 1, positionOf: () => 0 })
   const outcome = await runTool(tool, call, {
     ...toolSurroundings(scope, 0),
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
+    onBegin: (made) => begin.begin(made, tool),
   })
   totals.addToolCall(outcome.durationMs)
   scope.emit(toolCalledEvent(scope, { iterationIndex: 0, call, outcome }), endedStep(outcome))
+  begin.end(call)
+  if (begin.lost !== undefined) throw begin.lost
   if (signal.aborted) {
     const abandoned = outcome.end === 'abandoned'
     throw stoppedError(signal, `Tool "${tool.name}"`, { abandoned })
@@ -153,18 +160,16 @@ async function callHandlerTool(
 }
 
 /**
- * Keeps that a tool is about to be called which must not be called twice.
+ * Checks that a tool which must not be called twice may be called.
  *
  * @throws {TuttiError} INTERRUPTED when an earlier process was cut off in that very call.
  */
-async function keepIntent(scope: TaskScope, { name }: AgentTool): Promise<void> {
-  if (scope.log.find('tool_begun', scope.identity.attempt) !== undefined) {
-    throw new TuttiError(
-      'INTERRUPTED',
-      `Tool "${name}" was interrupted, its outcome is not known, and it must not be called twice`,
-    )
-  }
-  await scope.commit({ kind: 'tool_begun', iterationIndex: 0, position: 0 })
+function assertNotCutOff({ log, identity }: TaskScope, { name }: AgentTool): void {
+  if (log.find('tool_begun', identity.attempt) === undefined) return
+  throw new TuttiError(
+    'INTERRUPTED',
+    `Tool "${name}" was interrupted, its outcome is not known, and it must not be called twice`,
+  )
 }
 
 /** The step of a call that came to an end; none when it was cut off, or its result has no JSON. */

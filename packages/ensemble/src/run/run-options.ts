@@ -17,6 +17,12 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** Told of every event, in order. What it throws is logged and changes nothing. */
   readonly onEvent?: (event: RunEvent) => void
+  /**
+   * Told each time the run comes to do nothing but wait for reviewers: a gate is open, every task that runs
+   * waits at one, and nothing else is about to happen. A tool that asks from inside its body is at work, so
+   * it is not told of that one. What it throws is logged and changes nothing.
+   */
+  readonly onWaiting?: () => void
   readonly clock?: Clock
   readonly logger?: Logger
   /**

@@ -18,6 +18,7 @@ import { StepLog } from '../resume/step-log.ts'
 import { Directives } from '../steering/directives.ts'
 import { Gates } from '../steering/gates.ts'
 import { ModelSwitches } from '../steering/models.ts'
+import { InFlight } from './in-flight.ts'
 import { Steering } from './steering.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -63,7 +64,8 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   const onExit = (exit: TuttiError): void => {
     host.endEarly(exit)
   }
-  const gates = new Gates({ clock, reviewer: options.reviewer, onExit })
+  const inFlight = new InFlight(listenerOf(options, logger))
+  const gates = new Gates({ clock, log, inFlight, reviewer: options.reviewer, onExit })
   const steering = new Steering({
     runId,
     clock,
@@ -88,6 +90,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     switches,
     directives,
     gates,
+    inFlight,
     keepsSteps: options.journal !== undefined,
     signal: steering.signal,
     tooling: toolingOf(ensemble, options),
@@ -97,6 +100,17 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     delegations: new Delegations({ ensemble, inputs, log, host }),
   }
   return { scope, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
+}
+
+function listenerOf({ onWaiting }: RunOptions, logger: Logger): (() => void) | undefined {
+  if (onWaiting === undefined) return undefined
+  return () => {
+    try {
+      onWaiting()
+    } catch (error) {
+      logger.error('A listener of waiting runs threw', { error })
+    }
+  }
 }
 
 function timeSinceStart(log: StepLog, clock: Clock): () => number {

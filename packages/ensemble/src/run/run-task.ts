@@ -251,7 +251,9 @@ class TaskRun {
       { retryable: true, details: undefined },
       { retries: failures - 1, maxRetries: Infinity, random: Math.random() },
     )
+    run.inFlight.rest()
     await sleep(run.clock, Math.max(0, Math.min(delayMs ?? 0, leftMs)), signal)
+    run.inFlight.goOn()
   }
 }
 

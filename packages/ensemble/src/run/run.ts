@@ -18,6 +18,7 @@ import { isoNow, type TuttiError } from '@tutti/core'
 
 import { nextTasks } from '../next.ts'
 import { fromStepError } from '../resume/step-log.ts'
+import { hasEndedRun } from '../steering/gate-end.ts'
 import { addUsage, metricsOf } from '../usage.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
 import { exitEarly } from './refusal.ts'
@@ -79,6 +80,7 @@ export class Run {
         steering.switchModel(model, typeof task === 'object' ? task.name : task),
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
       decide: (reviewId, decision) => scope.gates.decide(reviewId, decision),
+      standStill: () => scope.inFlight.standStill(),
       snapshot: () => this.#snapshot(),
     }
   }
@@ -146,6 +148,7 @@ export class Run {
       await this.#runTasks()
       return this.#finish()
     } finally {
+      this.#parts.scope.gates.close()
       wish?.removeEventListener('abort', onAbort)
       stopTimer?.()
     }
@@ -155,17 +158,18 @@ export class Run {
   #begin(): (() => void) | undefined {
     const { scope, steering } = this.#parts
     const { resume } = this.#options
-    if (resume === undefined || resume.steps.length === 0) {
-      emitStart(scope)
-    } else {
+    if (scope.log.hasBegun) {
       scope.journal.emit({
         type: 'run_resumed',
         resumedAt: isoNow(scope.clock),
-        epoch: resume.epoch ?? 1,
+        epoch: resume?.epoch ?? 1,
         completedTasks: [...this.#tasks.completedNames],
       })
-      steering.restore(scope.log.runSteps)
+    } else {
+      emitStart(scope)
     }
+    // Of a run that has not begun, people may have asked something already.
+    if (!scope.log.isEmpty) steering.restore(scope.log.runSteps)
     const maxDurationMs = this.#parts.budget?.maxDurationMs
     if (maxDurationMs === undefined || maxDurationMs === Infinity) return undefined
     return scope.stopwatch.onReach(maxDurationMs, () => {
@@ -201,9 +205,8 @@ export class Run {
       this.#tasks.complete(state, toTaskResult(step))
       if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
     }
-    for (const { decision, timedOut, withdrawn, error } of known.of('gate_closed')) {
-      const isExit = decision.action === 'EXIT_EARLY' && withdrawn !== true && error === undefined
-      if (isExit) this.endEarly(exitEarly(taskName, timedOut))
+    for (const closed of known.of('gate_closed')) {
+      if (hasEndedRun(closed)) this.endEarly(exitEarly(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {
       directives.markReached({ taskName, attempt }, directiveIds)
@@ -214,13 +217,22 @@ export class Run {
   /** Starts tasks as they become ready until nothing runs and nothing can start. */
   #runTasks(): Promise<void> {
     return new Promise((resolve, reject) => {
+      const { inFlight } = this.#parts.scope
       const start = (states: readonly TaskState[]): void => {
         for (const state of states) {
           this.#running += 1
-          this.#runTask(state, { task: state.task }).then(() => {
-            this.#running -= 1
-            advance()
-          }, reject)
+          inFlight.beginTask()
+          this.#runTask(state, { task: state.task }).then(
+            () => {
+              this.#running -= 1
+              advance()
+              inFlight.endTask()
+            },
+            (error: unknown) => {
+              inFlight.endTask()
+              reject(error)
+            },
+          )
         }
       }
       const advance = (): void => {

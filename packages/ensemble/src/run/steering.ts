@@ -29,11 +29,11 @@ import type { CancelMode } from '@tutti/protocol'
 export interface SteeringOptions {
   readonly runId: string
   readonly clock: Clock
-  readonly journal: RunJournal
-  readonly stopwatch: Stopwatch
+  readonly journal: Pick<RunJournal, 'emit'>
+  readonly stopwatch: Pick<Stopwatch, 'elapsed'>
   readonly switches: ModelSwitches
   readonly directives: Directives
-  readonly gates: Gates
+  readonly gates: Pick<Gates, 'closeBefore'>
   /** Names of the tasks of the run. */
   readonly taskNames: () => readonly string[]
   /** Roles of the agents of the run. */

@@ -3,6 +3,7 @@ import { toolsOf } from '../hierarchy/delegate-tool.ts'
 import { countEarlierAttempt } from '../resume/count-earlier.ts'
 import { Totals } from './totals.ts'
 
+import type { InFlight } from './in-flight.ts'
 import type { StepLog, TaskLog } from '../resume/step-log.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { Directives } from '../steering/directives.ts'
@@ -55,6 +56,7 @@ export interface RunScope {
   readonly switches: ModelSwitches
   readonly directives: Directives
   readonly gates: Gates
+  readonly inFlight: InFlight
   /** Whether there is anybody to decide a gate. */
   readonly hasReviewer: boolean
   readonly reflections: ReflectionStore

@@ -32,6 +32,8 @@ export interface Gate {
 
 /** What a reviewer decides. */
 export type GateDecision = GateAnswer & {
+  /** Identity of the decision: the same decision, sent again under its id, is taken as the same. */
+  readonly id?: string
   /** Who decided, for the record. */
   readonly decidedBy?: string
 }
@@ -62,13 +64,18 @@ export interface GateOutcome {
   readonly timedOut: boolean
 }
 
+/** What a decision is checked against. */
+export interface CheckedGate extends Pick<Gate, 'timing' | 'reviewId'> {
+  readonly approval?: Pick<ApprovalRequest, 'checkEdit'>
+}
+
 /**
  * Checks that a decision fits its gate.
  *
  * @throws {TuttiError} BAD_REQUEST, naming every problem.
  */
 export async function assertDecision(
-  gate: Pick<Gate, 'timing' | 'approval' | 'reviewId'>,
+  gate: CheckedGate,
   decision: GateDecision,
   checkText: (text: string) => Promise<string | undefined>,
 ): Promise<void> {
@@ -78,7 +85,7 @@ export async function assertDecision(
 }
 
 async function findDecisionProblem(
-  { timing, approval }: Pick<Gate, 'timing' | 'approval'>,
+  { timing, approval }: CheckedGate,
   decision: GateDecision,
   checkText: (text: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {

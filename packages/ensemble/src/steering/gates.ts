@@ -12,16 +12,29 @@
  * G6 A gate that was open when the run was cut off is the same gate afterwards, with the time it has left;
  *    one that was decided is not asked again.
  * G7 When the run is ended early, the gates that are still open close, and no other opens.
+ * G12 A decision that comes before its gate is open again waits for it; the decision that closed a gate,
+ *     sent again under its id, is taken as the same.
  */
 import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
 
-import { fromStepError, toStepError } from '../resume/step-log.ts'
+import { toStepError, type StepLog } from '../resume/step-log.ts'
 import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../review.ts'
 import { exitEarly } from '../run/refusal.ts'
 import { stoppedError } from '../run/stopped-error.ts'
+import { EarlyDecisions } from './early-decisions.ts'
 import { assertDecision } from './gate.ts'
+import {
+  decidedEvent,
+  decisionAfterTimeout,
+  isSameDecision,
+  knownGate,
+  outcomeOf,
+  reviewNotFound,
+  reviewResolved,
+} from './gate-end.ts'
 
 import type { StepOf } from '../ports/run-step.ts'
+import type { InFlight } from '../run/in-flight.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { RunEventOf } from '@tutti/protocol'
 import type { Gate, GateDecision, GateOutcome, GateTiming, RunReviewer } from './gate.ts'
@@ -51,6 +64,14 @@ interface OpenGate {
   readonly signal: AbortSignal
 }
 
+/** A gate that was open and is not any more. */
+interface ClosedGate {
+  /** Id of the decision that closed it. */
+  readonly id?: string
+  /** Resolves when its end is durable. */
+  readonly kept: Promise<void>
+}
+
 type GateEnd =
   | { readonly kind: 'decided'; readonly decision: GateDecision }
   | { readonly kind: 'timed_out' }
@@ -60,6 +81,9 @@ type GateEnd =
 /** What gates are made with. */
 export interface GatesOptions {
   readonly clock: Clock
+  /** What an earlier process knew. */
+  readonly log: StepLog
+  readonly inFlight: InFlight
   /** Decides gates by itself; without one, only the handle of the run does. */
   readonly reviewer: RunReviewer | undefined
   /** Told at once of a decision that ends the run early. */
@@ -70,14 +94,19 @@ export interface GatesOptions {
 export class Gates {
   readonly #options: GatesOptions
   readonly #open = new Map<string, OpenGate>()
-  readonly #closed = new Set<string>()
+  readonly #closed = new Map<string, ClosedGate>()
+  readonly #early: EarlyDecisions
   /** Whether a reviewer has ended the run. */
   #exited = false
   /** Why no task may begin any more. */
   #cancelled: TuttiError | undefined
+  #over = false
 
   constructor(options: GatesOptions) {
     this.#options = options
+    this.#early = new EarlyDecisions(() => {
+      options.inFlight.beginDecision()
+    })
   }
 
   /** The gates that wait, in the order in which they opened, with the time that is left. */
@@ -90,25 +119,33 @@ export class Gates {
   }
 
   /**
-   * Decides a gate; resolves when the decision is durable.
+   * Decides a gate; resolves when the decision is durable. One that an earlier process had open, and this
+   * one will open again, is waited for.
    *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when it is closed, BAD_REQUEST when the
-   * decision does not fit; the gate stays open then.
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when it is closed by another decision or never
+   * opens again, BAD_REQUEST when the decision does not fit; the gate stays open then.
    */
   async decide(reviewId: string, decision: GateDecision): Promise<void> {
-    const { gate, question } = this.#find(reviewId)
-    await assertDecision(gate, decision, question.checkText ?? fits)
-    const open = this.#find(reviewId)
-    open.settle({ kind: 'decided', decision })
-    await open.kept
+    const { inFlight } = this.#options
+    if (this.#mayOpenAgain(reviewId)) await this.#early.untilOpen(reviewId)
+    else inFlight.beginDecision()
+    try {
+      await this.#decideNow(reviewId, decision)
+    } finally {
+      inFlight.endDecision()
+    }
+  }
+
+  /** The run is over: no gate opens any more. */
+  close(): void {
+    this.#over = true
+    this.#early.refuseAll()
   }
 
   /** Closes all gates because the run ends early, and opens no other. */
   exitAll(): void {
     this.#exited = true
-    for (const { settle } of this.#open.values()) {
-      settle({ kind: 'withdrawn', reason: 'The run was ended early' })
-    }
+    for (const { settle } of this.#open.values()) settle({ kind: 'withdrawn', reason: ENDED_EARLY })
   }
 
   /** Closes the gates of tasks that have not begun, and are not to begin. */
@@ -116,6 +153,24 @@ export class Gates {
     this.#cancelled = error
     for (const { gate, settle } of this.#open.values()) {
       if (gate.timing === 'BEFORE_EXECUTION') settle({ kind: 'failed', error })
+    }
+  }
+
+  /** Closes the gates of an attempt that an earlier process left open, and that it ends without. */
+  closeUnasked(scope: TaskScope): void {
+    const { log, identity, signal } = scope
+    if (!log.isKnown) return
+    const isOfAttempt = ({ attempt }: { readonly attempt: number }): boolean =>
+      attempt === identity.attempt
+    const closed = log.of('gate_closed').map(({ reviewId }) => reviewId)
+    for (const { reviewId } of log.of('gate_opened').filter(isOfAttempt)) {
+      if (closed.includes(reviewId) || this.#closed.has(reviewId)) continue
+      const error = signal.aborted
+        ? stoppedError(signal, 'Review')
+        : new TuttiError('INTERRUPTED', 'The task ended without it')
+      this.#closed.set(reviewId, { kept: DONE })
+      this.#early.refuse(reviewId)
+      withdraw(scope, reviewId, { reason: error.message, error: toStepError(error) })
     }
   }
 
@@ -127,7 +182,11 @@ export class Gates {
   async ask(scope: TaskScope, question: GateQuestion): Promise<GateOutcome> {
     const before = earlier(scope, question.slot)
     if (before?.closed !== undefined) return outcomeOf(before.closed)
-    if (this.#exited) return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+    if (this.#exited) return this.#askNobody(scope, before?.opened.reviewId)
+    const { timing } = question
+    if (timing === 'BEFORE_EXECUTION' && before === undefined && this.#cancelled !== undefined) {
+      throw this.#cancelled
+    }
     const gate = this.#gateOf(scope, question, before?.opened)
     const goOn = scope.stopwatch.hold()
     const kept = Promise.withResolvers<void>()
@@ -155,14 +214,45 @@ export class Gates {
     return this.#exited ? { decision: { action: 'EXIT_EARLY' }, timedOut: false } : outcome
   }
 
-  #find(reviewId: string): OpenGate {
-    const found = this.#open.get(reviewId)
-    if (found !== undefined) return found
-    if (this.#closed.has(reviewId)) {
-      throw new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
+  async #decideNow(reviewId: string, decision: GateDecision): Promise<void> {
+    const asked = this.#open.get(reviewId)
+    if (asked === undefined) return this.#decideAgain(reviewId, decision)
+    const { gate, question } = asked
+    await assertDecision(gate, decision, question.checkText ?? fits)
+    const open = this.#open.get(reviewId)
+    if (open === undefined) return this.#decideAgain(reviewId, decision)
+    open.settle({ kind: 'decided', decision })
+    return open.kept
+  }
+
+  /** Takes the decision that closed the gate; any other comes too late. */
+  async #decideAgain(reviewId: string, decision: GateDecision): Promise<void> {
+    const closed = this.#closed.get(reviewId)
+    const earlier = closed === undefined ? knownGate(this.#options.log, reviewId) : undefined
+    if (closed === undefined && earlier === undefined) {
+      throw reviewNotFound(reviewId, [...this.#open.keys()])
     }
-    const open = [...this.#open.keys()].join(', ')
-    throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}". Open: [${open}]`)
+    if (!isSameDecision(decision, closed ?? earlier?.closed?.decision ?? {})) {
+      throw reviewResolved(reviewId)
+    }
+    await closed?.kept
+  }
+
+  /** Whether an earlier process had the gate open, and this one has not come to it. */
+  #mayOpenAgain(reviewId: string): boolean {
+    if (this.#over || this.#open.has(reviewId) || this.#closed.has(reviewId)) return false
+    const known = knownGate(this.#options.log, reviewId)
+    return known !== undefined && known.closed === undefined
+  }
+
+  /** The run was ended early: a gate that an earlier process left open closes without being asked. */
+  #askNobody(scope: TaskScope, reviewId: string | undefined): GateOutcome {
+    if (reviewId !== undefined && !this.#closed.has(reviewId)) {
+      this.#closed.set(reviewId, { kept: DONE })
+      this.#early.refuse(reviewId)
+      withdraw(scope, reviewId, { reason: ENDED_EARLY, withdrawn: true })
+    }
+    return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
   }
 
   #gateOf(
@@ -223,9 +313,11 @@ export class Gates {
 
   #wait(scope: TaskScope, asked: Pick<OpenGate, 'gate' | 'question' | 'kept'>): Promise<GateEnd> {
     const { gate, question } = asked
-    const { clock } = this.#options
+    const { clock, inFlight } = this.#options
     const { signal = scope.signal } = question
     const noLongerNeeded = new AbortController()
+    // A tool that asks from inside its body is at work all the time.
+    const lends = gate.approval === undefined || gate.approval.hasBegun === false
     return new Promise((resolve) => {
       const leftMs = gate.openedAt + gate.timeoutMs - clock.now()
       const stopTimer =
@@ -242,14 +334,20 @@ export class Gates {
       }
       const settle = (end: GateEnd): void => {
         if (!this.#open.delete(gate.reviewId)) return
-        this.#closed.add(gate.reviewId)
+        this.#closed.set(gate.reviewId, closedBy(end, asked.kept))
+        if (lends) inFlight.fromGate()
         stopTimer?.()
         signal.removeEventListener('abort', onAbort)
         resolve(end)
         noLongerNeeded.abort()
       }
       this.#open.set(gate.reviewId, { ...asked, settle, signal: noLongerNeeded.signal })
-      if (signal.aborted) onAbort()
+      this.#early.open(gate.reviewId)
+      if (lends) inFlight.toGate()
+      const mayNotBegin = gate.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
+      if (mayNotBegin !== undefined) settle({ kind: 'failed', error: mayNotBegin })
+      else if (signal.aborted) onAbort()
+      else if (leftMs <= 0) settle({ kind: 'timed_out' })
       else signal.addEventListener('abort', onAbort, { once: true })
     })
   }
@@ -276,7 +374,7 @@ export class Gates {
       case 'decided': {
         const { decision } = end
         const outcome = { decision, timedOut: false }
-        await this.#close(scope, decidedEvent(scope, reviewId, decision), outcome)
+        await this.#close(scope, decidedEvent(scope.run.clock, reviewId, decision), outcome)
         return outcome
       }
       case 'timed_out': {
@@ -309,10 +407,13 @@ export class Gates {
   }
 }
 
-/** What silence means; a gate that fails its task rejects its work, with no way to try again. */
-function decisionAfterTimeout({ onTimeout, timeoutMs }: Gate): GateDecision {
-  if (onTimeout !== 'FAIL') return { action: onTimeout }
-  return { action: 'REJECT', feedback: `Nobody reviewed within ${timeoutMs} ms` }
+const ENDED_EARLY = 'The run was ended early'
+
+const DONE = Promise.resolve()
+
+function closedBy(end: GateEnd, kept: Promise<void>): ClosedGate {
+  const id = end.kind === 'decided' ? end.decision.id : undefined
+  return id === undefined ? { kept } : { id, kept }
 }
 
 function withdraw(
@@ -334,36 +435,6 @@ function withdraw(
       ...why,
     },
   )
-}
-
-/** What an earlier process came to at a gate. */
-function outcomeOf({ decision, timedOut, error }: StepOf<'gate_closed'>): GateOutcome {
-  if (error !== undefined) throw fromStepError(error)
-  return { decision, timedOut }
-}
-
-function decidedEvent(
-  { run }: TaskScope,
-  reviewId: string,
-  decision: GateDecision,
-): RunEventOf<'review_decided'> {
-  const { action, decidedBy } = decision
-  return {
-    type: 'review_decided',
-    reviewId,
-    decision: action,
-    ...(decidedBy === undefined ? {} : { decidedBy }),
-    decidedAt: isoNow(run.clock),
-    ...(action === 'REJECT' && decision.feedback !== undefined
-      ? { feedback: decision.feedback }
-      : {}),
-    ...(action === 'EDIT' ? { revisedOutput: revisedText(decision) } : {}),
-  }
-}
-
-function revisedText(decision: GateDecision & { readonly action: 'EDIT' }): string {
-  if ('text' in decision) return decision.text
-  return typeof decision.input === 'string' ? decision.input : JSON.stringify(decision.input)
 }
 
 /** What an earlier process knew of this gate. */

@@ -1,0 +1,349 @@
+/** A run that is to stand still: what is in flight ends and is kept, nothing else begins. */
+import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { ensemble, memoryScope, rateLimit, task, type TaskDefinition } from '../src/index.ts'
+import { endOf, isSettled, joined, startKept, stateOf, type KeptProcess } from './kept-run.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { nextTurn } from './watch-run.ts'
+
+import type { RunOptions } from '../src/index.ts'
+
+/** What tasks of these tests call, with the time at which each call began. */
+class Calls {
+  readonly begun: string[] = []
+  readonly clock: FakeClock = fakeClock()
+
+  async take(name: string, ms: number): Promise<string> {
+    this.begun.push(name)
+    await sleep(this.clock, ms)
+    return name
+  }
+
+  start(definition: TaskDefinition, options: RunOptions = {}): KeptProcess {
+    const team = ensemble({ name: 'team', modelRetries: 1, tasks: [task(definition)] })
+    return startKept(team, { ...options, clock: this.clock })
+  }
+}
+
+const asks = { toolCalls: [{ name: 'look', arguments: { input: 'x' } }] }
+
+function look(calls: Calls, settings: { idempotent?: boolean; requireApproval?: boolean } = {}) {
+  return defineTextTool({
+    name: 'look',
+    description: 'Looks',
+    ...settings,
+    execute: () => calls.take('look', 50),
+  })
+}
+
+/** Asks the run to stand still at once; gives whether it does after so long. */
+async function standsAfter(run: KeptProcess, ms: number): Promise<readonly boolean[]> {
+  const still = run.handle.standStill()
+  const atOnce = await isSettled(still)
+  await run.clock.advance(ms - 1)
+  const before = await isSettled(still)
+  await run.clock.advance(1)
+  return [atOnce, before, await isSettled(still)]
+}
+
+const OPEN = [false, false, true]
+
+describe('[E17] what is in flight ends and is kept', () => {
+  it('a model call: its turn is kept, and the tools that it asks for are not called', async () => {
+    const calls = new Calls()
+    const model = scriptedModel([{ ...asks, text: 'Hm' }, 'done'], {
+      clock: calls.clock,
+      delayMs: 50,
+    })
+    const run = calls.start({ description: 'Do', model, tools: [look(calls)] })
+    await run.clock.advance(10)
+    expect(await standsAfter(run, 40)).toEqual(OPEN)
+    expect(run.steps.at(-1)?.kind).toBe('model_turn')
+    await run.clock.advance(10_000)
+    expect(calls.begun).toEqual([])
+  })
+
+  it('a tool: its result is kept, and the model is not asked', async () => {
+    const calls = new Calls()
+    const model = scriptedModel([asks, 'done'])
+    const run = calls.start({
+      description: 'Do',
+      model,
+      tools: [look(calls, { idempotent: false })],
+    })
+    await nextTurn()
+    expect(calls.begun).toEqual(['look'])
+    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(run.steps.at(-1)?.kind).toBe('tool_ended')
+    await run.clock.advance(10_000)
+    expect(model.requests).toHaveLength(1)
+  })
+
+  it('a model call after a tool that never began', async () => {
+    const calls = new Calls()
+    const model = scriptedModel([asks, 'done'], { clock: calls.clock, delayMs: 50 })
+    const tools = [look(calls, { requireApproval: true })]
+    const run = calls.start({ description: 'Do', model, tools })
+    await nextTurn()
+    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    await run.handle.decide(reviewId, { action: 'REJECT' })
+    await nextTurn()
+    expect(model.requests).toHaveLength(2)
+    expect(await standsAfter(run, 50)).toEqual(OPEN)
+  })
+
+  it('a handler: its task is completed', async () => {
+    const calls = new Calls()
+    const run = calls.start({ description: 'Do', handler: () => calls.take('handler', 50) })
+    await nextTurn()
+    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+  })
+
+  it.each(['input', 'output'] as const)('an %s guardrail', async (which) => {
+    const calls = new Calls()
+    const model = scriptedModel(() => 'done')
+    const guard = () => calls.take('guard', 50).then(() => true)
+    const next = () => calls.take('next', 0).then(() => true)
+    const guardrails = { [which]: [guard, next] }
+    const run = calls.start({ description: 'Do', model, guardrails })
+    await nextTurn()
+    expect(await standsAfter(run, 50)).toEqual(OPEN)
+    expect(calls.begun).toEqual(['guard'])
+    expect(model.requests).toHaveLength(which === 'input' ? 0 : 1)
+  })
+
+  it('what is read from memory, and what is left there, with the end of the task', async () => {
+    const calls = new Calls()
+    const store = {
+      retrieve: () => calls.take('retrieve', 50).then(() => []),
+      append: () => calls.take('append', 50).then(() => undefined),
+    }
+    const definition = {
+      description: 'Do',
+      model: scriptedModel(() => 'done'),
+      memory: [memoryScope({ name: 'facts', store })],
+    }
+    const reading = calls.start(definition)
+    await nextTurn()
+    expect(await standsAfter(reading, 50)).toEqual(OPEN)
+    expect(reading.steps.at(-1)?.kind).toBe('notes_read')
+    const writing = calls.start(definition)
+    await writing.clock.advance(60)
+    expect(calls.begun).toEqual(['retrieve', 'retrieve', 'append'])
+    expect(await standsAfter(writing, 40)).toEqual(OPEN)
+    expect(writing.steps.at(-1)?.kind).toBe('task_completed')
+  })
+
+  it('a reflection: what was learned is kept, and nothing is read for another', async () => {
+    const calls = new Calls()
+    const reflections = {
+      get: () => calls.take('get', 0).then(() => undefined),
+      put: () => calls.take('put', 0).then(() => undefined),
+    }
+    const model = scriptedModel(['done', 'OBSERVATIONS:\n- short'], {
+      clock: calls.clock,
+      delayMs: 50,
+    })
+    const run = calls.start({ description: 'Do', model, reflection: true }, { reflections })
+    const turns = 10
+    for (let turn = 0; turn < turns && model.requests.length < 2; turn += 1) {
+      await nextTurn()
+      await run.clock.advance(20)
+    }
+    const still = run.handle.standStill()
+    expect(await isSettled(still)).toBe(false)
+    await run.clock.advance(1_000)
+    expect(await isSettled(still)).toBe(true)
+    expect(calls.begun.at(-1)).toBe('put')
+    expect(run.steps.at(-1)?.kind).toBe('task_completed')
+  })
+
+  it('also a commit that is slow: it stands still when that is durable', async () => {
+    const calls = new Calls()
+    const committed = Promise.withResolvers<void>()
+    const run = calls.start(
+      { description: 'Do', model: scriptedModel(() => 'done') },
+      { journal: { emit: () => undefined, commit: () => committed.promise } },
+    )
+    await nextTurn()
+    const still = run.handle.standStill()
+    expect(await isSettled(still)).toBe(false)
+    committed.resolve()
+    expect(await isSettled(still)).toBe(true)
+  })
+})
+
+describe('[E17] it stands still at once', () => {
+  it('before anything has begun, and begins nothing then', async () => {
+    const calls = new Calls()
+    const model = scriptedModel(() => 'done')
+    const run = calls.start({ description: 'Do', model })
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+    await run.clock.advance(10_000)
+    expect(model.requests).toHaveLength(0)
+  })
+
+  it.each(['function', 'tool', 'guardrail', 'memory', 'reflection'])(
+    'and begins no %s',
+    async (what) => {
+      const calls = new Calls()
+      const model = scriptedModel(() => 'done')
+      const store = { retrieve: () => calls.take('x', 0), append: () => calls.take('x', 0) }
+      const definitions: Record<string, Omit<TaskDefinition, 'description' | 'output'>> = {
+        function: { handler: () => calls.take('x', 0) },
+        tool: { handler: look(calls) },
+        guardrail: { model, guardrails: { input: [() => calls.take('x', 0).then(() => true)] } },
+        // NOTE: it is not asked for anything, so what it gives does not matter.
+        memory: { model, memory: [memoryScope({ name: 'm', store: store as never })] },
+        reflection: { model, reflection: true },
+      }
+      const reflections = { get: () => calls.take('x', 0), put: () => calls.take('x', 0) }
+      const run = calls.start(
+        { description: 'Do', ...definitions[what] },
+        { reflections: reflections as never },
+      )
+      expect(await isSettled(run.handle.standStill())).toBe(true)
+      await run.clock.advance(10_000)
+      expect(calls.begun).toEqual([])
+      expect(await isSettled(run.handle.result)).toBe(false)
+    },
+  )
+
+  it.each(['a model', 'a task'])('while %s waits to be tried again', async (what) => {
+    const calls = new Calls()
+    const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
+    const model = timedModel(calls.clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
+    const run = calls.start({ description: 'Do', model, retries: what === 'a model' ? 0 : 1 })
+    await run.clock.advance(0)
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+    await run.clock.advance(60_000)
+    expect(model.requests).toHaveLength(1)
+  })
+
+  it('while a model call waits for its turn', async () => {
+    const calls = new Calls()
+    const model = scriptedModel([asks, 'done'])
+    const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
+    await limit.take({ clock: calls.clock })
+    const run = calls.start({ description: 'Do', model, rateLimit: limit })
+    await nextTurn()
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+    await run.clock.advance(10_000)
+    expect(model.requests).toHaveLength(0)
+  })
+
+  it('while a tool waits for approval, which it then gets: its body does not run', async () => {
+    const calls = new Calls()
+    const model = scriptedModel([asks, 'done'])
+    const tools = [look(calls, { requireApproval: true, idempotent: false })]
+    const run = calls.start({ description: 'Do', model, tools })
+    await nextTurn()
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    await run.handle.decide(reviewId, { action: 'CONTINUE' })
+    await run.clock.advance(10_000)
+    expect(calls.begun).toEqual([])
+    expect(run.steps.map(({ kind }) => kind)).not.toContain('tool_begun')
+    run.letGo()
+    const next = startKept(
+      ensemble({ name: 'team', tasks: [task({ description: 'Do', model, tools })] }),
+      { from: joined(run), clock: run.clock },
+    )
+    expect((await endOf(next)).output).toBe('done')
+    expect(calls.begun).toEqual(['look'])
+  })
+
+  it('while a worker waits for its reviewer, whom its delegator waits for', async () => {
+    const delegation = {
+      toolCalls: [{ name: 'delegate_task', arguments: { agentRole: 'W', taskDescription: 'Do' } }],
+    }
+    const agent = { role: 'W', goal: 'Work', tools: [] }
+    const model = scriptedModel(() => 'done')
+    const team = ensemble({
+      name: 'team',
+      workflow: 'HIERARCHICAL',
+      managerModel: scriptedModel([delegation, 'managed']),
+      tasks: [task({ description: 'Do', agent, model, review: true })],
+    })
+    const run = startKept(team)
+    await nextTurn()
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+  })
+
+  it('when it is over, and asked again', async () => {
+    const calls = new Calls()
+    const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
+    await run.handle.result
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+  })
+
+  it('when its journal was lost, and it could not go on', async () => {
+    const calls = new Calls()
+    const lost = new TuttiError('FENCED', 'Lost')
+    const journal = {
+      emit() {},
+      commit: (step: { kind: string }) =>
+        step.kind === 'task_completed' ? Promise.reject(lost) : Promise.resolve(),
+    }
+    const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') }, { journal })
+    await run.handle.result.catch(() => undefined)
+    expect(await isSettled(run.handle.standStill())).toBe(true)
+  })
+})
+
+describe('[E17] a run that stands still', () => {
+  it('waits for a tool that asks from inside its body', async () => {
+    const calls = new Calls()
+    const asking = defineTextTool({
+      name: 'look',
+      description: 'Asks',
+      async execute(_, { requestApproval }) {
+        await requestApproval('May I?')
+        return 'asked'
+      },
+    })
+    const model = scriptedModel([asks, 'done'])
+    const run = calls.start({ description: 'Do', model, tools: [asking] })
+    await nextTurn()
+    const still = run.handle.standStill()
+    expect(await isSettled(still)).toBe(false)
+    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    await run.handle.decide(reviewId, { action: 'CONTINUE' })
+    expect(await isSettled(still)).toBe(true)
+    expect(run.steps.at(-1)).toMatchObject({ kind: 'tool_ended', text: 'asked' })
+  })
+
+  it('emits nothing for it, takes wishes, and is cancelled like any other', async () => {
+    const calls = new Calls()
+    const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
+    await run.handle.standStill()
+    await nextTurn()
+    const types = run.events.map(({ type }) => type)
+    expect(types).toEqual(['ensemble_started', 'task_started', 'task_input'])
+    expect(run.handle.inject('Hurry').content).toBe('Hurry')
+    expect(run.handle.cancel()).toBe(true)
+    expect(await run.handle.result).toMatchObject({ status: 'CANCELLED' })
+    expect(stateOf(run).tasks[0]).toMatchObject({ status: 'CANCELLED' })
+  })
+
+  it('ends with the reason for which it is let go', async () => {
+    const calls = new Calls()
+    const controller = new AbortController()
+    const run = calls.start(
+      { description: 'Do', model: scriptedModel(() => 'done') },
+      { signal: controller.signal },
+    )
+    await run.handle.standStill()
+    await nextTurn()
+    controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
+    await run.handle.result
+    expect(run.events).toContainEqual(
+      expect.objectContaining({ type: 'task_failed', code: 'INTERRUPTED', reason: 'Let go' }),
+    )
+  })
+})

@@ -1,0 +1,261 @@
+/** When a run only waits for people, and whoever started it is told. */
+import { defineTextTool, sleep, TuttiError, type AgentTool, type Clock } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import {
+  agent,
+  ensemble,
+  task,
+  type EnsembleDefinition,
+  type TaskDefinition,
+} from '../src/index.ts'
+import { joined, startKept, type KeptProcess } from './kept-run.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { timedModel } from './timed-model.ts'
+import { nextTurn } from './watch-run.ts'
+
+function tool(clock: Clock, name: string, ms: number, requireApproval = false): AgentTool {
+  return defineTextTool({
+    name,
+    description: name,
+    requireApproval,
+    timeoutMs: Infinity,
+    async execute() {
+      await sleep(clock, ms)
+      return name
+    },
+  })
+}
+
+function calls(...names: readonly string[]): { toolCalls: { name: string; arguments: object }[] } {
+  return { toolCalls: names.map((name) => ({ name, arguments: { input: 'x' } })) }
+}
+
+const LONG = { timeoutMs: Infinity }
+
+function start(
+  tasks: readonly TaskDefinition[],
+  settings: Partial<EnsembleDefinition> = {},
+): KeptProcess {
+  const clock = fakeClock()
+  return startTeam(tasks, { ...settings, clock })
+}
+
+function startTeam(
+  tasks: readonly TaskDefinition[],
+  { clock, ...settings }: { clock: FakeClock } & Partial<EnsembleDefinition>,
+): KeptProcess {
+  const team = ensemble({
+    name: 'team',
+    workflow: 'PARALLEL',
+    ...settings,
+    tasks: tasks.map((one) => task(one)),
+  })
+  return startKept(team, { clock })
+}
+
+function decideFirst({ handle }: KeptProcess): Promise<void> {
+  return handle.decide(handle.snapshot().gates[0]?.reviewId ?? '', { action: 'CONTINUE' })
+}
+
+describe('[E18] that the run only waits for reviewers is told', () => {
+  it('when its one task comes to a gate, again at the next gate, never within start', async () => {
+    const model = scriptedModel(() => 'done')
+    const run = start([{ description: 'Do', model, beforeReview: LONG, review: LONG }])
+    expect(run.waits.count).toBe(0)
+    await nextTurn()
+    expect(run.waits.count).toBe(1)
+    await decideFirst(run)
+    await nextTurn()
+    expect(run.waits.count).toBe(2)
+    await decideFirst(run)
+    await run.handle.result
+    expect(run.waits.count).toBe(2)
+  })
+
+  it('not of a run without gates', async () => {
+    const run = start([{ description: 'Do', model: scriptedModel(() => 'done') }])
+    await run.handle.result
+    expect(run.waits.count).toBe(0)
+  })
+
+  it('once when two tasks wait, when the second comes to its gate', async () => {
+    const clock = fakeClock()
+    const run = startTeam(
+      [
+        { description: 'Do a', model: timedModel(clock, 0), review: LONG },
+        { description: 'Do b', model: timedModel(clock, 50), review: LONG },
+      ],
+      { clock },
+    )
+    await clock.advance(49)
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.waits.count).toBe(0)
+    await clock.advance(1)
+    expect(run.waits.count).toBe(1)
+    await decideFirst(run)
+    await nextTurn()
+    expect(run.waits.count).toBe(2)
+  })
+
+  it('not when a decision does not fit, and the run waits as before', async () => {
+    const run = start([{ description: 'Do', model: scriptedModel(() => 'done'), review: LONG }])
+    await nextTurn()
+    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    await expect(run.handle.decide(reviewId, { action: 'EDIT', input: 1 })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    await nextTurn()
+    expect(run.waits.count).toBe(1)
+  })
+
+  it('when a task that worked has ended, and nothing follows from it', async () => {
+    const clock = fakeClock()
+    const run = startTeam(
+      [
+        { name: 'a', description: 'Do a', model: timedModel(clock, 0), review: LONG },
+        { name: 'b', description: 'Do b', model: timedModel(clock, 50) },
+        { name: 'c', description: 'Do c', model: timedModel(clock, 50), context: ['b'] },
+      ],
+      { clock },
+    )
+    await clock.advance(99)
+    expect(run.waits.count).toBe(0)
+    await clock.advance(1)
+    expect(run.waits.count).toBe(1)
+  })
+
+  it('of two calls of a turn, when the one has ended and the other waits for approval', async () => {
+    const clock = fakeClock()
+    const tools = [tool(clock, 'free', 50), tool(clock, 'asks', 0, true)]
+    const model = scriptedModel([calls('asks', 'free'), 'done'])
+    const run = startTeam([{ description: 'Do', model, tools, review: false }], { clock })
+    await clock.advance(49)
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.waits.count).toBe(0)
+    await clock.advance(1)
+    expect(run.waits.count).toBe(1)
+    await decideFirst(run)
+    await clock.advance(0)
+    await run.handle.result
+    expect(run.waits.count).toBe(1)
+  })
+
+  it('not while a call waits for a place', async () => {
+    const clock = fakeClock()
+    const tools = [tool(clock, 'asks', 0, true), tool(clock, 'free', 0)]
+    const model = scriptedModel([calls('asks', 'free'), 'done'])
+    const run = startTeam([{ description: 'Do', model, tools }], {
+      clock,
+      maxConcurrentToolCalls: 1,
+    })
+    await clock.advance(1_000)
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.waits.count).toBe(0)
+  })
+
+  it('not while a tool asks from inside its body', async () => {
+    const asking = defineTextTool({
+      name: 'asks',
+      description: 'Asks',
+      async execute(_, { requestApproval }) {
+        await requestApproval('May I?', LONG)
+        return 'asked'
+      },
+    })
+    const model = scriptedModel([calls('asks'), 'done'])
+    const run = start([{ description: 'Do', model, tools: [asking] }])
+    await nextTurn()
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.waits.count).toBe(0)
+    await decideFirst(run)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+  })
+
+  it('of a tool that does a task, while it waits for approval', async () => {
+    const clock = fakeClock()
+    const run = startTeam([{ description: 'Do', handler: tool(clock, 'asks', 0, true) }], { clock })
+    await nextTurn()
+    expect(run.waits.count).toBe(1)
+    await decideFirst(run)
+    await clock.advance(0)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+  })
+
+  it.each(['a model', 'a task'])('not while %s waits to be tried again', async (what) => {
+    const clock = fakeClock()
+    const code = what === 'a model' ? 'MODEL_FAILED' : 'TASK_FAILED'
+    const broken = timedModel(clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
+    const run = startTeam(
+      [
+        { description: 'Do a', model: timedModel(clock, 0), review: LONG },
+        { description: 'Do b', model: broken, retries: what === 'a task' ? 1 : 0 },
+      ],
+      { clock, errorStrategy: 'CONTINUE_ON_ERROR', modelRetries: what === 'a model' ? 1 : 0 },
+    )
+    await clock.advance(100)
+    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.waits.count).toBe(0)
+    await clock.advance(60_000)
+    expect(run.waits.count).toBe(1)
+  })
+
+  it('of a worker at a gate, whose delegator only waits for it', async () => {
+    const delegation = {
+      toolCalls: [
+        { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
+      ],
+    }
+    const writer = agent({ role: 'Writer', goal: 'Write' })
+    const model = scriptedModel(() => 'written')
+    const run = start(
+      [{ name: 'write', description: 'Write', agent: writer, model, review: LONG }],
+      {
+        workflow: 'HIERARCHICAL',
+        managerModel: scriptedModel([delegation, 'managed']),
+      },
+    )
+    await nextTurn()
+    expect(run.waits.count).toBe(1)
+    await decideFirst(run)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+    expect(run.waits.count).toBe(1)
+  })
+
+  it('once when the gates of a run that was cut off open again', async () => {
+    const definition = { model: scriptedModel(() => 'done'), review: LONG }
+    const team = ensemble({
+      name: 'team',
+      workflow: 'PARALLEL',
+      tasks: [
+        task({ description: 'Do a', ...definition }),
+        task({ description: 'Do b', ...definition }),
+      ],
+    })
+    const first = startKept(team)
+    await nextTurn()
+    first.letGo()
+    const second = startKept(team, { from: joined(first) })
+    await nextTurn()
+    expect(second.handle.snapshot().gates).toHaveLength(2)
+    expect(second.waits.count).toBe(1)
+  })
+
+  it('to a listener that may throw', async () => {
+    const team = ensemble({
+      name: 'team',
+      tasks: [task({ description: 'Do', model: scriptedModel(() => 'done'), review: LONG })],
+    })
+    const errors: unknown[] = []
+    const run = startKept(team, {
+      onWaiting() {
+        throw new Error('Not now')
+      },
+      logger: { debug() {}, info() {}, warn() {}, error: (_, fields) => errors.push(fields) },
+    })
+    await nextTurn()
+    expect(errors).toHaveLength(1)
+    await decideFirst(run)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+  })
+})
