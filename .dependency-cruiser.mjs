@@ -59,7 +59,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/(testing|node)/index\\.ts$',
+          '^packages/[^/]+/src/(testing|node|postgres)/index\\.ts$',
         ],
       },
     },
@@ -76,7 +76,7 @@ export default {
       severity: 'error',
       from: { path: PURE },
       to: {
-        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/sqlite/'],
+        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/sqlite/', '/postgres/'],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -91,7 +91,7 @@ export default {
       name: 'no-tooling-at-run-time',
       comment: 'tooling/ is imported by nobody at run time',
       severity: 'error',
-      from: { path: '^(packages|apps)/[^/]+/src/' },
+      from: { path: '^(packages|apps)/[^/]+/src/', pathNot: TESTS },
       to: { path: '^tooling/' },
     },
     {
@@ -109,6 +109,17 @@ export default {
       from: { path: '^packages/langchain/src/', pathNot: [...TESTS, '/testing/'] },
       to: {
         path: ['/node_modules/langchain/', '/node_modules/@langchain/'],
+        dependencyTypesNot: ['type-only'],
+        dynamic: false,
+      },
+    },
+    {
+      name: 'postgres-late',
+      comment: 'Postgres is loaded when a database is configured, by nobody else',
+      severity: 'error',
+      from: { path: '^(packages|apps)/', pathNot: ['^packages/runs/src/postgres/', ...TESTS] },
+      to: {
+        path: ['/node_modules/pg/', '^packages/runs/src/postgres/'],
         dependencyTypesNot: ['type-only'],
         dynamic: false,
       },

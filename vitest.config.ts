@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests run on sources: the export condition that every package has leads there. */
-const conditions = ['@tutti/source', 'node', 'import', 'default']
+/**
+ * Tests run on sources: the export condition that every package has leads there. `import` and `require` are
+ * left to whoever resolves: CommonJS must not be given ESM.
+ */
+const conditions = ['@tutti/source', 'node']
 
 export default defineConfig({
   resolve: { conditions },

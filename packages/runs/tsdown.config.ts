@@ -1,3 +1,7 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
-export default libraryBuild({ index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' })
+export default libraryBuild({
+  index: 'src/index.ts',
+  'postgres/index': 'src/postgres/index.ts',
+  'testing/index': 'src/testing/index.ts',
+})

@@ -14,6 +14,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   testing: ['typebox'],
   client: ['typebox', 'eventsource-parser'],
   langchain: ['typebox'],
+  runs: ['typebox'],
 }
 
 /** Packages that run in browsers too. */

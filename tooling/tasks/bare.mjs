@@ -46,6 +46,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/bench/bench.ts', ...words], ENV)
   },
+  chaos(words) {
+    install()
+    build()
+    return run(NODE, ['tooling/chaos/chaos.ts', ...words], ENV)
+  },
   gen() {
     install()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/generate.ts'], ENV)

@@ -21,13 +21,27 @@ export interface TuttiConfig {
 
 /** Limits of a server. */
 export interface LimitsConfig {
-  /** Runs executing at the same time. @default 5 */
+  /** Runs executing at the same time, over all processes on one database. @default 5 */
   readonly maxConcurrentRuns?: number
+  /** Runs executing at the same time in this process. @default maxConcurrentRuns */
+  readonly maxRunsPerProcess?: number
   /** Runs waiting for their turn. @default 100 */
   readonly maxQueuedRuns?: number
+  /** Runs that are kept after they have ended; older ones are deleted with their events. @default 1000 */
+  readonly maxRetainedRuns?: number
+  /** How long runs are kept after they have ended, in milliseconds. @default without end */
+  readonly maxRetainedAgeMs?: number
+  /**
+   * After what time without a sign of life other processes take the runs of this one over, in
+   * milliseconds, at least 1000. Without effect on the embedded store. @default 10000
+   */
+  readonly leaseMs?: number
   /** Longest request body, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
-  /** How long running runs may go on when the server is told to stop, in milliseconds. @default 10000 */
+  /**
+   * How long the server takes to stop, in milliseconds. Until then running runs may end, or on a database
+   * hand themselves over to another process. @default 10000
+   */
   readonly drainTimeoutMs?: number
 }
 

@@ -9,8 +9,14 @@ export interface Environment {
   readonly port: number
   /** Path of the config file; undefined looks for `tutti.config.*` in the working directory. */
   readonly configPath: string | undefined
+  /** What this process does: everything, all but executing runs, or executing runs. */
+  readonly role: Role
   /** Directory of the embedded store. */
   readonly dataDir: string
+  /** Postgres that takes the place of the embedded store, with its password; undefined for none. */
+  readonly databaseUrl: string | undefined
+  /** The same database without a pooler in between, to listen on; undefined when there is none. */
+  readonly databaseListenUrl: string | undefined
   /** Keys of which every request must carry one. */
   readonly apiKeys: readonly string[]
   /** Providers whose key variable is set. */
@@ -18,6 +24,9 @@ export interface Environment {
   /** Model of the sample ensemble, such as `openai:gpt-5-mini`. */
   readonly sampleModel: string | undefined
 }
+
+/** What a process does. All but `all` need a store that processes can share. */
+export type Role = 'all' | 'api' | 'worker'
 
 /** A model provider that the sample ensemble can use. */
 export type Provider = 'anthropic' | 'openai'
@@ -43,14 +52,16 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Env
     host: text(variables, 'HOST') ?? '127.0.0.1',
     port: readPort(text(variables, 'PORT'), problems),
     configPath: text(variables, 'TUTTI_CONFIG'),
+    role: readRole(variables, problems),
     dataDir: text(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
+    databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
+    databaseListenUrl: readListenUrl(variables, problems),
     apiKeys: readKeys(text(variables, 'TUTTI_API_KEYS'), problems),
     providers: (['anthropic', 'openai'] as const).filter(
       (provider) => text(variables, PROVIDER_KEYS[provider]) !== undefined,
     ),
     sampleModel: text(variables, 'TUTTI_MODEL'),
   }
-  refuseUnsupported(variables, problems)
   if (problems.length === 0) return environment
   throw new TuttiError(
     'CONFIG_INVALID',
@@ -87,20 +98,43 @@ function readKeys(value: string | undefined, problems: string[]): readonly strin
   return given
 }
 
-function refuseUnsupported(variables: NodeJS.ProcessEnv, problems: string[]): void {
-  if (text(variables, 'DATABASE_URL') !== undefined) {
+const ROLES: readonly Role[] = ['all', 'api', 'worker']
+
+function readRole(variables: NodeJS.ProcessEnv, problems: string[]): Role {
+  const given = text(variables, 'TUTTI_ROLE') ?? 'all'
+  const role = ROLES.find((known) => known === given)
+  if (role === undefined) {
+    problems.push(`TUTTI_ROLE must be "all", "api" or "worker", got "${given}"`)
+    return 'all'
+  }
+  if (role !== 'all' && text(variables, 'DATABASE_URL') === undefined) {
     problems.push(
-      'DATABASE_URL is set, but this version keeps its runs in the embedded store only; ' +
-        'unset it, and choose where with TUTTI_DATA_DIR',
+      `TUTTI_ROLE "${role}" needs DATABASE_URL: processes share their runs in Postgres, ` +
+        'and the embedded store belongs to one process',
     )
   }
-  const role = text(variables, 'TUTTI_ROLE') ?? 'all'
-  if (role !== 'all') {
-    const known = ['api', 'worker'].includes(role)
+  return role
+}
+
+/** The address of a database. It holds a password, so no problem shows it. */
+function readDatabase(
+  variables: NodeJS.ProcessEnv,
+  name: string,
+  problems: string[],
+): string | undefined {
+  const url = text(variables, name)
+  if (url !== undefined && !(/^postgres(?:ql)?:\/\/./.test(url) && URL.canParse(url))) {
+    problems.push(`${name} must be a URL such as postgres://user:password@host:5432/database`)
+  }
+  return url
+}
+
+function readListenUrl(variables: NodeJS.ProcessEnv, problems: string[]): string | undefined {
+  const url = readDatabase(variables, 'DATABASE_LISTEN_URL', problems)
+  if (url !== undefined && text(variables, 'DATABASE_URL') === undefined) {
     problems.push(
-      known
-        ? `TUTTI_ROLE "${role}" needs several processes on one database, which this version does not support; use "all"`
-        : `TUTTI_ROLE must be "all", got "${role}"`,
+      'DATABASE_LISTEN_URL is set without DATABASE_URL; it names the same database, past a pooler',
     )
   }
+  return url
 }

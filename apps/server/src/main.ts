@@ -16,6 +16,11 @@ environment:
   PORT            port to listen on, 0 for any free one (7329)
   TUTTI_CONFIG    path of the config file (tutti.config.ts)
   TUTTI_DATA_DIR  directory of the embedded store (.tutti)
+  DATABASE_URL    postgres://user:password@host:5432/database instead of the embedded store
+  DATABASE_LISTEN_URL
+                  the same database without a pooler, when DATABASE_URL leads to one
+  TUTTI_ROLE      what this process does (all): all, api takes and shows runs, worker executes them;
+                  api and worker need DATABASE_URL
   TUTTI_API_KEYS  keys that requests must carry, separated by commas
   TUTTI_MODEL     model of the sample ensemble, such as openai:gpt-5-mini
   ANTHROPIC_API_KEY, OPENAI_API_KEY and the other variables of the providers
@@ -69,7 +74,7 @@ function stopOnSignals(server: RunningServer): void {
   const stop = (): void => {
     if (stoppingSince === undefined) {
       stoppingSince = performance.now()
-      void server.stop()
+      void server.stop().finally(exitSoon)
     } else if (performance.now() - stoppingSince > ONE_SIGNAL_MS) {
       // Asked again: now.
       process.exit(1)
@@ -77,6 +82,14 @@ function stopOnSignals(server: RunningServer): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+}
+
+/** How long a process that has stopped may take to go by itself. */
+const LINGER_MS = 500
+
+/** Ends the process also when something that is out of reach, such as a lost database, still holds it. */
+function exitSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref()
 }
 
 function stackOf(error: unknown): string {

@@ -1,9 +1,13 @@
 /** Composes a server from its configuration and environment, and runs it. */
-import { toolCatalog, TuttiError, type AgentTool, type Logger } from '@tutti/core'
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { errorMessage, toolCatalog, TuttiError, type AgentTool, type Logger } from '@tutti/core'
 import { serveControlApi } from '@tutti/control-api'
 import { modelCatalog, type ChatModel, type Ensemble } from '@tutti/ensemble'
 import { langchainModel } from '@tutti/langchain'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { RunService } from '@tutti/runs'
+
+import { openStorage } from './open-storage.ts'
 
 import type { TuttiConfig } from './config.ts'
 import type { Environment } from './env.ts'
@@ -14,12 +18,18 @@ export interface RunningServer {
   readonly url: string
   /** Runs that an earlier process left unfinished and this one goes on with. */
   readonly resumed: readonly string[]
-  /** Takes no new runs, lets running ones end within the drain time, and stops. */
+  /**
+   * Takes no new runs, lets running ones end or be handed over within the drain time, and stops. It
+   * resolves at most a second after that time, also when the store cannot be reached.
+   */
   stop(): Promise<void>
 }
 
 /** How long running runs may go on when the server stops: a supervisor usually waits 10 to 30 s. */
 const DEFAULT_DRAIN_TIMEOUT_MS = 10_000
+
+/** How long the store may take, after that, to be told what became of the rest. */
+const FAREWELL_MS = 1_000
 
 /**
  * Starts a server.
@@ -37,11 +47,11 @@ export async function startServer(
   const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS, maxBodyBytes, ...runLimits } = limits
   const tools = toolCatalog(allTools(ensembles, config.tools ?? []))
   const models = modelCatalog(toModels(config.models ?? {}))
-  const storage = sqliteRunStorage(environment.dataDir)
-  const runs = await unlessFailed(
-    storage,
-    () => new RunService(storage, ensembles, { ...runLimits, logger }),
-  )
+  const storage = await openStorage(environment, logger)
+  const runs = await unlessFailed(storage, () => {
+    const executes = environment.role !== 'api'
+    return new RunService(storage, ensembles, { ...runLimits, executes, models, logger })
+  })
   const api = await unlessFailed(storage, () =>
     serveControlApi(
       {
@@ -49,6 +59,7 @@ export async function startServer(
         tools,
         models,
         logger,
+        surface: environment.role === 'worker' ? 'health' : 'all',
         apiKeys: environment.apiKeys,
         allowedHosts: allowedHosts(config, environment),
         ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
@@ -56,24 +67,34 @@ export async function startServer(
       environment,
     ),
   )
-  const resumed = await runs.start()
-  return {
-    url: api.url,
-    resumed,
-    async stop() {
-      await runs.close({ drainTimeoutMs })
-      await api.close()
-    },
+  const stop = async (): Promise<void> => {
+    const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
+      logger.warn('The run store could not be closed', { error })
+    })
+    const deadline = wait(drainTimeoutMs + FAREWELL_MS, LATE, { ref: false })
+    if ((await Promise.race([closed, deadline])) === LATE) {
+      logger.warn('The run store could not be told in time that this process stops')
+    }
+    await api.close()
+  }
+  try {
+    return { url: api.url, resumed: await runs.start(), stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 
-/** Gives what `make` makes; closes `storage` when it fails. */
+const LATE = Symbol('late')
+
+/** Gives what `make` makes; closes `storage` when it fails. A limit that is out of range is no fault. */
 async function unlessFailed<T>(storage: AsyncDisposable, make: () => T | Promise<T>): Promise<T> {
   try {
     return await make()
   } catch (error) {
     await storage[Symbol.asyncDispose]()
-    throw error
+    if (!(error instanceof RangeError)) throw error
+    throw new TuttiError('CONFIG_INVALID', errorMessage(error), { cause: error })
   }
 }
 

@@ -7,9 +7,14 @@ import type {
   CancelAccepted,
   Capabilities,
   ErrorCode,
+  InjectAccepted,
+  ListReviewsQuery,
   ListRunsQuery,
   LoggedRunEvent,
+  ModelSwitched,
   Problem,
+  ReviewDecisionApplied,
+  ReviewList,
   RunAccepted,
   RunDetail,
   RunList,
@@ -27,6 +32,11 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.runs.list).parameter(0).toEqualTypeOf<ListRunsQuery | undefined>()
   expectTypeOf(client.runs.list).returns.resolves.toEqualTypeOf<RunList>()
   expectTypeOf(client.runs.cancel).returns.resolves.toEqualTypeOf<CancelAccepted>()
+  expectTypeOf(client.runs.switchModel).returns.resolves.toEqualTypeOf<ModelSwitched>()
+  expectTypeOf(client.runs.inject).returns.resolves.toEqualTypeOf<InjectAccepted>()
+  expectTypeOf(client.reviews.list).parameter(0).toEqualTypeOf<ListReviewsQuery | undefined>()
+  expectTypeOf(client.reviews.list).returns.resolves.toEqualTypeOf<ReviewList>()
+  expectTypeOf(client.reviews.decide).returns.resolves.toEqualTypeOf<ReviewDecisionApplied>()
   expectTypeOf(client.capabilities).returns.resolves.toEqualTypeOf<Capabilities>()
   expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
 })
@@ -41,6 +51,10 @@ it('a submit takes only what the protocol knows', () => {
   void client.runs.submit({ input: {} })
   // @ts-expect-error no such mode
   void client.runs.cancel('run-1', { mode: 'gently' })
+  // @ts-expect-error no such priority
+  void client.runs.inject('run-1', 'Faster', { priority: 'URGENT' })
+  // @ts-expect-error no such decision
+  void client.reviews.decide('review-1', { decision: 'APPROVE' })
 })
 
 it('events narrow by type', async () => {

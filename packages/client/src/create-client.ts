@@ -3,11 +3,13 @@ import { decode, ROUTES, routePath, type Capabilities, type ServerStatus } from 
 
 import { callRoute, type CallOptions } from './http/call-route.ts'
 import { resolveClientOptions, type ClientOptions } from './options.ts'
+import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient, type RunsClient } from './runs-client.ts'
 
 /** A Tutti server, seen from outside. It holds no connection but those of its open event streams. */
 export interface TuttiClient {
   readonly runs: RunsClient
+  readonly reviews: ReviewsClient
   /** The ensembles, models and tools that the server offers. */
   capabilities(options?: CallOptions): Promise<Capabilities>
   /** How the server is. */
@@ -24,6 +26,7 @@ export function createClient(options: ClientOptions): TuttiClient {
   const settings = resolveClientOptions(options)
   return {
     runs: createRunsClient(settings),
+    reviews: createReviewsClient(settings),
     capabilities: (callOptions) =>
       callRoute(settings, {
         ...callOptions,

@@ -1,12 +1,19 @@
 /**
- * `@tutti/client`: submit, follow and cancel the runs of a Tutti server, from a browser or Node.
+ * `@tutti/client`: submit, follow and steer the runs of a Tutti server, from a browser or Node.
  */
 
 // To call a server
 export { createClient } from './create-client.ts'
 export type { TuttiClient } from './create-client.ts'
 export type { ClientOptions, Fetch, ReconnectOptions } from './options.ts'
-export type { CancelOptions, RunsClient } from './runs-client.ts'
+export type { ReviewsClient } from './reviews-client.ts'
+export type {
+  CancelOptions,
+  InjectOptions,
+  RunsClient,
+  SubmitOptions,
+  SwitchModelOptions,
+} from './runs-client.ts'
 export type { CallOptions } from './http/call-route.ts'
 
 // To follow a run

@@ -46,6 +46,56 @@ async function failure(promise: Promise<unknown>): Promise<TuttiClientError> {
 }
 
 describe('what goes over the wire', () => {
+  it('sends the idempotency key of a submit as a header, and none when there is none', async () => {
+    await using server = await wireServer((exchange) => {
+      exchange.json(202, ACCEPTED)
+    })
+    const client = createClient({ baseUrl: server.url, headers: { 'X-Team': 'a' } })
+    await client.runs.submit({ inputs: {} }, { idempotencyKey: 'order-7' })
+    await client.runs.submit({ inputs: {} })
+    const [keyed, plain] = server.exchanges.map(({ headers }) => headers)
+    expect(keyed).toMatchObject({ 'idempotency-key': 'order-7', 'x-team': 'a' })
+    expect(plain).not.toHaveProperty('idempotency-key')
+  })
+
+  it('switches models, tells agents, lists reviews and decides them with what was given', async () => {
+    const answers: Readonly<Record<string, unknown>> = {
+      '/api/runs/run%2F1/model': {
+        runId: 'run/1',
+        model: 'small',
+        previousModel: 'large',
+        status: 'APPLIED',
+      },
+      '/api/runs/run-1/inject': { directiveId: 'd-1', status: 'ACTIVE' },
+      '/api/reviews?runId=run-1': { reviews: [], total: 0 },
+      '/api/reviews': { reviews: [], total: 0 },
+      '/api/reviews/review%3A1': { reviewId: 'review:1', decision: 'REJECT', status: 'APPLIED' },
+    }
+    await using server = await wireServer((exchange) => {
+      exchange.json(200, answers[exchange.url])
+    })
+    const { runs, reviews } = createClient({ baseUrl: server.url })
+    const given = [
+      await runs.switchModel('run/1', 'small'),
+      await runs.switchModel('run/1', 'small', { taskName: 'write' }),
+      await runs.inject('run-1', 'Faster'),
+      await runs.inject('run-1', 'Now', { target: 'write', priority: 'HIGH', ttl: 'PT5S' }),
+      await reviews.list({ runId: 'run-1' }),
+      await reviews.list(),
+      await reviews.decide('review:1', { decision: 'REJECT', feedback: 'Shorter' }),
+    ]
+    expect(given).toEqual(server.exchanges.map(({ url }) => answers[url]))
+    expect(server.exchanges.map(({ method, body }) => [method, body && JSON.parse(body)])).toEqual([
+      ['POST', { model: 'small' }],
+      ['POST', { model: 'small', taskName: 'write' }],
+      ['POST', { content: 'Faster' }],
+      ['POST', { content: 'Now', target: 'write', priority: 'HIGH', ttl: 'PT5S' }],
+      ['GET', ''],
+      ['GET', ''],
+      ['POST', { decision: 'REJECT', feedback: 'Shorter' }],
+    ])
+  })
+
   it('submits a run as JSON, with the key and the headers of the client', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(202, ACCEPTED)

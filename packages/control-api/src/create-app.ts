@@ -6,7 +6,8 @@ import { requestGuard, type RequestHeaders } from './http/guard-request.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
-import { serverRoutes, type ServerFacts } from './routes/server.ts'
+import { capabilitiesRoute, healthRoutes, type ServerFacts } from './routes/server.ts'
+import { steeringRoutes } from './routes/steering.ts'
 import { welcomeRoute } from './routes/welcome.ts'
 
 import type { ResolvedControlApiOptions } from './options.ts'
@@ -24,11 +25,9 @@ export function createApp(options: ResolvedControlApiOptions, facts: ServerFacts
     guard(headersOf(context), access)
     await next()
   })
-  const routes: readonly Route[] = [
-    welcomeRoute(options),
-    ...runRoutes(options),
-    runEventsRoute(options),
-    ...serverRoutes(options, facts),
+  const routes = [
+    ...(options.surface === 'all' ? controlRoutes(options) : []),
+    ...healthRoutes(options, facts),
   ]
   for (const route of routes) {
     app.on(route.method, honoPath(route.path), (context) =>
@@ -37,12 +36,29 @@ export function createApp(options: ResolvedControlApiOptions, facts: ServerFacts
   }
   refuseOtherMethods(app, routes)
   app.notFound((context) => {
-    const message = `There is nothing at ${context.req.method} ${context.req.path}`
+    const message = `There is nothing at ${context.req.method} ${context.req.path}${hint(options, routes)}`
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
   app.onError((error) => toResponse(wireErrorOf(error, options.logger)))
   return app
+}
+
+function controlRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  return [
+    welcomeRoute(options),
+    ...runRoutes(options),
+    ...steeringRoutes(options),
+    runEventsRoute(options),
+    capabilitiesRoute(options),
+  ]
+}
+
+/** What somebody should know who asks a process for something that it does not serve. */
+function hint({ surface }: ResolvedControlApiOptions, routes: readonly Route[]): string {
+  if (surface === 'all') return ''
+  const served = routes.map(({ path }) => path).join(', ')
+  return `: this process is a worker, which executes runs and serves only ${served}`
 }
 
 function headersOf(context: Context): RequestHeaders {

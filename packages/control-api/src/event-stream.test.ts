@@ -70,7 +70,14 @@ function streamOf(wants: () => boolean) {
     batches.push(batch)
     wake()
   }
-  const parts = { batches: source(), wants, stop, clock, heartbeatMs: SILENCE_MS }
+  const parts = {
+    batches: source(),
+    wants,
+    stop,
+    clock,
+    onError: () => undefined,
+    heartbeatMs: SILENCE_MS,
+  }
   const stream = eventStream(parts)
   let opened: ReadableStreamDefaultReader<Uint8Array> | undefined
   const reader = async (): Promise<string | undefined> => {

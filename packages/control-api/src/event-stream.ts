@@ -2,7 +2,8 @@
  * The body of an event stream in the format of Server-Sent Events.
  *
  * The body is pulled: a reader that does not read holds back its own copy of the stream and nothing
- * else, since whatever it has not read is in the log.
+ * else, since whatever it has not read is in the log. When the log cannot be read the stream ends before
+ * the run does: a reader then comes back, and goes on after what it has.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -19,6 +20,8 @@ export interface EventStreamParts {
   /** Aborted when the reader leaves. */
   readonly stop: AbortController
   readonly clock: Clock
+  /** Told why the stream ended too early; its reader is to come back for the rest. */
+  readonly onError: (error: unknown) => void
   /** Longest silence, in milliseconds. */
   readonly heartbeatMs: number
 }
@@ -37,7 +40,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     async pull(controller) {
       let text = ''
       while (text === '') {
-        next ??= parts.batches.next()
+        next ??= endingAtFault(parts)
         const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
         if (arrived === 'quiet') {
           text = ': still here\n\n'
@@ -60,6 +63,19 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
       parts.stop.abort()
     },
   })
+}
+
+/** The next batch; the end when the log cannot be read. */
+async function endingAtFault({
+  batches,
+  onError,
+}: EventStreamParts): Promise<IteratorResult<readonly LoggedRunEvent[]>> {
+  try {
+    return await batches.next()
+  } catch (error) {
+    onError(error)
+    return { done: true, value: undefined }
+  }
 }
 
 function frameOf(event: LoggedRunEvent): string {

@@ -11,6 +11,11 @@ export interface ControlApiOptions {
   readonly tools: ToolCatalog
   /** Models that requests may name. */
   readonly models: ModelCatalog
+  /**
+   * What is served: everything, or only liveness, readiness and status, for a process that takes no runs.
+   * @default 'all'
+   */
+  readonly surface?: 'all' | 'health'
   /** Keys of which every request must carry one; none lets everybody in. @default [] */
   readonly apiKeys?: readonly string[]
   /**
@@ -32,6 +37,7 @@ export interface ControlApiOptions {
 export type ResolvedControlApiOptions = Required<ControlApiOptions>
 
 const DEFAULTS = {
+  surface: 'all',
   apiKeys: [],
   allowedHosts: [],
   // AgentEnsemble's limit: a level 3 request with hundreds of tasks fits many times.

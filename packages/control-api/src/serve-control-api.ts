@@ -47,7 +47,8 @@ export async function serveControlApi(
     void answer(request, response)
   })
   listening = await listen(server, host, port)
-  sockets.attach(server)
+  // Without sockets a handshake is a request like others, and gets the answer that there is nothing.
+  if (resolved.surface === 'all') sockets.attach(server)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
     close() {

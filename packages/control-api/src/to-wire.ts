@@ -5,13 +5,14 @@ import type { ToolCatalog } from '@tutti/core'
 import type { Ensemble, ModelCatalog, Task } from '@tutti/ensemble'
 import type {
   Capabilities,
+  PendingReview,
   PreconfiguredTask,
   RunAccepted,
   RunDetail,
   RunSummary,
   RunTaskDetail,
 } from '@tutti/protocol'
-import type { RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
+import type { ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
 
 /** The answer to an accepted submit. */
 export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
@@ -36,8 +37,11 @@ export function toRunSummary(run: RunRecord, current: TaskRecord | undefined): R
   }
 }
 
-/** A run with everything that is known of it. */
-export function toRunDetail({ run, tasks }: RunWithTasks): RunDetail {
+/** A run with everything that is known of it, and the reviews of it that are open. */
+export function toRunDetail(
+  { run, tasks }: RunWithTasks,
+  openReviews: readonly ReviewRecord[],
+): RunDetail {
   return {
     runId: run.runId,
     status: run.status,
@@ -52,10 +56,30 @@ export function toRunDetail({ run, tasks }: RunWithTasks): RunDetail {
       totalTokens: totalTokens(addTokens(tasks)),
       totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
     },
-    pendingReviews: [],
+    pendingReviews: openReviews.map(toPendingReview),
     ...(run.error === undefined ? {} : { error: run.error }),
     ensemble: run.ensemble,
     lastSeq: run.lastSeq,
+  }
+}
+
+/** A review that waits for a decision. */
+export function toPendingReview(review: ReviewRecord): PendingReview {
+  const { reviewId, runId, request, openedAt, expiresAt } = review
+  const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout, requiredRole } =
+    request
+  return {
+    reviewId,
+    taskDescription,
+    taskOutput,
+    timing,
+    ...(prompt === undefined ? {} : { prompt }),
+    timeoutMs,
+    onTimeout,
+    ...(requiredRole === undefined ? {} : { requiredRole }),
+    runId,
+    createdAt: iso(openedAt),
+    ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
   }
 }
 

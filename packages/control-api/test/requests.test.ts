@@ -24,6 +24,34 @@ describe('submitting a run', () => {
     expect(await detail.json()).toMatchObject({ inputs: INPUTS })
   })
 
+  it('under the same key the same body is one run, and another body is refused with 409', async () => {
+    await using api = await served()
+    const submit = (inputs: object, key = 'order-7') =>
+      api.post('/api/runs', { inputs }, { 'idempotency-key': key })
+    const first = await submit(INPUTS)
+    const { runId } = (await first.clone().json()) as { runId: string }
+    const again = await submit({ hall: 'A', composer: 'Bach' })
+    expect([again.status, await again.json()]).toEqual([202, await first.json()])
+    expect(again.headers.get('location')).toBe(`/api/runs/${runId}`)
+    const other = await submit({ ...INPUTS, hall: 'B' })
+    expect([other.status, await other.json()]).toMatchObject([
+      409,
+      { error: 'IDEMPOTENCY_CONFLICT', message: expect.stringContaining('order-7') },
+    ])
+    expect((await submit(INPUTS, 'order-8')).status).toBe(202)
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(2)
+  })
+
+  it.each([' ', 'a b', 'x'.repeat(256), 'caf\u00e9'])('refuses the key %j', async (key) => {
+    await using api = await served()
+    const refused = await api.post('/api/runs', { inputs: INPUTS }, { 'idempotency-key': key })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', message: expect.stringContaining('Idempotency-Key') },
+    ])
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+  })
+
   it('takes an id of the client, once', async () => {
     await using api = await served()
     const submit = () => api.post('/api/runs', { runId: 'mine', inputs: INPUTS })

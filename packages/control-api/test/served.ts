@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
-import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
@@ -32,10 +32,16 @@ export interface Served extends AsyncDisposable {
 /** Settings that a test may change. */
 export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never } & {
   readonly limits?: RunServiceOptions
+  /** @default a band whose second task waits in its tool */
+  readonly ensembles?: readonly Ensemble[]
 }
 
 /** Starts a control API. */
-export async function served({ limits = {}, ...options }: ServedOptions = {}): Promise<Served> {
+export async function served({
+  limits = {},
+  ensembles,
+  ...options
+}: ServedOptions = {}): Promise<Served> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
   const gate = Promise.withResolvers<void>()
   const errors: string[] = []
@@ -65,17 +71,20 @@ export async function served({ limits = {}, ...options }: ServedOptions = {}): P
     tools: [wait],
   })
   const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
-  const runs = new RunService(sqliteRunStorage(path), [band], { logger, ...limits })
+  const models = modelCatalog({ small: model })
+  const storage = sqliteRunStorage(path)
+  const runs = new RunService(storage, ensembles ?? [band], { logger, models, ...limits })
   const server = await serveControlApi(
     {
       runs,
       tools: toolCatalog([wait]),
-      models: modelCatalog({ small: model }),
+      models,
       logger,
       ...options,
     },
     { port: 0 },
   )
+  await runs.start()
   const get = (route: string, init: RequestInit = {}) => fetch(`${server.url}${route}`, init)
   const post = (route: string, body: unknown, headers: Record<string, string> = {}) =>
     get(route, {

@@ -147,7 +147,11 @@ describe('a WebSocket connection', () => {
     ['text that is no JSON', '{"type":', 'must be JSON'],
     ['an unknown type', { type: 'sing' }, '"sing"'],
     ['an unknown key', { type: 'ping', loud: true }, '/loud'],
-    ['a message for a later version', { type: 'directive', content: 'Faster' }, '"directive"'],
+    [
+      'a message for a later version',
+      { type: 'tool_request', requestId: 'q-1', from: 'me', tool: 'wait' },
+      '"tool_request"',
+    ],
     ['a cursor without a run', { type: 'subscribe', events: ['*'], from: 0 }, '/runId'],
   ])('[N2] answers %s with an error and goes on', async (_, message, named) => {
     await using api = await served()

@@ -159,6 +159,11 @@ export const ERROR_CODES = {
     meaning: 'The server is shutting down and takes no new runs',
   },
   STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store cannot be reached' },
+  NOT_CONFIRMED: {
+    status: 504,
+    retryable: true,
+    meaning: 'The wish is kept, but whoever executes the run has not answered in time',
+  },
 } as const satisfies Record<string, ErrorCodeInfo>
 
 /** A code of `ERROR_CODES`: the `error` field of an error body and of the `error` message. */

@@ -1,13 +1,14 @@
 /**
  * Pure: what an event changes in the records of its run. Every store applies the same changes.
  *
- * C1 The records follow from one event at a time: a run that waits for a review stays RUNNING, as whether
- *    it waits depends on all its tasks.
+ * C1 The records follow from one event at a time: a run is WAITING_REVIEW while it is parked, which no
+ *    event says; else it stays RUNNING, as whether it waits depends on all its tasks.
  * C2 What a task has used counts all its attempts; its times and its error are those of the latest.
  * C3 A task that a delegation makes has a record of its own; one of the plan keeps the record it has.
  * C4 A run that is taken up again keeps the status it had.
+ * C5 A review is open from its request until it is decided, its time is over, or it is withdrawn.
  */
-import type { RunRecord, TaskRecord } from './run-record.ts'
+import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from './run-record.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** One change of the records of a run. */
@@ -29,6 +30,16 @@ export type Change =
       /** What was used so far was used by earlier attempts; that of the new one begins at 0. */
       readonly newAttempt?: true
     }
+  | { readonly kind: 'new_review'; readonly review: NewReview }
+  | {
+      readonly kind: 'review'
+      readonly reviewId: string
+      readonly status: Exclude<ReviewStatus, 'OPEN'>
+      readonly decidedBy?: string
+    }
+
+/** A review that opens. */
+export type NewReview = Pick<ReviewRecord, 'reviewId' | 'request' | 'openedAt' | 'expiresAt'>
 
 /** Fields of a run that events change. */
 export type RunFields = Pick<
@@ -68,6 +79,14 @@ export function changesOf(event: RunEvent): readonly Change[] {
       ]
     case 'run_cancelling':
       return [{ kind: 'run', set: { status: 'CANCELLING' } }]
+    case 'review_requested':
+      return [{ kind: 'new_review', review: reviewOf(event) }]
+    case 'review_decided':
+      return [reviewEnd(event, 'DECIDED', event.decidedBy)]
+    case 'review_timed_out':
+      return [reviewEnd(event, 'TIMED_OUT')]
+    case 'review_withdrawn':
+      return [reviewEnd(event, 'WITHDRAWN')]
     case 'ensemble_completed':
       return [{ kind: 'run', set: { completedAt: Date.parse(event.completedAt) } }]
     case 'run_result':
@@ -85,6 +104,31 @@ function runEnd(event: RunEventOf<'run_result'>): Change {
       durationMs: event.durationMs,
       ...(event.error === undefined ? {} : { error: event.error }),
     },
+  }
+}
+
+/** On the wire a time of 0 says that a review waits for ever. */
+function reviewOf(request: RunEventOf<'review_requested'>): NewReview {
+  const { reviewId, requestedAt, timeoutMs } = request
+  const openedAt = Date.parse(requestedAt)
+  return {
+    reviewId,
+    request,
+    openedAt,
+    ...(timeoutMs === 0 ? {} : { expiresAt: openedAt + timeoutMs }),
+  }
+}
+
+function reviewEnd(
+  { reviewId }: { readonly reviewId: string },
+  status: Exclude<ReviewStatus, 'OPEN'>,
+  decidedBy?: string,
+): Change {
+  return {
+    kind: 'review',
+    reviewId,
+    status,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
   }
 }
 

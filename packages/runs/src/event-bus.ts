@@ -1,7 +1,7 @@
 /** Tells readers in this process of events, after they are durable. */
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Told of the newest events of one run, in order. Must return at once. */
+/** Told of the newest events of one run, in order; of none when it is to look at the log. Must return at once. */
 export type EventListener = (events: readonly LoggedRunEvent[]) => void
 
 /** Listeners by run, and listeners of every run. */
@@ -14,14 +14,25 @@ export class EventBus {
     this.#onListenerError = onListenerError
   }
 
+  /** Runs that somebody listens to by name. */
+  get runIds(): readonly string[] {
+    return [...this.#byRun.keys()]
+  }
+
+  /** Whether anybody would be told of events of `runId`. */
+  hasListeners(runId: string): boolean {
+    return this.#all.size > 0 || this.#byRun.has(runId)
+  }
+
+  /** Has the listeners of `runId` look at the log again: they are told of no events. */
+  nudge(runId: string): void {
+    for (const listener of this.#byRun.get(runId) ?? []) this.#tell(listener, [])
+  }
+
   /** Tells the listeners of `runId`. What a listener throws reaches nobody else. */
   publish(runId: string, events: readonly LoggedRunEvent[]): void {
     for (const listener of [...(this.#byRun.get(runId) ?? []), ...this.#all]) {
-      try {
-        listener(events)
-      } catch (error) {
-        this.#onListenerError(error)
-      }
+      this.#tell(listener, events)
     }
   }
 
@@ -40,6 +51,14 @@ export class EventBus {
     this.#all.add(listener)
     return () => {
       this.#all.delete(listener)
+    }
+  }
+
+  #tell(listener: EventListener, events: readonly LoggedRunEvent[]): void {
+    try {
+      listener(events)
+    } catch (error) {
+      this.#onListenerError(error)
     }
   }
 }

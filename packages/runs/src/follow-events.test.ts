@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 
-import { EventBus } from './event-bus.ts'
+import { FakeLog, resultOf } from '../test/fake-log.ts'
+import { turns } from '../test/turns.ts'
+import { EventBus, type EventListener } from './event-bus.ts'
 import { followEvents } from './follow-events.ts'
-import { result, token } from './testing/run-storage-cases.ts'
+import { token } from './testing/index.ts'
 
-import type { EventLog } from './ports/run-store.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 const RUN = 'run-a'
@@ -22,10 +23,9 @@ describe('followEvents', () => {
   it('[F1] gives no event twice that was written while the log was read', async () => {
     const run = new FakeRun()
     run.append(2)
-    run.duringRead = () => {
-      run.duringRead = undefined
+    run.duringRead(() => {
       run.append(2)
-    }
+    })
     const reader = run.follow(0)
     run.append(1)
     expect(await reader.take(5)).toEqual([0, 1, 2, 3, 4])
@@ -66,12 +66,112 @@ describe('followEvents', () => {
     const reader = run.follow(0)
     const all = reader.rest()
     for (let index = 0; index < 100; index += 1) {
-      await new Promise((resolve) => setImmediate(resolve))
+      await turns(1)
       run.append(1)
     }
     run.end()
     expect(await all).toHaveLength(101)
     expect(run.reads).toBe(1)
+  })
+
+  it('[F1] reads the log again when it is told of later events than the next', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    const reader = run.follow(0)
+    expect(await reader.take(1)).toEqual([0])
+    await reader.idle()
+    run.appendUnheard(2)
+    run.append(1)
+    expect(await reader.take(3)).toEqual([1, 2, 3])
+    run.end()
+    expect(await reader.rest()).toEqual([4])
+  })
+
+  it('[F1] reads the log again when it is told to look, with no events', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    const reader = run.follow(0)
+    expect(await reader.take(1)).toEqual([0])
+    await reader.idle()
+    run.appendUnheard(2)
+    run.nudge()
+    expect(await reader.take(2)).toEqual([1, 2])
+    run.append(1)
+    expect(await reader.take(1)).toEqual([3])
+  })
+
+  it('[F1] being told to look while it reads makes it read once more', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    run.duringRead(() => {
+      run.appendUnheard(1)
+      run.nudge()
+    })
+    expect(await run.follow(1).take(1)).toEqual([1])
+    expect(run.reads).toBe(2)
+  })
+
+  it('[F1] being told to look when there is nothing new gives nothing, and waits on', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    const reader = run.follow(0)
+    expect(await reader.take(1)).toEqual([0])
+    await reader.idle()
+    const { reads } = run
+    run.nudge()
+    await turns(8)
+    expect(run.reads).toBe(reads + 1)
+    run.append(1)
+    expect(await reader.take(1)).toEqual([1])
+  })
+
+  it('[F2] ends when it is told to look and the run has ended', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    const reader = run.follow(0)
+    expect(await reader.take(1)).toEqual([0])
+    await reader.idle()
+    run.endUnheard()
+    run.nudge()
+    expect(await reader.rest()).toEqual([1])
+  })
+
+  it('[F2] a reader that comes after the end is given it from the log', async () => {
+    const run = new FakeRun()
+    run.append(2)
+    run.end()
+    expect(await run.follow(1).rest()).toEqual([1, 2])
+    expect(run.listeners).toBe(0)
+  })
+
+  it('passes on that the log could not be read, and stops listening', async () => {
+    const run = new FakeRun()
+    run.duringRead(() => Promise.reject(new Error('no connection')))
+    await expect(run.follow(0).take(1)).rejects.toThrow('no connection')
+    expect(run.listeners).toBe(0)
+  })
+
+  it('gives nothing when its signal has aborted already', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    expect(await run.follow(0, AbortSignal.abort()).rest()).toEqual([])
+    expect([run.reads, run.listeners]).toEqual([0, 0])
+  })
+
+  it('stops when its signal aborts while it reads a log that has nothing new', async () => {
+    const run = new FakeRun()
+    const controller = new AbortController()
+    run.duringRead(() => {
+      controller.abort()
+    })
+    let isOver = false
+    const reading = run
+      .follow(0, controller.signal)
+      .rest()
+      .then(() => (isOver = true))
+    await turns(8)
+    expect([isOver, run.listeners]).toEqual([true, 0])
+    await reading
   })
 
   it('stops, and stops listening, when its signal aborts', async () => {
@@ -108,34 +208,51 @@ describe('followEvents', () => {
 
 /** A run whose log and bus are in memory. */
 class FakeRun {
-  readonly #log: LoggedRunEvent[] = []
+  readonly #log = new FakeLog()
   readonly #bus = new EventBus((error) => {
     throw error
   })
-  reads = 0
   listeners = 0
-  duringRead: (() => void) | undefined
+
+  get reads(): number {
+    return this.#log.reads.length
+  }
 
   append(count: number): void {
-    this.#write(Array.from({ length: count }, () => token('x')))
+    this.#bus.publish(RUN, this.appendUnheard(count))
   }
 
   end(): void {
-    this.#write([result(RUN)])
+    this.#bus.publish(RUN, this.endUnheard())
+  }
+
+  /** Writes events of which readers are told nothing. */
+  appendUnheard(count: number): readonly LoggedRunEvent[] {
+    return this.#log.append(
+      RUN,
+      Array.from({ length: count }, (): RunEvent => token('x')),
+    )
+  }
+
+  endUnheard(): readonly LoggedRunEvent[] {
+    return this.#log.append(RUN, [resultOf(RUN)])
+  }
+
+  nudge(): void {
+    this.#bus.nudge(RUN)
+  }
+
+  /** Does something once, after the log was looked at the next time and before the reader is told. */
+  duringRead(action: () => unknown): void {
+    this.#log.beforeAnswer = () => {
+      this.#log.beforeAnswer = undefined
+      return action()
+    }
   }
 
   events(from: number, signal?: AbortSignal): AsyncGenerator<readonly LoggedRunEvent[]> {
-    const events: EventLog = {
-      read: async ({ from: first, limit }) => {
-        this.reads += 1
-        const page = this.#log.slice(first, first + limit)
-        await new Promise((resolve) => setImmediate(resolve))
-        this.duringRead?.()
-        return page
-      },
-    }
     const bus = {
-      listen: (runId: string, listener: Parameters<EventBus['listen']>[1]) => {
+      listen: (runId: string, listener: EventListener) => {
         this.listeners += 1
         const stop = this.#bus.listen(runId, listener)
         return () => {
@@ -144,25 +261,17 @@ class FakeRun {
         }
       },
     }
-    return followEvents({ events, bus }, { runId: RUN, from, ...(signal && { signal }) })
+    return followEvents({ events: this.#log, bus }, { runId: RUN, from, ...(signal && { signal }) })
   }
 
   follow(from: number, signal?: AbortSignal): FakeReader {
     return new FakeReader(this.events(from, signal))
   }
-
-  #write(events: readonly RunEvent[]): void {
-    const logged = events.map((event, index) => {
-      const seq = this.#log.length + index
-      return { ...event, runId: RUN, seq, id: `${RUN}:${seq}` }
-    })
-    this.#log.push(...logged)
-    this.#bus.publish(RUN, logged)
-  }
 }
 
 class FakeReader {
   readonly #batches: AsyncGenerator<readonly LoggedRunEvent[]>
+  #next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
 
   constructor(batches: AsyncGenerator<readonly LoggedRunEvent[]>) {
     this.#batches = batches
@@ -172,11 +281,18 @@ class FakeReader {
   async take(count: number): Promise<readonly number[]> {
     const taken: number[] = []
     while (taken.length < count) {
-      const { value, done } = await this.#batches.next()
+      const { value, done } = await (this.#next ?? this.#batches.next())
+      this.#next = undefined
       if (done === true) break
       taken.push(...value.map(({ seq }) => seq))
     }
     return taken
+  }
+
+  /** Asks for more, and lets it come to wait for what is yet to come. */
+  async idle(): Promise<void> {
+    this.#next = this.#batches.next()
+    await turns(8)
   }
 
   async rest(): Promise<readonly number[]> {

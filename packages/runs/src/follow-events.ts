@@ -7,7 +7,7 @@
  *    the log again when the reader comes for it.
  */
 import type { EventBus } from './event-bus.ts'
-import type { EventLog } from './ports/run-store.ts'
+import type { EventLog } from './ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Events that wait in memory for one reader, at most: some seconds of a busy run. */
@@ -98,7 +98,7 @@ class LiveEvents {
   }
 
   add(batch: readonly LoggedRunEvent[]): void {
-    if (!this.#overflowed && this.#waiting.length + batch.length <= MAX_WAITING) {
+    if (batch.length > 0 && !this.#overflowed && this.#waiting.length + batch.length <= MAX_WAITING) {
       this.#waiting.push(...batch)
     } else {
       this.#overflowed = true
@@ -108,11 +108,17 @@ class LiveEvents {
     this.wake()
   }
 
-  /** The waiting events from `next` on; those before were in the log already. */
+  /**
+   * The waiting events from `next` on; those before were in the log already. When the first one is a later
+   * one there is a gap, and the log is to be read again.
+   */
   take(next: number): readonly LoggedRunEvent[] {
     const taken = this.#waiting.filter(({ seq }) => seq >= next)
     this.#waiting = []
-    return taken
+    const [first] = taken
+    if (first === undefined || first.seq === next) return taken
+    this.#complete = false
+    return []
   }
 
   /** Resolves when there is something new to look at. */

@@ -1,14 +1,16 @@
+import { TuttiError } from '@tutti/core'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { EventBus } from './event-bus.ts'
+import { FakeCommits, UNAVAILABLE } from '../test/fake-commits.ts'
+import { turns } from '../test/turns.ts'
 import { GroupCommit, type DurableJournal } from './group-commit.ts'
-import { token } from './testing/run-storage-cases.ts'
+import { MAX_PENDING_EVENTS } from './pending-writes.ts'
+import { token } from './testing/index.ts'
 
-import type { RunStore, RunWrite, WriteResult } from './ports/run-store.ts'
+import type { SignalAnswer } from './ports/run-signals.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
-import type { TuttiError } from '@tutti/core'
 
 const CANCELLING: RunEvent = {
   type: 'run_cancelling',
@@ -20,6 +22,13 @@ const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 
+const ANSWER: SignalAnswer = { signalId: 'signal-1', ok: true }
+
+const STOP = new TuttiError('INTERRUPTED', 'stop')
+
+/** How long a store is left alone after it could not be reached. */
+const RETRY_MS = 250
+
 describe('GroupCommit', () => {
   it('[G1] writes the events of a run in the order they were emitted', async () => {
     const { journal, written } = setUp()
@@ -27,18 +36,25 @@ describe('GroupCommit', () => {
     journal.emit(CANCELLING)
     journal.emit(token('b', 1))
     await journal.flush()
-    expect(written('run-a').map(textOf)).toEqual(['a', 'run_cancelling', 'b'])
+    expect(written('run-a')).toEqual(['a', 'run_cancelling', 'b'])
   })
 
   it('[G2] tells readers only after the store has answered', async () => {
-    const answers: (() => void)[] = []
-    const { journal, heard } = setUp({ beforeAnswer: () => new Promise((go) => answers.push(go)) })
+    const { journal, store, heard } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
     journal.emit(CANCELLING)
-    await turnOfTheLoop()
-    expect(answers).toHaveLength(1)
+    await turns()
+    expect(store.batches).toHaveLength(1)
     expect(heard).toEqual([])
-    answers[0]?.()
+    gate.resolve()
     await journal.flush()
+    expect(heard).toEqual(['run-a:0'])
+  })
+
+  it('[G2] whoever waits for events to be durable goes on after readers were told', async () => {
+    const { journal, heard } = setUp()
+    await journal.commit(CANCEL, CANCELLING)
     expect(heard).toEqual(['run-a:0'])
   })
 
@@ -48,11 +64,13 @@ describe('GroupCommit', () => {
       journal.emit(token(text, 1))
       journal.emit(token(text.toUpperCase(), 2))
     }
-    await turnOfTheLoop()
+    await turns()
+    await clock.advance(24)
+    await turns()
     expect(written('run-a')).toEqual([])
-    await clock.advance(25)
-    await journal.flush()
-    expect(written('run-a').map(textOf)).toEqual(['one two three', 'ONE TWO THREE'])
+    await clock.advance(1)
+    await turns()
+    expect(written('run-a')).toEqual(['one two three', 'ONE TWO THREE'])
   })
 
   it('[G3] does not join tokens over another event, another attempt or another turn', async () => {
@@ -63,58 +81,87 @@ describe('GroupCommit', () => {
     journal.emit(CANCELLING)
     journal.emit({ ...token('d'), attempt: 2 })
     await journal.flush()
-    expect(written('run-a').map(textOf)).toEqual(['a', 'b', 'c', 'run_cancelling', 'd'])
+    expect(written('run-a')).toEqual(['a', 'b', 'c', 'run_cancelling', 'd'])
+  })
+
+  it('[G3] does not join tokens to those of a write that was sent', async () => {
+    const { journal, store, written } = setUp()
+    store.before = async (batch) => {
+      if (batch === 1) journal.emit(token('b'))
+    }
+    journal.emit(token('a'))
+    await journal.flush()
+    await journal.flush()
+    expect(written('run-a')).toEqual(['a', 'b'])
+  })
+
+  it('waits as long as it is told for tokens to be joined', async () => {
+    const { journal, written, clock } = setUp({ tickMs: 100 })
+    journal.emit(token('a'))
+    await clock.advance(99)
+    await turns()
+    expect(written('run-a')).toEqual([])
+    await clock.advance(1)
+    await turns()
+    expect(written('run-a')).toEqual(['a'])
+    expect(clock.pending).toBe(0)
   })
 
   it('writes at once what is not a token, and the tokens before it', async () => {
-    const { journal, written } = setUp()
+    const { journal, written, clock } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING)
-    await turnOfTheLoop()
-    expect(written('run-a').map(textOf)).toEqual(['a', 'run_cancelling'])
+    await turns()
+    expect(written('run-a')).toEqual(['a', 'run_cancelling'])
+    expect(clock.pending).toBe(0)
   })
 
   it('writes what several runs emitted in one turn in one batch', async () => {
-    const { commits, batches } = setUp()
-    const journals = ['run-1', 'run-2', 'run-3'].map((runId) =>
-      commits.journal({ runId, epoch: 1, onLost: () => undefined }),
-    )
+    const { commits, store } = setUp()
+    const journals = ['run-1', 'run-2', 'run-3'].map((runId) => journalOf(commits, runId))
     for (const journal of journals) journal.emit(CANCELLING)
     await Promise.all(journals.map((journal) => journal.flush()))
-    expect(batches.map((batch) => batch.map(({ runId }) => runId))).toEqual([
+    expect(store.batches.map((batch) => batch.map(({ runId }) => runId))).toEqual([
       ['run-1', 'run-2', 'run-3'],
     ])
   })
 
-  it('takes events that come while it writes into the next batch', async () => {
-    const { journal, batches } = setUp({
-      beforeAnswer: async (batch) => {
-        if (batch === 1) journal.emit(token('late'))
-      },
-    })
+  it('takes events that come while it writes into the next batch, never two at a time', async () => {
+    const { journal, store } = setUp()
+    let isWriting = false
+    store.before = async (batch) => {
+      expect(isWriting).toBe(false)
+      isWriting = true
+      if (batch === 1) journal.emit(CANCELLING)
+      await turns()
+      isWriting = false
+    }
     journal.emit(CANCELLING)
-    await turnOfTheLoop()
+    await turns()
+    journal.emit(token('late'))
     await journal.flush()
-    expect(batches.map(([write]) => write?.events.map(textOf))).toEqual([
-      ['run_cancelling'],
-      ['late'],
+    expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
+  })
+
+  it('[G1] numbers the writes of a claim from 1, and says whose they are', async () => {
+    const { commits, store } = setUp()
+    const journal = commits.journal({ runId: 'run-b', epoch: 7, onLost: () => undefined })
+    await journal.commit(BEGUN)
+    await journal.commit(CANCEL)
+    expect(store.writes.map(({ runId, epoch, writeNo }) => [runId, epoch, writeNo])).toEqual([
+      ['run-b', 7, 1],
+      ['run-b', 7, 2],
     ])
   })
 
-  it('resolves a commit when its event is durable', async () => {
-    const { journal, written } = setUp()
-    await journal.commit(CANCEL, CANCELLING)
-    expect(written('run-a')).toEqual([CANCELLING])
-  })
-
   it('[G1] writes a step with the event that tells of it, and steps in their order', async () => {
-    const { journal, batches } = setUp()
+    const { journal, store } = setUp()
     journal.emit(token('a'))
     journal.emit(CANCELLING, BEGUN)
     journal.emit(token('b'), CANCEL)
     await journal.flush()
     await journal.commit(CANCEL, CANCELLING)
-    expect(batches.flat().map(({ events, steps }) => [events.map(textOf), steps])).toEqual([
+    expect(store.writes.map((write) => [textsOf(write), write.steps])).toEqual([
       [
         ['a', 'run_cancelling', 'b'],
         [BEGUN, CANCEL],
@@ -124,128 +171,420 @@ describe('GroupCommit', () => {
   })
 
   it('commits a step that no event tells of, and tells readers nothing', async () => {
-    const { journal, batches, published } = setUp()
+    const { journal, store, told } = setUp()
     await journal.commit(BEGUN)
-    expect(batches).toEqual([[{ runId: 'run-a', epoch: 1, events: [], steps: [BEGUN] }]])
-    expect(published).toEqual([])
+    expect(store.writes).toEqual([
+      { runId: 'run-a', epoch: 1, writeNo: 1, events: [], steps: [BEGUN] },
+    ])
+    expect(told).toEqual([])
   })
 
   it('writes a step at once, also when its event is a token', async () => {
     const { journal, written } = setUp()
     journal.emit(token('a'), BEGUN)
-    await turnOfTheLoop()
-    expect(written('run-a').map(textOf)).toEqual(['a'])
+    await turns()
+    expect(written('run-a')).toEqual(['a'])
   })
 
   it('a commit waits for the write that has its step, not for the one under way', async () => {
+    const { journal, store } = setUp()
     const answers: (() => void)[] = []
-    const { journal, batches } = setUp({
-      beforeAnswer: () => new Promise((go) => answers.push(go)),
-    })
+    store.before = () => new Promise((go) => answers.push(go))
     journal.emit(CANCELLING, CANCEL)
-    await turnOfTheLoop()
+    await turns()
     let isDurable = false
     const committed = journal.commit(BEGUN).then(() => (isDurable = true))
     answers[0]?.()
-    await turnOfTheLoop()
-    expect([batches.length, isDurable]).toEqual([2, false])
+    await turns()
+    expect([store.batches.length, isDurable]).toEqual([2, false])
     answers[1]?.()
     await committed
   })
 
-  it.each<[string, WriteResult, string]>([
+  it('[G1] an answer is kept with the events that were emitted in the same turn', async () => {
+    const { journal, store } = setUp()
+    journal.emit(CANCELLING, CANCEL)
+    await Promise.resolve()
+    journal.answer(ANSWER)
+    await journal.flush()
+    expect(store.writes.map((write) => [textsOf(write), write.answers])).toEqual([
+      [['run_cancelling'], [ANSWER]],
+    ])
+  })
+
+  it('writes an answer at once, also alone, and no empty list of answers with other things', async () => {
+    const { journal, store } = setUp()
+    journal.answer(ANSWER)
+    await turns()
+    journal.emit(CANCELLING)
+    await turns()
+    expect(store.writes).toEqual([
+      { runId: 'run-a', epoch: 1, writeNo: 1, events: [], steps: [], answers: [ANSWER] },
+      { runId: 'run-a', epoch: 1, writeNo: 2, events: [CANCELLING], steps: [] },
+    ])
+  })
+
+  it('says whether everything is written, also while a write is under way', async () => {
+    const { journal, store } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    expect(journal.isFlushed).toBe(true)
+    journal.emit(token('a'))
+    expect(journal.isFlushed).toBe(false)
+    const flushed = journal.flush()
+    await turns()
+    expect([store.batches.length, journal.isFlushed]).toEqual([1, false])
+    gate.resolve()
+    await flushed
+    expect(journal.isFlushed).toBe(true)
+  })
+
+  it.each([
     ['fenced', { kind: 'fenced' }, 'FENCED'],
     ['failed', { kind: 'failed', error: new Error('disk full') }, 'STORE_UNAVAILABLE'],
-  ])(
+  ] as const)(
     '[G4] a run whose write was %s writes nothing more and is told once',
     async (_, answer, code) => {
-      const { journal, batches, lost } = setUp({ answer })
+      const { journal, store, lost, told } = setUp()
+      store.reply = () => answer
       await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code })
       journal.emit(CANCELLING)
+      journal.answer(ANSWER)
       await expect(journal.flush()).rejects.toMatchObject({ code })
+      await turns()
       expect(lost.map((error) => error.code)).toEqual([code])
-      expect(batches).toHaveLength(1)
+      expect(store.batches).toHaveLength(1)
+      expect(told).toEqual([])
     },
   )
 
+  it('[G4] a run that is lost leaves the others of its batch alone', async () => {
+    const { commits, journal, store, lost } = setUp()
+    const other = journalOf(commits, 'run-b')
+    store.reply = ({ runId }, keep) => (runId === 'run-a' ? { kind: 'fenced' } : keep())
+    journal.emit(CANCELLING)
+    await other.commit(CANCEL, CANCELLING)
+    expect(lost.map(({ code }) => code)).toEqual(['FENCED'])
+    await other.commit(BEGUN)
+    expect(store.kept.map(({ id }) => id)).toEqual(['run-b:0'])
+  })
+
   it('[G4] a store that throws loses the runs of its batch, not the process', async () => {
-    const { journal, lost } = setUp({
-      beforeAnswer: () => Promise.reject(new Error('gone')),
-    })
+    const { journal, store, lost } = setUp()
+    store.before = () => Promise.reject(new Error('gone'))
     journal.emit(CANCELLING)
     await expect(journal.flush()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(lost).toHaveLength(1)
   })
 
-  it('drops what is emitted after it was detached', async () => {
-    const { journal, batches } = setUp()
-    journal.detach(Object.assign(new Error('stop'), { code: 'INTERRUPTED' }) as TuttiError)
+  it('[G4] a write that a store does not answer is lost', async () => {
+    const clock = fakeClock()
+    const store = { commit: () => Promise.resolve([]) }
+    const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
+    await expect(journalOf(commits, 'run-a').commit(BEGUN)).rejects.toMatchObject({
+      code: 'FENCED',
+    })
+  })
+})
+
+describe('GroupCommit over a store that cannot be reached', () => {
+  it('[G5] waits, tries again from time to time, and writes each thing once, in order', async () => {
+    const { journal, store, clock, heard } = setUp()
+    store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING, CANCEL)
-    await expect(journal.commit(BEGUN)).rejects.toThrow('stop')
-    await turnOfTheLoop()
-    expect(batches).toEqual([])
-    await expect(journal.flush()).rejects.toThrow('stop')
+    await turns()
+    journal.emit(token('a'))
+    journal.emit(CANCELLING)
+    await turns()
+    expect([store.batches.length, heard.length]).toEqual([1, 0])
+    await clock.advance(RETRY_MS - 1)
+    await turns()
+    expect(store.batches).toHaveLength(1)
+    await clock.advance(1)
+    await turns()
+    expect(store.batches).toHaveLength(2)
+    store.reply = undefined
+    await clock.advance(RETRY_MS)
+    await turns()
+    await journal.flush()
+    expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1, 1, 2])
+    expect(store.kept.map(textOf)).toEqual(['run_cancelling', 'a', 'run_cancelling'])
+    expect(heard).toEqual(['run-a:0', 'run-a:1', 'run-a:2'])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[G5] a write whose answer was lost is sent again as it was, and kept once', async () => {
+    const { journal, store, commits, heard } = setUp()
+    let answers = 0
+    store.reply = (_, keep) => {
+      const answer = keep()
+      answers += 1
+      return answers === 1 ? UNAVAILABLE : answer
+    }
+    journal.emit(CANCELLING, CANCEL)
+    journal.answer(ANSWER)
+    await turns()
+    journal.emit(token('later'), BEGUN)
+    journal.answer({ ...ANSWER, signalId: 'signal-2' })
+    await turns()
+    commits.retry()
+    await journal.flush()
+    const [first, again, next] = store.writes
+    expect(again).toEqual(first)
+    expect(first).toMatchObject({ writeNo: 1, events: [CANCELLING], answers: [ANSWER] })
+    expect(next).toMatchObject({ writeNo: 2, steps: [BEGUN] })
+    expect(store.writes).toHaveLength(3)
+    expect(store.kept.map(textOf)).toEqual(['run_cancelling', 'later'])
+    expect(heard).toEqual(['run-a:0', 'run-a:1'])
+  })
+
+  it('[G5] a store that throws that it cannot be reached is as one that answers so', async () => {
+    const { journal, store, lost, commits } = setUp()
+    store.before = () => Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'no connection'))
+    journal.emit(CANCELLING)
+    await turns()
+    expect(lost).toEqual([])
+    store.before = undefined
+    commits.retry()
+    await journal.flush()
+    expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1])
+  })
+
+  it('[G3] tokens are joined while they wait for the store', async () => {
+    const { journal, store, clock, commits } = setUp()
+    store.reply = () => UNAVAILABLE
+    journal.emit(token('a'))
+    await clock.advance(25)
+    await turns()
+    for (let count = 0; count < 2 * MAX_PENDING_EVENTS; count += 1) journal.emit(token('b'))
+    await clock.advance(25)
+    await turns()
+    expect(store.batches).toHaveLength(1)
+    store.reply = undefined
+    commits.retry()
+    await journal.flush()
+    expect(store.kept.map(textOf)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
+  })
+
+  it('[G5] takes only so many events; one more loses the run, which is told once', async () => {
+    const { journal, store, lost, commits } = setUp()
+    store.reply = () => UNAVAILABLE
+    const committed = journal.commit(CANCEL, CANCELLING)
+    await turns()
+    for (let count = 0; count < MAX_PENDING_EVENTS; count += 1) journal.emit(CANCELLING)
+    expect(lost).toEqual([])
+    journal.emit(CANCELLING)
+    journal.emit(CANCELLING)
+    expect(lost.map(({ code, retryable }) => [code, retryable])).toEqual([
+      ['STORE_UNAVAILABLE', true],
+    ])
+    expect(lost[0]?.message).toContain(`run-a has more than ${MAX_PENDING_EVENTS} events`)
+    await expect(committed).rejects.toBe(lost[0])
+    store.reply = undefined
+    commits.retry()
+    await turns()
+    expect(store.kept).toEqual([])
+    expect(journal.isFlushed).toBe(true)
+  })
+
+  it('[G5] tries again at once when it is told to, and not once more by the clock', async () => {
+    const { commits, journal, store, clock } = setUp()
+    store.reply = () => UNAVAILABLE
+    journal.emit(CANCELLING)
+    await turns()
+    expect(clock.pending).toBe(1)
+    store.reply = undefined
+    commits.retry()
+    await journal.flush()
+    expect(clock.pending).toBe(0)
+    await clock.advance(10 * RETRY_MS)
+    await turns()
+    expect(store.batches).toHaveLength(2)
+  })
+
+  it('[G5] being told to try again while all is well writes nothing', async () => {
+    const { commits, store } = setUp()
+    commits.retry()
+    await turns()
+    expect(store.batches).toEqual([])
+  })
+
+  it('[G5] a run that comes meanwhile waits as well', async () => {
+    const { commits, journal, store, clock } = setUp()
+    store.reply = ({ runId }, keep) => (runId === 'run-a' ? UNAVAILABLE : keep())
+    journal.emit(CANCELLING)
+    await turns()
+    const other = journalOf(commits, 'run-b').commit(BEGUN)
+    await turns()
+    expect(store.batches).toHaveLength(1)
+    await clock.advance(RETRY_MS)
+    await turns()
+    await other
+    expect(store.batches.at(1)?.map(({ runId }) => runId)).toEqual(['run-a', 'run-b'])
+  })
+
+  it('[G5] flush waits until the store is back', async () => {
+    const { commits, journal, store } = setUp()
+    store.reply = () => UNAVAILABLE
+    let isFlushed = false
+    journal.emit(CANCELLING)
+    await turns()
+    const flushed = journal.flush().then(() => (isFlushed = true))
+    await turns()
+    expect([isFlushed, journal.isFlushed]).toEqual([false, false])
+    store.reply = undefined
+    commits.retry()
+    await flushed
+  })
+
+  it('[G4] a write that is fenced when it is sent again loses the run', async () => {
+    const { commits, journal, store, lost } = setUp()
+    store.reply = () => UNAVAILABLE
+    const first = journal.commit(CANCEL, CANCELLING)
+    await turns()
+    const second = journal.commit(BEGUN)
+    store.reply = () => ({ kind: 'fenced' })
+    commits.retry()
+    await expect(first).rejects.toMatchObject({ code: 'FENCED' })
+    await expect(second).rejects.toMatchObject({ code: 'FENCED' })
+    expect(lost).toHaveLength(1)
+  })
+})
+
+describe('a journal that is let go', () => {
+  it('drops what is emitted after it was detached', async () => {
+    const { journal, store } = setUp()
+    journal.detach(STOP)
+    journal.emit(CANCELLING, CANCEL)
+    journal.answer(ANSWER)
+    await expect(journal.commit(BEGUN)).rejects.toBe(STOP)
+    await turns()
+    expect(store.batches).toEqual([])
+    await expect(journal.flush()).rejects.toBe(STOP)
+  })
+
+  it('drops what was not sent yet, and is told of it once', async () => {
+    const { journal, store, lost } = setUp()
+    const committed = journal.commit(BEGUN)
+    journal.detach(STOP)
+    journal.detach(new TuttiError('INTERRUPTED', 'again'))
+    await expect(committed).rejects.toBe(STOP)
+    await turns()
+    expect(store.batches).toEqual([])
+    expect(lost).toEqual([STOP])
+    expect(journal.isFlushed).toBe(true)
+  })
+
+  it('[G2] readers hear of a write that was under way, if it is kept', async () => {
+    const { journal, store, heard } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    const committed = journal.commit(CANCEL, CANCELLING)
+    await turns()
+    journal.emit(CANCELLING)
+    journal.detach(STOP)
+    await expect(committed).rejects.toBe(STOP)
+    gate.resolve()
+    await turns()
+    expect(heard).toEqual(['run-a:0'])
+    expect(store.batches).toHaveLength(1)
+  })
+
+  it('[G5] does not send again what could not be written', async () => {
+    const { commits, journal, store, clock } = setUp()
+    store.reply = () => UNAVAILABLE
+    journal.emit(CANCELLING)
+    await turns()
+    journal.detach(STOP)
+    commits.retry()
+    await clock.advance(10 * RETRY_MS)
+    await turns()
+    expect(store.batches).toHaveLength(1)
+  })
+})
+
+describe('a group commit that is stopped', () => {
+  it.each([
+    ['tokens wait', (journal: DurableJournal) => journal.emit(token('a'))],
+    ['the store could not be reached', (journal: DurableJournal) => journal.emit(CANCELLING)],
+  ])('leaves no timer when %s', async (_, emit) => {
+    const { commits, journal, store, clock } = setUp()
+    store.reply = () => UNAVAILABLE
+    emit(journal)
+    await turns()
+    expect(clock.pending).toBe(1)
+    commits.stop()
+    expect(clock.pending).toBe(0)
+    const { length } = store.batches
+    await clock.advance(10 * RETRY_MS)
+    await turns()
+    expect(store.batches).toHaveLength(length)
+  })
+
+  it('leaves no timer when a write under way cannot be made', async () => {
+    const { commits, journal, store, clock } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    store.reply = () => UNAVAILABLE
+    journal.emit(CANCELLING)
+    await turns()
+    journal.detach(STOP)
+    commits.stop()
+    gate.resolve()
+    await turns()
+    expect(clock.pending).toBe(0)
   })
 })
 
 interface SetUp {
   readonly commits: GroupCommit
+  readonly store: FakeCommits
+  /** Of run-a, under its first claim. */
   readonly journal: DurableJournal
   readonly clock: ReturnType<typeof fakeClock>
-  readonly batches: (readonly RunWrite[])[]
+  /** Ids of the events that readers were told of. */
   readonly heard: string[]
   /** How many events readers were told of, each time. */
-  readonly published: number[]
+  readonly told: number[]
   readonly lost: TuttiError[]
-  written(runId: string): readonly RunEvent[]
+  /** Texts of the events that were sent to the store. */
+  written(runId: string): readonly string[]
 }
 
-interface StoreBehaviour {
-  readonly answer?: WriteResult
-  readonly beforeAnswer?: (batch: number) => Promise<void>
-}
-
-function setUp({ answer, beforeAnswer }: StoreBehaviour = {}): SetUp {
-  const batches: (readonly RunWrite[])[] = []
+function setUp(options: { readonly tickMs?: number } = {}): SetUp {
+  const store = new FakeCommits()
   const heard: string[] = []
-  const published: number[] = []
+  const told: number[] = []
   const lost: TuttiError[] = []
   const clock = fakeClock()
-  let seq = 0
-  const commit: RunStore['commit'] = async (writes) => {
-    batches.push(writes)
-    await beforeAnswer?.(batches.length)
-    return writes.map(({ runId, events }): WriteResult => {
-      if (answer !== undefined) return answer
-      const logged = events.map((event) => ({ ...event, runId, seq, id: `${runId}:${seq++}` }))
-      return { kind: 'written', events: logged }
-    })
-  }
-  const bus = new EventBus(() => undefined)
-  bus.listenToAll((events) => {
-    published.push(events.length)
-    heard.push(...events.map(({ id }) => id))
+  const commits = new GroupCommit({
+    store,
+    clock,
+    onWritten: (runId, events) => {
+      expect(events.every((event) => event.runId === runId)).toBe(true)
+      told.push(events.length)
+      heard.push(...events.map(({ id }) => id))
+    },
+    ...options,
   })
-  // NOTE: a store of which only `commit` is called.
-  const store = { commit } as Partial<RunStore> as RunStore
-  const commits = new GroupCommit({ store, bus, clock })
   const journal = commits.journal({
     runId: 'run-a',
     epoch: 1,
     onLost: (reason) => lost.push(reason),
   })
-  const written = (runId: string): readonly RunEvent[] =>
-    batches.flat().flatMap((write) => (write.runId === runId ? write.events : []))
-  return { commits, journal, clock, batches, heard, published, lost, written }
+  const written = (runId: string): readonly string[] =>
+    store.writes.flatMap((write) => (write.runId === runId ? textsOf(write) : []))
+  return { commits, store, journal, clock, heard, told, lost, written }
+}
+
+function journalOf(commits: GroupCommit, runId: string): DurableJournal {
+  return commits.journal({ runId, epoch: 1, onLost: () => undefined })
 }
 
 function textOf(event: RunEvent): string {
   return event.type === 'token' ? event.token : event.type
 }
 
-/** Lets `setImmediate` callbacks run. */
-function turnOfTheLoop(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve))
-  })
+function textsOf({ events }: { readonly events: readonly RunEvent[] }): readonly string[] {
+  return events.map(textOf)
 }

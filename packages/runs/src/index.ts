@@ -1,23 +1,58 @@
-/** Durable runs. To run: `RunService` over a storage. To extend: the ports of a storage. */
+/**
+ * Durable runs. To run: `RunService` over a storage: `sqliteRunStorage` here, `postgresRunStorage` of
+ * `@tutti/runs/postgres`. To extend: the ports of a storage.
+ */
 
 // To run
 export { DEFAULT_TICK_MS } from './group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
-export { RunService, type RunLoad, type RunWithTasks, type SubmitRun } from './run-service.ts'
+export {
+  RunService,
+  type RunWithTasks,
+  type ServiceState,
+  type SubmitRun,
+} from './run-service.ts'
 export { sqliteRunStorage } from './sqlite/sqlite-run-storage.ts'
 
 // To read
 export type { EventListener } from './event-bus.ts'
 export type { FollowOptions } from './follow-events.ts'
-export type { EventQuery, RunPage, RunQuery } from './ports/run-store.ts'
-export type { NewRun, RunRecord, TaskRecord } from './run-record.ts'
+export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
+export type { QueueLoad } from './ports/run-queue.ts'
+export type { ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
+export type {
+  NewRun,
+  ReviewRecord,
+  ReviewStatus,
+  RunRecord,
+  Submission,
+  TaskRecord,
+} from './run-record.ts'
 
 // To extend
-export { changesOf, type Change, type NewTask, type RunFields, type TaskFields } from './changes.ts'
+export {
+  changesOf,
+  type Change,
+  type NewReview,
+  type NewTask,
+  type RunFields,
+  type TaskFields,
+} from './changes.ts'
 export type {
   ClaimedRun,
-  EventLog,
-  RunStorage,
+  ClaimRequest,
+  HeldRun,
+  Holder,
+  Release,
+  RunQueue,
+} from './ports/run-queue.ts'
+export type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'
+export type { Notice, RunStorage } from './ports/run-storage.ts'
+export type {
+  CreatedRun,
+  CreateOptions,
+  RestWrite,
+  Retention,
   RunStore,
   RunWrite,
   WriteResult,

@@ -3,28 +3,88 @@ import { silentLogger, systemClock, type Clock, type Logger } from '@tutti/core'
 
 import { DEFAULT_TICK_MS } from './group-commit.ts'
 
+import type { ModelCatalog, Prices } from '@tutti/ensemble'
+
 /** How a run service behaves. */
 export interface RunServiceOptions {
-  /** Runs executing at the same time, at least 1. @default 5 */
+  /** Whether this process executes runs; one that does not takes them in and tells of them. @default true */
+  readonly executes?: boolean
+  /** Runs executing at the same time over all processes, at least 1. @default 5 */
   readonly maxConcurrentRuns?: number
+  /** Runs executing at the same time in this process, at least 1. @default maxConcurrentRuns */
+  readonly maxRunsPerProcess?: number
   /** Runs waiting for their turn; one more is refused. 0 lets none wait. @default 100 */
   readonly maxQueuedRuns?: number
+  /** Runs that are kept after they have ended; older ones are deleted with their events. @default 1000 */
+  readonly maxRetainedRuns?: number
+  /** How long runs are kept after they have ended, in milliseconds. @default without end */
+  readonly maxRetainedAgeMs?: number
   /** How long tokens may wait to be written together, in milliseconds. @default 25 */
   readonly tickMs?: number
+  /**
+   * After what time without a sign of life other processes take the runs of this one over, in
+   * milliseconds, at least 1000. Without effect on a store that only this process has. @default 10000
+   */
+  readonly leaseMs?: number
+  /** How often due runs are looked for besides the notices of the store, in milliseconds. @default 1000 */
+  readonly pollMs?: number
+  /** How long a run that waits for a person stays in memory, in milliseconds. @default 1000 */
+  readonly parkAfterMs?: number
+  /** How often in a row a run may lose its process without getting further, before it fails. @default 5 */
+  readonly maxLostOwners?: number
+  /** Models that a switch may name. */
+  readonly models?: ModelCatalog
+  /** What models cost. */
+  readonly prices?: Prices
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
 /** The same with every value present. */
-export type ResolvedRunServiceOptions = Required<RunServiceOptions>
+export type ResolvedRunServiceOptions = Required<Omit<RunServiceOptions, 'models' | 'prices'>> & {
+  readonly models: ModelCatalog | undefined
+  readonly prices: Prices | undefined
+}
 
 const DEFAULTS = {
+  executes: true,
   // As AgentEnsemble: enough to use a provider well, few enough to notice a mistake in time.
   maxConcurrentRuns: 5,
   // A burst of submits is taken; a flood is told to come back.
   maxQueuedRuns: 100,
+  // Ten times AgentEnsemble's, which keeps them in memory.
+  maxRetainedRuns: 1_000,
+  maxRetainedAgeMs: Infinity,
   tickMs: DEFAULT_TICK_MS,
+  // A pause of the garbage collector or of a busy machine stays far below; a person hardly notices.
+  leaseMs: 10_000,
+  // Catches what no notice tells: leases that are over, waits that are over.
+  pollMs: 1_000,
+  // A program that answers reviews does so in less; taking a run up again takes milliseconds.
+  parkAfterMs: 1_000,
+  maxLostOwners: 5,
 } as const
+
+type Limits = Pick<
+  ResolvedRunServiceOptions,
+  {
+    [K in keyof ResolvedRunServiceOptions]: ResolvedRunServiceOptions[K] extends number ? K : never
+  }[keyof ResolvedRunServiceOptions]
+>
+
+/** The least value of each limit; counts are whole numbers. */
+const LEAST: Readonly<Record<keyof Limits, { readonly least: number; readonly whole: boolean }>> = {
+  maxConcurrentRuns: { least: 1, whole: true },
+  maxRunsPerProcess: { least: 1, whole: true },
+  maxQueuedRuns: { least: 0, whole: true },
+  maxRetainedRuns: { least: 0, whole: true },
+  maxRetainedAgeMs: { least: 0, whole: false },
+  tickMs: { least: 0, whole: false },
+  leaseMs: { least: 1_000, whole: false },
+  pollMs: { least: 10, whole: false },
+  parkAfterMs: { least: 0, whole: false },
+  maxLostOwners: { least: 0, whole: true },
+}
 
 /**
  * Fills and checks options.
@@ -32,16 +92,23 @@ const DEFAULTS = {
  * @throws {RangeError} naming every value that is out of range.
  */
 export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRunServiceOptions {
-  const resolved = { clock: systemClock, logger: silentLogger, ...DEFAULTS, ...options }
-  const { maxConcurrentRuns, maxQueuedRuns, tickMs } = resolved
-  const problems: string[] = []
-  if (!Number.isInteger(maxConcurrentRuns) || maxConcurrentRuns < 1) {
-    problems.push(`maxConcurrentRuns must be an integer >= 1, got ${maxConcurrentRuns}`)
+  const filled = {
+    clock: systemClock,
+    logger: silentLogger,
+    models: undefined,
+    prices: undefined,
+    ...DEFAULTS,
+    ...options,
   }
-  if (!Number.isInteger(maxQueuedRuns) || maxQueuedRuns < 0) {
-    problems.push(`maxQueuedRuns must be an integer >= 0, got ${maxQueuedRuns}`)
-  }
-  if (!(tickMs >= 0)) problems.push(`tickMs must be >= 0, got ${tickMs}`)
+  const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
+  const problems = Object.entries(LEAST).flatMap(([name, { least, whole }]) => {
+    // NOTE: the keys of the table are names of numbers.
+    const value = resolved[name as keyof Limits]
+    // What was not given is told under the name of what it is taken from.
+    if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
+    if (value >= least && (!whole || Number.isInteger(value))) return []
+    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
+  })
   if (problems.length > 0) throw new RangeError(`Cannot start runs: ${problems.join('; ')}`)
   return resolved
 }

@@ -1,170 +1,218 @@
 /**
- * Executes the runs of this process in turn: a bounded number at a time, the others wait in order.
+ * Executes runs in this process: as many at a time as it has places and the limit over all processes
+ * allows.
  *
- *   enqueue ─▶ waiting ─▶ claim ─▶ executeRun ─▶ next
+ *   notice, poll, end of a run ─▶ claim what is due ─▶ Execution ─▶ place is free ─▶ claim …
  *
- * Q1 At most `maxConcurrentRuns` execute at once; waiting runs start in the order they were enqueued.
- * Q2 A cancelled run that waits ends at once, as nothing runs that could be let finish; one that executes
- *    ends when its work has stopped.
+ * Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; runs that wait
+ *    start in the order in which they came.
+ * Q2 A cancelled run that nobody executes ends at once, whatever the limits.
  * Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when the tasks have finished that ran.
  * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
+ * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
  */
-import { isoNow, sleep, TuttiError } from '@tutti/core'
+import { sleep, TuttiError, type Logger } from '@tutti/core'
 
-import { endRun, executeRun, type Execution } from './execute-run.ts'
+import { every } from './every.ts'
+import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 
-import type { DurableJournal, GroupCommit } from './group-commit.ts'
+import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
-import type { ClaimedRun, RunStore } from './ports/run-store.ts'
-import type { RunRecord } from './run-record.ts'
-import type { Ensemble, RunStep } from '@tutti/ensemble'
-import type { CancelMode } from '@tutti/protocol'
+import type { ClaimedRun, Holder } from './ports/run-queue.ts'
+import type { RunStorage } from './ports/run-storage.ts'
+import type { Signal, SignalAnswer } from './ports/run-signals.ts'
+import type { Ensemble } from '@tutti/ensemble'
 
 /** What an executor works with. */
 export interface RunExecutorOptions {
-  readonly store: RunStore
+  readonly storage: RunStorage
   readonly commits: GroupCommit
   readonly ensembles: ReadonlyMap<string, Ensemble>
   readonly settings: ResolvedRunServiceOptions
 }
 
-/** A run that has a slot. */
-interface ActiveRun {
-  /** Resolves when it is claimed; with undefined when it had ended already. */
-  readonly started: Promise<Execution | undefined>
-  /** Resolves when it is over, in whatever way. */
-  readonly done: Promise<void>
-}
+/** How often a lease is renewed before it is over. */
+const RENEWALS_PER_LEASE = 3
 
-/** The runs of this process that wait or execute. */
+/** The runs that this process executes. */
 export class RunExecutor {
   readonly #options: RunExecutorOptions
-  readonly #waiting: string[] = []
-  readonly #active = new Map<string, ActiveRun>()
-  #stopped = false
+  readonly #holder: Holder
+  readonly #logger: Logger
+  readonly #active = new Map<string, Execution>()
+  readonly #stops: (() => void)[] = []
+  #claiming: Promise<void> | undefined
+  #isAskedAgain = false
+  #isStarted = false
+  #isStopped = false
 
   constructor(options: RunExecutorOptions) {
+    const { storage, settings } = options
     this.#options = options
+    this.#logger = settings.logger
+    const owner = `${process.pid}-${crypto.randomUUID()}`
+    this.#holder = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
   }
 
-  /** How many execute. */
+  /** How many execute here. */
   get running(): number {
     return this.#active.size
   }
 
-  /** How many wait. */
-  get queued(): number {
-    return this.#waiting.length
+  /** Begins to renew leases and, in a process that executes, to claim. */
+  start(): void {
+    const { storage, settings } = this.#options
+    const { clock, pollMs, leaseMs } = settings
+    if (storage.isShared) {
+      this.#repeat('renew the leases of runs', leaseMs / RENEWALS_PER_LEASE, () => this.renew())
+    }
+    if (!settings.executes) return
+    this.#isStarted = true
+    this.#stops.push(
+      every({ clock, everyMs: pollMs, task: () => this.#look(), onError: () => undefined }),
+    )
+    this.wake()
   }
 
-  /** Puts runs at the end of the line and starts what there is room for. */
-  enqueue(runIds: readonly string[]): void {
-    this.#waiting.push(...runIds)
-    this.#fillSlots()
+  /** Looks for runs that are due. */
+  wake(): void {
+    if (!this.#isStarted || this.#isStopped) return
+    if (this.#claiming !== undefined) {
+      this.#isAskedAgain = true
+      return
+    }
+    this.#claiming = this.#look().finally(() => {
+      this.#claiming = undefined
+      if (!this.#isAskedAgain) return
+      this.#isAskedAgain = false
+      this.wake()
+    })
+  }
+
+  /** Takes a signal to its run; undefined when the run does not execute here, or gives no answer. */
+  async deliver(signal: Signal): Promise<SignalAnswer | undefined> {
+    return this.#active.get(signal.runId)?.take(signal)
+  }
+
+  /** Looks for signals of runs that execute here: of one, or of all. */
+  async takeSignals(runId?: string): Promise<void> {
+    const runIds = runId === undefined ? [...this.#active.keys()] : [runId]
+    const here = runIds.filter((id) => this.#active.has(id))
+    if (here.length === 0) return
+    for (const signal of await this.#options.storage.signals.pending(here)) {
+      void this.deliver(signal)
+    }
   }
 
   /**
-   * Cancels a run that has not ended; resolves when the wish is durable, with undefined when the run
-   * came to its end, or left this process, before.
+   * Executes a run that nobody has, whatever the limits; resolves with how that ended, undefined when
+   * another process has it.
    */
-  async cancel(run: RunRecord, mode: CancelMode): Promise<'CANCELLING' | 'CANCELLED' | undefined> {
-    const active = this.#active.get(run.runId)
-    if (active === undefined) return this.#cancelWaiting(run)
-    const execution = await active.started
-    if (execution?.handle?.cancel({ mode }) === true) {
-      await execution.journal.flush()
-      return 'CANCELLING'
-    }
-    await active.done
-    return undefined
+  async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
+    const claim = await this.#options.storage.queue.claim(runId, this.#holder)
+    if (claim !== undefined) return this.#execute(claim).over
+    await this.#claiming
+    return this.#active.get(runId)?.over
   }
 
-  /** Starts nothing more, waits up to `drainTimeoutMs` for what executes, then lets go of it. */
+  /** Extends the leases of the runs that execute here, and stops those that others have. */
+  async renew(): Promise<void> {
+    const before = [...this.#active.values()]
+    if (before.length === 0) return
+    const held = await this.#options.storage.queue.renew(this.#holder)
+    const epochs = new Map(held.map(({ runId, epoch }) => [runId, epoch]))
+    for (const execution of before) {
+      const { runId, epoch } = execution
+      if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
+      this.#logger.warn('The lease of a run was lost', { runId })
+      execution.lose(fenced(runId))
+    }
+  }
+
+  /**
+   * Claims nothing more. Runs of a store that others share are handed over as soon as nothing is in
+   * flight; others may come to their end. After `drainTimeoutMs` what is left is let go.
+   */
   async stop(drainTimeoutMs: number): Promise<void> {
-    this.#stopped = true
+    this.#isStopped = true
+    await this.#claiming
+    const { storage, settings } = this.#options
     const patience = new AbortController()
-    const ended = this.#allDone().finally(() => {
+    const ended = this.#allOver().finally(() => {
       patience.abort()
     })
-    await Promise.race([
-      ended,
-      sleep(this.#options.settings.clock, drainTimeoutMs, patience.signal),
-    ])
-    await Promise.all([...this.#active.values()].map(({ started }) => letGo(started)))
+    if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
+    await Promise.race([ended, sleep(settings.clock, drainTimeoutMs, patience.signal)])
+    const reason = new TuttiError('INTERRUPTED', 'This process is shutting down')
+    await Promise.all([...this.#active.values()].map((execution) => execution.letGo(reason)))
     await ended
-    patience.abort()
+    for (const stop of this.#stops) stop()
   }
 
-  async #allDone(): Promise<void> {
-    await Promise.all([...this.#active.values()].map(({ done }) => done))
+  async #allOver(): Promise<void> {
+    await Promise.all([...this.#active.values()].map(({ over }) => over))
   }
 
-  #fillSlots(): void {
-    while (!this.#stopped && this.#active.size < this.#options.settings.maxConcurrentRuns) {
-      const runId = this.#waiting.shift()
-      if (runId === undefined) return
-      this.#start(runId)
+  async #look(): Promise<void> {
+    const { storage, settings } = this.#options
+    const { maxRunsPerProcess, maxConcurrentRuns } = settings
+    try {
+      for (;;) {
+        const wanted = maxRunsPerProcess - this.#active.size
+        if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
+        const claims = await storage.queue.claimNext({
+          ...this.#holder,
+          wanted,
+          maxConcurrentRuns,
+        })
+        for (const claim of claims) this.#execute(claim)
+        if (claims.length < wanted) return
+      }
+    } catch (error) {
+      this.#logger.warn('Could not look for runs', { error })
     }
-  }
-
-  #start(runId: string): void {
-    const { settings, store } = this.#options
-    const started = store.claim(runId).then((claim) => claim && this.#execute(claim))
-    const done = started
-      .then((execution) => execution?.ended)
-      .catch((error: unknown) => {
-        settings.logger.error('A run could not be executed', { runId, error })
-      })
-      .finally(() => {
-        this.#active.delete(runId)
-        this.#fillSlots()
-      })
-    this.#active.set(runId, { started, done })
   }
 
   #execute(claim: ClaimedRun): Execution {
-    const { ensembles, settings } = this.#options
-    const { clock, logger } = settings
-    const controller = new AbortController()
-    const journal = this.#journal(claim, (reason) => {
-      controller.abort(reason)
+    const { runId } = claim.run
+    // A run whose lease was over may come back to the process that had it.
+    this.#active.get(runId)?.lose(fenced(runId))
+    const execution = new Execution(claim, this.#executionOptions(claim))
+    this.#active.set(runId, execution)
+    void execution.over.then(() => {
+      if (this.#active.get(runId) === execution) this.#active.delete(runId)
+      this.wake()
     })
-    const ensemble = ensembles.get(claim.run.ensemble)
-    return executeRun(claim, { ensemble, journal, letGo: controller.signal, clock, logger })
+    if (this.#isStopped) void execution.handOver()
+    return execution
   }
 
-  #journal(
-    { run: { runId, epoch } }: ClaimedRun,
-    onLost: (reason: TuttiError) => void,
-  ): DurableJournal {
-    return this.#options.commits.journal({ runId, epoch, onLost })
-  }
-
-  async #cancelWaiting(run: RunRecord): Promise<'CANCELLED' | undefined> {
-    const { store, settings } = this.#options
-    const at = this.#waiting.indexOf(run.runId)
-    if (at !== -1) this.#waiting.splice(at, 1)
-    const claim = await store.claim(run.runId)
-    if (claim === undefined) return undefined
-    const journal = this.#journal(claim, () => undefined)
-    const mode = 'abort'
-    const step: RunStep = { kind: 'cancel_asked', mode, runMs: claim.steps.at(-1)?.runMs ?? 0 }
-    const requestedAt = isoNow(settings.clock)
-    journal.emit({ type: 'run_cancelling', requestedAt, mode }, step)
-    if (claim.steps.length === 0) endRun(claim, { journal, clock: settings.clock })
-    await journal.flush()
-    // What began is ended by the engine, which tells of every task that will not run.
-    if (claim.steps.length > 0) {
-      await this.#execute({ run: claim.run, steps: [...claim.steps, step] }).ended
+  #executionOptions({ run: { runId, epoch, ensemble } }: ClaimedRun): ExecutionOptions {
+    const { storage, commits, ensembles, settings } = this.#options
+    const { models, prices, parkAfterMs, maxLostOwners, clock, logger } = settings
+    return {
+      ensemble: ensembles.get(ensemble),
+      queue: storage.queue,
+      journal: (onLost) => commits.journal({ runId, epoch, onLost }),
+      models,
+      prices,
+      parkAfterMs,
+      maxLostOwners,
+      clock,
+      logger,
     }
-    return 'CANCELLED'
+  }
+
+  #repeat(what: string, everyMs: number, task: () => Promise<void>): void {
+    const { clock } = this.#options.settings
+    const onError = (error: unknown): void => {
+      this.#logger.warn(`Could not ${what}`, { error })
+    }
+    this.#stops.push(every({ clock, everyMs, task, onError }))
   }
 }
 
-/** Keeps what has happened so far, then takes no more of it. */
-async function letGo(started: Promise<Execution | undefined>): Promise<void> {
-  const execution = await started.catch(() => undefined)
-  await execution?.journal.flush().catch(() => undefined)
-  execution?.journal.detach(new TuttiError('INTERRUPTED', 'This process is shutting down'))
+function fenced(runId: string): TuttiError {
+  return new TuttiError('FENCED', `Run ${runId} was taken over by another owner`)
 }

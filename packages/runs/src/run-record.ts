@@ -1,5 +1,5 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
-import type { RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
+import type { RunEventOf, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A run. */
 export interface RunRecord {
@@ -48,8 +48,35 @@ export interface TaskRecord {
   readonly error?: string
 }
 
+/** A review of a run. */
+export interface ReviewRecord {
+  readonly reviewId: string
+  readonly runId: string
+  readonly status: ReviewStatus
+  /** The event with which it opened: what is asked, of which task. */
+  readonly request: RunEventOf<'review_requested'>
+  readonly openedAt: number
+  /** When its time is over; absent when it waits for ever. */
+  readonly expiresAt?: number
+  /** Who decided, when that is known. */
+  readonly decidedBy?: string
+}
+
+/** What became of a review. */
+export type ReviewStatus = 'OPEN' | 'DECIDED' | 'TIMED_OUT' | 'WITHDRAWN'
+
 /** What a submit brings. */
-export type NewRun = Pick<
+export interface NewRun extends Pick<
   RunRecord,
   'runId' | 'ensemble' | 'workflow' | 'inputs' | 'tags' | 'taskCount' | 'createdAt'
->
+> {
+  readonly submission?: Submission
+}
+
+/** How a submission that is sent again is recognised. */
+export interface Submission {
+  /** Chosen by whoever submits. */
+  readonly idempotencyKey: string
+  /** What was asked for; another one under the same key is refused. */
+  readonly fingerprint: string
+}

@@ -1,22 +1,38 @@
 /**
- * Durable runs in one process: takes them in, has them executed, and lets anyone watch.
+ * Durable runs: takes them in, has them executed, here or in other processes, and lets anyone watch and
+ * steer.
  *
- *   submit ─▶ store.create ─▶ executor ─▶ group commit ─▶ bus ─▶ readers
+ *   submit ─▶ store ─▶ executor ─▶ group commit ─▶ feed ─▶ readers
+ *   cancel, switch, inject, decide ─▶ wishes ─▶ whoever has the run
  *
  * It leaves what a run does to the engine, whose turn it is to the executor, and where things are kept
  * to the store.
  *
  * S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
- * S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait; one more is refused.
+ * S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait, over all processes; one more is refused.
  * S3 `start` takes up every run that an earlier process left unfinished, oldest first.
  * S4 Cancel answers when the wish is durable; the run is CANCELLED only when its work has stopped.
- * S5 `close` lets running runs end for a while, then lets go of them: the next process takes them up.
+ * S5 `close` lets running runs end for a while, or hands them to other processes; what is left goes on from
+ *    its last step when it is taken up.
+ * S6 The same submission under the same idempotency key is one run; another one under it is refused.
+ * S7 While the store cannot be reached submits are refused and runs wait; both go on when it is back.
+ * S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
  */
 import { isoNow, TuttiError } from '@tutti/core'
-import { assertInputs, type CancelOptions, type Ensemble } from '@tutti/ensemble'
+import {
+  assertInputs,
+  type CancelOptions,
+  type Directive,
+  type DirectiveInput,
+  type Ensemble,
+  type GateDecision,
+  type ModelSwitch,
+} from '@tutti/ensemble'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { EventBus, type EventListener } from './event-bus.ts'
+import { EventFeed } from './event-feed.ts'
+import { every } from './every.ts'
 import { followEvents, type FollowOptions } from './follow-events.ts'
 import { GroupCommit } from './group-commit.ts'
 import {
@@ -25,9 +41,14 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { RunExecutor } from './run-executor.ts'
+import { fingerprintOf } from './submission.ts'
+import { Wishes, type WishEnd } from './wishes.ts'
 
-import type { EventQuery, RunPage, RunQuery, RunStorage } from './ports/run-store.ts'
-import type { NewRun, RunRecord, TaskRecord } from './run-record.ts'
+import type { EventQuery } from './ports/event-log.ts'
+import type { QueueLoad } from './ports/run-queue.ts'
+import type { RunPage, RunQuery } from './ports/run-store.ts'
+import type { Notice, RunStorage } from './ports/run-storage.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
 
 /** What a run is asked to do. */
 export interface SubmitRun {
@@ -37,6 +58,8 @@ export interface SubmitRun {
   readonly tags?: Readonly<Record<string, string>>
   /** @default a random id */
   readonly runId?: string
+  /** Under which the same submission is recognised when it is sent again. */
+  readonly idempotencyKey?: string
 }
 
 /** A run with its tasks. */
@@ -45,11 +68,8 @@ export interface RunWithTasks {
   readonly tasks: readonly TaskRecord[]
 }
 
-/** How full the service is. */
-export interface RunLoad {
-  readonly running: number
-  readonly queued: number
-}
+/** What the service does: takes runs, takes none any more, or cannot reach its store. */
+export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
 
 /** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
 const RETRY_AFTER_MS = 5_000
@@ -57,14 +77,35 @@ const RETRY_AFTER_MS = 5_000
 /** Random bytes of a run id: enough that two ids never meet. */
 const RUN_ID_BYTES = 8
 
+/** How long a cancel waits for the owner to say that it was heard: it is durable without. */
+const CANCEL_ANSWER_MS = 1_000
+
+/** How long another wish waits for its answer: longer than a run takes to find a new owner. */
+const ANSWER_MS = 30_000
+
+/** How often ended runs are deleted, and runs that nobody tells of are looked at, in milliseconds. */
+const HOUSEKEEPING_MS = 60_000
+
+/** Statuses of runs that wait for a process, or have one. */
+const WAITING = ['ACCEPTED', 'RUNNING', 'CANCELLING'] as const
+
+/** More runs than can wait, as SQL takes no Infinity. */
+const MOST_WAITING = Number.MAX_SAFE_INTEGER
+
+/** Runs deleted at a time: small enough that nothing else waits. */
+const DELETE_BATCH = 100
+
 /** Durable runs of a set of ensembles over one store. */
 export class RunService {
   readonly #storage: RunStorage
   readonly #ensembles: ReadonlyMap<string, Ensemble>
   readonly #settings: ResolvedRunServiceOptions
   readonly #bus: EventBus
+  readonly #feed: EventFeed
+  readonly #commits: GroupCommit
   readonly #executor: RunExecutor
-  #submitting = 0
+  readonly #wishes: Wishes
+  readonly #stops: (() => void)[] = []
   #closing: Promise<void> | undefined
 
   /**
@@ -83,12 +124,25 @@ export class RunService {
     this.#bus = new EventBus((error) => {
       logger.error('A reader of run events threw', { error })
     })
-    this.#executor = new RunExecutor({
-      store: storage.runs,
-      commits: new GroupCommit({ store: storage.runs, bus: this.#bus, clock, tickMs }),
-      ensembles: this.#ensembles,
-      settings: this.#settings,
+    const feed = new EventFeed({
+      events: storage.events,
+      bus: this.#bus,
+      onError: (error) => {
+        logger.warn('Events of other processes could not be read', { error })
+      },
     })
+    this.#feed = feed
+    this.#commits = new GroupCommit({
+      store: storage.runs,
+      onWritten: (runId, events) => {
+        feed.offer(runId, events)
+      },
+      clock,
+      tickMs,
+    })
+    const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
+    this.#executor = new RunExecutor({ ...parts, commits: this.#commits })
+    this.#wishes = new Wishes({ ...parts, executor: this.#executor, feed })
   }
 
   /** The ensembles that runs may name; the first is the default. */
@@ -96,45 +150,80 @@ export class RunService {
     return [...this.#ensembles.values()]
   }
 
-  get load(): RunLoad {
-    return { running: this.#executor.running, queued: this.#executor.queued }
+  /** Whether new runs are taken, and why not. */
+  get state(): ServiceState {
+    if (this.#closing !== undefined) return 'DRAINING'
+    return this.#storage.isAvailable ? 'READY' : 'STORE_UNAVAILABLE'
   }
 
-  /** Whether new runs are taken. */
-  get accepting(): boolean {
-    return this.#closing === undefined
+  /** Runs that execute in this process. */
+  get running(): number {
+    return this.#executor.running
   }
 
-  /** Takes up the runs that an earlier process left; resolves with their ids. */
-  async start(): Promise<readonly string[]> {
-    const unfinished = await this.#storage.runs.unfinished()
-    this.#executor.enqueue(unfinished)
-    return unfinished
+  /** How many runs execute, wait for their turn and wait for a person, over all processes. */
+  load(): Promise<QueueLoad> {
+    return this.#storage.queue.load()
   }
 
   /**
-   * Takes a run in.
+   * Begins to execute runs and to listen to other processes. Resolves with the ids of the runs that an
+   * earlier process left, when the store is one that only this process has.
+   */
+  async start(): Promise<readonly string[]> {
+    const storage = this.#storage
+    const { logger, clock } = this.#settings
+    const left = storage.isShared ? [] : await this.#takeUp()
+    await this.#feed.start()
+    this.#stops.push(
+      storage.listen((notice) => {
+        this.#hear(notice)
+      }),
+      every({
+        clock,
+        everyMs: HOUSEKEEPING_MS,
+        task: () => this.#keepHouse(),
+        onError: (error) => {
+          logger.warn('Ended runs could not be deleted', { error })
+        },
+      }),
+    )
+    this.#executor.start()
+    return left
+  }
+
+  /**
+   * Takes a run in. The same submission under the same idempotency key gives the run that it made before.
    *
    * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; INPUT_MISSING when template variables
    * have no value, with their names in `details.missing`; RUN_EXISTS when the id is taken;
-   * CONCURRENCY_LIMIT when too many wait; DRAINING when no more are taken.
+   * IDEMPOTENCY_CONFLICT when the key was used for another submission; CONCURRENCY_LIMIT when too many
+   * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
    */
   async submit(request: SubmitRun): Promise<RunRecord> {
     const ensemble = this.#ensembleNamed(request.ensemble)
     assertInputs(ensemble, request.inputs ?? {})
-    this.#assertRoom()
+    this.#assertReady()
+    const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey } = request
+    const content = { ensemble: ensemble.name, inputs, tags, runId: request.runId }
     const run: NewRun = {
-      runId: request.runId ?? newRunId(),
+      runId,
       ensemble: ensemble.name,
       workflow: ensemble.plan.workflow,
-      inputs: request.inputs ?? {},
-      tags: request.tags ?? {},
+      inputs,
+      tags,
       taskCount: ensemble.tasks.length,
       createdAt: this.#settings.clock.now(),
+      ...(idempotencyKey === undefined
+        ? {}
+        : { submission: { idempotencyKey, fingerprint: fingerprintOf(content) } }),
     }
-    await this.#keep(run, ensemble)
-    this.#executor.enqueue([run.runId])
-    return { ...run, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
+    const created = await this.#create(run)
+    if (created.kind === 'repeated') return created.run
+    this.#feed.offer(runId, [created.event])
+    this.#executor.wake()
+    const { submission: _, ...kept } = run
+    return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
   }
 
   /** A run with its tasks, or undefined. */
@@ -153,6 +242,11 @@ export class RunService {
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage> {
     return this.#storage.runs.list(query)
+  }
+
+  /** Reviews that wait for a decision, of one run or of all, in the order in which they opened. */
+  openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
+    return this.#storage.runs.reviews({ open: true, ...(runId === undefined ? {} : { runId }) })
   }
 
   /** A run's events from `from` on, first from the log and then live, until its end. */
@@ -181,26 +275,72 @@ export class RunService {
     runId: string,
     { mode = 'abort' }: CancelOptions = {},
   ): Promise<'CANCELLING' | 'CANCELLED'> {
-    const run = await this.#unended(runId)
-    const status = await this.#executor.cancel(run, mode)
-    if (status !== undefined) return status
-    await this.#unended(runId)
-    throw new TuttiError('INTERRUPTED', `Run ${runId} goes on in another process`, {
-      retryable: true,
-    })
-  }
-
-  async #unended(runId: string): Promise<RunRecord> {
-    const run = await this.#storage.runs.get(runId)
-    if (run === undefined) throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
-    if (!isTerminalRunStatus(run.status)) return run
-    const message = `Run ${runId} already completed with status ${run.status}`
-    throw new TuttiError('RUN_COMPLETED', message)
+    const wish = { kind: 'cancel', mode } as const
+    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: CANCEL_ANSWER_MS })
+    if (end.kind !== 'at_rest') return 'CANCELLING'
+    const steps = await this.#storage.runs.steps(runId)
+    const hasWork = steps.some(({ kind }) => kind === 'task_begun')
+    // What began is let finish; that is work like any other, and waits for its turn.
+    if (mode === 'boundary' && hasWork) return 'CANCELLING'
+    return (await this.#executor.executeNow(runId)) === 'ended' ? 'CANCELLED' : 'CANCELLING'
   }
 
   /**
-   * Takes and starts no more runs, waits up to `drainTimeoutMs` for those that execute, lets go of the
-   * rest, and closes the store. A second call waits for the first.
+   * Sends the next model calls of a run, or of one of its tasks, to another model; see
+   * `RunHandle.switchModel`.
+   *
+   * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, INVALID_MODEL, BAD_REQUEST for an unknown task,
+   * NOT_CONFIRMED.
+   */
+  async switchModel(
+    runId: string,
+    model: string,
+    { task }: { readonly task?: string } = {},
+  ): Promise<ModelSwitch> {
+    const ofTask = task === undefined ? {} : { taskName: task }
+    const wish = { kind: 'switch_model', model, ...ofTask } as const
+    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: ANSWER_MS })
+    // NOTE: what the engine answers to this wish, maybe by way of JSON.
+    return valueOf(runId, end) as ModelSwitch
+  }
+
+  /**
+   * Tells the agents of a run something; see `RunHandle.inject`.
+   *
+   * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, BAD_REQUEST naming every problem, NOT_CONFIRMED.
+   */
+  async inject(runId: string, input: DirectiveInput | string): Promise<Directive> {
+    const directive = typeof input === 'string' ? { content: input } : input
+    const wish = { kind: 'inject', directive } as const
+    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: ANSWER_MS })
+    // NOTE: what the engine answers to this wish, maybe by way of JSON.
+    return valueOf(runId, end) as Directive
+  }
+
+  /**
+   * Decides a review; resolves when the decision is durable. The first decision counts.
+   *
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, BAD_REQUEST when the decision does not fit,
+   * RUN_COMPLETED, NOT_CONFIRMED.
+   */
+  async decide(reviewId: string, decision: GateDecision): Promise<void> {
+    const [review] = await this.#storage.runs.reviews({ reviewId })
+    if (review === undefined) {
+      throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
+    }
+    if (review.status !== 'OPEN') {
+      throw new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
+    }
+    const identified = { id: crypto.randomUUID(), ...decision }
+    const wish = { kind: 'decide', reviewId, decision: identified } as const
+    const how = { answerTimeoutMs: ANSWER_MS, review }
+    valueOf(review.runId, await this.#wishes.send(review.runId, wish, how))
+  }
+
+  /**
+   * Takes and starts no more runs. Those of a store that other processes share are handed over as soon as
+   * nothing is in flight; others may end. After `drainTimeoutMs` the rest is let go, and the store closed.
+   * A second call waits for the first.
    */
   close({ drainTimeoutMs }: { readonly drainTimeoutMs: number }): Promise<void> {
     this.#closing ??= this.#close(drainTimeoutMs)
@@ -209,25 +349,77 @@ export class RunService {
 
   async #close(drainTimeoutMs: number): Promise<void> {
     await this.#executor.stop(drainTimeoutMs)
+    for (const stop of this.#stops) stop()
+    this.#commits.stop()
     await this.#storage[Symbol.asyncDispose]()
   }
 
-  async #keep(run: NewRun, { plan }: Ensemble): Promise<void> {
-    this.#submitting += 1
-    try {
-      const first = await this.#storage.runs.create(run, {
+  #hear(notice: Notice): void {
+    switch (notice.kind) {
+      case 'events':
+        this.#feed.hear(notice.runId, notice)
+        return
+      case 'ready':
+        this.#executor.wake()
+        return
+      case 'signal':
+        this.#look(() => this.#executor.takeSignals(notice.runId))
+        return
+      case 'answer':
+        this.#wishes.hear(notice.signalId)
+        return
+      case 'missed':
+        this.#wishes.hearAll()
+        this.#executor.wake()
+        this.#look(() => this.#executor.takeSignals())
+        this.#look(() => this.#feed.catchUp())
+        return
+      case 'availability':
+        if (!notice.isAvailable) return
+        this.#commits.retry()
+        this.#look(() => this.#executor.renew())
+    }
+  }
+
+  #look(task: () => Promise<void>): void {
+    task().catch((error: unknown) => {
+      this.#settings.logger.warn('News of the store could not be followed', { error })
+    })
+  }
+
+  /** Makes the runs ready that an earlier process had; gives all that wait, the oldest first. */
+  async #takeUp(): Promise<readonly string[]> {
+    await this.#storage.queue.reclaimAll()
+    const { runs } = await this.list({ statuses: WAITING, limit: MOST_WAITING, offset: 0 })
+    return runs.map(({ runId }) => runId).toReversed()
+  }
+
+  async #keepHouse(): Promise<void> {
+    const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
+    const age = maxAgeMs === Infinity ? {} : { maxAgeMs }
+    const { runs } = this.#storage
+    let deleted: readonly string[]
+    do {
+      deleted = await runs.deleteEnded({ keep, ...age, limit: DELETE_BATCH })
+    } while (deleted.length === DELETE_BATCH)
+    await this.#feed.catchUp()
+    await this.#executor.takeSignals()
+  }
+
+  #create(run: NewRun): ReturnType<RunStorage['runs']['create']> {
+    const { maxConcurrentRuns, maxQueuedRuns, clock } = this.#settings
+    return this.#storage.runs.create(run, {
+      maxUnfinishedRuns: maxConcurrentRuns + maxQueuedRuns,
+      firstEvent: {
         type: 'run_queued',
-        queuedAt: isoNow(this.#settings.clock),
+        queuedAt: isoNow(clock),
         ensemble: run.ensemble,
-        workflow: plan.workflow,
+        workflow: run.workflow,
         totalTasks: run.taskCount,
         inputs: { ...run.inputs },
         tags: { ...run.tags },
-      })
-      this.#bus.publish(run.runId, [first])
-    } finally {
-      this.#submitting -= 1
-    }
+      },
+    })
   }
 
   #ensembleNamed(name: string | undefined): Ensemble {
@@ -238,22 +430,29 @@ export class RunService {
     throw new TuttiError('INVALID_ENSEMBLE', `Unknown ensemble '${name}'. Available: [${known}]`)
   }
 
-  #assertRoom(): void {
-    if (!this.accepting) {
+  #assertReady(): void {
+    const { state } = this
+    if (state === 'DRAINING') {
       throw new TuttiError('DRAINING', 'This server is shutting down and takes no new runs', {
         retryable: true,
       })
     }
-    const { maxConcurrentRuns, maxQueuedRuns } = this.#settings
-    const { running, queued } = this.load
-    if (running + queued + this.#submitting < maxConcurrentRuns + maxQueuedRuns) return
-    throw new TuttiError(
-      'CONCURRENCY_LIMIT',
-      `Maximum concurrent runs (${maxConcurrentRuns}) and queued runs (${maxQueuedRuns}) reached. ` +
-        'Retry later.',
-      { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
-    )
+    if (state === 'STORE_UNAVAILABLE') {
+      throw new TuttiError('STORE_UNAVAILABLE', 'The run store cannot be reached', {
+        retryable: true,
+        details: { retryAfterMs: RETRY_AFTER_MS },
+      })
+    }
   }
+}
+
+function valueOf(runId: string, end: WishEnd): unknown {
+  if (end.kind !== 'kept') return end.value
+  throw new TuttiError(
+    'NOT_CONFIRMED',
+    `The wish is kept, but nobody who executes run ${runId} has answered within ${ANSWER_MS} ms`,
+    { retryable: true },
+  )
 }
 
 function ensemblesByName(ensembles: readonly Ensemble[]): ReadonlyMap<string, Ensemble> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import { RunService, sqliteRunStorage, type RunServiceOptions, type RunStorage } from '@tutti/runs'
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -98,13 +98,24 @@ export function temporaryDirectory(): Disposable & { readonly path: string } {
   }
 }
 
-/** A service over the store in `path`. */
-export function serve(
+/** A service over the store in `path`, which has begun to execute. */
+export async function serve(
   path: string,
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},
-): RunService {
-  return new RunService(sqliteRunStorage(path), ensembles, options)
+): Promise<RunService> {
+  return started(sqliteRunStorage(path, options), ensembles, options)
+}
+
+/** A service over a storage, which has begun to execute. */
+export async function started(
+  storage: RunStorage,
+  ensembles: readonly Ensemble[],
+  options: RunServiceOptions = {},
+): Promise<RunService> {
+  const service = new RunService(storage, ensembles, options)
+  await service.start()
+  return service
 }
 
 /** Every event of a run, when it has ended. */

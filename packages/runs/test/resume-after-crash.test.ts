@@ -1,11 +1,12 @@
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, type LoggedRunEvent } from '@tutti/protocol'
-import { RunService, sqliteRunStorage, type RunStorage, type RunStore } from '@tutti/runs'
+import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { allEvents, temporaryDirectory } from './band.ts'
+import { storageOver } from './storage-over.ts'
 
 const RUN_ID = 'run-1'
 const MODEL_CALLS = 6
@@ -68,24 +69,16 @@ function mortal(
   const died = Promise.withResolvers<'died'>()
   const never = new Promise<never>(() => undefined)
   let commits = 0
-  const commit: RunStore['commit'] = async (writes) => {
-    commits += 1
-    if (commits === last && when === 'after') await storage.runs.commit(writes)
-    if (commits < last) return storage.runs.commit(writes)
-    died.resolve('died')
-    return never
-  }
-  const runs: RunStore = {
-    create: (...given) => storage.runs.create(...given),
-    claim: (runId) => storage.runs.claim(runId),
-    commit,
-    get: (runId) => storage.runs.get(runId),
-    tasks: (runId) => storage.runs.tasks(runId),
-    steps: (runId) => storage.runs.steps(runId),
-    list: (query) => storage.runs.list(query),
-    unfinished: () => storage.runs.unfinished(),
-  }
-  return { storage: { ...storage, runs }, died: died.promise }
+  const dying = storageOver(storage, {
+    async commit(writes) {
+      commits += 1
+      if (commits === last && when === 'after') await storage.runs.commit(writes)
+      if (commits < last) return storage.runs.commit(writes)
+      died.resolve('died')
+      return never
+    },
+  })
+  return { storage: dying, died: died.promise }
 }
 
 /** The log that a process leaves which dies there; undefined when the run ended before. */
@@ -96,6 +89,7 @@ async function logLeftBehind(
   await using storage = sqliteRunStorage(path)
   const { storage: dying, died } = mortal(storage, death)
   const service = new RunService(dying, [story().team], { clock: fakeClock() })
+  await service.start()
   await service.submit({ runId: RUN_ID })
   const end = await Promise.race([died, allEvents(service, RUN_ID)])
   if (end !== 'died') return undefined
@@ -116,8 +110,8 @@ async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
   const { team, model, lookedUp } = story()
   const storage = sqliteRunStorage(path)
   const service = new RunService(storage, [team], { clock: fakeClock() })
+  await service.start()
   if (submit) await service.submit({ runId: RUN_ID })
-  else await service.start()
   const events = await allEvents(service, RUN_ID)
   const tasks = (await service.get(RUN_ID))?.tasks ?? []
   expect(await storage.runs.steps(RUN_ID)).toEqual([])
@@ -203,8 +197,8 @@ async function runInLives(
     await using storage = sqliteRunStorage(path)
     const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
     const service = new RunService(dying, [story().team], { clock: fakeClock() })
+    await service.start()
     if (lives === 0) await service.submit({ runId: RUN_ID })
-    else await service.start()
     await Promise.race([died, allEvents(service, RUN_ID)])
     const events = await storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
     if (count(events, 'run_result') === 1) return { events, lives: lives + 1 }

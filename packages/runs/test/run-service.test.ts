@@ -1,35 +1,19 @@
 import { decodeLoggedRunEvent } from '@tutti/protocol'
-import { ensemble, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunStorage, type RunStore } from '@tutti/runs'
-import { fakeClock, scriptedModel } from '@tutti/testing'
+import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { allEvents, band, serve, temporaryDirectory } from './band.ts'
+import { allEvents, band, serve, started, temporaryDirectory } from './band.ts'
+import { storageOver } from './storage-over.ts'
 
 const INPUTS = { topic: 'Bach' }
 
 describe('a submitted run', () => {
-  it('[X2] ends FAILED with the reason when it needs a review, which nobody could give', async () => {
-    using directory = temporaryDirectory()
-    const look = task({ name: 'look', description: 'Look at {topic}', review: true })
-    const model = scriptedModel([])
-    const service = serve(directory.path, [ensemble({ name: 'band', tasks: [look], model })])
-    const { runId } = await service.submit({ inputs: INPUTS })
-    expect((await allEvents(service, runId)).at(-1)).toMatchObject({
-      status: 'FAILED',
-      code: 'CONFIG_INVALID',
-      error:
-        'Cannot run "band": task "look" needs a review, and there is nobody to ask: give a reviewer',
-    })
-    expect(model.requests).toEqual([])
-    await service.close({ drainTimeoutMs: 0 })
-  })
-
   it('[S1] is durable when it is answered, runs, and ends with one terminal event', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()
     play()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId, status, lastSeq } = await service.submit({ inputs: INPUTS, tags: { by: 'me' } })
     expect([status, lastSeq]).toEqual(['ACCEPTED', 0])
     expect((await service.get(runId))?.run).toMatchObject({ ensemble: 'band', tags: { by: 'me' } })
@@ -47,7 +31,7 @@ describe('a submitted run', () => {
   it('is refused with every missing input, and nothing is kept', async () => {
     using directory = temporaryDirectory()
     const { ensemble, model } = band()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     await expect(service.submit({ inputs: { other: 'x' } })).rejects.toMatchObject({
       code: 'INPUT_MISSING',
       details: { missing: ['topic'] },
@@ -61,7 +45,7 @@ describe('a submitted run', () => {
     using directory = temporaryDirectory()
     const [first, second] = [band(), band({ name: 'choir' })]
     second.play()
-    const service = serve(directory.path, [first.ensemble, second.ensemble])
+    const service = await serve(directory.path, [first.ensemble, second.ensemble])
     const { runId } = await service.submit({ ensemble: 'choir', inputs: INPUTS })
     await allEvents(service, runId)
     expect((await service.get(runId))?.run.ensemble).toBe('choir')
@@ -76,7 +60,7 @@ describe('a submitted run', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()
     play()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     await service.submit({ runId: 'mine', inputs: INPUTS })
     await expect(service.submit({ runId: 'mine', inputs: INPUTS })).rejects.toMatchObject({
       code: 'RUN_EXISTS',
@@ -89,7 +73,7 @@ describe('a submitted run', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()
     play()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     service.listenToAll(() => {
       throw new Error('bad reader')
     })
@@ -104,11 +88,11 @@ describe('the queue', () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band()
     const limits = { maxConcurrentRuns: 2, maxQueuedRuns: 1 }
-    const service = serve(directory.path, [ensemble], limits)
+    const service = await serve(directory.path, [ensemble], limits)
     const ids = ['r-1', 'r-2', 'r-3']
     for (const runId of ids) await service.submit({ runId, inputs: INPUTS })
     await waiting(2)
-    expect(service.load).toEqual({ running: 2, queued: 1 })
+    expect(await service.load()).toEqual({ running: 2, queued: 1, parked: 0 })
     await expect(service.submit({ runId: 'r-4', inputs: INPUTS })).rejects.toMatchObject({
       code: 'CONCURRENCY_LIMIT',
       retryable: true,
@@ -127,7 +111,7 @@ describe('the queue', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 2 }
-    const service = serve(directory.path, [ensemble], limits)
+    const service = await serve(directory.path, [ensemble], limits)
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, () => service.submit({ inputs: INPUTS })),
     )
@@ -141,7 +125,7 @@ describe('cancel', () => {
   it('[S4] [Q2] ends a running run when its work has stopped, and keeps what was completed', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = band()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     expect(await service.cancel(runId)).toBe('CANCELLING')
@@ -161,7 +145,7 @@ describe('cancel', () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = band({ obedient: false })
     const clock = fakeClock()
-    const service = serve(directory.path, [ensemble], { clock })
+    const service = await serve(directory.path, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.cancel(runId)
@@ -181,7 +165,7 @@ describe('cancel', () => {
   it('[S4] at a boundary lets the running task finish and starts no other', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band({ encore: true })
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     expect(await service.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
@@ -204,7 +188,7 @@ describe('cancel', () => {
   it('[S4] at a boundary is COMPLETED when nothing was left to start', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.cancel(runId, { mode: 'boundary' })
@@ -216,7 +200,7 @@ describe('cancel', () => {
   it('asked again for an abort stops what a boundary let finish', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = band({ encore: true })
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.cancel(runId, { mode: 'boundary' })
@@ -234,7 +218,7 @@ describe('cancel', () => {
     const { ensemble, waiting } = band({ obedient: false })
     const storage = sqliteRunStorage(directory.path)
     const clock = fakeClock()
-    const service = new RunService(storage, [ensemble], { clock })
+    const service = await started(storage, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.cancel(runId)
@@ -250,7 +234,7 @@ describe('cancel', () => {
   it('that comes with the submit ends the run as well, however far it is', async () => {
     using directory = temporaryDirectory()
     const { ensemble } = band()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await service.cancel(runId)
     expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
@@ -262,7 +246,7 @@ describe('cancel', () => {
     const { ensemble, play } = band()
     play()
     const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
-    const service = new RunService(storage, [ensemble])
+    const service = await started(storage, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await writing
     const refused = expect(service.cancel(runId)).rejects.toMatchObject({
@@ -281,7 +265,7 @@ describe('cancel', () => {
   it('[Q2] ends a waiting run at once; it never begins', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting, model } = band()
-    const service = serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    const service = await serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
     const first = await service.submit({ inputs: INPUTS })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
@@ -291,6 +275,9 @@ describe('cancel', () => {
     expect(events.map(({ type }) => type)).toEqual([
       'run_queued',
       'run_cancelling',
+      'ensemble_started',
+      'task_skipped',
+      'task_skipped',
       'ensemble_completed',
       'run_result',
     ])
@@ -304,7 +291,7 @@ describe('cancel', () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = band()
     play()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await allEvents(service, runId)
     await expect(service.cancel(runId)).rejects.toMatchObject({
@@ -320,14 +307,14 @@ describe('a run that was cut off', () => {
   it('[S3] [S5] [X1] goes on after its last completed step, under a new epoch', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble])
+    const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
 
     const after = band()
     after.play()
-    const second = serve(directory.path, [after.ensemble])
+    const second = new RunService(sqliteRunStorage(directory.path), [after.ensemble])
     expect(await second.start()).toEqual([runId])
     const events = await allEvents(second, runId)
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
@@ -358,13 +345,14 @@ describe('a run that was cut off', () => {
   it('[S3] takes up those that waited, too, oldest first', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
+    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 1 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
     const after = band()
     after.play()
-    const second = serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
+    const storage = sqliteRunStorage(directory.path)
+    const second = new RunService(storage, [after.ensemble], { maxConcurrentRuns: 1 })
     expect(await second.start()).toEqual(['r-1', 'r-2'])
     for (const runId of ['r-1', 'r-2']) {
       expect((await allEvents(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -375,12 +363,11 @@ describe('a run that was cut off', () => {
   it('[X2] ends FAILED with the reason when its ensemble is gone', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble])
+    const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
-    const second = serve(directory.path, [band({ name: 'choir' }).ensemble])
-    await second.start()
+    const second = await serve(directory.path, [band({ name: 'choir' }).ensemble])
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({
       status: 'FAILED',
       error: 'Ensemble "band" is not registered any more',
@@ -392,7 +379,7 @@ describe('a run that was cut off', () => {
     using directory = temporaryDirectory()
     const before = band({ obedient: false })
     const clock = fakeClock()
-    const first = serve(directory.path, [before.ensemble], { clock })
+    const first = await serve(directory.path, [before.ensemble], { clock })
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.cancel(runId)
@@ -402,8 +389,7 @@ describe('a run that was cut off', () => {
     await closed
 
     const after = band()
-    const second = serve(directory.path, [after.ensemble])
-    await second.start()
+    const second = await serve(directory.path, [after.ensemble])
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({
       status: 'CANCELLED',
       outputs: [{ taskName: 'tune' }],
@@ -415,14 +401,13 @@ describe('a run that was cut off', () => {
   it('[Q3] only finishes what ran when it was to stop at the next task', async () => {
     using directory = temporaryDirectory()
     const before = band({ encore: true })
-    const first = serve(directory.path, [before.ensemble])
+    const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.cancel(runId, { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
     const after = band({ encore: true })
-    const second = serve(directory.path, [after.ensemble])
-    await second.start()
+    const second = await serve(directory.path, [after.ensemble])
     for await (const batch of second.follow({ runId, from: 0 })) {
       if (batch.some(({ type }) => type === 'run_resumed')) break
     }
@@ -445,15 +430,14 @@ describe('a run that was cut off', () => {
   it('[Q2] that waits for its turn again is cancelled at once, and keeps what it has', async () => {
     using directory = temporaryDirectory()
     const before = band({ encore: true })
-    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(2)
     await first.close({ drainTimeoutMs: 0 })
     const after = band({ encore: true })
-    const second = serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
-    await second.start()
+    const second = await serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
     await after.waiting(1)
-    expect(await second.cancel('r-2', { mode: 'boundary' })).toBe('CANCELLED')
+    expect(await second.cancel('r-2')).toBe('CANCELLED')
     const events = await allEvents(second, 'r-2')
     expect(events.slice(-6).map(({ type }) => type)).toEqual([
       'run_cancelling',
@@ -473,7 +457,7 @@ describe('a run that was cut off', () => {
   it('[Q2] that waits for its turn again stays cancelled if its process dies before the end', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble])
+    const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
@@ -491,7 +475,7 @@ describe('a run that was cut off', () => {
   it('[Q4] is left as it was at shutdown: no cancel, no end, no interrupted call', async () => {
     using directory = temporaryDirectory()
     const { ensemble, waiting } = band()
-    const service = serve(directory.path, [ensemble])
+    const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await service.close({ drainTimeoutMs: 0 })
@@ -516,15 +500,14 @@ describe('a run that was cut off', () => {
   it('[Q4] keeps what happened in the very moment of the shutdown', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble])
+    const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
     const closed = first.close({ drainTimeoutMs: 0 })
     before.play()
     await closed
     const after = band()
-    const second = serve(directory.path, [after.ensemble])
-    await second.start()
+    const second = await serve(directory.path, [after.ensemble])
     const events = await allEvents(second, runId)
     expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
     expect(events.filter(({ type }) => type === 'run_result')).toMatchObject([
@@ -536,13 +519,12 @@ describe('a run that was cut off', () => {
   it('[X2] [X4] keeps what was completed, and its reason, when it cannot go on', async () => {
     using directory = temporaryDirectory()
     const before = band()
-    const first = serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
+    const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(2)
     await first.cancel('r-2', { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
-    const second = serve(directory.path, [band({ name: 'choir' }).ensemble])
-    await second.start()
+    const second = await serve(directory.path, [band({ name: 'choir' }).ensemble])
     const outputs = [{ taskName: 'tune', output: 'tuned for Bach' }]
     const failed = (await allEvents(second, 'r-1')).at(-1)
     expect(failed).toMatchObject({ status: 'FAILED', code: 'CONFIG_INVALID', outputs })
@@ -557,10 +539,11 @@ describe('a run that was cut off', () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band()
     const storage = sqliteRunStorage(directory.path)
-    const service = new RunService(storage, [ensemble])
+    const service = await started(storage, [ensemble], { maxConcurrentRuns: 1 })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    const taken = await storage.runs.claim(runId)
+    await storage.queue.reclaimAll()
+    const taken = await storage.queue.claim(runId, { owner: 'other', leaseMs: Infinity })
     expect(taken?.run.epoch).toBe(2)
     const { lastSeq } = (await storage.runs.get(runId)) ?? {}
     play()
@@ -574,7 +557,7 @@ describe('close', () => {
   it('[S5] lets running runs end within the drain time, takes no new ones, and starts none', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play, waiting } = band()
-    const service = serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
+    const service = await serve(directory.path, [ensemble], { maxConcurrentRuns: 1 })
     await service.submit({ runId: 'r-1', inputs: INPUTS })
     await service.submit({ runId: 'r-2', inputs: INPUTS })
     await waiting(1)
@@ -611,23 +594,15 @@ function heldAtTheEnd(storage: RunStorage): {
 } {
   const writing = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
-  const runs = storage.runs
-  const held: RunStore = {
-    create: (...given) => runs.create(...given),
-    claim: (runId) => runs.claim(runId),
+  const held = storageOver(storage, {
     async commit(writes) {
       const isEnd = writes.some(({ events }) => events.some(({ type }) => type === 'run_result'))
       if (isEnd) {
         writing.resolve()
         await gate.promise
       }
-      return runs.commit(writes)
+      return storage.runs.commit(writes)
     },
-    get: (runId) => runs.get(runId),
-    tasks: (runId) => runs.tasks(runId),
-    steps: (runId) => runs.steps(runId),
-    list: (query) => runs.list(query),
-    unfinished: () => runs.unfinished(),
-  }
-  return { storage: { ...storage, runs: held }, writing: writing.promise, goOn: gate.resolve }
+  })
+  return { storage: held, writing: writing.promise, goOn: gate.resolve }
 }

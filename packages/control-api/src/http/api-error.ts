@@ -14,6 +14,9 @@ export interface WireError {
   readonly body: ErrorBody
 }
 
+/** How long a caller should wait for a store that cannot be reached, when the store does not say. */
+const STORE_RETRY_MS = 5_000
+
 /** Makes the error of a request that does not fit, with every problem. */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
   const list = problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
@@ -31,7 +34,9 @@ export function toWireError(error: unknown): WireError | undefined {
 }
 
 function wireError(code: ErrorCode, error: TuttiError): WireError {
-  const { problems, retryAfterMs } = error.details ?? {}
+  const { problems } = error.details ?? {}
+  const retryAfterMs =
+    error.details?.['retryAfterMs'] ?? (code === 'STORE_UNAVAILABLE' ? STORE_RETRY_MS : undefined)
   return {
     status: ERROR_CODES[code].status,
     body: {

@@ -18,7 +18,7 @@ const HEADERS = {
 
 /** The event stream route. */
 export function runEventsRoute(options: ResolvedControlApiOptions): Route {
-  const { runs, clock, heartbeatMs } = options
+  const { runs, clock, heartbeatMs, logger } = options
   return {
     ...ROUTES.streamRunEvents,
     async handle({ request, parameters: { runId = '' } }) {
@@ -30,9 +30,11 @@ export function runEventsRoute(options: ResolvedControlApiOptions): Route {
       if (over) return new Response(null, { status: 204 })
       const stop = new AbortController()
       const batches = runs.follow({ runId, from: cursor, signal: stop.signal })
-      return new Response(eventStream({ batches, wants, stop, clock, heartbeatMs }), {
-        headers: HEADERS,
-      })
+      const onError = (error: unknown): void => {
+        logger.warn('An event stream ended early: its events could not be read', { runId, error })
+      }
+      const parts = { batches, wants, stop, clock, heartbeatMs, onError }
+      return new Response(eventStream(parts), { headers: HEADERS })
     },
   }
 }

@@ -2,12 +2,13 @@
 import { CancelBody, ListRunsQuery, ROUTES, SubmitRunBody } from '@tutti/protocol'
 
 import { cancelRun } from '../cancel-run.ts'
-import { findRun } from '../find-run.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../list-runs.ts'
+import { runDetail } from '../run-detail.ts'
 import { submitRun } from '../submit-run.ts'
-import { toRunAccepted, toRunDetail } from '../to-wire.ts'
+import { toRunAccepted } from '../to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
@@ -18,8 +19,9 @@ export function runRoutes({ runs, maxBodyBytes }: ResolvedControlApiOptions): re
     {
       ...ROUTES.submitRun,
       async handle({ request }) {
+        const key = idempotencyKey(request.headers)
         const body = await readBody(request, SubmitRunBody, maxBodyBytes)
-        const run = await submitRun(runs, body)
+        const run = await submitRun(runs, body, key === undefined ? {} : { idempotencyKey: key })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
         return Response.json(toRunAccepted(run), { status: 202, headers })
       },
@@ -33,7 +35,7 @@ export function runRoutes({ runs, maxBodyBytes }: ResolvedControlApiOptions): re
     {
       ...ROUTES.getRun,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(toRunDetail(await findRun(runs, runId)))
+        return Response.json(await runDetail(runs, runId))
       },
     },
     {

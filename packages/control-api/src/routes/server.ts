@@ -15,26 +15,32 @@ export interface ServerFacts {
   port(): number
 }
 
-/** The routes for capabilities, status and health. */
-export function serverRoutes(
-  { runs, tools, models }: ResolvedControlApiOptions,
+/** The route for capabilities. */
+export function capabilitiesRoute({ runs, tools, models }: ResolvedControlApiOptions): Route {
+  return {
+    ...ROUTES.getCapabilities,
+    handle: () => Response.json(toCapabilities(runs.ensembles, tools, models)),
+  }
+}
+
+/** The routes for status and health, which every process serves. */
+export function healthRoutes(
+  { runs }: ResolvedControlApiOptions,
   facts: ServerFacts,
 ): readonly Route[] {
-  const lifecycleState = (): 'READY' | 'DRAINING' => (runs.accepting ? 'READY' : 'DRAINING')
+  const lifecycleState = (): 'READY' | 'DRAINING' =>
+    runs.state === 'DRAINING' ? 'DRAINING' : 'READY'
   return [
     {
-      ...ROUTES.getCapabilities,
-      handle: () => Response.json(toCapabilities(runs.ensembles, tools, models)),
-    },
-    {
       ...ROUTES.getStatus,
-      handle() {
+      async handle() {
+        const { queued } = await runs.load()
         const status: ServerStatus = {
           status: 'running',
           clients: facts.clients(),
           port: facts.port(),
           lifecycleState: lifecycleState(),
-          queueDepth: runs.load.queued,
+          queueDepth: queued,
         }
         return Response.json(status)
       },
@@ -46,10 +52,13 @@ export function serverRoutes(
     {
       ...ROUTES.getReadiness,
       handle() {
-        const state = lifecycleState()
-        const status = state === 'READY' ? 'READY' : 'NOT_READY'
-        const body: Readiness = { status, lifecycleState: state }
-        return Response.json(body, { status: status === 'READY' ? 200 : 503 })
+        const { state } = runs
+        const body: Readiness = {
+          status: state === 'READY' ? 'READY' : 'NOT_READY',
+          lifecycleState: lifecycleState(),
+          ...(state === 'STORE_UNAVAILABLE' ? { reason: 'The run store cannot be reached' } : {}),
+        }
+        return Response.json(body, { status: state === 'READY' ? 200 : 503 })
       },
     },
   ]

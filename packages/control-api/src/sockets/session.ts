@@ -4,21 +4,30 @@
  *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
  *
  * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once.
- * N2 A message that cannot be acted on is answered with an `error`; it never closes the connection.
+ *    Gates that waited before it came follow `hello` at once, with the time that is left.
+ * N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
+ *    kind; it never closes the connection.
  * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
- *    it was sent as the reason, so that it can go on from there.
+ *    it was sent as the reason, so that it can go on from there. So is one whose events cannot be read.
  */
-import { decodeClientMessage } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
 
 import { cancelRun } from '../cancel-run.ts'
 import { eventJson } from '../event-json.ts'
 import { findPlace, type ReadingPlace } from '../find-run.ts'
 import { badRequest } from '../http/api-error.ts'
 import { wireErrorOf } from '../http/on-error.ts'
+import { broadcastDirective } from '../inject-directive.ts'
 import { notImplemented } from '../not-implemented.ts'
+import { decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
-import { answerStateQuery } from './state-query.ts'
+import { switchModel } from '../switch-model.ts'
+import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
+import { openGates } from './open-gates.ts'
+import { parseMessage } from './parse-message.ts'
+import { refusalOf } from './refusal.ts'
+import { answerStateQuery } from './state-query.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { ClientMessage, LoggedRunEvent, ServerMessage } from '@tutti/protocol'
@@ -26,6 +35,9 @@ import type { RawData, WebSocket } from 'ws'
 
 /** "Try again later", the registered close code for a server that cannot keep up with a client. */
 const TRY_AGAIN_LATER = 1013
+
+/** "Internal error", the registered close code. */
+const INTERNAL_ERROR = 1011
 
 type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
@@ -77,14 +89,19 @@ export class Session {
 
   async #greet(runId: string | undefined): Promise<void> {
     try {
-      const { message, reaches } = await helloOf(this.#options.runs, runId)
+      const { runs, clock } = this.#options
+      const { message, reaches } = await helloOf(runs, runId)
+      const gates = await openGates(runs, runId, clock.now())
       this.send(message)
       const early = this.#early ?? []
       this.#early = undefined
-      this.#deliver(early.filter((event) => event.seq > (reaches.get(event.runId) ?? -1)))
+      this.#deliver(gates)
+      const sent = new Set(gates.map(({ id }) => id))
+      const isNew = ({ id, seq, runId: of }: LoggedRunEvent): boolean =>
+        seq > (reaches.get(of) ?? -1) && !sent.has(id)
+      this.#deliver(early.filter(isNew))
     } catch (error) {
-      this.#options.logger.error('A WebSocket could not be greeted', { error })
-      this.#socket.close(1011, 'The server could not read its runs')
+      this.#fail('The server could not read its runs', error)
     }
   }
 
@@ -125,10 +142,19 @@ export class Session {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
       this.#stop()
-      this.#socket.close(TRY_AGAIN_LATER, `Too slow; last event sent: ${this.#lastEventId}`)
+      this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
       return
     }
     this.#socket.send(text)
+  }
+
+  /** Closes the connection, as what it is to be sent cannot be read. */
+  #fail(text: string, error: unknown): void {
+    const isAway = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+    this.#options.logger[isAway ? 'warn' : 'error']('A WebSocket was closed', { error, text })
+    this.#stop()
+    const code = isAway ? TRY_AGAIN_LATER : INTERNAL_ERROR
+    this.#socket.close(code, closingReason(text, this.#lastEventId))
   }
 
   async #receive(data: RawData): Promise<void> {
@@ -137,27 +163,8 @@ export class Session {
       message = parseMessage(data)
       await this.#answer(message)
     } catch (error) {
-      this.#refuse(error, message)
+      this.send(refusalOf(wireErrorOf(error, this.#options.logger), message))
     }
-  }
-
-  #refuse(error: unknown, message: ClientMessage | undefined): void {
-    const { body } = wireErrorOf(error, this.#options.logger)
-    const requestId =
-      message !== undefined && 'requestId' in message ? message.requestId : undefined
-    if (message?.type === 'run_request') {
-      const { error: code, ...rest } = body
-      this.send({
-        type: 'run_ack',
-        status: 'REJECTED',
-        tasks: 0,
-        error: code,
-        ...rest,
-        ...(requestId === undefined ? {} : { requestId }),
-      })
-      return
-    }
-    this.send({ type: 'error', ...body, ...(requestId === undefined ? {} : { requestId }) })
   }
 
   async #answer(message: ClientMessage): Promise<void> {
@@ -173,6 +180,12 @@ export class Session {
         return
       case 'run_control':
         await this.#control(message)
+        return
+      case 'directive':
+        await this.#direct(message)
+        return
+      case 'review_decision':
+        await this.#decide(message)
         return
       case 'state_query':
         this.send(await answerStateQuery(message, this.#options))
@@ -195,10 +208,30 @@ export class Session {
     })
   }
 
-  async #control({ runId, action, mode }: MessageOf<'run_control'>): Promise<void> {
-    if (action !== 'cancel') throw notImplemented(`the action "${action}"`)
-    const status = await cancelRun(this.#options.runs, runId, mode)
-    this.send({ type: 'run_control_ack', runId, action, status })
+  async #control(message: MessageOf<'run_control'>): Promise<void> {
+    const { runs } = this.#options
+    const { runId, action, mode, model, taskName } = message
+    if (action === 'cancel') {
+      const status = await cancelRun(runs, runId, mode)
+      this.send({ type: 'run_control_ack', runId, action, status })
+      return
+    }
+    if (model === undefined) {
+      throw badRequest('Message', [{ path: '/model', message: 'is required' }])
+    }
+    const body = { model, ...(taskName === undefined ? {} : { taskName }) }
+    const switched = await switchModel(runs, runId, body)
+    this.send({ type: 'run_control_ack', action, ...switched })
+  }
+
+  async #direct(message: MessageOf<'directive'>): Promise<void> {
+    const directiveId = await broadcastDirective(this.#options.runs, message, this.#home)
+    this.send({ type: 'directive_ack', directiveId, status: 'accepted' })
+  }
+
+  /** Decides a review; what comes of it is told by its `review_decided`. */
+  async #decide({ type: _type, reviewId, ...body }: MessageOf<'review_decision'>): Promise<void> {
+    await decideReview(this.#options.runs, reviewId, body)
   }
 
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
@@ -234,8 +267,7 @@ export class Session {
       }
     }
     read().catch((error: unknown) => {
-      this.#options.logger.error('A WebSocket reader failed', { runId, error })
-      this.#socket.close(1011, 'The server could not read the run')
+      this.#fail('The server could not read the run', error)
     })
     return () => {
       stop.abort()
@@ -251,21 +283,4 @@ export class Session {
       })
     })
   }
-}
-
-function textOf(data: RawData): string {
-  const bytes = Array.isArray(data) ? Buffer.concat(data) : data
-  return new TextDecoder().decode(bytes)
-}
-
-function parseMessage(data: RawData): ClientMessage {
-  let value: unknown
-  try {
-    value = JSON.parse(textOf(data))
-  } catch {
-    throw badRequest('Message', [{ path: '', message: 'must be JSON' }])
-  }
-  const decoded = decodeClientMessage(value)
-  if (decoded.ok) return decoded.value
-  throw badRequest('Message', decoded.problems)
 }

@@ -1,7 +1,7 @@
 /** Answers `state_query`, with the bodies that the REST routes give. */
-import { findRun } from '../find-run.ts'
 import { listRuns } from '../list-runs.ts'
-import { toCapabilities, toRunDetail } from '../to-wire.ts'
+import { runDetail } from '../run-detail.ts'
+import { toCapabilities } from '../to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { ServerMessage, StateQuery } from '@tutti/protocol'
@@ -20,5 +20,5 @@ export async function answerStateQuery(
   })
   if (query === 'capabilities') return answer(toCapabilities(runs.ensembles, tools, models))
   if (query === 'runs') return answer(await listRuns(runs, filter))
-  return answer(toRunDetail(await findRun(runs, runId)))
+  return answer(await runDetail(runs, runId))
 }

@@ -1,30 +1,34 @@
 /**
- * The ports between durable runs and where they are kept. `sqlite/` holds the embedded adapter; each
- * adapter passes the cases of `testing/run-storage-cases.ts`.
+ * What is kept of runs. `sqlite/` and `postgres/` hold the adapters; each passes the cases of `testing/`.
  *
- * P1 `create` writes the run and its first event in one piece.
- * P2 `claim` raises the epoch; a write with an older epoch changes nothing and is answered `fenced`.
+ * P1 `create` writes the run and its first event in one piece; the same submission twice is one run.
+ * P2 A write of a holder whose claim is over changes nothing and is answered `fenced`.
  * P3 Sequence numbers are given by the store: gapless from 0 in the order of writing.
- * P4 The events of a write, its steps and the state that follows are kept in one piece.
+ * P4 The events of a write, its steps, its answers and the state that follows are kept in one piece.
  * P5 A write that cannot be kept leaves the others of its batch untouched.
- * P6 A claim gives all steps of its run, in the order of writing; a run that has ended has none.
+ * P6 A run that has ended has no steps, no signals that wait, and no open review.
+ * P7 A write that is sent again, as its first answer was lost, is kept once.
+ * P8 A write at rest is kept only while nobody has the run and nothing was written since.
+ * P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
  */
-import type { NewRun, RunRecord, TaskRecord } from '../run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { SignalAnswer } from './run-signals.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
-/** Keeps runs and tasks, and takes every write of a run. */
+/** Keeps runs with all that belongs to them, and takes every write of a run. */
 export interface RunStore {
   /**
-   * Keeps a new run.
+   * Keeps a new run, which waits for an owner from then on.
    *
-   * @throws {TuttiError} RUN_EXISTS when the id is taken.
+   * @throws {TuttiError} RUN_EXISTS when the id is taken, IDEMPOTENCY_CONFLICT when the key was used for
+   * something else, CONCURRENCY_LIMIT when `maxUnfinishedRuns` have not ended.
    */
-  create(run: NewRun, firstEvent: RunEvent): Promise<LoggedRunEvent>
-  /** Makes the caller the owner of a run that is not finished; undefined for any other. */
-  claim(runId: string): Promise<ClaimedRun | undefined>
-  /** Writes the events and steps of several runs at once; one answer a write, in their order. */
+  create(run: NewRun, how: CreateOptions): Promise<CreatedRun>
+  /** Writes what happened in several runs; one answer a write, in their order. At most one a run. */
   commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]>
+  /** Writes to a run that nobody has. */
+  commitAtRest(write: RestWrite): Promise<WriteResult>
   /** A run, or undefined when there is none of that id. */
   get(runId: string): Promise<RunRecord | undefined>
   /** The tasks of a run, in order; empty before it started. */
@@ -33,54 +37,59 @@ export interface RunStore {
   steps(runId: string): Promise<readonly RunStep[]>
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage>
-  /** Ids of the runs that are not finished, oldest first. */
-  unfinished(): Promise<readonly string[]>
+  /** Reviews, in the order in which they opened. */
+  reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]>
+  /** Deletes runs that have ended, at most `limit`; gives the ids of those. */
+  deleteEnded(which: Retention): Promise<readonly string[]>
 }
 
-/** Reads what was written. */
-export interface EventLog {
-  /** Events of one run, in order; empty when there are none. */
-  read(query: EventQuery): Promise<readonly LoggedRunEvent[]>
+/** How a run is taken in. */
+export interface CreateOptions {
+  readonly firstEvent: RunEvent
+  /** Runs that may wait or execute, this one included; those that wait for a person are not counted. */
+  readonly maxUnfinishedRuns: number
 }
 
-/** Which events to read. */
-export interface EventQuery {
-  readonly runId: string
-  /** Events with `seq >= from`. */
-  readonly from: number
-  /** How many, at most. */
-  readonly limit: number
-  /** Only events of these types. @default all */
-  readonly types?: readonly RunEvent['type'][]
-}
+/** What became of a submission. */
+export type CreatedRun =
+  | { readonly kind: 'created'; readonly event: LoggedRunEvent }
+  /** It was taken in before, under its idempotency key. */
+  | { readonly kind: 'repeated'; readonly run: RunRecord }
 
-/** A place where runs are kept. */
-export interface RunStorage extends AsyncDisposable {
-  readonly runs: RunStore
-  readonly events: EventLog
-}
-
-/** A run that now belongs to the caller. */
-export interface ClaimedRun {
-  readonly run: RunRecord
-  /** What earlier owners need not have repeated, in order; empty when the run has not begun. */
-  readonly steps: readonly RunStep[]
-}
-
-/** The next events and steps of one run. */
+/** The next events, steps and answers of a run that the writer owns. */
 export interface RunWrite {
   readonly runId: string
   /** The epoch of the writer's claim. */
   readonly epoch: number
+  /** Which write under this claim it is, from 1. */
+  readonly writeNo: number
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
+  /** Answers to signals; kept with the events that show their effect. */
+  readonly answers?: readonly SignalAnswer[]
+}
+
+/** A write to a run that nobody has. */
+export interface RestWrite {
+  readonly runId: string
+  /** Epoch and newest sequence number of the run as the writer read it. */
+  readonly epoch: number
+  readonly lastSeq: number
+  /** At least one. */
+  readonly events: readonly RunEvent[]
+  readonly steps: readonly RunStep[]
+  /** Whether the run waits for an owner from then on, or goes on waiting for what it waits for. */
+  readonly then: 'ready' | 'stay'
 }
 
 /** What became of a write. */
 export type WriteResult =
   | { readonly kind: 'written'; readonly events: readonly LoggedRunEvent[] }
   | { readonly kind: 'fenced' }
+  /** This write cannot be kept, now or later. */
   | { readonly kind: 'failed'; readonly error: unknown }
+  /** The store cannot be reached; whether the write was kept is not known. */
+  | { readonly kind: 'unavailable'; readonly error: unknown }
 
 /** Which runs to list. */
 export interface RunQuery {
@@ -95,4 +104,22 @@ export interface RunPage {
   readonly runs: readonly RunRecord[]
   /** How many runs match in all. */
   readonly total: number
+}
+
+/** Which reviews to read. */
+export interface ReviewQuery {
+  readonly runId?: string
+  readonly reviewId?: string
+  /** Only those that wait for a decision. @default false */
+  readonly open?: boolean
+}
+
+/** Which ended runs to delete. */
+export interface Retention {
+  /** How many to keep, the last ones to end. */
+  readonly keep: number
+  /** Those that ended longer ago are deleted as well, in milliseconds. */
+  readonly maxAgeMs?: number
+  /** How many to delete, at most. */
+  readonly limit: number
 }

@@ -1,5 +1,5 @@
 /** Applies the changes of events to the rows of a run. */
-import type { Change, RunFields, TaskFields } from '../changes.ts'
+import type { Change, NewReview, NewTask, RunFields, TaskFields } from '../changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
@@ -25,50 +25,95 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskFields, string>> = {
   error: 'error',
 }
 
+/** Texts that models, tools and people write: kept as JSON, see `rows.ts`. */
+const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'error'])
+
 /** Applies changes to the run whose row has `id`. */
 export type ApplyChange = (id: number, change: Change) => void
 
 /** Makes the function that applies changes; statements are prepared once per set of columns. */
 export function changeApplier(database: DatabaseSync): ApplyChange {
   const statements = new Map<string, StatementSync>()
-  const run = (sql: string, values: readonly SQLInputValue[]): void => {
+  const run: RunStatement = (sql, values) => {
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
     statement.run(...values)
   }
   return (id, change) => {
-    if (change.kind === 'new_task') {
-      const { taskIndex, name, description, agentRole } = change.task
-      run(
-        `INSERT INTO tasks (run, task_index, name, description, agent_role) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO NOTHING`,
-        [id, taskIndex, name, description, agentRole],
-      )
-      return
-    }
-    const { assignments, values } = assignmentsOf(change)
-    if (assignments.length === 0) return
-    const list = assignments.join(', ')
-    if (change.kind === 'run') run(`UPDATE runs SET ${list} WHERE id = ?`, [...values, id])
-    else {
-      run(`UPDATE tasks SET ${list} WHERE run = ? AND task_index = ?`, [
-        ...values,
-        id,
-        change.taskIndex,
-      ])
+    switch (change.kind) {
+      case 'new_task':
+        run(INSERT_TASK, newTaskValues(id, change.task))
+        break
+      case 'new_review':
+        run(INSERT_REVIEW, newReviewValues(id, change.review))
+        break
+      case 'review':
+        run(END_REVIEW, [
+          change.status,
+          change.decidedBy === undefined ? null : JSON.stringify(change.decidedBy),
+          id,
+          change.reviewId,
+        ])
+        break
+      default:
+        update(run, id, change)
     }
   }
 }
 
-type Update = Exclude<Change, { readonly kind: 'new_task' }>
+const INSERT_TASK = `
+  INSERT INTO tasks (run, task_index, name, description, agent_role) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+function newTaskValues(id: number, task: NewTask): readonly SQLInputValue[] {
+  const { taskIndex, name, description, agentRole } = task
+  return [id, taskIndex, ...[name, description, agentRole].map((text) => JSON.stringify(text))]
+}
+
+const INSERT_REVIEW = `
+  INSERT INTO reviews (run, review_id, request, opened_at, expires_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT DO NOTHING`
+
+function newReviewValues(id: number, review: NewReview): readonly SQLInputValue[] {
+  const { reviewId, request, openedAt, expiresAt = null } = review
+  return [id, reviewId, JSON.stringify(request), openedAt, expiresAt]
+}
+
+const END_REVIEW = `
+  UPDATE reviews SET status = ?, decided_by = ?
+  WHERE run = ? AND review_id = ? AND status = 'OPEN'`
+
+type RunStatement = (sql: string, values: readonly SQLInputValue[]) => void
+
+function update(run: RunStatement, id: number, change: Update): void {
+  const { assignments, values } = assignmentsOf(change)
+  if (assignments.length === 0) return
+  const list = assignments.join(', ')
+  if (change.kind === 'run') run(`UPDATE runs SET ${list} WHERE id = ?`, [...values, id])
+  else {
+    run(`UPDATE tasks SET ${list} WHERE run = ? AND task_index = ?`, [
+      ...values,
+      id,
+      change.taskIndex,
+    ])
+  }
+}
+
+type Update = Extract<Change, { readonly kind: 'run' | 'task' }>
 
 function assignmentsOf(change: Update): {
   readonly assignments: readonly string[]
   readonly values: readonly SQLInputValue[]
 } {
   const columns = change.kind === 'run' ? RUN_COLUMNS : TASK_COLUMNS
-  const assignments = Object.keys(change.set).map((field) => `${columnOf(columns, field)} = ?`)
-  const values: SQLInputValue[] = Object.values(change.set)
+  const assignments = Object.entries(change.set).map(([field, value]) =>
+    field === 'status' && value === 'RUNNING' && change.kind === 'run'
+      ? SET_RUNNING
+      : `${columnOf(columns, field)} = ?`,
+  )
+  const values: SQLInputValue[] = Object.entries(change.set).map(([field, value]) =>
+    JSON_FIELDS.has(field) && value !== null ? JSON.stringify(value) : value,
+  )
   if (change.kind === 'run' && change.countTasks === true) assignments.push(COUNT_TASKS)
   if (change.kind === 'task' && change.newAttempt === true) assignments.push(...NEW_ATTEMPT)
   const counter = change.kind === 'run' ? 'completed_tasks' : 'tool_call_count'
@@ -79,6 +124,9 @@ function assignmentsOf(change: Update): {
     values: [...values, added],
   }
 }
+
+/** A run that is sent a cancel before it starts is cancelling, also when it starts. */
+const SET_RUNNING = `status = CASE status WHEN 'CANCELLING' THEN status ELSE ? END`
 
 const COUNT_TASKS = 'task_count = (SELECT count(*) FROM tasks WHERE run = runs.id)'
 

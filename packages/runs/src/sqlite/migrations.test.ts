@@ -8,6 +8,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { RunService } from '../run-service.ts'
+import { newRun, queued, token } from '../testing/index.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
@@ -140,6 +141,134 @@ describe('a store of version 1', () => {
     expect(tasks.map(({ costUsd }) => costUsd)).toEqual([undefined, 0])
   })
 })
+
+describe('a store of version 2', () => {
+  it('has its unfinished runs ready for an owner, the oldest first, with all that they had', async () => {
+    writeVersion2(`
+      ${insertRun(1, 'run-old', { status: 'RUNNING', created: 10, epoch: 3, lastSeq: 1 })}
+      ${insertRun(2, 'run-cancelling', { status: 'CANCELLING', created: 30 })}
+      ${insertRun(3, 'run-accepted', { status: 'ACCEPTED', created: 20 })}
+      INSERT INTO events (run, seq, type, data)
+        VALUES (1, 0, 'run_queued', '{"type":"run_queued"}'), (1, 1, 'token', '{"type":"token"}');
+      INSERT INTO steps (run, n, data) VALUES (1, 0, '{"kind":"run_begun"}');`)
+    await using storage = sqliteRunStorage(directory)
+    expect(await storage.queue.load()).toEqual({ running: 0, queued: 3, parked: 0 })
+    expect(await storage.queue.reclaimAll()).toEqual([])
+    const claimed = await storage.queue.claimNext({
+      owner: 'x',
+      leaseMs: Infinity,
+      wanted: 9,
+      maxConcurrentRuns: 9,
+    })
+    expect(claimed.map(({ run: { runId, status } }) => [runId, status])).toEqual([
+      ['run-old', 'RUNNING'],
+      ['run-accepted', 'ACCEPTED'],
+      ['run-cancelling', 'CANCELLING'],
+    ])
+    const [{ run, steps, lostOwners } = expect.fail('nothing was claimed')] = claimed
+    expect([run.epoch, steps, lostOwners]).toEqual([4, [{ kind: 'run_begun' }], 0])
+    const write = { runId: 'run-old', epoch: 4, writeNo: 1, events: [token('x')], steps: [] }
+    expect(await storage.runs.commit([write])).toMatchObject([{ events: [{ seq: 2 }] }])
+  })
+
+  it('has its other runs ended: nobody gets them, and the oldest go first', async () => {
+    writeVersion2(`
+      ${insertRun(1, 'run-1', { status: 'COMPLETED', created: 10, completed: 500 })}
+      ${insertRun(2, 'run-2', { status: 'FAILED', created: 20, completed: 400 })}
+      ${insertRun(3, 'run-3', { status: 'CANCELLED', created: 450 })}
+      ${insertRun(4, 'run-4', { status: 'REJECTED', created: 40, completed: 600 })}`)
+    await using storage = sqliteRunStorage(directory)
+    expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, parked: 0 })
+    expect(await storage.events.heads([])).toEqual([])
+    expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
+      kind: 'ended',
+    })
+    expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual([
+      'run-2',
+      'run-3',
+      'run-1',
+    ])
+  })
+
+  it('keeps every text that it has, whatever it holds', async () => {
+    const texts = ['plain', 'say "x" \\ {}', 'nul \u0000 bell \u0007', '🎻 é', '"quoted"', '']
+    writeVersion2(
+      texts
+        .map((_, at) => insertRun(at + 1, `run-${at}`, { status: 'FAILED', created: at }))
+        .join(''),
+    )
+    const database = new DatabaseSync(join(directory, 'runs.sqlite'))
+    const setError = database.prepare('UPDATE runs SET error = ? WHERE id = ?')
+    const insertTask = database.prepare(
+      `INSERT INTO tasks (run, task_index, name, description, agent_role, output, error)
+       VALUES (?, 1, ?, ?, ?, ?, ?)`,
+    )
+    for (const [at, text] of texts.entries()) {
+      setError.run(text, at + 1)
+      insertTask.run(at + 1, `name ${text}`, `description ${text}`, `role ${text}`, text, text)
+    }
+    database.exec(`INSERT INTO tasks (run, task_index, name, description, agent_role)
+      VALUES (1, 2, 'second', 'no output', 'Player')`)
+    database.close()
+    await using storage = sqliteRunStorage(directory)
+    for (const [at, text] of texts.entries()) {
+      expect((await storage.runs.get(`run-${at}`))?.error).toBe(text)
+      const [one] = await storage.runs.tasks(`run-${at}`)
+      expect([one?.name, one?.description, one?.agentRole, one?.output, one?.error]).toEqual([
+        `name ${text}`,
+        `description ${text}`,
+        `role ${text}`,
+        text,
+        text,
+      ])
+    }
+    const [, second] = await storage.runs.tasks('run-0')
+    expect(Object.keys(second ?? {})).not.toContain('output')
+    expect(Object.keys(second ?? {})).not.toContain('error')
+  })
+
+  it('takes new runs, signals and reviews like a new store', async () => {
+    writeVersion2(insertRun(1, 'run-1', { status: 'RUNNING', created: 10 }))
+    await using storage = sqliteRunStorage(directory)
+    const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+    const made = newRun('run-2', { submission })
+    const how = { firstEvent: queued(made), maxUnfinishedRuns: 2 }
+    expect((await storage.runs.create(made, how)).kind).toBe('created')
+    expect((await storage.runs.create(made, how)).kind).toBe('repeated')
+    await storage.queue.claim('run-1', { owner: 'x', leaseMs: Infinity })
+    expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
+      kind: 'sent',
+    })
+    expect(await storage.runs.reviews({})).toEqual([])
+    expect((await storage.runs.get('run-1'))?.status).toBe('CANCELLING')
+  })
+})
+
+/** SQL that adds a run as version 2 keeps it. */
+function insertRun(
+  id: number,
+  runId: string,
+  of: {
+    readonly status: string
+    readonly created: number
+    readonly completed?: number
+    readonly epoch?: number
+    readonly lastSeq?: number
+  },
+): string {
+  const { status, created, completed = null, epoch = 0, lastSeq = -1 } = of
+  return `
+    INSERT INTO runs (id, run_id, ensemble, workflow, status, inputs, tags, task_count,
+      created_at, completed_at, epoch, last_seq)
+    VALUES (${id}, '${runId}', 'team', 'SEQUENTIAL', '${status}', '{}', '{}', 2,
+      ${created}, ${completed}, ${epoch}, ${lastSeq});`
+}
+
+function writeVersion2(sql: string): void {
+  const database = new DatabaseSync(join(directory, 'runs.sqlite'))
+  database.exec(`${MIGRATIONS[0]}; ${MIGRATIONS[1]}; PRAGMA user_version = 2; ${sql}`)
+  database.close()
+}
 
 interface OldRun {
   readonly runId: string

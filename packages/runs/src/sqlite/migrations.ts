@@ -106,6 +106,52 @@ export const MIGRATIONS: readonly string[] = [
     'ensemble_started', 'run_cancelling', 'task_skipped', 'task_started', 'task_failed',
     'task_completed');
   `,
+  // Runs that have not ended wait for an owner, the oldest first. Text that models, tools and people
+  // write becomes JSON, which has room for every character.
+  `
+  ALTER TABLE runs ADD COLUMN state TEXT NOT NULL DEFAULT 'ready';
+  ALTER TABLE runs ADD COLUMN owner TEXT;
+  ALTER TABLE runs ADD COLUMN due_at INTEGER;
+  ALTER TABLE runs ADD COLUMN write_no INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN lost_owners INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN ended_at INTEGER;
+  ALTER TABLE runs ADD COLUMN idempotency_key TEXT;
+  ALTER TABLE runs ADD COLUMN fingerprint TEXT;
+  UPDATE runs SET state = 'ended', ended_at = coalesce(completed_at, created_at)
+  WHERE status IN ('COMPLETED', 'FAILED', 'CANCELLED', 'REJECTED');
+  UPDATE runs SET due_at = created_at WHERE state = 'ready';
+  UPDATE runs SET error = json_quote(error) WHERE error IS NOT NULL;
+  UPDATE tasks SET name = json_quote(name), description = json_quote(description),
+    agent_role = json_quote(agent_role);
+  UPDATE tasks SET output = json_quote(output) WHERE output IS NOT NULL;
+  UPDATE tasks SET error = json_quote(error) WHERE error IS NOT NULL;
+  CREATE INDEX runs_by_state ON runs (state, due_at);
+  CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
+
+  CREATE TABLE signals (
+    n INTEGER PRIMARY KEY,
+    signal_id TEXT NOT NULL UNIQUE,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    wish TEXT NOT NULL,
+    answer TEXT
+  ) STRICT;
+  CREATE INDEX signals_by_run ON signals (run);
+
+  CREATE TABLE reviews (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    review_id TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'OPEN',
+    request TEXT NOT NULL,
+    opened_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    decided_by TEXT,
+    UNIQUE (run, review_id)
+  ) STRICT;
+  CREATE INDEX reviews_by_id ON reviews (review_id);
+  CREATE INDEX reviews_by_status ON reviews (status, n);
+  `,
 ]
 
 /**

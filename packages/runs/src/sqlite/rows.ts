@@ -1,9 +1,17 @@
-/** Pure: between rows of the embedded store and records. */
+/**
+ * Pure: between rows of the embedded store and records.
+ *
+ * Text that models, tools and people write is kept as JSON: a column of text ends at its first NUL when
+ * it is read, and has no room for half a surrogate pair.
+ *
+ * NOTE: casts below are at the boundary: this store only ever writes values of the types it reads back.
+ */
 import { addTokens } from '@tutti/ensemble'
 
-import type { RunRecord, TaskRecord } from '../run-record.ts'
-import type { TokenCount } from '@tutti/ensemble'
-import type { RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
+import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
+import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { RunStep, TokenCount } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -13,18 +21,17 @@ export function toRun(row: Row): RunRecord {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
-    // NOTE: casts at the boundary: this store only ever writes values of these types.
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
-    inputs: JSON.parse(text(row['inputs'])) as Record<string, string>,
-    tags: JSON.parse(text(row['tags'])) as Record<string, string>,
+    inputs: parse(row['inputs']) as Record<string, string>,
+    tags: parse(row['tags']) as Record<string, string>,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
     ...optionalNumber('startedAt', row['started_at']),
     ...optionalNumber('completedAt', row['completed_at']),
     ...optionalNumber('durationMs', row['duration_ms']),
-    ...optionalText('error', row['error']),
+    ...optionalJson('error', row['error']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
   }
@@ -34,9 +41,9 @@ export function toRun(row: Row): RunRecord {
 export function toTask(row: Row): TaskRecord {
   return {
     taskIndex: Number(row['task_index']),
-    name: text(row['name']),
-    description: text(row['description']),
-    agentRole: text(row['agent_role']),
+    name: String(parse(row['name'])),
+    description: String(parse(row['description'])),
+    agentRole: String(parse(row['agent_role'])),
     status: text(row['status']) as TaskStatus,
     attempt: Number(row['attempt']),
     ...optionalNumber('startedAt', row['started_at']),
@@ -45,9 +52,51 @@ export function toTask(row: Row): TaskRecord {
     ...addTokens([tokensOf(row, 'earlier_'), tokensOf(row, '')]),
     toolCallCount: Number(row['earlier_tool_call_count']) + Number(row['tool_call_count']),
     ...costOf(row),
-    ...optionalText('output', row['output']),
-    ...optionalText('error', row['error']),
+    ...optionalJson('output', row['output']),
+    ...optionalJson('error', row['error']),
   }
+}
+
+/** The review of a row of table `reviews` with the id of its run. */
+export function toReview(row: Row): ReviewRecord {
+  return {
+    reviewId: text(row['review_id']),
+    runId: text(row['run_id']),
+    status: text(row['status']) as ReviewRecord['status'],
+    request: parse(row['request']) as ReviewRecord['request'],
+    openedAt: Number(row['opened_at']),
+    ...optionalNumber('expiresAt', row['expires_at']),
+    ...optionalJson('decidedBy', row['decided_by']),
+  }
+}
+
+/** The signal of a row of table `signals` with the id of its run. */
+export function toSignal(row: Row): Signal {
+  return {
+    id: text(row['signal_id']),
+    runId: text(row['run_id']),
+    wish: parse(row['wish']) as Signal['wish'],
+  }
+}
+
+/** The answer of a row of table `signals` that has one. */
+export function toAnswer(row: Row): SignalAnswer {
+  return parse(row['answer']) as SignalAnswer
+}
+
+/** The step of a row of table `steps`. */
+export function toStep(row: Row): RunStep {
+  return parse(row['data']) as RunStep
+}
+
+/** The event of a row of table `events`. */
+export function toEvent(runId: string, row: Row): LoggedRunEvent {
+  return logged(runId, Number(row['seq']), parse(row['data']) as RunEvent)
+}
+
+/** An event with its place in the log of its run. */
+export function logged(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
+  return { ...event, runId, seq, id: `${runId}:${seq}` }
 }
 
 function tokensOf(row: Row, prefix: string): TokenCount {
@@ -65,8 +114,12 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function optionalText<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
-  return typeof value === 'string' ? single(key, value) : {}
+function parse(json: unknown): unknown {
+  return JSON.parse(text(json))
+}
+
+function optionalJson<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
+  return typeof value === 'string' ? single(key, String(parse(value))) : {}
 }
 
 function optionalNumber<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {

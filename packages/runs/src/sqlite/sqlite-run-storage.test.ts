@@ -6,10 +6,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 
+import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { newRun, queued, runStorageCases } from '../testing/run-storage-cases.ts'
+import { poison, result } from '../testing/event-fixtures.ts'
+import { newRun, queued, runStorageCases, token } from '../testing/index.ts'
+import { claimRun, createRun, ownedRun, parkedRun, restWrite } from '../testing/run-fixtures.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
+
+import type { Notice } from '../ports/run-storage.ts'
+import type { RunEvent } from '@tutti/protocol'
 
 let directory: string
 
@@ -24,8 +30,9 @@ afterEach(() => {
 describe('the embedded storage', () => {
   for (const { name, run } of runStorageCases) {
     it(name, async () => {
-      await using storage = sqliteRunStorage(directory)
-      await run(storage)
+      const clock = fakeClock()
+      await using storage = sqliteRunStorage(directory, { clock })
+      await run({ storage, passTime: (ms) => clock.advance(ms) })
     })
   }
 
@@ -33,11 +40,106 @@ describe('the embedded storage', () => {
     const run = newRun('run-a')
     {
       await using storage = sqliteRunStorage(directory)
-      await storage.runs.create(run, queued(run))
+      await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
     }
     await using storage = sqliteRunStorage(directory)
     expect((await storage.runs.get('run-a'))?.inputs).toEqual(run.inputs)
     expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
+  })
+
+  it('makes the runs of an earlier process ready when it is told so', async () => {
+    {
+      await using storage = sqliteRunStorage(directory)
+      await ownedRun(storage, 'run-a')
+    }
+    await using storage = sqliteRunStorage(directory)
+    const request = { owner: 'owner-b', leaseMs: Infinity, wanted: 9, maxConcurrentRuns: 9 }
+    expect(await storage.queue.claimNext(request)).toEqual([])
+    expect(await storage.queue.reclaimAll()).toEqual(['run-a'])
+    const claimed = await storage.queue.claimNext(request)
+    expect(claimed.map(({ run, lostOwners }) => [run.epoch, lostOwners])).toEqual([[2, 1]])
+  })
+
+  it('is for one process, and can be reached', async () => {
+    await using storage = sqliteRunStorage(directory)
+    expect([storage.isShared, storage.isAvailable]).toEqual([false, true])
+  })
+
+  it('tells nobody of events, and of nothing else before its caller goes on', async () => {
+    await using storage = sqliteRunStorage(directory)
+    const told: Notice[] = []
+    storage.listen((notice) => told.push(notice))
+    const run = newRun('run-a')
+    const created = storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
+    expect(told).toEqual([])
+    await created
+    const owner = await claimRun(storage, 'run-a')
+    await owner.commit([token('x')])
+    expect(told).toEqual([{ kind: 'ready' }])
+  })
+
+  it('tells only of what was kept', async () => {
+    await using storage = sqliteRunStorage(directory)
+    const owner = await ownedRun(storage, 'run-a')
+    const other = await ownedRun(storage, 'run-b')
+    const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
+    const signalId = sent?.kind === 'sent' ? sent.signalId : expect.fail('no signal was sent')
+    await new Promise(setImmediate)
+    const told: Notice[] = []
+    storage.listen((notice) => told.push(notice))
+    await storage.runs.commit([
+      owner.next([poison()], { answers: [{ signalId, ok: true }] }),
+      other.next([token('x')]),
+    ])
+    const parked = await parkedRun(storage, 'run-c')
+    await storage.runs.commitAtRest(restWrite(parked, 'ready', { events: [poison()] }))
+    const ended = restWrite(parked, 'ready', { events: [result('run-c')] })
+    expect((await storage.runs.commitAtRest(ended)).kind).toBe('written')
+    const again = { firstEvent: queued(newRun('run-a')), maxUnfinishedRuns: 9 }
+    await expect(storage.runs.create(newRun('run-a'), again)).rejects.toThrow('run-a')
+    await storage.signals.send('run-c', { kind: 'switch_model', model: 'm' })
+    await new Promise(setImmediate)
+    // The one run that was made on the way.
+    expect(told).toEqual([{ kind: 'ready' }])
+  })
+
+  it('deletes the oldest of runs that ended at the same instant', async () => {
+    const clock = fakeClock()
+    await using storage = sqliteRunStorage(directory, { clock })
+    for (const runId of ['run-2', 'run-1', 'run-3']) await createRun(storage, runId)
+    for (const runId of ['run-3', 'run-1', 'run-2']) {
+      const owner = await claimRun(storage, runId)
+      await owner.commit([result(runId)])
+    }
+    expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual(['run-2', 'run-1'])
+  })
+
+  it('goes by the clock of the machine unless it is given another', async () => {
+    await using storage = sqliteRunStorage(directory)
+    await createRun(storage, 'run-a')
+    await claimRun(storage, 'run-a', { owner: 'owner-a', leaseMs: -1 })
+    const request = { owner: 'owner-b', leaseMs: 60_000, wanted: 9, maxConcurrentRuns: 9 }
+    expect(await storage.queue.claimNext(request)).toHaveLength(1)
+    expect(await storage.queue.claimNext(request)).toHaveLength(0)
+  })
+
+  it('goes on after a transaction that failed', async () => {
+    await using storage = sqliteRunStorage(directory)
+    const run = newRun('run-a')
+    const first = { ...queued(run), tags: { big: 1n } }
+    // NOTE: a value that JSON cannot hold, to make the store fail.
+    const firstEvent = first as unknown as RunEvent
+    const made = storage.runs.create(run, { firstEvent, maxUnfinishedRuns: 1 })
+    await expect(made).rejects.toThrow(/BigInt/)
+    expect((await createRun(storage, 'run-a')).lastSeq).toBe(0)
+  })
+
+  it('answers writes with what went wrong when it was closed', async () => {
+    const storage = sqliteRunStorage(directory)
+    const owner = await ownedRun(storage, 'run-a')
+    await storage[Symbol.asyncDispose]()
+    expect((await owner.commit([token('x')])).kind).toBe('failed')
+    await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
   })
 
   it('refuses a schema that a newer version wrote, naming both versions', () => {
@@ -47,7 +149,7 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(/version 99.*up to version 2;/),
+        message: expect.stringMatching(/version 99.*up to version 3;/),
       }),
     )
   })
@@ -65,7 +167,7 @@ describe('the embedded storage', () => {
 })
 
 describe('the lock of the embedded storage', () => {
-  const source = fileURLToPath(new URL('../index.ts', import.meta.url))
+  const source = fileURLToPath(new URL('sqlite-run-storage.ts', import.meta.url))
   const script = `
     import { sqliteRunStorage } from ${JSON.stringify(source)}
     try { sqliteRunStorage(process.argv[1]); console.log('open'); process.stdin.resume() }
@@ -79,7 +181,7 @@ describe('the lock of the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({ code: 'STORE_LOCKED' }),
     )
-    expect(await storage.runs.unfinished()).toEqual([])
+    expect(await storage.events.heads([])).toEqual([])
   })
 
   it('is free again right after its owner was killed', async () => {
@@ -91,6 +193,6 @@ describe('the lock of the embedded storage', () => {
     owner.kill('SIGKILL')
     await once(owner, 'exit')
     await using storage = sqliteRunStorage(directory)
-    expect(await storage.runs.unfinished()).toEqual([])
+    expect(await storage.events.heads([])).toEqual([])
   })
 })

@@ -1,2 +1,11 @@
 /** For tests of storage adapters. */
-export { runStorageCases, type RunStorageCase } from './run-storage-cases.ts'
+export { queued, token } from './event-fixtures.ts'
+export { newRun } from './run-fixtures.ts'
+export { runStorageCases } from './run-storage-cases.ts'
+export { sharedStorageCases } from './shared-storage-cases.ts'
+export type {
+  SharedStorageCase,
+  SharedStorageGiven,
+  StorageCase,
+  StorageGiven,
+} from './storage-case.ts'

@@ -25,6 +25,8 @@ export type Liveness = Type.Static<typeof Liveness>
 export const Readiness = Type.Object({
   status: Type.Enum(['READY', 'NOT_READY']),
   lifecycleState: Type.Union([LifecycleState, Type.Literal('UNKNOWN')]),
+  /** Why it is not ready. */
+  reason: Type.Optional(Type.String()),
 })
 export type Readiness = Type.Static<typeof Readiness>
 

@@ -1,0 +1,108 @@
+/** Tells the agents of runs something, as a body or a message asks. */
+import { TuttiError } from '@tutti/core'
+import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
+
+import { durationMs } from './duration-ms.ts'
+import { badRequest } from './http/api-error.ts'
+import { notImplemented } from './not-implemented.ts'
+
+import type { DirectiveInput } from '@tutti/ensemble'
+import type { Directive, InjectAccepted, InjectBody } from '@tutti/protocol'
+import type { RunRecord, RunService } from '@tutti/runs'
+
+/** Runs that one directive without a run reaches, at most: as many as could ever be at work. */
+const MAX_RUNS = 1_000
+
+/**
+ * Tells the agents of one run what a body says.
+ *
+ * @throws {TuttiError} as `RunService.inject`, and BAD_REQUEST for a time that is no length.
+ */
+export async function injectDirective(
+  runs: RunService,
+  runId: string,
+  { content, target, priority, ttl }: InjectBody,
+): Promise<InjectAccepted> {
+  const { id } = await runs.inject(runId, {
+    content,
+    ...(target === undefined ? {} : { to: target }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, 'Request body') }),
+  })
+  return { directiveId: id, status: 'ACTIVE' }
+}
+
+/**
+ * Tells the agents of a run, or of every run that is at work, what a message says; resolves with the
+ * directive's id, the same in every run. A directive to an ensemble is for all agents of its runs.
+ *
+ * @throws {TuttiError} as `RunService.inject`, when no run has taken it; BAD_REQUEST naming what the
+ * message lacks; RUN_NOT_RUNNING when no run is at work; NOT_IMPLEMENTED for an action.
+ */
+export async function broadcastDirective(
+  runs: RunService,
+  message: Directive,
+  homeRunId: string | undefined,
+): Promise<string> {
+  const directive = { ...toDirective(message), id: crypto.randomUUID() }
+  const targets = await runsMeant(runs, message.runId ?? homeRunId)
+  const taken = await Promise.allSettled(
+    targets.map(({ runId, ensemble }) => runs.inject(runId, forEnsemble(directive, ensemble))),
+  )
+  const refusals = taken.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+  const fault = refusals.find((reason) => !isRefusal(reason))
+  if (fault !== undefined) throw fault
+  if (refusals.length === taken.length) throw refusals[0]
+  return directive.id
+}
+
+function toDirective({ content, to, from, action, ttl, priority }: Directive): DirectiveInput {
+  if (action !== undefined) throw notImplemented(`the directive action "${action}"`)
+  if (content === undefined) {
+    throw badRequest('Message', [{ path: '/content', message: 'is required' }])
+  }
+  return {
+    content,
+    ...(to === undefined ? {} : { to }),
+    ...(from === undefined ? {} : { from }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, 'Message') }),
+  }
+}
+
+type RunMeant = Pick<RunRecord, 'runId' | 'ensemble'>
+
+/** The run of that id, or every run that is at work. */
+async function runsMeant(
+  runs: RunService,
+  runId: string | undefined,
+): Promise<readonly RunMeant[]> {
+  if (runId !== undefined) {
+    const run = (await runs.get(runId))?.run
+    return [{ runId, ensemble: run?.ensemble ?? '' }]
+  }
+  const page = await runs.list({
+    statuses: ['RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
+    limit: MAX_RUNS,
+    offset: 0,
+  })
+  if (page.runs.length > 0) return page.runs
+  throw new TuttiError('RUN_NOT_RUNNING', 'No run is being worked on', { retryable: true })
+}
+
+function forEnsemble({ to, ...directive }: DirectiveInput, ensemble: string): DirectiveInput {
+  return to === undefined || to === ensemble ? directive : { ...directive, to }
+}
+
+/** Whether a run has refused the directive, as it is over or has nobody of that name. */
+function isRefusal(reason: unknown): boolean {
+  if (!TuttiError.isInstance(reason) || !isErrorCode(reason.code)) return false
+  return ERROR_CODES[reason.code].status < 500
+}
+
+function ttlMs(ttl: string, what: string): number {
+  const length = durationMs(ttl)
+  if (length !== undefined && length > 0) return length
+  const message = `must be longer than 0 and count no months or years, got "${ttl}"`
+  throw badRequest(what, [{ path: '/ttl', message }])
+}

@@ -1,0 +1,74 @@
+/** Reviews as bodies and messages ask for them and decide them. */
+import { badRequest } from './http/api-error.ts'
+import { findRun } from './find-run.ts'
+import { toPendingReview } from './to-wire.ts'
+
+import type { GateDecision } from '@tutti/ensemble'
+import type {
+  ListReviewsQuery,
+  ReviewDecisionApplied,
+  ReviewDecisionBody,
+  ReviewList,
+} from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+
+/**
+ * The reviews that wait for a decision, of one run or of all, in the order in which they opened.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND for an unknown run.
+ */
+export async function listReviews(
+  runs: RunService,
+  { runId }: ListReviewsQuery,
+): Promise<ReviewList> {
+  if (runId !== undefined) await findRun(runs, runId)
+  const open = await runs.openReviews(runId === undefined ? {} : { runId })
+  return { reviews: open.map(toPendingReview), total: open.length }
+}
+
+/**
+ * Decides a review; resolves when the decision is durable.
+ *
+ * @throws {TuttiError} as `RunService.decide`, and BAD_REQUEST when the input of a tool call is no JSON.
+ */
+export async function decideReview(
+  runs: RunService,
+  reviewId: string,
+  body: ReviewDecisionBody,
+): Promise<ReviewDecisionApplied> {
+  await runs.decide(reviewId, await toDecision(runs, reviewId, body))
+  return { reviewId, decision: body.decision, status: 'APPLIED' }
+}
+
+async function toDecision(
+  runs: RunService,
+  reviewId: string,
+  { decision, revisedOutput = '', feedback }: ReviewDecisionBody,
+): Promise<GateDecision> {
+  switch (decision) {
+    case 'EDIT':
+      return (await asksForTool(runs, reviewId))
+        ? { action: decision, input: toolInput(revisedOutput) }
+        : { action: decision, text: revisedOutput }
+    case 'REJECT':
+      return { action: decision, ...(feedback === undefined ? {} : { feedback }) }
+    case 'CONTINUE':
+    case 'EXIT_EARLY':
+      return { action: decision }
+  }
+}
+
+/** Whether the review is of a tool call; what is edited then is the input of the call. */
+async function asksForTool(runs: RunService, reviewId: string): Promise<boolean> {
+  const review = (await runs.openReviews()).find((open) => open.reviewId === reviewId)
+  return review?.request.timing === 'DURING_EXECUTION'
+}
+
+function toolInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const message = 'must be the input of the tool as JSON: the review is of a tool call'
+    throw badRequest('Decision', [{ path: '/revisedOutput', message }])
+  }
+}

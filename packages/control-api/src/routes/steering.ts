@@ -1,0 +1,53 @@
+/** Steering runs: other models, words to their agents, decisions of reviews. */
+import {
+  InjectBody,
+  ListReviewsQuery,
+  ReviewDecisionBody,
+  ROUTES,
+  SwitchModelBody,
+} from '@tutti/protocol'
+
+import { readBody } from '../http/read-body.ts'
+import { readQuery } from '../http/read-query.ts'
+import { injectDirective } from '../inject-directive.ts'
+import { decideReview, listReviews } from '../reviews.ts'
+import { switchModel } from '../switch-model.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Route } from './route.ts'
+
+/** The routes for model switches, directives and reviews. */
+export function steeringRoutes({
+  runs,
+  maxBodyBytes,
+}: ResolvedControlApiOptions): readonly Route[] {
+  return [
+    {
+      ...ROUTES.switchModel,
+      async handle({ request, parameters: { runId = '' } }) {
+        const body = await readBody(request, SwitchModelBody, maxBodyBytes)
+        return Response.json(await switchModel(runs, runId, body))
+      },
+    },
+    {
+      ...ROUTES.injectDirective,
+      async handle({ request, parameters: { runId = '' } }) {
+        const body = await readBody(request, InjectBody, maxBodyBytes)
+        return Response.json(await injectDirective(runs, runId, body))
+      },
+    },
+    {
+      ...ROUTES.listReviews,
+      async handle({ request }) {
+        return Response.json(await listReviews(runs, readQuery(request.url, ListReviewsQuery)))
+      },
+    },
+    {
+      ...ROUTES.decideReview,
+      async handle({ request, parameters: { reviewId = '' } }) {
+        const body = await readBody(request, ReviewDecisionBody, maxBodyBytes)
+        return Response.json(await decideReview(runs, reviewId, body))
+      },
+    },
+  ]
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+
+import { refusalOf } from './refusal.ts'
+
+import type { WireError } from '../http/api-error.ts'
+import type { ClientMessage, ErrorCode } from '@tutti/protocol'
+
+function failure(error: ErrorCode, status: number): WireError {
+  return { status, body: { error, message: 'Why' } }
+}
+
+const SWITCH: ClientMessage = {
+  type: 'run_control',
+  runId: 'run-1',
+  action: 'switch_model',
+  model: 'x',
+}
+
+describe('refusalOf', () => {
+  it.each([
+    ['RUN_NOT_FOUND', 404, 'NOT_FOUND'],
+    ['RUN_COMPLETED', 409, 'NOT_RUNNING'],
+    ['INVALID_MODEL', 400, 'INVALID_MODEL'],
+    ['NOT_CONFIGURED', 503, 'NOT_CONFIGURED'],
+    ['BAD_REQUEST', 400, 'REJECTED'],
+  ] as const)(
+    'a run control that fails with %s %i is acknowledged with %s',
+    (code, status, word) => {
+      expect(refusalOf(failure(code, status), SWITCH)).toEqual({
+        type: 'run_control_ack',
+        runId: 'run-1',
+        action: 'switch_model',
+        status: word,
+        message: 'Why',
+      })
+    },
+  )
+
+  it.each([
+    ['BAD_REQUEST', 400],
+    ['RUN_NOT_FOUND', 404],
+    ['NOT_IMPLEMENTED', 501],
+  ] as const)('a directive that fails with %s %i is acknowledged as REJECTED', (code, status) => {
+    expect(refusalOf(failure(code, status), { type: 'directive' })).toEqual({
+      type: 'directive_ack',
+      directiveId: null,
+      status: 'REJECTED',
+      message: 'Why',
+    })
+  })
+
+  it('a fault of the server is an error, also where there is an acknowledgement', () => {
+    const fault: WireError = {
+      status: 503,
+      body: { error: 'STORE_UNAVAILABLE', message: 'Away', retryAfterMs: 5_000 },
+    }
+    for (const message of [SWITCH, { type: 'directive' } as const, undefined]) {
+      expect(refusalOf(fault, message)).toEqual({ type: 'error', ...fault.body })
+    }
+  })
+
+  it('the id of the request comes back', () => {
+    const query: ClientMessage = { type: 'state_query', requestId: 'q-1', query: 'runs' }
+    expect(refusalOf(failure('INTERNAL', 500), query)).toMatchObject({
+      type: 'error',
+      requestId: 'q-1',
+    })
+    expect(
+      refusalOf(failure('CONCURRENCY_LIMIT', 429), { type: 'run_request', requestId: 'q-2' }),
+    ).toMatchObject({
+      type: 'run_ack',
+      status: 'REJECTED',
+      error: 'CONCURRENCY_LIMIT',
+      message: 'Why',
+      requestId: 'q-2',
+    })
+  })
+})

@@ -1,0 +1,51 @@
+/** Pure: how a message that cannot be acted on is answered. */
+import type { WireError } from '../http/api-error.ts'
+import type { ClientMessage, ErrorCode, ServerMessage } from '@tutti/protocol'
+
+type RunControlStatus = Extract<ServerMessage, { type: 'run_control_ack' }>['status']
+
+/** AgentEnsemble's words for what a run control can fail with; REJECTED for the rest. */
+const CONTROL_STATUS: Partial<Record<ErrorCode, RunControlStatus>> = {
+  RUN_NOT_FOUND: 'NOT_FOUND',
+  RUN_COMPLETED: 'NOT_RUNNING',
+  RUN_NOT_RUNNING: 'NOT_RUNNING',
+  INVALID_MODEL: 'INVALID_MODEL',
+  NOT_CONFIGURED: 'NOT_CONFIGURED',
+}
+
+/** Codes of 500 and above that are nobody's fault: the message asks for something that is not there. */
+const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED', 'NOT_IMPLEMENTED']
+
+/**
+ * The answer to a message that failed: the acknowledgement of its kind where it has one and the message
+ * itself is the reason, else an `error`.
+ */
+export function refusalOf(
+  { status, body }: WireError,
+  message: ClientMessage | undefined,
+): ServerMessage {
+  const { error: code, message: reason, ...rest } = body
+  const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
+  const request = requestId === undefined ? {} : { requestId }
+  if (message?.type === 'run_request') {
+    return {
+      type: 'run_ack',
+      status: 'REJECTED',
+      tasks: 0,
+      error: code,
+      message: reason,
+      ...rest,
+      ...request,
+    }
+  }
+  const isRefused = status < 500 || NOT_OFFERED.includes(code)
+  if (message?.type === 'run_control' && isRefused) {
+    const { runId, action } = message
+    const word = CONTROL_STATUS[code] ?? 'REJECTED'
+    return { type: 'run_control_ack', runId, action, status: word, message: reason }
+  }
+  if (message?.type === 'directive' && isRefused) {
+    return { type: 'directive_ack', directiveId: null, status: 'REJECTED', message: reason }
+  }
+  return { type: 'error', ...body, ...request }
+}

@@ -1,0 +1,234 @@
+import { decode, ROUTES } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { choir, REVIEW_MS, soloist } from './choir.ts'
+import { eventsOf, served, type Served, type ServedOptions } from './served.ts'
+
+import type { PendingReview, ReviewList } from '@tutti/protocol'
+
+describe('reviews over REST', () => {
+  it('an open review is listed, shown in its run, and gone when it is decided', async () => {
+    await using api = await choirServed()
+    const { runId, review } = await waiting(api)
+    expect(review).toEqual({
+      reviewId: expect.any(String),
+      runId,
+      taskDescription: 'Sing Amen',
+      taskOutput: 'La la',
+      timing: 'AFTER_EXECUTION',
+      prompt: 'Is it in tune?',
+      timeoutMs: REVIEW_MS,
+      onTimeout: 'EXIT_EARLY',
+      createdAt: expect.any(String),
+      expiresAt: expect.any(String),
+    })
+    expect(Date.parse(review.expiresAt ?? '') - Date.parse(review.createdAt)).toBe(REVIEW_MS)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
+    const detail = await api.detail(runId)
+    expect(decode(ROUTES.getRun.response, detail)).toMatchObject({ ok: true })
+    expect(detail).toMatchObject({ status: 'WAITING_REVIEW', pendingReviews: [review] })
+    const list = await (await api.get('/api/runs?status=waiting_review')).json()
+    expect(list).toMatchObject({ total: 1, runs: [{ runId, status: 'WAITING_REVIEW' }] })
+    const decided = await api.post(`/api/reviews/${review.reviewId}`, { decision: 'CONTINUE' })
+    const answer: unknown = await decided.json()
+    expect(decode(ROUTES.decideReview.response, answer)).toMatchObject({ ok: true })
+    expect([decided.status, answer]).toEqual([
+      200,
+      { reviewId: review.reviewId, decision: 'CONTINUE', status: 'APPLIED' },
+    ])
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    expect(await reviewsOf(api)).toEqual({ reviews: [], total: 0 })
+    expect(await api.detail(runId)).toMatchObject({ status: 'COMPLETED', pendingReviews: [] })
+  })
+
+  it('are of one run, or of all; of an unknown run they are refused with 404', async () => {
+    await using api = await choirServed()
+    const [first, second] = [await waiting(api), await waiting(api)]
+    expect((await reviewsOf(api)).reviews).toEqual([first.review, second.review])
+    expect(await reviewsOf(api, `?runId=${second.runId}`)).toEqual({
+      reviews: [second.review],
+      total: 1,
+    })
+    const unknown = await api.get('/api/reviews?runId=run-none')
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
+    expect((await api.get('/api/reviews?run=x')).status).toBe(400)
+  })
+
+  it('a gate that waits for ever has no end, and 0 as its time', async () => {
+    await using api = await choirServed({ timeoutMs: Infinity })
+    const { review } = await waiting(api)
+    expect(review.timeoutMs).toBe(0)
+    expect(review).not.toHaveProperty('expiresAt')
+  })
+
+  it.each([
+    [{ decision: 'EDIT', revisedOutput: 'Amen' }, 'COMPLETED', 'Amen'],
+    [{ decision: 'EXIT_EARLY' }, 'COMPLETED', 'La la'],
+    [{ decision: 'REJECT', feedback: 'Higher' }, 'WAITING_REVIEW', undefined],
+  ])('%j leads to %s', async (body, status, output) => {
+    await using api = await choirServed()
+    const { runId, review } = await waiting(api)
+    expect((await api.post(`/api/reviews/${review.reviewId}`, body)).status).toBe(200)
+    if (body.decision === 'REJECT') {
+      const again = await openReview(api, runId, [review.reviewId])
+      expect(again.reviewId).not.toBe(review.reviewId)
+      const decided = await eventOf(api, runId, 'review_decided')
+      expect(decided).toMatchObject({ decision: 'REJECT', feedback: 'Higher' })
+    } else {
+      const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+      expect(events.find(({ type }) => type === 'review_decided')).toMatchObject({
+        decision: body.decision,
+      })
+      expect((await api.detail(runId)).tasks[0]?.output).toBe(output)
+    }
+    await expect.poll(async () => (await api.detail(runId)).status).toBe(status)
+  })
+
+  it('the first decision counts; a later one gets 409, one of no review 404', async () => {
+    await using api = await choirServed()
+    const { runId, review } = await waiting(api)
+    const path = `/api/reviews/${review.reviewId}`
+    const decide = () => api.post(path, { decision: 'CONTINUE' })
+    const statuses = (await Promise.all([decide(), decide(), decide()])).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([200, 409, 409])
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const late = await decide()
+    expect([late.status, await late.json()]).toMatchObject([409, { error: 'REVIEW_RESOLVED' }])
+    const unknown = await api.post('/api/reviews/none', { decision: 'CONTINUE' })
+    expect([unknown.status, await unknown.json()]).toMatchObject([
+      404,
+      { error: 'REVIEW_NOT_FOUND' },
+    ])
+  })
+
+  it.each([
+    [{ decision: 'SURE' }, '/decision'],
+    [{ decision: 'EDIT' }, '/revisedOutput'],
+    [{}, '/decision'],
+    [{ decision: 'CONTINUE', by: 'me' }, '/by'],
+  ])('the decision %j is refused, and the review stays open', async (body, path) => {
+    await using api = await choirServed()
+    const { review } = await waiting(api)
+    const refused = await api.post(`/api/reviews/${review.reviewId}`, body)
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', problems: [expect.objectContaining({ path })] },
+    ])
+    expect((await reviewsOf(api)).reviews).toEqual([review])
+  })
+
+  it('an EDIT of a tool call is its input as JSON', async () => {
+    await using api = await served({ ensembles: [soloist()], limits: { parkAfterMs: 50 } })
+    const { runId, review } = await waiting(api)
+    expect(review).toMatchObject({ timing: 'DURING_EXECUTION', taskOutput: '' })
+    const edit = (revisedOutput: string) =>
+      api.post(`/api/reviews/${review.reviewId}`, { decision: 'EDIT', revisedOutput })
+    const text = await edit('higher')
+    expect([text.status, await text.json()]).toMatchObject([
+      400,
+      { problems: [{ path: '/revisedOutput', message: expect.stringContaining('JSON') }] },
+    ])
+    const wrong = await edit('{"hertz":"high"}')
+    expect([wrong.status, await wrong.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', message: expect.stringContaining('hertz') },
+    ])
+    expect((await edit('{"hertz":442}')).status).toBe(200)
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
+      toolResult: 'Tuned to 442',
+    })
+  })
+})
+
+describe('reviews over a WebSocket', () => {
+  it('are decided there, and everybody is told', async () => {
+    await using api = await choirServed()
+    const { runId, review } = await waiting(api)
+    await using socket = api.connect()
+    await using other = api.connect()
+    await Promise.all([socket.next('hello'), other.next('hello')])
+    socket.send({ type: 'review_decision', reviewId: review.reviewId, decision: 'CONTINUE' })
+    expect(await other.next('review_decided')).toMatchObject({ reviewId: review.reviewId, runId })
+    expect(await other.next('run_result')).toMatchObject({ status: 'COMPLETED' })
+    socket.send({ type: 'review_decision', reviewId: review.reviewId, decision: 'CONTINUE' })
+    expect(await socket.next('error')).toMatchObject({ error: 'REVIEW_RESOLVED' })
+  })
+
+  it('[N1] a gate that waits is told of right after hello, with the time that is left', async () => {
+    await using api = await choirServed()
+    const { runId, review } = await waiting(api)
+    await expect
+      .poll(() => Date.now() - Date.parse(review.createdAt), { interval: 5 })
+      .toBeGreaterThan(50)
+    for (const path of ['/ws', `/runs/${runId}/ws`]) {
+      await using socket = api.connect(path)
+      const gate = await socket.next('review_requested')
+      expect(socket.received.map(({ type }) => type)).toEqual(['hello', 'review_requested'])
+      expect(gate).toMatchObject({ reviewId: review.reviewId, runId, prompt: 'Is it in tune?' })
+      expect(gate.timeoutMs).toBeLessThanOrEqual(REVIEW_MS - 50)
+      expect(gate.timeoutMs).toBeGreaterThan(REVIEW_MS / 2)
+      const { snapshotTrace = [] } = await socket.next('hello')
+      expect(snapshotTrace.map(({ type }) => type)).not.toContain('review_requested')
+    }
+    await using elsewhere = api.connect(`/runs/${(await waiting(api)).runId}/ws`)
+    expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
+  })
+
+  it('[N1] a gate that waits for ever says so, and one that is decided is not told of', async () => {
+    await using api = await choirServed({ timeoutMs: Infinity })
+    const decided = await waiting(api)
+    await api.post(`/api/reviews/${decided.review.reviewId}`, { decision: 'CONTINUE' })
+    await eventsOf(await api.get(`/api/runs/${decided.runId}/events`))
+    const open = await waiting(api)
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+    const gates = socket.events.flatMap((event) =>
+      event.type === 'review_requested' ? [[event.reviewId, event.timeoutMs]] : [],
+    )
+    expect(gates).toEqual([[open.review.reviewId, 0]])
+  })
+})
+
+function choirServed(review: Parameters<typeof choir>[0] = {}, options: ServedOptions = {}) {
+  // A run that waits is parked soon, so that the end of a test need not wait for that.
+  return served({ ensembles: [choir(review)], limits: { parkAfterMs: 50 }, ...options })
+}
+
+/** A run that waits for a person. */
+async function waiting(api: Served): Promise<{ runId: string; review: PendingReview }> {
+  const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } })
+  const { runId } = (await submitted.json()) as { runId: string }
+  return { runId, review: await openReview(api, runId) }
+}
+
+/** The open review of a run, once it has one besides those that are known. */
+async function openReview(
+  api: Served,
+  runId: string,
+  known: readonly string[] = [],
+): Promise<PendingReview> {
+  for await (const batch of api.runs.follow({ runId, from: 0 })) {
+    const opened = batch.find(
+      (event) => event.type === 'review_requested' && !known.includes(event.reviewId),
+    )
+    if (opened === undefined) continue
+    const [review] = (await reviewsOf(api, `?runId=${runId}`)).reviews
+    if (review !== undefined) return review
+  }
+  throw new Error('The run opened no review')
+}
+
+async function eventOf(api: Served, runId: string, type: 'review_decided') {
+  const [event] = await api.runs.readEvents({ runId, from: 0, limit: 1, types: [type] })
+  return event
+}
+
+async function reviewsOf(api: Served, query = ''): Promise<ReviewList> {
+  const body: unknown = await (await api.get(`/api/reviews${query}`)).json()
+  const decoded = decode(ROUTES.listReviews.response, body)
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
+  return decoded.value
+}

@@ -1,0 +1,273 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { decode, ROUTES } from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { choir } from './choir.ts'
+import { eventsOf, frames, served, type Served } from './served.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+describe('switching the model of a run', () => {
+  it('answers APPLIED with the model before, over REST and WebSocket alike', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    const response = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
+    const body: unknown = await response.json()
+    expect(decode(ROUTES.switchModel.response, body)).toMatchObject({ ok: true })
+    expect([response.status, body]).toEqual([200, { runId, model: 'small', status: 'APPLIED' }])
+    await using socket = api.connect()
+    await socket.next('hello')
+    const message = { type: 'run_control', runId, action: 'switch_model', model: 'small' }
+    socket.send({ ...message, taskName: 'play' })
+    expect(await socket.next('run_control_ack')).toEqual({
+      type: 'run_control_ack',
+      runId,
+      action: 'switch_model',
+      status: 'APPLIED',
+      model: 'small',
+      previousModel: 'small',
+    })
+    api.play()
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    expect(events.filter(({ type }) => type === 'model_switched')).toMatchObject([
+      { model: 'small' },
+      { model: 'small', taskName: 'play' },
+    ])
+  })
+
+  it.each([
+    [
+      { model: 'huge' },
+      400,
+      { error: 'INVALID_MODEL', message: expect.stringContaining('[small]') },
+    ],
+    [{ model: 'small', taskName: 'dance' }, 400, { error: 'BAD_REQUEST' }],
+    [{}, 400, { problems: [{ path: '/model' }] }],
+    [{ model: 'small', now: true }, 400, { problems: [{ path: '/now' }] }],
+  ])('refuses %j with %i', async (body, status, error) => {
+    await using api = await served()
+    const runId = await api.submit()
+    const response = await api.post(`/api/runs/${runId}/model`, body)
+    expect([response.status, await response.json()]).toMatchObject([status, error])
+  })
+
+  it('of a run that is over, or is none, is refused', async () => {
+    await using api = await served()
+    const runId = await finished(api)
+    const switchOf = (id: string) => api.post(`/api/runs/${id}/model`, { model: 'small' })
+    const over = await switchOf(runId)
+    expect([over.status, await over.json()]).toMatchObject([409, { error: 'RUN_COMPLETED' }])
+    const unknown = await switchOf('run-none')
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
+  })
+
+  it('that is refused is acknowledged over the WebSocket with the word for it', async () => {
+    await using api = await served()
+    const runId = await finished(api)
+    await using socket = api.connect()
+    await socket.next('hello')
+    const words: unknown[] = []
+    socket.socket.on('message', (data: Buffer) => {
+      const { type, status } = JSON.parse(data.toString())
+      if (type === 'run_control_ack') words.push(status)
+    })
+    const active = await api.submit()
+    for (const [id, action, model] of [
+      ['run-none', 'switch_model', 'small'],
+      ['run-none', 'cancel', undefined],
+      [runId, 'cancel', undefined],
+      [active, 'switch_model', 'huge'],
+    ]) {
+      const before = words.length
+      socket.send({ type: 'run_control', runId: id, action, model })
+      await expect.poll(() => words.length).toBe(before + 1)
+    }
+    expect(words).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_RUNNING', 'INVALID_MODEL'])
+  })
+})
+
+describe('telling the agents of a run something', () => {
+  it('reaches the next model call, with its target, its priority and its end', async () => {
+    await using api = await served()
+    const runId = await playing(api)
+    const response = await api.post(`/api/runs/${runId}/inject`, {
+      content: 'Play louder',
+      target: 'play',
+      priority: 'HIGH',
+      ttl: 'PT1H',
+    })
+    const body: unknown = await response.json()
+    expect(decode(ROUTES.injectDirective.response, body)).toMatchObject({ ok: true })
+    expect([response.status, body]).toEqual([
+      200,
+      { directiveId: expect.any(String), status: 'ACTIVE' },
+    ])
+    api.play()
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const { directiveId } = body as { directiveId: string }
+    const active = events.find((event) => event.type === 'directive_active')
+    expect(active).toMatchObject({
+      directiveId,
+      content: 'Play louder',
+      to: 'play',
+      priority: 'HIGH',
+    })
+    expect(Date.parse(active?.expiresAt ?? '') - Date.now()).toBeGreaterThan(3_000_000)
+    expect(events.find(({ type }) => type === 'directive_delivered')).toMatchObject({
+      directiveId,
+      taskName: 'play',
+    })
+  })
+
+  it.each([
+    [{ content: ' ' }, '/content'],
+    [{}, '/content'],
+    [{ content: 'x', ttl: 'soon' }, '/ttl'],
+    [{ content: 'x', ttl: 'PT0S' }, '/ttl'],
+    [{ content: 'x', ttl: 'P1M' }, '/ttl'],
+    [{ content: 'x', priority: 'URGENT' }, '/priority'],
+  ])('%j is refused with 400 and the place', async (body, path) => {
+    await using api = await served()
+    const response = await api.post(`/api/runs/${await api.submit()}/inject`, body)
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', problems: [{ path }] },
+    ])
+  })
+
+  it('is refused for a target that is not there, a run that is over, and one that is none', async () => {
+    await using api = await served()
+    const inject = async (runId: string, body: object) => {
+      const response = await api.post(`/api/runs/${runId}/inject`, { content: 'x', ...body })
+      return [response.status, ((await response.json()) as { error: string }).error]
+    }
+    expect(await inject(await api.submit(), { target: 'bass' })).toEqual([400, 'BAD_REQUEST'])
+    expect(await inject('run-none', {})).toEqual([404, 'RUN_NOT_FOUND'])
+    expect(await inject(await finished(api), {})).toEqual([409, 'RUN_COMPLETED'])
+  })
+})
+
+describe('a directive over a WebSocket', () => {
+  it('goes to the run that it names, and is accepted with its id', async () => {
+    await using api = await served()
+    const [meant, other] = [await playing(api), await playing(api)]
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'directive', runId: meant, from: 'conductor', content: 'Softer' })
+    const ack = await socket.next('directive_ack')
+    expect(ack).toEqual({
+      type: 'directive_ack',
+      directiveId: expect.any(String),
+      status: 'accepted',
+    })
+    const [active] = await directives(api, meant)
+    expect(active).toMatchObject({ directiveId: ack.directiveId, from: 'conductor' })
+    expect(await directives(api, other)).toEqual([])
+  })
+
+  it('without a run goes to every run at work, or to those of the ensemble that it names', async () => {
+    const duo = ensemble({
+      name: 'duo',
+      tasks: [task({ name: 'hum', description: 'Hum {song}', review: { timeoutMs: Infinity } })],
+      model: scriptedModel(() => 'Hm'),
+    })
+    await using api = await served({ ensembles: [choir(), duo], limits: { parkAfterMs: 50 } })
+    const submit = async (name: string): Promise<string> => {
+      const body = { ensemble: name, inputs: { song: 'Amen' } }
+      const { runId } = (await (await api.post('/api/runs', body)).json()) as { runId: string }
+      await until(api, runId, 'review_requested')
+      return runId
+    }
+    const [first, second, third] = [
+      await submit('choir'),
+      await submit('choir'),
+      await submit('duo'),
+    ]
+    await using socket = api.connect()
+    await socket.next('hello')
+    const acks: unknown[] = []
+    socket.socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString())
+      if (message.type === 'directive_ack') acks.push(message)
+    })
+    const sent = [
+      { content: 'All' },
+      { to: 'choir', content: 'Choir' },
+      { to: 'hum', content: 'Hum' },
+    ]
+    for (const [index, message] of sent.entries()) {
+      socket.send({ type: 'directive', ...message })
+      await expect.poll(() => acks.length).toBe(index + 1)
+    }
+    const told = async (runId: string) =>
+      (await directives(api, runId)).map(({ content }) => content)
+    expect(await told(first)).toEqual(['All', 'Choir'])
+    expect(await told(second)).toEqual(['All', 'Choir'])
+    expect(await told(third)).toEqual(['All', 'Hum'])
+    const ids = (await Promise.all([first, second, third].map((id) => directives(api, id)))).map(
+      ([all]) => all?.directiveId,
+    )
+    expect(new Set(ids).size).toBe(1)
+    expect(acks[0]).toMatchObject({ directiveId: ids[0], status: 'accepted' })
+  })
+
+  it.each([
+    ['no run is at work', { content: 'x' }, 'No run'],
+    ['there is nothing to say', {}, '/content'],
+    ['its time is no length', { content: 'x', ttl: 'P1Y' }, '/ttl'],
+    ['it is an action', { action: 'SET_MODEL_TIER', value: 'FALLBACK' }, 'SET_MODEL_TIER'],
+    ['its run is none', { runId: 'run-none', content: 'x' }, 'run-none'],
+  ])('is REJECTED with the reason when %s', async (_, message, reason) => {
+    await using api = await served()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'directive', ...message })
+    expect(await socket.next('directive_ack')).toEqual({
+      type: 'directive_ack',
+      directiveId: null,
+      status: 'REJECTED',
+      message: expect.stringContaining(reason),
+    })
+  })
+
+  it('on the connection of a run is for that run', async () => {
+    await using api = await served()
+    const [home, other] = [await playing(api), await playing(api)]
+    await using socket = api.connect(`/runs/${home}/ws`)
+    await socket.next('hello')
+    socket.send({ type: 'directive', content: 'Softer' })
+    await socket.next('directive_ack')
+    expect(await directives(api, home)).toHaveLength(1)
+    expect(await directives(api, other)).toEqual([])
+  })
+})
+
+type DirectiveActive = Extract<LoggedRunEvent, { type: 'directive_active' }>
+
+async function directives(api: Served, runId: string): Promise<readonly DirectiveActive[]> {
+  const events = await api.runs.readEvents({ runId, from: 0, limit: 1_000 })
+  return events.filter((event) => event.type === 'directive_active')
+}
+
+/** A run whose second task waits in its tool, or is about to. */
+async function playing(api: Served): Promise<string> {
+  const runId = await api.submit()
+  for await (const { data } of frames(await api.get(`/api/runs/${runId}/events`))) {
+    if (data?.type === 'llm_iteration_completed' && data.taskName === 'play') return runId
+  }
+  throw new Error('The run has ended')
+}
+
+async function until(api: Served, runId: string, type: LoggedRunEvent['type']): Promise<void> {
+  for await (const batch of api.runs.follow({ runId, from: 0 })) {
+    if (batch.some((event) => event.type === type)) return
+  }
+}
+
+async function finished(api: Served): Promise<string> {
+  const runId = await api.submit()
+  await api.post(`/api/runs/${runId}/cancel`, {})
+  await eventsOf(await api.get(`/api/runs/${runId}/events`))
+  return runId
+}

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { serveControlApi } from '@tutti/control-api'
+import { toolCatalog, TuttiError } from '@tutti/core'
+import { decode, ROUTES } from '@tutti/protocol'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type Notice, type RunStorage } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { frames, Socket } from './served.ts'
+
+const RUN = { inputs: {} }
+
+describe('while the run store cannot be reached', () => {
+  it('the server says that it is not ready and why, and is ready again when the store is back', async () => {
+    await using api = await losing()
+    const ready = async () => {
+      const response = await fetch(`${api.url}/api/health/ready`)
+      const body: unknown = await response.json()
+      expect(decode(ROUTES.getReadiness.response, body)).toMatchObject({ ok: true })
+      return [response.status, body]
+    }
+    const yes = [200, { status: 'READY', lifecycleState: 'READY' }]
+    expect(await ready()).toEqual(yes)
+    api.lose()
+    expect(await ready()).toEqual([
+      503,
+      {
+        status: 'NOT_READY',
+        lifecycleState: 'READY',
+        reason: 'The run store cannot be reached',
+      },
+    ])
+    expect((await fetch(`${api.url}/api/health/live`)).status).toBe(200)
+    api.restore()
+    expect(await ready()).toEqual(yes)
+  })
+
+  it('every request gets 503 and when to come again, and none 500', async () => {
+    await using api = await losing()
+    const runId = await api.submit()
+    api.lose()
+    for (const [method, path, body] of [
+      ['POST', '/api/runs', RUN],
+      ['GET', '/api/runs', undefined],
+      ['GET', `/api/runs/${runId}`, undefined],
+      ['GET', `/api/runs/${runId}/events`, undefined],
+      ['POST', `/api/runs/${runId}/cancel`, {}],
+      ['POST', `/api/runs/${runId}/model`, { model: 'small' }],
+      ['POST', `/api/runs/${runId}/inject`, { content: 'x' }],
+      ['GET', '/api/reviews', undefined],
+      ['POST', '/api/reviews/review-1', { decision: 'CONTINUE' }],
+      ['GET', '/api/status', undefined],
+    ] as const) {
+      const response = await api.request(method, path, body)
+      expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 503, '5'])
+      expect(await response.json()).toMatchObject({
+        error: 'STORE_UNAVAILABLE',
+        retryAfterMs: 5_000,
+      })
+    }
+  })
+
+  it('an event stream that cannot be read ends, and goes on where it was when it is asked again', async () => {
+    await using api = await losing()
+    const runId = await api.submit()
+    await api.ended(runId)
+    // The first page is there, the next one cannot be read.
+    api.loseAfterReads(1)
+    const first = await fetch(`${api.url}/api/runs/${runId}/events`)
+    const ids: string[] = []
+    for await (const { id } of frames(first)) if (id !== undefined) ids.push(id)
+    expect(ids).toHaveLength(500)
+    api.restore()
+    const second = await fetch(`${api.url}/api/runs/${runId}/events`, {
+      headers: { 'last-event-id': ids.at(-1) ?? '' },
+    })
+    for await (const { id } of frames(second)) if (id !== undefined) ids.push(id)
+    expect(ids).toEqual(ids.map((_, seq) => `${runId}:${seq}`))
+    expect(ids.length).toBeGreaterThan(501)
+  })
+
+  it('a WebSocket that reads a run is closed with 1013 and the event that it can go on from', async () => {
+    await using api = await losing()
+    const runId = await api.submit()
+    await api.ended(runId)
+    await using socket = new Socket(`${api.url}/ws`, {})
+    await socket.next('hello')
+    const closed = socket.closed()
+    api.loseAfterReads(1)
+    socket.send({ type: 'subscribe', events: ['*'], runId, from: 0 })
+    expect(await closed).toEqual([
+      1013,
+      `The server could not read the run; last event sent: ${runId}:499`,
+    ])
+  })
+
+  it('a WebSocket cannot be greeted, and is closed with 1013', async () => {
+    await using api = await losing()
+    api.lose()
+    await using socket = new Socket(`${api.url}/ws`, {})
+    expect(await socket.closed()).toEqual([1013, 'The server could not read its runs'])
+  })
+})
+
+/** A control API over a store that can be lost. Its run has more events than one page. */
+async function losing() {
+  const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
+  const store = losable(sqliteRunStorage(path))
+  const model = scriptedModel(() => 'La la')
+  const verses = Array.from({ length: 100 }, (_, verse) => `Sing verse ${verse}`)
+  const tasks = verses.map((description) => task({ description }))
+  const song = ensemble({ name: 'song', tasks, model })
+  const models = modelCatalog({ small: model })
+  const runs = new RunService(store.storage, [song], { models })
+  const api = await serveControlApi({ runs, models, tools: toolCatalog([]) }, { port: 0 })
+  await runs.start()
+  const request = (method: string, route: string, body?: unknown) =>
+    fetch(`${api.url}${route}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  return {
+    ...store,
+    url: api.url,
+    request,
+    async submit() {
+      const { runId } = (await (await request('POST', '/api/runs', RUN)).json()) as {
+        runId: string
+      }
+      return runId
+    },
+    async ended(runId: string) {
+      for await (const _ of runs.follow({ runId, from: 0 }));
+    },
+    async [Symbol.asyncDispose]() {
+      store.restore()
+      await runs.close({ drainTimeoutMs: 5_000 })
+      await api.close()
+      rmSync(path, { recursive: true })
+    },
+  }
+}
+
+/** A store that fails every call while it is lost, as Postgres does when its server is away. */
+function losable(inner: RunStorage) {
+  let readsLeft = Infinity
+  let lost = false
+  const listeners = new Set<(notice: Notice) => void>()
+  const tell = (isAvailable: boolean): void => {
+    for (const listener of listeners) listener({ kind: 'availability', isAvailable })
+  }
+  const check = (method: string): void => {
+    if (method === 'read') {
+      readsLeft -= 1
+      lost ||= readsLeft < 0
+    }
+    if (lost) throw new TuttiError('STORE_UNAVAILABLE', 'The database is away', { retryable: true })
+  }
+  const guarded = <Port extends object>(port: Port): Port =>
+    new Proxy(port, {
+      get(target, name: keyof Port & string) {
+        const member = target[name]
+        if (typeof member !== 'function') return member
+        return async (...args: unknown[]) => {
+          check(name)
+          return member.apply(target, args)
+        }
+      },
+    })
+  const storage: RunStorage = {
+    runs: guarded(inner.runs),
+    queue: guarded(inner.queue),
+    signals: guarded(inner.signals),
+    events: guarded(inner.events),
+    isShared: inner.isShared,
+    get isAvailable() {
+      return !lost
+    },
+    listen(listener) {
+      listeners.add(listener)
+      const stop = inner.listen(listener)
+      return () => {
+        listeners.delete(listener)
+        stop()
+      }
+    },
+    [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+  }
+  return {
+    storage,
+    lose() {
+      lost = true
+      tell(false)
+    },
+    /** Lets so many more reads of events pass. */
+    loseAfterReads(count: number) {
+      readsLeft = count
+    },
+    restore() {
+      readsLeft = Infinity
+      lost = false
+      tell(true)
+    },
+  }
+}

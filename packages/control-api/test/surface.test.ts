@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+
+import { served } from './served.ts'
+
+const HEALTH = ['/api/health/live', '/api/health/ready', '/api/status']
+
+describe('a control API with the surface "health"', () => {
+  it('answers liveness, readiness and status', async () => {
+    await using api = await served({ surface: 'health' })
+    for (const path of HEALTH) expect((await api.get(path)).status).toBe(200)
+    expect((await api.get('/api/status', { method: 'POST' })).status).toBe(405)
+  })
+
+  it('answers everything else with 404, saying what it is', async () => {
+    await using api = await served({ surface: 'health' })
+    for (const path of ['/', '/api/runs', '/api/reviews', '/api/capabilities', '/ws']) {
+      const response = await api.get(path)
+      expect([response.status, await response.json()]).toMatchObject([
+        404,
+        { error: 'NOT_FOUND', message: expect.stringContaining('this process is a worker') },
+      ])
+    }
+    const submitted = await api.post('/api/runs', { inputs: {} })
+    expect([submitted.status, await submitted.text()]).toEqual([
+      404,
+      expect.stringContaining(HEALTH.toReversed()[0] ?? ''),
+    ])
+  })
+
+  it('opens no WebSocket', async () => {
+    await using api = await served({ surface: 'health' })
+    await using socket = api.connect()
+    expect(await socket.refused()).toBe(404)
+  })
+})

@@ -1,0 +1,316 @@
+import { describe, expect, it } from 'vitest'
+
+import { changesOf } from './changes.ts'
+import { token } from './testing/index.ts'
+
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+
+const AT = '2026-01-01T00:00:01.500Z'
+
+const AT_MS = Date.parse(AT)
+
+const TASK = {
+  taskIndex: 2,
+  taskName: 'play',
+  taskDescription: 'Play Bach',
+  agentRole: 'Player',
+  attempt: 1,
+}
+
+const USED = { inputTokens: 20, outputTokens: 10, toolCallCount: 3 }
+
+const REQUESTED: RunEventOf<'review_requested'> = {
+  type: 'review_requested',
+  reviewId: 'review-1',
+  ...TASK,
+  taskOutput: 'draft',
+  timing: 'AFTER_EXECUTION',
+  prompt: null,
+  timeoutMs: 60_000,
+  onTimeout: 'CONTINUE',
+  requestedAt: AT,
+}
+
+const CALLED: RunEventOf<'tool_called'> = {
+  type: 'tool_called',
+  ...TASK,
+  toolName: 'tune',
+  durationMs: 1,
+  outcome: 'SUCCESS',
+  toolArguments: '{}',
+  toolResult: 'done',
+  structuredResult: null,
+  iterationIndex: 0,
+  toolCallId: 'call-1',
+}
+
+const COMPLETED: RunEventOf<'task_completed'> = {
+  type: 'task_completed',
+  ...TASK,
+  totalTasks: 2,
+  completedAt: AT,
+  durationMs: 7,
+  tokenCount: 30,
+  ...USED,
+  output: 'played',
+  iterationLimitReached: false,
+  costUsd: 0.5,
+}
+
+const FAILED: RunEventOf<'task_failed'> = {
+  type: 'task_failed',
+  ...TASK,
+  failedAt: AT,
+  reason: 'it broke',
+  durationMs: 3,
+  code: 'TASK_FAILED',
+  ...USED,
+  willRetry: true,
+}
+
+describe('changesOf, of a run', () => {
+  it('[C1] a run that starts runs, and has the tasks of its plan in order', () => {
+    const planned = (name: string, agentRole: string) => ({
+      name,
+      description: `To ${name}`,
+      agentRole,
+      context: [],
+    })
+    const changes = changesOf({
+      type: 'ensemble_started',
+      ensembleId: 'e',
+      startedAt: AT,
+      totalTasks: 2,
+      workflow: 'SEQUENTIAL',
+      ensemble: 'band',
+      tasks: [planned('tune', 'Tuner'), planned('play', 'Player')],
+    })
+    expect(changes).toEqual([
+      { kind: 'run', set: { status: 'RUNNING', startedAt: AT_MS } },
+      {
+        kind: 'new_task',
+        task: { taskIndex: 1, name: 'tune', description: 'To tune', agentRole: 'Tuner' },
+      },
+      {
+        kind: 'new_task',
+        task: { taskIndex: 2, name: 'play', description: 'To play', agentRole: 'Player' },
+      },
+      { kind: 'run', set: {}, countTasks: true },
+    ])
+  })
+
+  it('[C1] a run that is asked to end is CANCELLING', () => {
+    const changes = changesOf({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
+    expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
+  })
+
+  it('[C4] a run that is taken up again keeps the status it had', () => {
+    expect(
+      changesOf({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
+    ).toEqual([])
+  })
+
+  it('[C1] a run that ends has its end from the one event and its status from the other', () => {
+    const metrics = { totalTokens: 1, totalToolCalls: 2 }
+    expect(
+      changesOf({
+        type: 'ensemble_completed',
+        ensembleId: 'e',
+        completedAt: AT,
+        durationMs: 9,
+        exitReason: 'COMPLETED',
+        ...metrics,
+      }),
+    ).toEqual([{ kind: 'run', set: { completedAt: AT_MS } }])
+    const ended: RunEventOf<'run_result'> = {
+      type: 'run_result',
+      runId: 'run-a',
+      status: 'COMPLETED',
+      outputs: [],
+      durationMs: 12,
+      metrics,
+    }
+    expect(changesOf(ended)).toEqual([
+      { kind: 'run', set: { status: 'COMPLETED', durationMs: 12 } },
+    ])
+    expect(changesOf({ ...ended, status: 'FAILED', error: 'it broke', code: 'X' })).toEqual([
+      { kind: 'run', set: { status: 'FAILED', durationMs: 12, error: 'it broke' } },
+    ])
+  })
+
+  it('[C1] most events change nothing', () => {
+    const events: readonly RunEvent[] = [
+      token('x'),
+      {
+        type: 'run_queued',
+        queuedAt: AT,
+        ensemble: 'band',
+        workflow: 'SEQUENTIAL',
+        totalTasks: 1,
+        inputs: {},
+        tags: {},
+      },
+      { type: 'directive_active', directiveId: 'd-1' },
+    ]
+    expect(events.map(changesOf)).toEqual([[], [], []])
+  })
+})
+
+describe('changesOf, of a task', () => {
+  it('[C2] an attempt that begins takes away what the one before ended with', () => {
+    const changes = changesOf({
+      type: 'task_started',
+      ...TASK,
+      attempt: 2,
+      totalTasks: 2,
+      startedAt: AT,
+    })
+    expect(changes).toEqual([
+      {
+        kind: 'task',
+        taskIndex: 2,
+        newAttempt: true,
+        set: {
+          status: 'RUNNING',
+          description: 'Play Bach',
+          attempt: 2,
+          startedAt: AT_MS,
+          completedAt: null,
+          durationMs: null,
+          error: null,
+        },
+      },
+    ])
+  })
+
+  it('[C2] what an attempt has used so far takes the place of what it had used before', () => {
+    const snapshot: RunEventOf<'metrics_snapshot'> = {
+      type: 'metrics_snapshot',
+      ...TASK,
+      inputTokens: 20,
+      outputTokens: -1,
+      llmLatencyMs: 1,
+      toolExecutionTimeMs: 1,
+      iterationCount: 1,
+      costEstimate: '0.25',
+    }
+    const set = { inputTokens: 20, outputTokens: -1, costUsd: 0.25 }
+    expect(changesOf(snapshot)).toEqual([{ kind: 'task', taskIndex: 2, set }])
+    const { costEstimate: _, ...unknown } = snapshot
+    expect(changesOf(unknown)).toEqual([
+      { kind: 'task', taskIndex: 2, set: { ...set, costUsd: null } },
+    ])
+  })
+
+  it('[C2] a tool call counts once, and its steps do not', () => {
+    expect(changesOf(CALLED)).toEqual([{ kind: 'task', taskIndex: 2, set: {}, addToolCalls: 1 }])
+    expect(changesOf({ ...CALLED, parentToolCallId: 'call-0' })).toEqual([])
+  })
+
+  it('[C2] the end of an attempt says what it has used, and what a task gave', () => {
+    const set = {
+      status: 'COMPLETED',
+      completedAt: AT_MS,
+      durationMs: 7,
+      ...USED,
+      costUsd: 0.5,
+      output: 'played',
+    }
+    const counted = { kind: 'run', set: {}, addCompletedTasks: 1 }
+    expect(changesOf(COMPLETED)).toEqual([{ kind: 'task', taskIndex: 2, set }, counted])
+    const { costUsd: _, ...unknown } = COMPLETED
+    expect(changesOf(unknown)).toEqual([
+      { kind: 'task', taskIndex: 2, set: { ...set, costUsd: null } },
+      counted,
+    ])
+  })
+
+  it('[C2] a task that failed says why, and one that was cancelled is CANCELLED', () => {
+    const set = { completedAt: AT_MS, durationMs: 3, ...USED, costUsd: null, error: 'it broke' }
+    expect(changesOf(FAILED)).toEqual([
+      { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
+    ])
+    expect(changesOf({ ...FAILED, code: 'CANCELLED', willRetry: false })).toEqual([
+      { kind: 'task', taskIndex: 2, set: { ...set, status: 'CANCELLED' } },
+    ])
+  })
+
+  it('a task that will not run is SKIPPED, with the reason', () => {
+    const { taskIndex, taskName, taskDescription } = TASK
+    const skipped = { taskIndex, taskName, taskDescription, skippedAt: AT, reason: 'too late' }
+    expect(changesOf({ type: 'task_skipped', ...skipped })).toEqual([
+      { kind: 'task', taskIndex: 2, set: { status: 'SKIPPED', error: 'too late' } },
+    ])
+  })
+
+  it('[C3] a delegation makes a task, which the run counts', () => {
+    const changes = changesOf({
+      type: 'delegation_started',
+      delegationId: 'd-1',
+      delegatingAgentRole: 'Manager',
+      workerRole: 'Player',
+      ...TASK,
+      taskDescription: 'Play it again',
+      workerTask: 'play#2',
+      workerTaskIndex: 4,
+      depth: 1,
+    })
+    expect(changes).toEqual([
+      {
+        kind: 'new_task',
+        task: { taskIndex: 4, name: 'play#2', description: 'Play it again', agentRole: 'Player' },
+      },
+      { kind: 'run', set: {}, countTasks: true },
+    ])
+  })
+})
+
+describe('changesOf, of a review', () => {
+  it('[C5] is open from its request on, and leaves the status of the run as it is', () => {
+    expect(changesOf(REQUESTED)).toEqual([
+      {
+        kind: 'new_review',
+        review: {
+          reviewId: 'review-1',
+          request: REQUESTED,
+          openedAt: AT_MS,
+          expiresAt: AT_MS + 60_000,
+        },
+      },
+    ])
+  })
+
+  it('[C5] a time of 0 on the wire is no end', () => {
+    const request = { ...REQUESTED, timeoutMs: 0 }
+    expect(changesOf(request)).toEqual([
+      { kind: 'new_review', review: { reviewId: 'review-1', request, openedAt: AT_MS } },
+    ])
+  })
+
+  it.each<[RunEvent, object]>([
+    [
+      { type: 'review_decided', reviewId: 'review-1', decision: 'CONTINUE', decidedAt: AT },
+      { status: 'DECIDED' },
+    ],
+    [
+      {
+        type: 'review_decided',
+        reviewId: 'review-1',
+        decision: 'REJECT',
+        decidedAt: AT,
+        decidedBy: 'ada',
+      },
+      { status: 'DECIDED', decidedBy: 'ada' },
+    ],
+    [
+      { type: 'review_timed_out', reviewId: 'review-1', action: 'CONTINUE' },
+      { status: 'TIMED_OUT' },
+    ],
+    [
+      { type: 'review_withdrawn', reviewId: 'review-1', reason: 'over', withdrawnAt: AT },
+      { status: 'WITHDRAWN' },
+    ],
+  ])('[C5] is closed by %j', (event, end) => {
+    expect(changesOf(event)).toEqual([{ kind: 'review', reviewId: 'review-1', ...end }])
+  })
+})

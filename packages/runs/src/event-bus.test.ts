@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+
+import { EventBus } from './event-bus.ts'
+import { token } from './testing/index.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const EVENT: LoggedRunEvent = { ...token('x'), runId: 'run-a', seq: 0, id: 'run-a:0' }
+
+describe('EventBus', () => {
+  it('tells the listeners of a run and those of every run, and nobody else', () => {
+    const { bus, told, listener } = setUp()
+    bus.listen('run-a', listener('a'))
+    bus.listen('run-a', listener('a too'))
+    bus.listen('run-b', listener('b'))
+    bus.listenToAll(listener('all'))
+    bus.publish('run-a', [EVENT])
+    expect(told).toEqual([
+      ['a', 1],
+      ['a too', 1],
+      ['all', 1],
+    ])
+  })
+
+  it('tells nobody after they stopped listening', () => {
+    const { bus, told, listener } = setUp()
+    const stops = [bus.listen('run-a', listener('a')), bus.listenToAll(listener('all'))]
+    bus.listen('run-a', listener('stays'))
+    for (const stop of stops) stop()
+    bus.publish('run-a', [EVENT])
+    expect(told).toEqual([['stays', 1]])
+  })
+
+  it('knows for which runs somebody would be told', () => {
+    const { bus, listener } = setUp()
+    const stop = bus.listen('run-a', listener('a'))
+    expect([bus.hasListeners('run-a'), bus.hasListeners('run-b')]).toEqual([true, false])
+    expect(bus.runIds).toEqual(['run-a'])
+    const stopAll = bus.listenToAll(listener('all'))
+    expect(bus.hasListeners('run-b')).toBe(true)
+    expect(bus.runIds).toEqual(['run-a'])
+    stop()
+    stopAll()
+    expect([bus.hasListeners('run-a'), bus.runIds]).toEqual([false, []])
+  })
+
+  it('forgets a run only when its last listener has stopped, however often it says so', () => {
+    const { bus, listener } = setUp()
+    const stop = bus.listen('run-a', listener('a'))
+    stop()
+    bus.listen('run-a', listener('another'))
+    stop()
+    expect(bus.hasListeners('run-a')).toBe(true)
+  })
+
+  it('a nudge tells the listeners of one run of no events, and those of every run nothing', () => {
+    const { bus, told, listener } = setUp()
+    bus.listen('run-a', listener('a'))
+    bus.listen('run-b', listener('b'))
+    bus.listenToAll(listener('all'))
+    bus.nudge('run-a')
+    bus.nudge('run-z')
+    expect(told).toEqual([['a', 0]])
+  })
+
+  it('what a listener throws reaches nobody else', () => {
+    const { bus, told, errors, listener } = setUp()
+    const bad = new Error('bad listener')
+    const broken = (): never => {
+      throw bad
+    }
+    bus.listen('run-a', broken)
+    bus.listen('run-a', listener('a'))
+    bus.listenToAll(listener('all'))
+    bus.publish('run-a', [EVENT])
+    bus.nudge('run-a')
+    expect(told.map(([who]) => who)).toEqual(['a', 'all', 'a'])
+    expect(errors).toEqual([bad, bad])
+  })
+
+  it('listeners may stop, and come, while they are told', () => {
+    const { bus, told, listener } = setUp()
+    const stop = bus.listen('run-a', () => {
+      stop()
+      bus.listen('run-a', listener('new'))
+    })
+    bus.listen('run-a', listener('a'))
+    bus.publish('run-a', [EVENT])
+    expect(told).toEqual([['a', 1]])
+    bus.publish('run-a', [EVENT])
+    expect(told.slice(1)).toEqual([
+      ['a', 1],
+      ['new', 1],
+    ])
+  })
+})
+
+function setUp() {
+  const told: (readonly [who: string, events: number])[] = []
+  const errors: unknown[] = []
+  const bus = new EventBus((error) => errors.push(error))
+  const listener = (who: string) => (events: readonly LoggedRunEvent[]) => {
+    told.push([who, events.length])
+  }
+  return { bus, told, errors, listener }
+}

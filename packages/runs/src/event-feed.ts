@@ -1,0 +1,119 @@
+/**
+ * The one door through which events reach the readers of this process, whoever wrote them.
+ *
+ *   written here ─ offer ─┐
+ *                         ├─▶ in order, no gap ─▶ bus ─▶ readers
+ *   written elsewhere ─ hear ─▶ read from the log
+ *
+ * F4 The events of a run are published in the order of their sequence numbers, each once, without a gap.
+ * F5 Events that other processes wrote are read only while somebody listens.
+ * F6 When notices may have been missed, the log says how far each run is.
+ */
+import type { EventBus } from './event-bus.ts'
+import type { EventLog } from './ports/event-log.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Events read from the log at a time. */
+const PAGE = 500
+
+/** What a feed works with. */
+export interface EventFeedOptions {
+  readonly events: EventLog
+  readonly bus: EventBus
+  readonly onError: (error: unknown) => void
+}
+
+/** Where a run stands for the readers of this process. */
+interface Place {
+  /** Newest event that was published, or that nobody wanted. */
+  reached: number
+  /** Newest event that is known to be durable. */
+  wanted: number
+  reading: boolean
+}
+
+/** Publishes the events of all runs. */
+export class EventFeed {
+  readonly #options: EventFeedOptions
+  readonly #places = new Map<string, Place>()
+
+  constructor(options: EventFeedOptions) {
+    this.#options = options
+  }
+
+  /** Learns how far all runs are, so that what is told later has a beginning. */
+  async start(): Promise<void> {
+    for (const { runId, lastSeq } of await this.#options.events.heads([])) {
+      this.#place(runId, lastSeq)
+    }
+  }
+
+  /** Takes events that this process wrote. */
+  offer(runId: string, events: readonly LoggedRunEvent[]): void {
+    const [first] = events
+    const last = events.at(-1)
+    if (first === undefined || last === undefined) return
+    const place = this.#place(runId, first.seq - 1)
+    if (place.reading || first.seq !== place.reached + 1) {
+      this.hear(runId, { from: first.seq, to: last.seq })
+      return
+    }
+    place.reached = last.seq
+    place.wanted = Math.max(place.wanted, last.seq)
+    this.#publish(runId, events)
+  }
+
+  /** Takes the news that another process wrote events. */
+  hear(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
+    const place = this.#place(runId, from - 1)
+    place.wanted = Math.max(place.wanted, to)
+    if (!place.reading && place.reached < place.wanted) void this.#read(runId, place)
+  }
+
+  /** Looks at every run again, as notices may have been missed. */
+  async catchUp(): Promise<void> {
+    const { events, bus } = this.#options
+    const known = [...this.#places.keys()]
+    const heads = await events.heads(known)
+    const alive = new Set(heads.map(({ runId }) => runId))
+    for (const runId of known) if (!alive.has(runId)) this.#places.delete(runId)
+    for (const { runId, lastSeq } of heads) this.hear(runId, { from: 0, to: lastSeq })
+    // A reader of a run that has ended meanwhile finds the rest in the log.
+    for (const runId of bus.runIds) bus.nudge(runId)
+  }
+
+  #place(runId: string, reached: number): Place {
+    const known = this.#places.get(runId)
+    if (known !== undefined) return known
+    const place: Place = { reached, wanted: reached, reading: false }
+    this.#places.set(runId, place)
+    return place
+  }
+
+  async #read(runId: string, place: Place): Promise<void> {
+    const { events, bus, onError } = this.#options
+    place.reading = true
+    try {
+      while (place.reached < place.wanted) {
+        if (!bus.hasListeners(runId)) {
+          place.reached = place.wanted
+          break
+        }
+        const page = await events.read({ runId, from: place.reached + 1, limit: PAGE })
+        const last = page.at(-1)
+        if (last === undefined) break
+        place.reached = last.seq
+        this.#publish(runId, page)
+      }
+    } catch (error) {
+      onError(error)
+    } finally {
+      place.reading = false
+    }
+  }
+
+  #publish(runId: string, events: readonly LoggedRunEvent[]): void {
+    this.#options.bus.publish(runId, events)
+    if (events.at(-1)?.type === 'run_result') this.#places.delete(runId)
+  }
+}

@@ -1,0 +1,728 @@
+import { TuttiError, type Logger } from '@tutti/core'
+import {
+  ensemble,
+  modelCatalog,
+  priceList,
+  task,
+  type ChatModel,
+  type RunStep,
+} from '@tutti/ensemble'
+import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { claimed } from '../test/claimed.ts'
+import { FakeCommits, UNAVAILABLE } from '../test/fake-commits.ts'
+import { FakeEngine } from '../test/fake-engine.ts'
+import { turns } from '../test/turns.ts'
+import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
+import { GroupCommit } from './group-commit.ts'
+import { token } from './testing/index.ts'
+
+import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
+import type { RunWish, Signal } from './ports/run-signals.ts'
+
+const RUN = 'run-a'
+
+const PARK_AFTER_MS = 1_000
+
+const STOP = new TuttiError('INTERRUPTED', 'stop')
+
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
+
+const CANCEL_ASKED: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
+
+const DONE: RunStep = {
+  kind: 'task_completed',
+  taskName: 'tune',
+  attempt: 1,
+  taskMs: 5,
+  runMs: 5,
+  output: 'tuned',
+  durationMs: 5,
+  used: { inputTokens: 3, outputTokens: 4, toolCallCount: 2 },
+}
+
+const CANCEL: RunWish = { kind: 'cancel', mode: 'abort' }
+
+const SWITCH: RunWish = { kind: 'switch_model', model: 'fast' }
+
+describe('Execution, from its claim to its end', () => {
+  it('[X1] begins a run that has no steps', async () => {
+    const { engine, over, clock } = setUp()
+    expect(engine.run.inputs).toEqual({ topic: 'Bach' })
+    expect(engine.run.options).toMatchObject({ runId: RUN, clock })
+    for (const absent of ['resume', 'models', 'prices']) {
+      expect(engine.run.options).not.toHaveProperty(absent)
+    }
+    engine.run.complete()
+    expect(await over).toBe('ended')
+  })
+
+  it('[X1] goes on from the steps that earlier owners left', async () => {
+    const models = modelCatalog({})
+    const prices = priceList({})
+    const claim = claimed(RUN, { run: { epoch: 4 }, steps: [BEGUN, DONE] })
+    const { engine } = setUp({ claim, options: { models, prices } })
+    expect(engine.run.options).toMatchObject({ resume: { steps: [BEGUN, DONE], epoch: 4 } })
+    expect(engine.run.options.models).toBe(models)
+    expect(engine.run.options.prices).toBe(prices)
+  })
+
+  it('is over when its end is durable, not before', async () => {
+    const { engine, store, end } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    engine.run.complete()
+    await turns()
+    expect(end()).toBeUndefined()
+    gate.resolve()
+    await turns()
+    expect(end()).toBe('ended')
+  })
+
+  it('waits with its end for a store that cannot be reached', async () => {
+    const { engine, store, end, commits } = setUp()
+    store.reply = () => UNAVAILABLE
+    engine.run.complete()
+    await turns()
+    expect(end()).toBeUndefined()
+    store.reply = undefined
+    commits.retry()
+    await turns()
+    expect(end()).toBe('ended')
+  })
+
+  it('[X2] ends FAILED when its ensemble is gone', async () => {
+    const { store, over, releases } = setUp({ options: { ensemble: undefined } })
+    expect(await over).toBe('ended')
+    expect(store.kept).toMatchObject([
+      { type: 'ensemble_completed', exitReason: 'ERROR' },
+      {
+        type: 'run_result',
+        status: 'FAILED',
+        outputs: [],
+        error: 'Ensemble "band" is not registered any more',
+        code: 'CONFIG_INVALID',
+      },
+    ])
+    expect(releases).toEqual([])
+  })
+
+  it('[X2] ends FAILED when its ensemble refuses it, and keeps what was done', async () => {
+    const refusal = new TuttiError('INPUT_MISSING', 'Missing input topic')
+    const claim = claimed(RUN, { run: { startedAt: Date.UTC(2025, 11, 31) }, steps: [BEGUN, DONE] })
+    const { store, over } = setUp({ claim, refusal })
+    expect(await over).toBe('ended')
+    expect(store.kept.at(-1)).toMatchObject({
+      status: 'FAILED',
+      code: 'INPUT_MISSING',
+      error: 'Missing input topic',
+      outputs: [{ taskName: 'tune', output: 'tuned', durationMs: 5 }],
+      metrics: { totalTokens: 7, totalToolCalls: 2 },
+      durationMs: 24 * 60 * 60 * 1000,
+    })
+  })
+
+  it('[X2] ends FAILED when the engine breaks', async () => {
+    const { engine, store, over, logged } = setUp()
+    engine.run.fail(new Error('no such thing'))
+    expect(await over).toBe('ended')
+    expect(store.kept.at(-1)).toMatchObject({ code: 'ENGINE_FAILED', error: 'no such thing' })
+    expect(logged).toEqual(['error Run could not go on'])
+  })
+
+  it('[X2] ends FAILED when it lost too many owners without getting further', async () => {
+    const { engine, store, over } = setUp({ claim: claimed(RUN, { lostOwners: 4 }) })
+    expect(await over).toBe('ended')
+    expect(engine.runs).toEqual([])
+    expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED', code: 'INTERRUPTED' })
+    expect(store.kept.at(-1)).toHaveProperty(
+      'error',
+      'The processes that executed the run were lost 4 times in a row, and it got no further',
+    )
+  })
+
+  it('[X2] tries as often as it may', () => {
+    const { engine } = setUp({ claim: claimed(RUN, { lostOwners: 3 }) })
+    expect(engine.runs).toHaveLength(1)
+  })
+
+  it('[X4] is CANCELLED when it was asked to end and cannot go on', async () => {
+    const claim = claimed(RUN, { steps: [BEGUN, DONE, CANCEL_ASKED] })
+    const { store, over } = setUp({ claim, options: { ensemble: undefined } })
+    expect(await over).toBe('ended')
+    expect(store.kept).toMatchObject([
+      { type: 'ensemble_completed', exitReason: 'CANCELLED' },
+      { type: 'run_result', status: 'CANCELLED', outputs: [{ output: 'tuned' }] },
+    ])
+    expect(store.kept.at(-1)).not.toHaveProperty('error')
+    expect(store.kept.at(-1)).not.toHaveProperty('code')
+  })
+
+  it('[X2] is over, and says so, when not even its end can be kept', async () => {
+    const { store, engine, end, logged } = setUp()
+    store.reply = () => ({ kind: 'failed', error: new Error('disk full') })
+    engine.run.fail(new Error('no such thing'))
+    await turns(8)
+    expect(logged).toContain('error The end of a run could not be kept')
+    expect(end()).toBe('lost')
+  })
+})
+
+describe('Execution that loses its claim', () => {
+  it('[X3] stops its work and writes nothing more when a write is fenced', async () => {
+    const { engine, store, over, releases } = setUp()
+    store.reply = () => ({ kind: 'fenced' })
+    engine.run.emit(token('a'))
+    engine.run.emit({ ...token('b'), attempt: 2 })
+    engine.run.complete()
+    expect(await over).toBe('lost')
+    expect(engine.run.isStopped).toBe(true)
+    expect(store.batches).toHaveLength(1)
+    expect(releases).toEqual([])
+  })
+
+  it('[X3] stops its work and writes nothing more when it is told', async () => {
+    const { engine, store, execution, over, releases, clock } = setUp()
+    engine.run.wait(Infinity)
+    engine.run.emit(token('a'))
+    execution.lose(STOP)
+    expect(await over).toBe('lost')
+    engine.run.emit(token('b'))
+    await turns()
+    expect([store.batches, releases, clock.pending]).toEqual([[], [], 1])
+    expect(engine.run.options.signal?.reason).toBe(STOP)
+  })
+})
+
+describe('Execution of a run that waits for a person', () => {
+  it('[X5] is parked after a while, until its nearest gate is over', async () => {
+    const { engine, clock, over, releases, store } = setUp()
+    engine.run.emit({ ...token('a') })
+    engine.run.wait(90_000, 60_000, Infinity)
+    await clock.advance(PARK_AFTER_MS - 1)
+    expect(releases).toEqual([])
+    await clock.advance(1)
+    await turns(8)
+    expect(releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 }])
+    expect(await over).toBe('parked')
+    expect(engine.run.isStopped).toBe(true)
+    expect(store.kept.map(({ type }) => type)).toEqual(['token'])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[X5] is parked for ever when its gates wait for ever', async () => {
+    const { engine, clock, over, releases } = setUp()
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS)
+    expect(await over).toBe('parked')
+    expect(releases).toEqual([{ kind: 'parked' }])
+  })
+
+  it.each([PARK_AFTER_MS, 1, 0])(
+    '[X5] is not parked when there are only %i ms left',
+    async (leftMs) => {
+      const { engine, clock, end, releases } = setUp()
+      engine.run.wait(Infinity, leftMs)
+      await clock.advance(10 * PARK_AFTER_MS)
+      await turns(8)
+      expect([end(), releases, engine.run.isStopped]).toEqual([undefined, [], false])
+    },
+  )
+
+  it('[X5] is not parked when it works again', async () => {
+    const { engine, clock, end, releases } = setUp()
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS - 1)
+    engine.run.work()
+    await clock.advance(10 * PARK_AFTER_MS)
+    expect([end(), releases]).toEqual([undefined, []])
+  })
+
+  it('[X5] the time begins anew when it comes to wait again', async () => {
+    const { engine, clock, over, releases } = setUp()
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS - 1)
+    engine.run.work()
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS - 1)
+    expect(releases).toEqual([])
+    await clock.advance(1)
+    expect(await over).toBe('parked')
+  })
+
+  it('[X5] is ready in place of parked when a decision comes in that moment', async () => {
+    const { engine, clock, store, over, releases } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    engine.run.wait(Infinity)
+    engine.run.emit({ ...token('a'), attempt: 2 })
+    await clock.advance(PARK_AFTER_MS)
+    await turns()
+    expect(releases).toEqual([])
+    engine.run.work()
+    gate.resolve()
+    expect(await over).toBe('ready')
+    expect(releases).toEqual([{ kind: 'ready' }])
+  })
+
+  it('[X5] has what follows from its last write written before it is parked', async () => {
+    const { engine, clock, store, over } = setUp()
+    engine.run.wait(Infinity)
+    store.before = async (batch) => {
+      if (batch === 1) engine.run.emit({ ...token('b'), attempt: 2 })
+    }
+    engine.run.emit(token('a'))
+    await clock.advance(PARK_AFTER_MS)
+    expect(await over).toBe('parked')
+    expect(store.kept).toHaveLength(2)
+  })
+
+  it('[X5] is not parked when it ends in that moment', async () => {
+    const { engine, clock, over, releases } = setUp()
+    engine.run.wait(Infinity)
+    engine.run.isBusy = true
+    await clock.advance(PARK_AFTER_MS)
+    engine.run.complete()
+    expect(await over).toBe('ended')
+    await turns(8)
+    expect(releases).toEqual([])
+  })
+
+  it('[X5] leaves no timer when it ends', async () => {
+    const { engine, clock, over } = setUp()
+    engine.run.wait(Infinity)
+    engine.run.complete()
+    await over
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[X3] is lost when somebody else has it as it is parked', async () => {
+    const { engine, clock, over } = setUp({ release: () => Promise.resolve('fenced') })
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS)
+    expect(await over).toBe('lost')
+  })
+
+  it('[X5] is ready when the store knows of a signal that nobody has answered', async () => {
+    const { engine, clock, over } = setUp({ release: () => Promise.resolve('ready') })
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS)
+    expect(await over).toBe('ready')
+  })
+})
+
+describe('Execution that is given up', () => {
+  it('[X6] is handed over when nothing is in flight and all is durable', async () => {
+    const { engine, execution, store, over, releases } = setUp()
+    engine.run.isBusy = true
+    const handedOver = execution.handOver()
+    await turns(8)
+    expect([releases, engine.run.isStopped]).toEqual([[], false])
+    engine.run.emit(token('the reply that was in flight'))
+    engine.run.rest()
+    await handedOver
+    expect(await over).toBe('ready')
+    expect(releases).toEqual([{ kind: 'ready' }])
+    expect(store.kept).toHaveLength(1)
+    expect(engine.run.isStopped).toBe(true)
+  })
+
+  it('[X6] nothing is written any more when others may have it', async () => {
+    const { engine, execution, store } = setUp({
+      release: () => {
+        engine.run.emit(token('too late'))
+        return Promise.resolve('ready')
+      },
+    })
+    await execution.handOver()
+    await turns()
+    expect(store.batches).toEqual([])
+  })
+
+  it('[X6] is handed over once, however often it is asked for', async () => {
+    const { execution, releases } = setUp()
+    await Promise.all([execution.handOver(), execution.handOver()])
+    await execution.handOver()
+    expect(releases).toEqual([{ kind: 'ready' }])
+  })
+
+  it('[X6] a run that comes to its end is not handed over', async () => {
+    const { engine, execution, over, releases, store } = setUp()
+    engine.run.isBusy = true
+    const handedOver = execution.handOver()
+    engine.run.complete()
+    await handedOver
+    expect(await over).toBe('ended')
+    expect([releases, store.kept.map(({ type }) => type)]).toEqual([[], ['run_result']])
+  })
+
+  it('[X6] waits with it for a store that cannot be reached', async () => {
+    const { commits, engine, execution, store, over, releases } = setUp()
+    store.reply = () => UNAVAILABLE
+    engine.run.emit({ ...token('a') })
+    void execution.handOver()
+    await turns(8)
+    expect(releases).toEqual([])
+    store.reply = undefined
+    commits.retry()
+    expect(await over).toBe('ready')
+    expect(store.kept).toHaveLength(1)
+  })
+
+  it('[X3] is lost when its last write is fenced', async () => {
+    const { engine, execution, store, over, releases } = setUp()
+    store.reply = () => ({ kind: 'fenced' })
+    engine.run.emit(token('a'))
+    await execution.handOver()
+    expect(await over).toBe('lost')
+    expect(releases).toEqual([])
+  })
+
+  it('is lost, and says so, when the store does not take it', async () => {
+    const release = () => Promise.reject(new Error('no connection'))
+    const { execution, over, logged } = setUp({ release })
+    await execution.handOver()
+    expect(await over).toBe('lost')
+    expect(logged).toEqual(['warn Run could not be given up'])
+  })
+
+  it('[X6] let go, it stops with work in flight; what has happened stays', async () => {
+    const { engine, execution, store, over, releases } = setUp()
+    engine.run.isBusy = true
+    engine.run.emit(token('a'))
+    await execution.letGo(STOP)
+    expect(engine.run.options.signal?.reason).toBe(STOP)
+    engine.run.emit(token('b'))
+    await turns()
+    expect(releases).toEqual([{ kind: 'ready' }])
+    expect(store.kept).toMatchObject([{ token: 'a' }])
+    expect(await over).toBe('ready')
+  })
+
+  it('let go, it leaves no timer', async () => {
+    const { engine, execution, clock } = setUp()
+    engine.run.wait(Infinity)
+    await execution.letGo(STOP)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('let go, it does not wait long for a store that cannot be reached', async () => {
+    const { engine, execution, store, clock, releases } = setUp()
+    store.reply = () => UNAVAILABLE
+    engine.run.emit(token('a'))
+    const letGo = execution.letGo(STOP)
+    await clock.advance(999)
+    expect(releases).toEqual([])
+    await clock.advance(1)
+    await letGo
+    expect(releases).toEqual([{ kind: 'ready' }])
+  })
+
+  it('let go while it is handed over, it stops at once', async () => {
+    const { engine, execution, over, releases } = setUp()
+    engine.run.isBusy = true
+    void execution.handOver()
+    await execution.letGo(STOP)
+    await over
+    await turns(8)
+    expect(releases).toEqual([{ kind: 'ready' }])
+    expect(engine.run.isStopped).toBe(true)
+  })
+
+  it('a run that never began can be handed over: its end comes first', async () => {
+    const { execution, over, store } = setUp({ options: { ensemble: undefined } })
+    await execution.handOver()
+    expect(await over).toBe('ended')
+    expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED' })
+  })
+})
+
+describe('Execution that is sent signals', () => {
+  it.each<[RunWish, readonly unknown[], unknown]>([
+    [{ kind: 'cancel', mode: 'boundary' }, ['cancel', { mode: 'boundary' }], undefined],
+    [SWITCH, ['switchModel', 'fast', {}], { model: 'fast' }],
+    [{ ...SWITCH, taskName: 'tune' }, ['switchModel', 'fast', { task: 'tune' }], { model: 'fast' }],
+    [{ kind: 'inject', directive: { content: 'x' } }, ['inject', { content: 'x' }], { id: 'd-1' }],
+    [
+      { kind: 'decide', reviewId: 'r-1', decision: { action: 'CONTINUE' } },
+      ['decide', 'r-1', { action: 'CONTINUE' }],
+      undefined,
+    ],
+  ])('[X7] does %j and answers when it is durable', async (wish, asked, value) => {
+    const { engine, execution, store } = setUp()
+    engine.run.onWish = () => value
+    const answer = await execution.take(signal(wish))
+    expect(engine.run.wishes).toEqual([asked])
+    const expected = { signalId: 'signal-1', ok: true, ...(value === undefined ? {} : { value }) }
+    expect(answer).toEqual(expected)
+    expect(store.writes.flatMap(({ answers }) => answers ?? [])).toEqual([expected])
+  })
+
+  it('[X7] the answer is in the write that shows what was done', async () => {
+    const { engine, execution, store } = setUp()
+    engine.run.onWish = () => {
+      engine.run.emit(token('what it did'))
+      return { model: 'fast' }
+    }
+    await execution.take(signal(SWITCH))
+    expect(store.writes).toMatchObject([
+      { events: [{ token: 'what it did' }], answers: [{ signalId: 'signal-1' }] },
+    ])
+  })
+
+  it('[X7] does once what it is told twice, and gives the same answer', async () => {
+    const { engine, execution, store } = setUp({
+      claim: claimed(RUN, { signals: [signal(SWITCH)] }),
+    })
+    const answers = await Promise.all([
+      execution.take(signal(SWITCH)),
+      execution.take(signal(SWITCH)),
+    ])
+    expect(answers[1]).toBe(answers[0])
+    expect(await execution.take(signal(SWITCH))).toBe(answers[0])
+    expect(engine.run.wishes).toHaveLength(1)
+    expect(store.writes).toHaveLength(1)
+  })
+
+  it('[X7] takes signals that came before its claim, in their order', async () => {
+    const signals = [signal(SWITCH, 'one'), signal(CANCEL, 'two')]
+    const { engine, store } = setUp({ claim: claimed(RUN, { signals }) })
+    await turns()
+    expect(engine.run.wishes.map(([kind]) => kind)).toEqual(['switchModel', 'cancel'])
+    const answered = store.writes.flatMap(({ answers = [] }) => answers)
+    expect(answered.map(({ signalId }) => signalId)).toEqual(['one', 'two'])
+  })
+
+  it('[X7] says why it refuses a wish, and keeps that', async () => {
+    const { engine, execution, store } = setUp()
+    engine.run.onWish = () => {
+      throw new TuttiError('INVALID_MODEL', 'No model "fast"', { retryable: true })
+    }
+    const answer = await execution.take(signal(SWITCH))
+    const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true }
+    expect(answer).toEqual({ signalId: 'signal-1', ok: false, error })
+    expect(store.writes[0]?.answers).toEqual([answer])
+    expect(engine.run.isStopped).toBe(false)
+  })
+
+  it('[X7] a decision that is refused later is answered then', async () => {
+    const { engine, execution } = setUp()
+    engine.run.onWish = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
+    const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
+    expect(await execution.take(signal(decide))).toMatchObject({
+      error: { code: 'REVIEW_RESOLVED' },
+    })
+  })
+
+  it('[X7] gives no answer to a cancel of a run that is over: the store does', async () => {
+    const { engine, execution, store, over } = setUp()
+    engine.run.complete()
+    expect(await execution.take(signal(CANCEL))).toBeUndefined()
+    await over
+    expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
+  })
+
+  it('[X7] writes no answer to another wish for a run that is over: the store gives it', async () => {
+    const { engine, execution, store, over } = setUp()
+    engine.run.onWish = () => {
+      throw new TuttiError('RUN_COMPLETED', 'Run is over')
+    }
+    engine.run.complete()
+    await over
+    await execution.take(signal(SWITCH))
+    expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
+  })
+
+  it('[X7] gives no answer of a run that never began', async () => {
+    const signals = [signal(CANCEL)]
+    const { execution, store, over } = setUp({
+      claim: claimed(RUN, { signals }),
+      options: { ensemble: undefined },
+    })
+    expect(await execution.take(signal(CANCEL))).toBeUndefined()
+    await over
+    expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
+  })
+
+  it.each([
+    ['let go', (execution: Execution) => execution.letGo(STOP)],
+    ['lost', async (execution: Execution) => execution.lose(STOP)],
+  ])('[X7] gives no answer when it is %s before: the next owner does', async (_, giveUp) => {
+    const { engine, execution, store } = setUp()
+    const gate = Promise.withResolvers<void>()
+    engine.run.onWish = () => gate.promise
+    const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
+    const answer = execution.take(signal(decide))
+    await giveUp(execution)
+    gate.resolve()
+    expect(await answer).toBeUndefined()
+    expect(store.batches).toEqual([])
+  })
+
+  it('[X7] gives no answer that could not be kept', async () => {
+    const { execution, store } = setUp()
+    store.reply = () => ({ kind: 'fenced' })
+    expect(await execution.take(signal(SWITCH))).toBeUndefined()
+  })
+})
+
+describe('Execution of a run of the engine', () => {
+  it('[X6] hands over when the model call in flight has ended and is kept', async () => {
+    const reply = Promise.withResolvers<void>()
+    const tuned = handSettledModel('tuned', reply.promise)
+    const played = scriptedModel(['played'])
+    const tasks = [
+      task({ name: 'tune', description: 'Tune', model: tuned }),
+      task({ name: 'play', description: 'Play', model: played }),
+    ]
+    const band = ensemble({ name: 'band', tasks })
+    const first = setUp({ options: { ensemble: band } })
+    await turns()
+    const handedOver = first.execution.handOver()
+    await turns(8)
+    expect([first.releases, tuned.requests.length]).toEqual([[], 1])
+    reply.resolve()
+    await handedOver
+    expect(await first.over).toBe('ready')
+    expect(played.requests).toEqual([])
+    const steps = first.store.writes.flatMap((write) => write.steps)
+    const kinds = steps.map(({ kind }) => kind)
+    expect(kinds).toContain('model_turn')
+    expect(kinds).not.toContain('task_failed')
+    const claim = claimed(RUN, { run: { epoch: 2 }, steps })
+    const second = setUp({ claim, options: { ensemble: band } })
+    expect(await second.over).toBe('ended')
+    expect([tuned.requests.length, played.requests.length]).toEqual([1, 1])
+    expect(second.store.kept.at(-1)).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [{ output: 'tuned' }, { output: 'played' }],
+    })
+  })
+
+  it('[X5] parks while a reviewer is waited for, and goes on where it was decided', async () => {
+    const model = scriptedModel(['tuned'])
+    const review = { timeoutMs: 60_000 }
+    const tune = task({ name: 'tune', description: 'Tune', review })
+    const band = ensemble({ name: 'band', tasks: [tune], model })
+    const first = setUp({ options: { ensemble: band } })
+    await turns(8)
+    await first.clock.advance(PARK_AFTER_MS)
+    expect(await first.over).toBe('parked')
+    expect(first.releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 - PARK_AFTER_MS }])
+    const asked = first.store.kept.find(({ type }) => type === 'review_requested')
+    const reviewId = asked !== undefined && 'reviewId' in asked ? asked.reviewId : ''
+    const decide = { kind: 'decide', reviewId, decision: { action: 'CONTINUE' } } as const
+    const claim = claimed(RUN, {
+      run: { epoch: 2 },
+      steps: first.store.writes.flatMap((write) => write.steps),
+      signals: [signal(decide)],
+    })
+    const second = setUp({ claim, options: { ensemble: band } })
+    expect(await second.over).toBe('ended')
+    expect(model.requests).toHaveLength(1)
+    expect(second.store.kept.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(second.store.writes.flatMap(({ answers = [] }) => answers)).toEqual([
+      { signalId: 'signal-1', ok: true },
+    ])
+  })
+})
+
+interface SetUp {
+  readonly execution: Execution
+  readonly engine: FakeEngine
+  readonly store: FakeCommits
+  readonly commits: GroupCommit
+  readonly clock: FakeClock
+  readonly over: Promise<ExecutionEnd>
+  /** How it ended; undefined while it has not. */
+  end(): ExecutionEnd | undefined
+  readonly releases: readonly Release[]
+  /** What was logged: level and message. */
+  readonly logged: readonly string[]
+}
+
+interface Given {
+  readonly claim?: ClaimedRun
+  readonly options?: Partial<ExecutionOptions>
+  readonly refusal?: Error
+  readonly release?: () => ReturnType<RunQueue['release']>
+}
+
+function setUp({ claim = claimed(RUN), options = {}, refusal, release }: Given = {}): SetUp {
+  const clock = fakeClock()
+  const store = new FakeCommits()
+  const engine = new FakeEngine()
+  engine.refusal = refusal
+  const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
+  const releases: Release[] = []
+  const logged: string[] = []
+  const execution = new Execution(claim, {
+    ensemble: engine.ensemble,
+    queue: {
+      release: async ({ runId, epoch }, how) => {
+        expect([runId, epoch]).toEqual([RUN, claim.run.epoch])
+        releases.push(how)
+        return release === undefined ? how.kind : release()
+      },
+    },
+    journal: (onLost) => commits.journal({ runId: RUN, epoch: claim.run.epoch, onLost }),
+    models: undefined,
+    prices: undefined,
+    parkAfterMs: PARK_AFTER_MS,
+    maxLostOwners: 3,
+    clock,
+    logger: listLogger(logged),
+    ...options,
+  })
+  let ended: ExecutionEnd | undefined
+  void execution.over.then((how) => (ended = how))
+  return {
+    execution,
+    engine,
+    store,
+    commits,
+    clock,
+    over: execution.over,
+    end: () => ended,
+    releases,
+    logged,
+  }
+}
+
+function listLogger(lines: string[]): Logger {
+  const write = (level: string) => (message: string) => {
+    lines.push(`${level} ${message}`)
+  }
+  return {
+    debug: write('debug'),
+    info: () => undefined,
+    warn: write('warn'),
+    error: write('error'),
+  }
+}
+
+function signal(wish: RunWish, id = 'signal-1'): Signal {
+  return { id, runId: RUN, wish }
+}
+
+/** A model that gives its reply when it is told to. */
+function handSettledModel(
+  text: string,
+  told: Promise<void>,
+): ChatModel & { readonly requests: readonly unknown[] } {
+  const model = scriptedModel([text])
+  return {
+    ...model,
+    get requests() {
+      return model.requests
+    },
+    async *stream(request, options) {
+      const chunks = model.stream(request, options)
+      const { value, done } = await chunks[Symbol.asyncIterator]().next()
+      await told
+      if (done !== true) yield value
+      yield* chunks
+    },
+  }
+}

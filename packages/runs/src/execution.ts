@@ -1,0 +1,292 @@
+/**
+ * One claimed run in this process: from the steps that earlier owners left to its end, or until it is
+ * given up.
+ *
+ *   claim ─▶ engine ─┬─▶ ended
+ *      signals ──▶   ├─▶ waits for a person ─▶ parked
+ *                    ├─▶ handed over: nothing in flight, everything durable
+ *                    └─▶ lost: somebody else has it
+ *
+ * X1 What an earlier owner has done is not done again: the engine goes on from the steps it left.
+ * X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
+ *    does one that again and again loses its owner without getting any further.
+ * X3 An owner that lost its claim stops its work and writes nothing more.
+ * X4 A run that was asked to end, and cannot go on, is CANCELLED; what was completed stays.
+ * X5 A run that does nothing but wait for a person for a while is parked: it holds no process, and its time
+ *    limit is kept by the store.
+ * X6 A run that is handed over begins nothing; what is in flight ends, and is durable, before others get it.
+ * X7 A signal is applied once, and its answer is durable together with what it did, or after it.
+ */
+import { setImmediate } from 'node:timers/promises'
+
+import { sleep, TuttiError, type Clock, type Logger } from '@tutti/core'
+
+import { endRun } from './end-run.ts'
+
+import type { DurableJournal } from './group-commit.ts'
+import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
+import type { Signal, SignalAnswer } from './ports/run-signals.ts'
+import type { Ensemble, ModelCatalog, Prices, RunHandle } from '@tutti/ensemble'
+
+/** What a run is executed with. */
+export interface ExecutionOptions {
+  /** The ensemble of the run, or undefined when it is not registered any more. */
+  readonly ensemble: Ensemble | undefined
+  readonly queue: Pick<RunQueue, 'release'>
+  /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
+  readonly journal: (onLost: (reason: TuttiError) => void) => DurableJournal
+  readonly models: ModelCatalog | undefined
+  readonly prices: Prices | undefined
+  /** How long a run waits for a person before it is parked, in milliseconds. */
+  readonly parkAfterMs: number
+  /** How often in a row the run may lose its owner without getting further. */
+  readonly maxLostOwners: number
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** How long a run that is let go may take to write what has happened, in milliseconds. */
+const LAST_WRITE_MS = 1_000
+
+/** How an execution ended. */
+export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
+
+/** A run that is being executed. */
+export class Execution {
+  readonly runId: string
+  readonly epoch: number
+  /** Resolves when this process has nothing more to do with the run. Never rejects. */
+  readonly over: Promise<ExecutionEnd>
+  readonly #claim: ClaimedRun
+  readonly #options: ExecutionOptions
+  readonly #journal: DurableJournal
+  readonly #controller = new AbortController()
+  readonly #answers = new Map<string, Promise<SignalAnswer | undefined>>()
+  /** Resolves when the engine has stopped. */
+  readonly #work: Promise<void>
+  #handle: RunHandle | undefined
+  #stopParkTimer: (() => void) | undefined
+  #givingUp: Promise<void> | undefined
+  #over!: (end: ExecutionEnd) => void
+
+  constructor(claim: ClaimedRun, options: ExecutionOptions) {
+    this.#claim = claim
+    this.#options = options
+    this.runId = claim.run.runId
+    this.epoch = claim.run.epoch
+    this.over = new Promise((resolve) => {
+      this.#over = resolve
+    })
+    this.#journal = options.journal((reason) => {
+      this.#controller.abort(reason)
+    })
+    this.#work = this.#execute()
+  }
+
+  /**
+   * Does what a signal asks; resolves with the answer when it is durable, with undefined when this process
+   * gives no answer, as it has nothing more to do with the run.
+   */
+  take(signal: Signal): Promise<SignalAnswer | undefined> {
+    const known = this.#answers.get(signal.id)
+    if (known !== undefined) return known
+    const answering = this.#answer(signal)
+    this.#answers.set(signal.id, answering)
+    return answering
+  }
+
+  /** Gives the run up for others as soon as nothing is in flight; resolves when it is given up. */
+  handOver(): Promise<void> {
+    this.#givingUp ??= this.#giveUp(() => ({ kind: 'ready' }))
+    return this.#givingUp
+  }
+
+  /**
+   * Gives the run up at once: what is in flight is lost, what has happened stays. Resolves when the work has
+   * stopped.
+   */
+  async letGo(reason: TuttiError): Promise<void> {
+    const { clock } = this.#options
+    await Promise.race([this.#journal.flush().catch(() => undefined), sleep(clock, LAST_WRITE_MS)])
+    this.#stop(reason)
+    await this.#release({ kind: 'ready' })
+    await this.#work
+  }
+
+  /** Stops the work on a run that somebody else has. */
+  lose(reason: TuttiError): void {
+    this.#stop(reason)
+    this.#over('lost')
+  }
+
+  async #execute(): Promise<void> {
+    const { logger } = this.#options
+    try {
+      const handle = this.#start()
+      this.#handle = handle
+      for (const signal of this.#claim.signals) void this.take(signal)
+      await handle.result
+      await this.#journal.flush()
+    } catch (thrown) {
+      const error = TuttiError.from(thrown, 'ENGINE_FAILED')
+      if (this.#controller.signal.aborted) {
+        if (this.#givingUp === undefined) this.#over('lost')
+        return
+      }
+      logger.error('Run could not go on', { runId: this.runId, error })
+      await this.#endWith(error)
+    } finally {
+      this.#stopParkTimer?.()
+    }
+    if (!this.#controller.signal.aborted) this.#over('ended')
+  }
+
+  #start(): RunHandle {
+    const { ensemble, models, prices, clock, logger, maxLostOwners } = this.#options
+    const { run, steps, lostOwners } = this.#claim
+    if (lostOwners > maxLostOwners) {
+      throw new TuttiError(
+        'INTERRUPTED',
+        `The processes that executed the run were lost ${lostOwners} times in a row, and it got no further`,
+      )
+    }
+    if (ensemble === undefined) {
+      throw new TuttiError(
+        'CONFIG_INVALID',
+        `Ensemble "${run.ensemble}" is not registered any more`,
+      )
+    }
+    return ensemble.start(run.inputs, {
+      runId: run.runId,
+      // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
+      signal: this.#controller.signal,
+      journal: this.#journal,
+      clock,
+      logger,
+      onWaiting: () => {
+        this.#parkSoon()
+      },
+      ...(models === undefined ? {} : { models }),
+      ...(prices === undefined ? {} : { prices }),
+      ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
+    })
+  }
+
+  async #endWith(error: TuttiError): Promise<void> {
+    const { clock, logger } = this.#options
+    endRun(this.#claim, { journal: this.#journal, clock, error })
+    await this.#journal.flush().catch((lost: unknown) => {
+      logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
+    })
+  }
+
+  #parkSoon(): void {
+    const { clock, parkAfterMs } = this.#options
+    this.#stopParkTimer?.()
+    this.#stopParkTimer = clock.after(parkAfterMs, () => {
+      if (this.#givingUp !== undefined || this.#waitsForMs() <= parkAfterMs) return
+      this.#givingUp = this.#giveUp(() => this.#parking())
+    })
+  }
+
+  /** Time until the first gate is over; 0 when the run does not only wait. */
+  #waitsForMs(): number {
+    const snapshot = this.#handle?.snapshot()
+    if (snapshot?.status !== 'WAITING_REVIEW') return 0
+    return Math.min(...snapshot.gates.map(({ timeoutMs }) => timeoutMs))
+  }
+
+  #parking(): Release {
+    const leftMs = this.#waitsForMs()
+    if (leftMs === 0) return { kind: 'ready' }
+    return leftMs === Infinity ? { kind: 'parked' } : { kind: 'parked', wakeInMs: leftMs }
+  }
+
+  async #giveUp(how: () => Release): Promise<void> {
+    try {
+      await this.#handle?.standStill()
+      await this.#settle()
+      // A run that came to its end while it was waited for is not given up.
+      if (this.#handle !== undefined && isOver(this.#handle)) return
+      const release = how()
+      this.#stop(new TuttiError('INTERRUPTED', `Run ${this.runId} is given up`))
+      await this.#release(release)
+    } catch (error) {
+      this.#options.logger.info('Run was let go', { runId: this.runId, error })
+      this.#over('lost')
+    }
+  }
+
+  /** Waits until what follows from the last durable write has been written as well. */
+  async #settle(): Promise<void> {
+    do {
+      await this.#journal.flush()
+      await setImmediate()
+    } while (!this.#journal.isFlushed)
+  }
+
+  #stop(reason: TuttiError): void {
+    this.#stopParkTimer?.()
+    this.#journal.detach(reason)
+    this.#controller.abort(reason)
+  }
+
+  async #release(how: Release): Promise<void> {
+    const { queue, logger } = this.#options
+    try {
+      const state = await queue.release({ runId: this.runId, epoch: this.epoch }, how)
+      this.#over(state === 'fenced' ? 'lost' : state)
+    } catch (error) {
+      // Its lease will be over soon, and others take it then.
+      logger.warn('Run could not be given up', { runId: this.runId, error })
+      this.#over('lost')
+    }
+  }
+
+  async #answer(signal: Signal): Promise<SignalAnswer | undefined> {
+    const signalId = signal.id
+    try {
+      const value = await this.#apply(signal)
+      if (value === NO_ANSWER) return undefined
+      const answer: SignalAnswer = { signalId, ok: true, ...(value === undefined ? {} : { value }) }
+      this.#journal.answer(answer)
+      await this.#journal.flush()
+      return answer
+    } catch (thrown) {
+      if (this.#controller.signal.aborted) return undefined
+      const { code, message, retryable } = TuttiError.from(thrown, 'ENGINE_FAILED')
+      const answer: SignalAnswer = { signalId, ok: false, error: { code, message, retryable } }
+      this.#journal.answer(answer)
+      await this.#journal.flush().catch(() => undefined)
+      return answer
+    }
+  }
+
+  async #apply({ wish }: Signal): Promise<unknown> {
+    const handle = this.#handle
+    if (handle === undefined) return NO_ANSWER
+    switch (wish.kind) {
+      case 'cancel':
+        // The end of a run that is over already answers by itself.
+        return handle.cancel({ mode: wish.mode }) ? undefined : NO_ANSWER
+      case 'switch_model':
+        return handle.switchModel(
+          wish.model,
+          wish.taskName === undefined ? {} : { task: wish.taskName },
+        )
+      case 'inject':
+        return handle.inject(wish.directive)
+      case 'decide':
+        await handle.decide(wish.reviewId, wish.decision)
+        return undefined
+    }
+  }
+}
+
+/** Nobody answers: the store does when the run ends, or the next owner. */
+const NO_ANSWER = Symbol('no answer')
+
+function isOver({ snapshot }: RunHandle): boolean {
+  const { status } = snapshot()
+  return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
+}

@@ -1,0 +1,82 @@
+import { silentLogger, systemClock } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
+
+describe('resolveRunServiceOptions', () => {
+  it('fills in what is documented', () => {
+    expect(resolveRunServiceOptions({})).toEqual({
+      executes: true,
+      maxConcurrentRuns: 5,
+      maxRunsPerProcess: 5,
+      maxQueuedRuns: 100,
+      maxRetainedRuns: 1_000,
+      maxRetainedAgeMs: Infinity,
+      tickMs: 25,
+      leaseMs: 10_000,
+      pollMs: 1_000,
+      parkAfterMs: 1_000,
+      maxLostOwners: 5,
+      models: undefined,
+      prices: undefined,
+      clock: systemClock,
+      logger: silentLogger,
+    })
+  })
+
+  it('keeps what it is given', () => {
+    const given = {
+      executes: false,
+      maxConcurrentRuns: 8,
+      maxRunsPerProcess: 2,
+      maxQueuedRuns: 0,
+      maxRetainedRuns: 0,
+      maxRetainedAgeMs: 0,
+      tickMs: 0,
+      leaseMs: 1_000,
+      pollMs: 10,
+      parkAfterMs: 0,
+      maxLostOwners: 0,
+      clock: fakeClock(),
+    }
+    expect(resolveRunServiceOptions(given)).toMatchObject(given)
+  })
+
+  it('executes in one process as many as over all, unless it says otherwise', () => {
+    expect(resolveRunServiceOptions({ maxConcurrentRuns: 9 }).maxRunsPerProcess).toBe(9)
+  })
+
+  it.each<[RunServiceOptions, string]>([
+    [
+      { maxConcurrentRuns: 0, maxRunsPerProcess: 1 },
+      'maxConcurrentRuns must be an integer >= 1, got 0',
+    ],
+    [
+      { maxConcurrentRuns: 1.5, maxRunsPerProcess: 1 },
+      'maxConcurrentRuns must be an integer >= 1, got 1.5',
+    ],
+    [
+      { maxConcurrentRuns: Infinity, maxRunsPerProcess: 1 },
+      'maxConcurrentRuns must be an integer >= 1, got Infinity',
+    ],
+    [{ maxRunsPerProcess: 0 }, 'maxRunsPerProcess must be an integer >= 1, got 0'],
+    [{ maxQueuedRuns: -1 }, 'maxQueuedRuns must be an integer >= 0, got -1'],
+    [{ maxRetainedRuns: -1 }, 'maxRetainedRuns must be an integer >= 0, got -1'],
+    [{ maxRetainedAgeMs: -1 }, 'maxRetainedAgeMs must be a number >= 0, got -1'],
+    [{ tickMs: Number.NaN }, 'tickMs must be a number >= 0, got NaN'],
+    [{ leaseMs: 999 }, 'leaseMs must be a number >= 1000, got 999'],
+    [{ pollMs: 9 }, 'pollMs must be a number >= 10, got 9'],
+    [{ parkAfterMs: -0.5 }, 'parkAfterMs must be a number >= 0, got -0.5'],
+    [{ maxLostOwners: 0.5 }, 'maxLostOwners must be an integer >= 0, got 0.5'],
+  ])('refuses %o', (options, problem) => {
+    expect(() => resolveRunServiceOptions(options)).toThrow(
+      new RangeError(`Cannot start runs: ${problem}`),
+    )
+  })
+
+  it('names every value that is out of range', () => {
+    const resolve = () => resolveRunServiceOptions({ maxQueuedRuns: -1, leaseMs: 0 })
+    expect(resolve).toThrow(/maxQueuedRuns .*got -1; leaseMs .*got 0$/)
+  })
+})

@@ -1,0 +1,160 @@
+import { TuttiError } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
+import { token } from './testing/index.ts'
+
+import type { RunStep } from '@tutti/ensemble'
+import type { RunEvent } from '@tutti/protocol'
+
+const CANCELLING: RunEvent = {
+  type: 'run_cancelling',
+  requestedAt: '2026-01-01T00:00:00.000Z',
+  mode: 'abort',
+}
+
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
+
+const WRITTEN = { kind: 'written', events: [] } as const
+
+const UNAVAILABLE = { kind: 'unavailable', error: new Error('no connection') } as const
+
+describe('PendingWrites', () => {
+  it('has nothing to send while nothing was added', async () => {
+    const { pending } = setUp()
+    expect(pending.isEmpty).toBe(true)
+    expect(pending.take()).toBeUndefined()
+    await pending.settled()
+  })
+
+  it('[G1] sends all that was added, once', () => {
+    const { pending } = setUp()
+    pending.add({ event: CANCELLING, step: BEGUN })
+    pending.add({ answer: { signalId: 's', ok: true } })
+    expect(pending.take()).toEqual({
+      runId: 'run-a',
+      epoch: 3,
+      writeNo: 1,
+      events: [CANCELLING],
+      steps: [BEGUN],
+      answers: [{ signalId: 's', ok: true }],
+    })
+    pending.settle(WRITTEN)
+    expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
+  })
+
+  it('[G5] gives the same write until its fate is known, whatever is added meanwhile', () => {
+    const { pending } = setUp()
+    pending.add({ event: token('a') })
+    const sent = pending.take()
+    const asSent = structuredClone(sent)
+    pending.add({ event: token('b') })
+    pending.settle(UNAVAILABLE)
+    expect(pending.take()).toBe(sent)
+    expect(sent).toEqual(asSent)
+    pending.settle(WRITTEN)
+    expect(pending.take()).toMatchObject({ writeNo: 2, events: [token('b')] })
+  })
+
+  it('whoever waits is told when what was there then is kept, not later', async () => {
+    const { pending } = setUp()
+    const order: string[] = []
+    pending.add({ event: CANCELLING })
+    const first = pending.settled().then(() => order.push('first'))
+    pending.take()
+    const meanwhile = pending.settled().then(() => order.push('meanwhile'))
+    pending.add({ event: CANCELLING })
+    const second = pending.settled().then(() => order.push('second'))
+    pending.settle(UNAVAILABLE)
+    pending.settle(WRITTEN)
+    await Promise.all([first, meanwhile])
+    expect(order).toEqual(['first', 'meanwhile'])
+    pending.take()
+    pending.settle(WRITTEN)
+    await second
+  })
+
+  it('[G3] tokens of two tasks are joined each to its own, however they are mixed', () => {
+    const { pending } = setUp()
+    const mixed = [
+      ['a', 1],
+      ['b', 2],
+      ['c', 2],
+      ['d', 1],
+    ] as const
+    for (const [text, task] of mixed) pending.add({ event: token(text, task) })
+    expect(pending.take()?.events).toEqual([token('ad', 1), token('bc', 2)])
+  })
+
+  it('[G3] a token keeps what the first of those that were joined says', () => {
+    const { pending } = setUp()
+    pending.add({ event: token('a') })
+    pending.add({ event: { ...token('b'), sentAt: '2026-02-02T00:00:00.000Z' } })
+    expect(pending.take()?.events).toEqual([token('ab')])
+  })
+
+  it('[G3] a write that was sent leaves nothing that later tokens could be joined to', () => {
+    const { pending } = setUp()
+    pending.add({ event: token('a', 1) })
+    pending.take()
+    pending.add({ event: token('b', 2) })
+    pending.add({ event: token('c', 1) })
+    pending.settle(WRITTEN)
+    expect(pending.take()?.events).toEqual([token('b', 2), token('c', 1)])
+  })
+
+  it('[G3] an attempt that begins anew takes up no text of the one before', () => {
+    const { pending } = setUp()
+    pending.add({ event: token('a') })
+    pending.add({ event: { ...token('b'), attempt: 2 } })
+    pending.add({ event: { ...token('c'), attempt: 2 } })
+    const texts = pending.take()?.events.map((event) => 'token' in event && event.token)
+    expect(texts).toEqual(['a', 'bc'])
+  })
+
+  it('[G4] takes nothing any more when it is lost, and says so', async () => {
+    const { pending, lost } = setUp()
+    pending.add({ event: CANCELLING })
+    pending.take()
+    pending.settle({ kind: 'failed', error: new Error('disk full') })
+    expect(lost.map(({ message }) => message)).toEqual([
+      'Cannot write the events of run-a: disk full',
+    ])
+    expect(lost[0]?.cause).toMatchObject({ message: 'disk full' })
+    expect(pending.add({ event: CANCELLING })).toBe(false)
+    expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
+    await expect(pending.settled()).rejects.toBe(lost[0])
+  })
+
+  it('[G4] is lost once: what becomes of the write afterwards changes nothing', () => {
+    const { pending, lost } = setUp()
+    pending.add({ event: CANCELLING })
+    pending.take()
+    const reason = new TuttiError('INTERRUPTED', 'stop')
+    pending.lose(reason)
+    pending.settle({ kind: 'fenced' })
+    pending.settle(WRITTEN)
+    expect(lost).toEqual([reason])
+  })
+
+  it('[G5] tokens that are joined count as one of the events that may wait', () => {
+    const { pending, lost } = setUp()
+    for (let count = 1; count < MAX_PENDING_EVENTS; count += 1) pending.add({ event: CANCELLING })
+    for (let count = 0; count < 9; count += 1) {
+      expect(pending.add({ event: token('a') })).toBe(true)
+    }
+    expect(lost).toEqual([])
+    expect(pending.add({ event: CANCELLING })).toBe(false)
+    expect(lost).toHaveLength(1)
+  })
+})
+
+function setUp(): { readonly pending: PendingWrites; readonly lost: readonly TuttiError[] } {
+  const lost: TuttiError[] = []
+  const pending = new PendingWrites({
+    runId: 'run-a',
+    epoch: 3,
+    onLost: (reason) => lost.push(reason),
+  })
+  return { pending, lost }
+}

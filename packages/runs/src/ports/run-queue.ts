@@ -1,0 +1,83 @@
+/**
+ * Who works on which run. A run is *ready* (waits for an owner), *owned* (under a lease), *parked* (waits
+ * for a person, maybe until an instant) or *ended*.
+ *
+ *   create ─▶ ready ─claim─▶ owned ─▶ ended
+ *               ▲              │ release
+ *               ├── handed over┤
+ *               └─ wake ◀ parked
+ *
+ * L1 A claim raises the epoch: what an earlier owner writes afterwards is fenced.
+ * L2 A run has one owner at a time. When its lease is over without being renewed, others may claim it.
+ * L3 At most `maxConcurrentRuns` runs are owned under a lease that is not over, over all processes.
+ * L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
+ *    its time is over.
+ * L5 A run with a signal that nobody has answered is not parked: it becomes ready.
+ * L6 A claim that takes the run from an owner who never gave it up counts; a step that is kept makes the
+ *    count 0.
+ * L7 Leases and instants are measured by the clock of the store.
+ */
+import type { RunRecord } from '../run-record.ts'
+import type { Signal } from './run-signals.ts'
+import type { RunStep } from '@tutti/ensemble'
+
+/** Gives runs to those who execute them. */
+export interface RunQueue {
+  /** Makes the caller the owner of runs that are due, as many as it wants and the limit allows. */
+  claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]>
+  /** Makes the caller the owner of one run that is ready or parked, whatever the limit; else undefined. */
+  claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined>
+  /** Extends the leases of all runs of an owner from now on; gives the runs that it still has. */
+  renew(holder: Holder): Promise<readonly HeldRun[]>
+  /** Gives up a run, for others or until it is due; `fenced` when the caller does not have it. */
+  release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'>
+  /** Makes all owned runs ready: for a store that only this process has, when it starts. */
+  reclaimAll(): Promise<readonly string[]>
+  /** How many runs are owned, ready and parked. */
+  load(): Promise<QueueLoad>
+}
+
+/** Who claims, and for how long. */
+export interface Holder {
+  /** Unique to the process. */
+  readonly owner: string
+  /** In milliseconds; Infinity for a store that only this process has. */
+  readonly leaseMs: number
+}
+
+/** What is claimed. */
+export interface ClaimRequest extends Holder {
+  readonly wanted: number
+  readonly maxConcurrentRuns: number
+}
+
+/** A run under a claim. */
+export interface HeldRun {
+  readonly runId: string
+  readonly epoch: number
+}
+
+/** A run that now belongs to the caller. */
+export interface ClaimedRun {
+  readonly run: RunRecord
+  /** What earlier owners need not have repeated, in order; empty when the run has not begun. */
+  readonly steps: readonly RunStep[]
+  /** Signals that nobody has answered, in the order in which they were sent. */
+  readonly signals: readonly Signal[]
+  /** How often in a row the run was taken from a lost owner without having got any further. */
+  readonly lostOwners: number
+}
+
+/** How a run is given up. */
+export type Release =
+  /** Somebody else is to go on at once. */
+  | { readonly kind: 'ready' }
+  /** It waits for a person; absent, for as long as it takes. In milliseconds from now. */
+  | { readonly kind: 'parked'; readonly wakeInMs?: number }
+
+/** How many runs are in which state, over all processes. */
+export interface QueueLoad {
+  readonly running: number
+  readonly queued: number
+  readonly parked: number
+}

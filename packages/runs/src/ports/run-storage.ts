@@ -1,0 +1,39 @@
+/** A place where runs are kept: the ports together, and what it tells by itself. */
+import type { EventLog } from './event-log.ts'
+import type { RunQueue } from './run-queue.ts'
+import type { RunSignals } from './run-signals.ts'
+import type { RunStore } from './run-store.ts'
+
+/** A place where runs are kept. */
+export interface RunStorage extends AsyncDisposable {
+  readonly runs: RunStore
+  readonly queue: RunQueue
+  readonly signals: RunSignals
+  readonly events: EventLog
+  /** Whether other processes may have it open too. */
+  readonly isShared: boolean
+  /** Whether it can be reached, as far as is known. */
+  readonly isAvailable: boolean
+  /**
+   * Tells of what others did, until the returned function is called. It may tell of too much, never of too
+   * little: when something may have been missed it says so.
+   */
+  listen(listener: (notice: Notice) => void): () => void
+}
+
+/** Something to look at. */
+export type Notice =
+  /** Another process wrote events of a run, `from` to `to`. */
+  | {
+      readonly kind: 'events'
+      readonly runId: string
+      readonly from: number
+      readonly to: number
+    }
+  /** A run waits for an owner. */
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'signal'; readonly runId: string }
+  | { readonly kind: 'answer'; readonly signalId: string }
+  /** Notices may have been missed: everything may have changed. */
+  | { readonly kind: 'missed' }
+  | { readonly kind: 'availability'; readonly isAvailable: boolean }

@@ -1,0 +1,117 @@
+/** Pure: applies the changes of events to records of a run that are held in memory. */
+import { addUsed, type TaskRow, type Used } from './rows.ts'
+
+import type { Change, NewReview, NewTask } from '../changes.ts'
+import type { ReviewStatus, RunRecord } from '../run-record.ts'
+
+/** What a write changes in the records of its run, besides appending to it. */
+export interface Records {
+  run: RunRecord
+  /** Tasks that were read or are new, by index. */
+  readonly tasks: Map<number, TaskRow>
+  /** How many tasks there are, also those that were not read; read only where it is needed. */
+  taskTotal: number
+  readonly newReviews: Map<string, ReviewRow>
+  /** Reviews that were there and end. */
+  readonly endedReviews: Map<string, ReviewEnd>
+}
+
+/** How a review ends. */
+export interface ReviewEnd {
+  readonly status: Exclude<ReviewStatus, 'OPEN'>
+  readonly decidedBy: string | null
+}
+
+/** A review that opens with a write, and may end with the same. */
+export interface ReviewRow {
+  readonly review: NewReview
+  readonly end?: ReviewEnd
+}
+
+const NOTHING_USED: Used = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
+
+/** Which tasks have to be read before changes can be applied. */
+export function tasksOfChanges(changes: readonly Change[]): ReadonlySet<number> {
+  const indexes = changes.flatMap((change) => {
+    if (change.kind === 'task') return [change.taskIndex]
+    return change.kind === 'new_task' ? [change.task.taskIndex] : []
+  })
+  return new Set(indexes)
+}
+
+/** Applies one change. */
+export function applyChange(records: Records, change: Change): void {
+  switch (change.kind) {
+    case 'run': {
+      const { set, addCompletedTasks = 0, countTasks = false } = change
+      const completedTasks = records.run.completedTasks + addCompletedTasks
+      const taskCount = countTasks ? records.taskTotal : records.run.taskCount
+      // W4: what starts after the wish does not take it back.
+      const stays = records.run.status === 'CANCELLING' && set.status === 'RUNNING'
+      const status = stays ? 'CANCELLING' : (set.status ?? records.run.status)
+      records.run = { ...records.run, ...set, status, completedTasks, taskCount }
+      break
+    }
+    case 'new_task':
+      if (records.tasks.has(change.task.taskIndex)) break
+      records.tasks.set(change.task.taskIndex, newTaskRow(change.task))
+      records.taskTotal += 1
+      break
+    case 'task': {
+      const row = records.tasks.get(change.taskIndex)
+      if (row !== undefined) records.tasks.set(change.taskIndex, changedTask(row, change))
+      break
+    }
+    case 'new_review': {
+      const { review } = change
+      if (!records.newReviews.has(review.reviewId))
+        records.newReviews.set(review.reviewId, { review })
+      break
+    }
+    case 'review':
+      endReview(records, change)
+      break
+  }
+}
+
+function endReview(
+  { newReviews, endedReviews }: Records,
+  { reviewId, status, decidedBy }: Extract<Change, { kind: 'review' }>,
+): void {
+  const end: ReviewEnd = { status, decidedBy: decidedBy ?? null }
+  const row = newReviews.get(reviewId)
+  if (row?.end === undefined && row !== undefined) newReviews.set(reviewId, { ...row, end })
+  // A review of an earlier write may have the same id: it is kept, and the new one is not.
+  if (!endedReviews.has(reviewId)) endedReviews.set(reviewId, end)
+}
+
+function newTaskRow({ taskIndex, name, description, agentRole }: NewTask): TaskRow {
+  return {
+    task: { taskIndex, name, description, agentRole, status: 'PENDING', attempt: 0 },
+    used: NOTHING_USED,
+    earlier: NOTHING_USED,
+  }
+}
+
+function changedTask(row: TaskRow, change: Extract<Change, { kind: 'task' }>): TaskRow {
+  const { set, addToolCalls = 0, newAttempt = false } = change
+  const { inputTokens, outputTokens, toolCallCount, costUsd, ...fields } = set
+  const before = newAttempt ? NOTHING_USED : row.used
+  return {
+    task: withFields(row.task, fields),
+    earlier: newAttempt ? addUsed(row.earlier, row.used) : row.earlier,
+    used: {
+      inputTokens: inputTokens ?? before.inputTokens,
+      outputTokens: outputTokens ?? before.outputTokens,
+      toolCallCount: (toolCallCount ?? before.toolCallCount) + addToolCalls,
+      costUsd: costUsd === undefined ? before.costUsd : costUsd,
+    },
+  }
+}
+
+/** The task with fields set; null takes the value of an optional one away. */
+function withFields(task: TaskRow['task'], fields: object): TaskRow['task'] {
+  const values = Object.entries({ ...task, ...fields }).filter(([, value]) => value !== null)
+  // NOTE: only optional fields are ever null (`TaskFields`), so the required ones are still there.
+  return Object.fromEntries(values) as unknown as TaskRow['task']
+}

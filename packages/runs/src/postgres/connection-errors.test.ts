@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+
+import { troubleOf, unavailable } from './connection-errors.ts'
+
+const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code })
+
+describe('what an error says about the database', () => {
+  it.for([
+    '08006',
+    '57P01',
+    '57P02',
+    '57P03',
+    '53300',
+    '28P01',
+    '3D000',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+  ])('%s: it cannot be reached', (code) => {
+    expect(troubleOf(coded(code))).toBe('lost')
+  })
+
+  it.for([
+    'Connection terminated unexpectedly',
+    'Connection terminated due to connection timeout',
+    'Query read timeout',
+    'Client has encountered a connection error and is not queryable',
+  ])('"%s": it cannot be reached', (message) => {
+    expect(troubleOf(new Error(message))).toBe('lost')
+  })
+
+  it.for(['55P03', '57014', '53100', '25006', '25P03'])(
+    '%s: it cannot do it at the moment',
+    (code) => {
+      expect(troubleOf(coded(code))).toBe('busy')
+    },
+  )
+
+  it('a pool that has nothing left is busy', () => {
+    expect(troubleOf(new Error('timeout exceeded when trying to connect'))).toBe('busy')
+  })
+
+  it.for(['40P01', '40001'])('%s is a collision', (code) => {
+    expect(troubleOf(coded(code))).toBe('collision')
+  })
+
+  it.for([
+    coded('23505'),
+    coded('22021'),
+    coded('42P01'),
+    new Error('x'),
+    undefined,
+    'text',
+    { code: 7 },
+  ])('nothing is said by %s', (error) => {
+    expect(troubleOf(error)).toBe('none')
+  })
+})
+
+describe('what a caller is told', () => {
+  const url = 'postgres://me:s3%40cret@db.example:6543/runs'
+
+  it('names host, port, database and reason, and may be tried again', () => {
+    const error = unavailable(coded('57P01', 'terminating connection'), url)
+    expect(error.message).toBe(
+      'Cannot use the run store in Postgres at db.example:6543/runs: terminating connection',
+    )
+    expect([error.code, error.retryable]).toEqual(['STORE_UNAVAILABLE', true])
+  })
+
+  it('never holds the password, as it is or as the URL has it', () => {
+    const { message, cause } = unavailable(new Error('s3@cret or s3%40cret'), url)
+    expect(message).not.toMatch(/cret/)
+    expect(cause).toBeUndefined()
+  })
+
+  it('names all addresses that were tried', () => {
+    const error = new AggregateError([new Error('no ::1'), new Error('no 127.0.0.1')])
+    expect(unavailable(error, 'postgres://h/d').message).toBe(
+      'Cannot use the run store in Postgres at h:5432/d: no ::1, no 127.0.0.1',
+    )
+  })
+})

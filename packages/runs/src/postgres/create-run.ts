@@ -1,0 +1,148 @@
+/**
+ * Takes a run in, once, within an exact bound.
+ *
+ * While there is room for every connection of the server to bring one more, several are taken in at the
+ * same time: they share a lock. Else, and when two are the same, one has the lock for itself: it sees all
+ * that the others did.
+ */
+import { TuttiError } from '@tutti/core'
+import { DatabaseError } from 'pg'
+
+import { LOCKS, type Row, type Session } from './database.ts'
+import { toPayloads } from './notice-payload.ts'
+import { channelOf } from './notices.ts'
+import { logged, toRunRow } from './rows.ts'
+import { tagIndex, toColumn, toIndex } from './text.ts'
+
+import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
+import type { NewRun } from '../run-record.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+
+/** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
+const RETRY_AFTER_MS = 5_000
+
+/** SQLSTATE of a second row of the same id or key. */
+const UNIQUE_VIOLATION = '23505'
+
+/** Takes a run in; see `RunStore.create`. */
+export async function createRun(
+  { database, notices, schemaName }: PostgresParts,
+  run: NewRun,
+  { firstEvent, maxUnfinishedRuns }: CreateOptions,
+): Promise<CreatedRun> {
+  const event = JSON.stringify(firstEvent)
+  const take = async (session: Session, room: Room): Promise<CreatedRun | undefined> => {
+    const state = await stateOf(session, run)
+    const repeated = assertNew(state.found, run)
+    if (repeated !== undefined) return repeated
+    if (room === 'roomy' && state.unfinished + state.connections >= maxUnfinishedRuns) return
+    assertRoom(state.unfinished, maxUnfinishedRuns)
+    await session.query(insertSql(session.schema), [
+      ...valuesOf(run),
+      firstEvent.type,
+      event,
+      channelOf(schemaName),
+      toPayloads(notices.origin, [
+        { kind: 'ready' },
+        { kind: 'events', runId: run.runId, from: 0, to: 0 },
+      ]),
+    ])
+    return { kind: 'created', event: logged(run.runId, 0, firstEvent) }
+  }
+  const shared = { lock: LOCKS.create, shares: true }
+  const created =
+    (await database.transaction(shared, (session) => take(session, 'roomy')).catch(untilAlone)) ??
+    (await database.transaction({ lock: LOCKS.create }, (session) => take(session, 'exact')))
+  if (created === undefined) throw new TypeError('A run was neither taken in nor refused')
+  if (created.kind === 'created') notices.tell([{ kind: 'ready' }])
+  return created
+}
+
+/** Whether the runs are counted with room for what others bring at the same time, or alone. */
+type Room = 'roomy' | 'exact'
+
+/** Another brought the same id or key at the same time: whoever is alone finds out which. */
+function untilAlone(error: unknown): undefined {
+  const isSame = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
+  if (!isSame) throw error
+}
+
+/** What the store knows of a run that is to be taken in. */
+interface State {
+  /** Runs of its id or its key. */
+  readonly found: readonly Row[]
+  readonly unfinished: number
+  /** How many connections the server has at most. */
+  readonly connections: number
+}
+
+async function stateOf({ schema, query }: Session, run: NewRun): Promise<State> {
+  const { runId, submission } = run
+  const rows = await query(
+    `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
+       (SELECT count(*) FROM ${schema}.runs WHERE state IN ('ready', 'owned')) AS unfinished,
+       current_setting('max_connections') AS connections
+     FROM (SELECT) AS one LEFT JOIN ${schema}.runs AS found
+       ON run_id = $1 OR idempotency_key = $2`,
+    [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey)],
+  )
+  return {
+    found: rows.filter((row) => row['id'] !== null),
+    unfinished: Number(rows[0]?.['unfinished']),
+    connections: Number(rows[0]?.['connections']),
+  }
+}
+
+/** Gives the run that the submission made before, if it did. */
+function assertNew(found: readonly Row[], { runId, submission }: NewRun): CreatedRun | undefined {
+  const earlier = found.find((row) => row['has_key'] === true)
+  if (earlier !== undefined) {
+    const row = toRunRow(earlier)
+    if (row.fingerprint === submission?.fingerprint) return { kind: 'repeated', run: row.run }
+    throw new TuttiError(
+      'IDEMPOTENCY_CONFLICT',
+      `The idempotency key "${submission?.idempotencyKey}" was used for another request`,
+    )
+  }
+  if (found.length > 0) {
+    throw new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
+  }
+  return undefined
+}
+
+function assertRoom(unfinished: number, maxUnfinishedRuns: number): void {
+  if (unfinished < maxUnfinishedRuns) return
+  throw new TuttiError(
+    'CONCURRENCY_LIMIT',
+    `So many runs (${unfinished}) wait or execute already. Retry later.`,
+    { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
+  )
+}
+
+function insertSql(schema: string): string {
+  return `
+    WITH new_run AS (
+      INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
+        created_at, idempotency_key, fingerprint)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id
+    ), new_event AS (
+      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $11, $12 FROM new_run
+    )
+    SELECT pg_notify($13, payload) FROM unnest($14::text[]) AS payload`
+}
+
+function valuesOf(run: NewRun): readonly unknown[] {
+  const tags = Object.entries(run.tags)
+  return [
+    toColumn(run.runId),
+    toColumn(run.ensemble),
+    run.workflow,
+    JSON.stringify(run.inputs),
+    JSON.stringify(run.tags),
+    tags.flatMap(([key, value]) => [tagIndex(key), tagIndex(key, value)]),
+    run.taskCount,
+    run.createdAt,
+    run.submission === undefined ? null : toIndex(run.submission.idempotencyKey),
+    run.submission === undefined ? null : toColumn(run.submission.fingerprint),
+  ]
+}

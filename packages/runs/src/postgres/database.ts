@@ -1,0 +1,181 @@
+/**
+ * The connections of a store: a pool, transactions, and whether the database can be reached.
+ *
+ * B1 A connection that is lost, in use or not, never ends the process; what meets it throws
+ *    STORE_UNAVAILABLE, and what is open is rolled back by the server.
+ * B2 A statement has a limit, on both sides: a paused process holds no lock for long, and a database that
+ *    does not answer is noticed.
+ * B3 Transactions that meet a deadlock are tried again.
+ * B4 Session settings are set for a transaction only, so that a pooler may be in between.
+ */
+import { Pool, type PoolClient, type QueryResultRow } from 'pg'
+
+import { troubleOf, unavailable } from './connection-errors.ts'
+import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
+
+import type { ResolvedPostgresRunStorageOptions } from './options.ts'
+import type { Logger } from '@tutti/core'
+
+/** A row as the driver gives it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Where statements run: each in a transaction of its own, or all in one. */
+export interface Session {
+  /** The quoted name of the schema. */
+  readonly schema: string
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
+}
+
+/** Locks that last until the end of a transaction, one a schema: whoever counts holds one. */
+export const LOCKS = { migrate: 0x7475_0001, claim: 0x7475_0002, create: 0x7475_0003 } as const
+
+/** How a transaction runs. */
+export interface TransactionOptions {
+  /** Taken first, one of {@link LOCKS}. */
+  readonly lock?: number
+  /** Whether others may have the lock too that share it. @default false */
+  readonly shares?: boolean
+  /** Whether it may wait long for its lock. @default false */
+  readonly waits?: boolean
+}
+
+/** Limits in milliseconds. */
+const STATEMENT_LIMIT_MS = 12_000
+const QUERY_LIMIT_MS = 15_000
+const LOCK_LIMIT_MS = 5_000
+/** A process that is paused within a transaction loses it, and its locks, after this. */
+const IDLE_LIMIT_MS = 5_000
+const MIGRATION_LIMIT_MS = 120_000
+
+/** How often a transaction is tried that meets a deadlock. */
+const TRIES = 5
+
+const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS)
+const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
+
+/** The connections of a store. */
+export class Database implements Session {
+  readonly schema: string
+  readonly #connectionString: string
+  readonly #pool: Pool
+  readonly #clients = new Set<PoolClient>()
+  readonly #lockKey: number
+  readonly #onLost: (error: unknown) => void
+  readonly #logger: Logger
+
+  /** `onLost` is called whenever a statement meets a lost connection. */
+  constructor(
+    options: Pick<
+      ResolvedPostgresRunStorageOptions,
+      'connectionString' | 'schema' | 'maxConnections' | 'logger'
+    >,
+    onLost: (error: unknown) => void,
+  ) {
+    this.schema = quoted(options.schema)
+    this.#connectionString = options.connectionString
+    this.#lockKey = hashOf(options.schema).readInt32BE()
+    this.#logger = options.logger
+    this.#onLost = onLost
+    this.#pool = new Pool({
+      ...connectionOptions(options.connectionString),
+      max: options.maxConnections,
+      query_timeout: QUERY_LIMIT_MS,
+    })
+    this.#pool.on('error', (error) => {
+      this.#logger.warn('An idle connection to Postgres was lost', { error })
+    })
+    this.#pool.on('connect', (client) => {
+      this.#clients.add(client)
+      // Without a listener the loss of a connection that is in use would end the process.
+      client.on('error', () => undefined)
+    })
+    this.#pool.on('remove', (client) => this.#clients.delete(client))
+  }
+
+  /** Runs one statement. @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached. */
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    try {
+      return await this.#guarded(async (client) => (await run(client, sql, values)).rows)
+    } catch (error) {
+      throw this.#told(error)
+    }
+  }
+
+  /**
+   * Runs a transaction, again when it meets a deadlock.
+   *
+   * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; whether the transaction
+   * was kept is not known then.
+   */
+  async transaction<T>(
+    { lock, shares = false, waits = false }: TransactionOptions,
+    body: (session: Session) => Promise<T>,
+  ): Promise<T> {
+    const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
+    const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.#lockKey})`
+    const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}`
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#guarded((client) => this.#transact(client, { begin, body }))
+      } catch (error) {
+        if (attempt === TRIES || troubleOf(error) !== 'collision') throw this.#told(error)
+      }
+    }
+  }
+
+  /** Lets go of all connections; within a second also when the database does not answer. */
+  async close(): Promise<void> {
+    await settled(this.#pool.end())
+    for (const client of this.#clients) destroy(client)
+  }
+
+  async #transact<T>(
+    client: PoolClient,
+    { begin, body }: { begin: string; body: (session: Session) => Promise<T> },
+  ): Promise<T> {
+    try {
+      await client.query(begin)
+      const result = await body({
+        schema: this.schema,
+        query: async (sql, values = []) => (await run(client, sql, values)).rows,
+      })
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      if (troubleOf(error) !== 'lost') await client.query('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** Gives a connection to `use`; one that was lost is not used again. */
+  async #guarded<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined
+    try {
+      client = await this.#pool.connect()
+      const result = await use(client)
+      client.release()
+      return result
+    } catch (error) {
+      const trouble = troubleOf(error)
+      client?.release(trouble === 'lost')
+      if (trouble === 'lost') this.#onLost(error)
+      throw trouble === 'collision' ? error : this.#told(error)
+    }
+  }
+
+  /** What a caller gets to see of an error. */
+  #told(error: unknown): unknown {
+    return troubleOf(error) === 'none' ? error : unavailable(error, this.#connectionString)
+  }
+}
+
+function run(client: PoolClient, sql: string, values: readonly unknown[]) {
+  return client.query<QueryResultRow>(sql, [...values])
+}
+
+function limits(lockMs: number, statementMs: number): string {
+  return (
+    `SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs}; ` +
+    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`
+  )
+}

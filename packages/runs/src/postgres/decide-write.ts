@@ -1,0 +1,66 @@
+/** Pure: what becomes of a write, by the row of its run, which the caller has locked. */
+import { logged, type RunRow } from './rows.ts'
+
+import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { SignalAnswer } from '../ports/run-signals.ts'
+import type { RunStatus } from '@tutti/protocol'
+
+/** A write that is to be kept. */
+export interface AcceptedWrite {
+  /** The run as it is before. */
+  readonly row: RunRow
+  /** The run's status before the events of the write. */
+  readonly status: RunStatus
+  /** Whether it waits for an owner from then on. */
+  readonly wakes: boolean
+  readonly writeNo: number
+  readonly events: RunWrite['events']
+  readonly steps: RunWrite['steps']
+  readonly answers: readonly SignalAnswer[]
+}
+
+/** What becomes of a write. */
+export interface Decision {
+  readonly result: WriteResult
+  /** Absent when there is nothing to keep. */
+  readonly accepted?: AcceptedWrite
+}
+
+const FENCED: Decision = { result: { kind: 'fenced' } }
+
+/** P2, P7: the next write under the claim is kept, the last one that was kept is not kept again. */
+export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision {
+  if (row === undefined || row.run.epoch !== write.epoch) return FENCED
+  const { events, steps, writeNo, answers = [] } = write
+  const isLast = writeNo === row.writeNo && writeNo > 0
+  if (isLast && (row.state === 'owned' || row.state === 'ended')) {
+    return { result: written(row, events, row.run.lastSeq + 1 - events.length) }
+  }
+  if (row.state !== 'owned' || writeNo !== row.writeNo + 1) return FENCED
+  const { status } = row.run
+  return {
+    result: written(row, events, row.run.lastSeq + 1),
+    accepted: { row, status, wakes: false, writeNo, events, steps, answers },
+  }
+}
+
+/** P8: a write at rest is kept while nobody has the run and nothing was written since. */
+export function decideRestWrite(row: RunRow | undefined, write: RestWrite): Decision {
+  if (row === undefined || row.run.epoch !== write.epoch) return FENCED
+  if (row.run.lastSeq !== write.lastSeq) return FENCED
+  if (row.state !== 'ready' && row.state !== 'parked') return FENCED
+  const { events, steps } = write
+  const wakes = write.then === 'ready' && row.state === 'parked'
+  const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
+  return {
+    result: written(row, events, row.run.lastSeq + 1),
+    accepted: { row, status, wakes, writeNo: 0, events, steps, answers: [] },
+  }
+}
+
+function written({ run }: RunRow, events: RunWrite['events'], first: number): WriteResult {
+  return {
+    kind: 'written',
+    events: events.map((event, index) => logged(run.runId, first + index, event)),
+  }
+}

@@ -1,0 +1,40 @@
+/** Deletes runs that ended long ago; what belongs to them goes with them. */
+import { fromColumn } from './text.ts'
+
+import type { Retention } from '../ports/run-store.ts'
+import type { Database } from './database.ts'
+
+/** Deletes as `RunStore.deleteEnded` says; runs that somebody else deletes at the moment are left to it. */
+export async function deleteEnded(
+  database: Database,
+  { keep, maxAgeMs = Infinity, limit }: Retention,
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    `WITH beyond AS (
+       SELECT ended_at, id FROM ${database.schema}.runs WHERE state = 'ended'
+       ORDER BY ended_at DESC, id DESC OFFSET $1 LIMIT 1
+     ), doomed AS (
+       SELECT id FROM ${database.schema}.runs
+       WHERE state = 'ended' AND (
+         (ended_at, id) <= (SELECT ended_at, id FROM beyond)
+         OR ended_at < statement_timestamp() - $2 * interval '1 millisecond')
+       ORDER BY ended_at, id LIMIT $3 FOR UPDATE SKIP LOCKED
+     )
+     DELETE FROM ${database.schema}.runs USING doomed WHERE runs.id = doomed.id
+     RETURNING run_id, ended_at, runs.id`,
+    [countable(keep), Number.isFinite(maxAgeMs) ? maxAgeMs : null, countable(limit)],
+  )
+  return rows
+    .map((row) => ({
+      runId: fromColumn(String(row['run_id'])),
+      endedAt: Number(row['ended_at']),
+      id: Number(row['id']),
+    }))
+    .toSorted((a, b) => a.endedAt - b.endedAt || a.id - b.id)
+    .map(({ runId }) => runId)
+}
+
+/** A count as Postgres takes it. */
+function countable(count: number): number {
+  return Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,41 @@
+/** Reads the events that a Postgres store keeps. */
+import { toEvent } from './rows.ts'
+import { fromColumn, toColumn } from './text.ts'
+
+import type { EventLog, EventQuery, RunHead } from '../ports/event-log.ts'
+import type { Database } from './database.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** The events of a Postgres store. */
+export class PostgresEventLog implements EventLog {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  async read({ runId, from, limit, types }: EventQuery): Promise<readonly LoggedRunEvent[]> {
+    const { schema } = this.#database
+    const rows = await this.#database.query(
+      `SELECT seq, data FROM ${schema}.events
+       WHERE run = (SELECT id FROM ${schema}.runs WHERE run_id = $1) AND seq >= $2
+         AND ($4::text[] IS NULL OR type = ANY($4))
+       ORDER BY seq LIMIT $3`,
+      [toColumn(runId), from, limit, types],
+    )
+    return rows.map((row) => toEvent(runId, row))
+  }
+
+  async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
+    const { schema } = this.#database
+    const rows = await this.#database.query(
+      `SELECT run_id, last_seq FROM ${schema}.runs WHERE state <> 'ended'
+       UNION SELECT run_id, last_seq FROM ${schema}.runs WHERE run_id = ANY($1)`,
+      [runIds.map(toColumn)],
+    )
+    return rows.map((row) => ({
+      runId: fromColumn(String(row['run_id'])),
+      lastSeq: Number(row['last_seq']),
+    }))
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * Keeps writes of several runs, each with all that follows from it, in a few statements for all of them.
+ * The caller holds a transaction in which the rows of the runs are locked, so that what was read may be
+ * changed in memory and written back.
+ */
+import { changesOf, type Change } from '../changes.ts'
+import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
+import { toPayloads, type SentNotice } from './notice-payload.ts'
+import { channelOf } from './notices.ts'
+import { toTaskRow, type TaskRow } from './rows.ts'
+import { columnsOf, endedColumns, reviewColumns, runColumns, taskColumns } from './write-columns.ts'
+import { writeSql, type WriteSql } from './write-sql.ts'
+
+import type { Session } from './database.ts'
+import type { AcceptedWrite } from './decide-write.ts'
+
+/** A write with the records of its run as they are after it. */
+export interface KeptWrite {
+  readonly write: AcceptedWrite
+  readonly records: Records
+  readonly hasEnded: boolean
+}
+
+/** Who writes. */
+export interface Sender {
+  /** Tells its notices from those of others. */
+  readonly origin: string
+  /** The name of the schema, as it was given. */
+  readonly schemaName: string
+}
+
+/** Keeps writes; gives what to tell of them when they are committed. */
+export async function keepWrites(
+  session: Session,
+  writes: readonly AcceptedWrite[],
+  { origin, schemaName }: Sender,
+): Promise<readonly SentNotice[]> {
+  if (writes.length === 0) return []
+  const sql = writeSql(session.schema)
+  const kept = await recordsAfter(session, writes, sql)
+  await keepTasks(session, kept, sql)
+  await keepReviews(session, kept, sql)
+  const answered = await keepAnswers(session, kept, sql)
+  const notices = [...kept.flatMap(noticesOf), ...answered]
+  const ended = endedOf(kept)
+  if (ended.length > 0) {
+    await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
+  }
+  await session.query(sql.append, [
+    ...eventColumns(kept),
+    ...stepColumns(kept),
+    ...columnsOf(kept, runColumns),
+    channelOf(schemaName),
+    toPayloads(origin, notices),
+  ])
+  return notices
+}
+
+/** Reads the tasks that the writes change, and applies the changes of all events. */
+async function recordsAfter(
+  session: Session,
+  writes: readonly AcceptedWrite[],
+  sql: WriteSql,
+): Promise<readonly KeptWrite[]> {
+  const changing = writes.map((write) => ({ write, changes: write.events.flatMap(changesOf) }))
+  const tasks = await readTasks(session, changing, sql)
+  const totals = await readTotals(session, changing, sql)
+  return changing.map(({ write, changes }) => {
+    const records: Records = {
+      run: { ...write.row.run, status: write.status },
+      tasks: tasks.get(write.row.id) ?? new Map<number, TaskRow>(),
+      taskTotal: totals.get(write.row.id) ?? 0,
+      newReviews: new Map(),
+      endedReviews: new Map(),
+    }
+    for (const change of changes) applyChange(records, change)
+    return { write, records, hasEnded: write.events.some(({ type }) => type === 'run_result') }
+  })
+}
+
+interface Changing {
+  readonly write: AcceptedWrite
+  readonly changes: readonly Change[]
+}
+
+async function readTasks(
+  session: Session,
+  changing: readonly Changing[],
+  sql: WriteSql,
+): Promise<ReadonlyMap<string, Map<number, TaskRow>>> {
+  const wanted = changing.flatMap(({ write, changes }) =>
+    [...tasksOfChanges(changes)].map((taskIndex) => ({ run: write.row.id, taskIndex })),
+  )
+  const byRun = new Map<string, Map<number, TaskRow>>()
+  if (wanted.length === 0) return byRun
+  const rows = await session.query(sql.readTasks, [
+    wanted.map(({ run }) => run),
+    wanted.map(({ taskIndex }) => taskIndex),
+  ])
+  for (const row of rows) {
+    const run = String(row['run'])
+    const tasks = byRun.get(run) ?? new Map<number, TaskRow>()
+    byRun.set(run, tasks.set(Number(row['task_index']), toTaskRow(row)))
+  }
+  return byRun
+}
+
+/** How many tasks the runs have that count them. */
+async function readTotals(
+  session: Session,
+  changing: readonly Changing[],
+  sql: WriteSql,
+): Promise<ReadonlyMap<string, number>> {
+  const counting = changing.filter(({ changes }) => changes.some(({ kind }) => kind === 'new_task'))
+  if (counting.length === 0) return new Map()
+  const rows = await session.query(sql.countTasks, [counting.map(({ write }) => write.row.id)])
+  return new Map(rows.map((row) => [String(row['run']), Number(row['total'])]))
+}
+
+async function keepTasks(
+  session: Session,
+  kept: readonly KeptWrite[],
+  sql: WriteSql,
+): Promise<void> {
+  const tasks = kept.flatMap(({ write, records }) =>
+    [...records.tasks.values()].map((row) => ({ run: write.row.id, row })),
+  )
+  if (tasks.length > 0) await session.query(sql.keepTasks, columnsOf(tasks, taskColumns))
+}
+
+/** A run that has ended has no open review; so what ends with the run ends after what ends by itself. */
+async function keepReviews(
+  session: Session,
+  kept: readonly KeptWrite[],
+  sql: WriteSql,
+): Promise<void> {
+  const opened = kept.flatMap(({ write, records }) =>
+    [...records.newReviews.values()].map((row) => ({ run: write.row.id, row })),
+  )
+  const ended = kept.flatMap(({ write, records }) =>
+    [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end })),
+  )
+  // One that ends with the write in which it opens is among both.
+  if (opened.length > 0) await session.query(sql.openReviews, columnsOf(opened, reviewColumns))
+  if (ended.length > 0) await session.query(sql.endReviews, columnsOf(ended, endedColumns))
+  const runs = endedOf(kept)
+  if (runs.length > 0) {
+    await session.query(sql.withdrawReviews, [runs.map(({ write }) => write.row.id)])
+  }
+}
+
+/** W1, W3: answers that were given, and one for each signal that the end of its run leaves without. */
+async function keepAnswers(
+  session: Session,
+  kept: readonly KeptWrite[],
+  sql: WriteSql,
+): Promise<readonly SentNotice[]> {
+  const given = kept.flatMap(({ write }) =>
+    write.answers.map((answer) => ({ run: write.row.id, answer })),
+  )
+  const runs = endedOf(kept)
+  const rows = [
+    ...(given.length === 0
+      ? []
+      : await session.query(sql.answer, [
+          given.map(({ run }) => run),
+          given.map(({ answer }) => answer.signalId),
+          given.map(({ answer }) => JSON.stringify(answer)),
+        ])),
+    ...(runs.length === 0 ? [] : await session.query(sql.answerRest, restAnswers(runs))),
+  ]
+  return rows.map((row) => ({ kind: 'answer', signalId: String(row['signal_id']) }))
+}
+
+function restAnswers(runs: readonly KeptWrite[]): readonly unknown[] {
+  return [
+    runs.map(({ write }) => write.row.id),
+    runs.map(({ records: { run } }) => {
+      const message = `Run ${run.runId} already completed with status ${run.status}`
+      return JSON.stringify({ code: 'RUN_COMPLETED', message, retryable: false })
+    }),
+  ]
+}
+
+function endedOf(kept: readonly KeptWrite[]): readonly KeptWrite[] {
+  return kept.filter(({ hasEnded }) => hasEnded)
+}
+
+function eventColumns(kept: readonly KeptWrite[]): readonly unknown[] {
+  const events = kept.flatMap(({ write: { row, events: added } }) =>
+    added.map((event, index) => ({ run: row.id, seq: row.run.lastSeq + 1 + index, event })),
+  )
+  return [
+    events.map(({ run }) => run),
+    events.map(({ seq }) => seq),
+    events.map(({ event }) => event.type),
+    events.map(({ event }) => JSON.stringify(event)),
+  ]
+}
+
+/** A run that ends needs no steps any more. */
+function stepColumns(kept: readonly KeptWrite[]): readonly unknown[] {
+  const steps = kept.flatMap(({ write: { row, steps: added }, hasEnded }) =>
+    hasEnded ? [] : added.map((step, index) => ({ run: row.id, n: row.nextStep + index, step })),
+  )
+  return [
+    steps.map(({ run }) => run),
+    steps.map(({ n }) => n),
+    steps.map(({ step }) => JSON.stringify(step)),
+  ]
+}
+
+function noticesOf({ write, hasEnded }: KeptWrite): readonly SentNotice[] {
+  const { row, events, wakes } = write
+  const { runId, lastSeq } = row.run
+  return [
+    ...(events.length === 0
+      ? []
+      : [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length } as const]),
+    ...(wakes && !hasEnded ? [{ kind: 'ready' } as const] : []),
+  ]
+}

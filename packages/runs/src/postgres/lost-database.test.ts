@@ -1,0 +1,151 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import {
+  testDatabase,
+  testServer,
+  type TestDatabase,
+} from '../../../../tooling/postgres/test-database.ts'
+import { queued, token } from '../testing/event-fixtures.ts'
+import { newRun, ownedRun, type Owner } from '../testing/run-fixtures.ts'
+import { postgresRunStorage } from './index.ts'
+import { heardNotices } from './testing/heard-notices.ts'
+import { StubbornWriters } from './testing/stubborn-writers.ts'
+
+let database: TestDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await testDatabase()
+  client = new Client({ connectionString: database.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await database[Symbol.asyncDispose]()
+})
+
+describe('a server that goes and comes', () => {
+  it('[P7] nothing that was written is lost, and nothing is there twice', async () => {
+    await using server = await testServer()
+    await using storage = await postgresRunStorage({ connectionString: server.url })
+    await using other = await postgresRunStorage({ connectionString: server.url })
+    const heard = heardNotices(storage.listen)
+    const owners: Owner[] = []
+    for (let index = 0; index < 8; index += 1) owners.push(await ownedRun(storage, `run-${index}`))
+    const work = new StubbornWriters(owners)
+    const writing = work.write(storage)
+    for (const down of [server.stop, server.kill] as const) {
+      await work.more()
+      await down()
+      await expect.poll(() => storage.isAvailable).toBe(false)
+      const error = { code: 'STORE_UNAVAILABLE', retryable: true }
+      await expect(storage.runs.get('run-0')).rejects.toMatchObject(error)
+      await expect(storage.queue.load()).rejects.toMatchObject(error)
+      await expect(storage.signals.answer('x')).rejects.toMatchObject(error)
+      heard.clear()
+      await server.start()
+      await heard.first((notice) => notice.kind === 'availability' && notice.isAvailable)
+      await heard.first(({ kind }) => kind === 'missed')
+      await expect.poll(() => other.isAvailable).toBe(true)
+      expect(storage.isAvailable).toBe(true)
+    }
+    await work.more()
+    work.isDone = true
+    await writing
+    expect(work.unavailable).toBeGreaterThan(0)
+    for (const [index, owner] of owners.entries()) {
+      const events = await other.events.read({ runId: owner.runId, from: 1, limit: 100_000 })
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1))
+      const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
+      expect(texts).toEqual(Array.from({ length: work.written[index] ?? -1 }, (_, n) => `${n}`))
+    }
+  }, 60_000)
+
+  it('closing takes no longer than a second while it is gone', async () => {
+    await using server = await testServer()
+    const storage = await postgresRunStorage({ connectionString: server.url })
+    const owner = await ownedRun(storage, 'run-a')
+    await server.stop()
+    expect((await owner.commit([token('x')])).kind).toBe('unavailable')
+    const pending = storage.runs.get('run-a').catch(({ code }: { code: string }) => code)
+    const start = performance.now()
+    await storage[Symbol.asyncDispose]()
+    await storage[Symbol.asyncDispose]()
+    expect(performance.now() - start).toBeLessThan(1000)
+    expect(await pending).toBe('STORE_UNAVAILABLE')
+  })
+})
+
+describe('connections that are ended', () => {
+  it('[P7] a commit that is cut off is sent again until it is there, once', async () => {
+    await using storage = await postgresRunStorage({
+      connectionString: database.url,
+      schema: 'cut',
+      maxConnections: 3,
+    })
+    const owners: Owner[] = []
+    for (let index = 0; index < 4; index += 1) owners.push(await ownedRun(storage, `run-${index}`))
+    const work = new StubbornWriters(owners)
+    const writing = work.write(storage)
+    while (work.unavailable < 4) {
+      await work.more()
+      await client.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.7`,
+      )
+    }
+    work.isDone = true
+    await writing
+    for (const [index, owner] of owners.entries()) {
+      const events = await retried(() =>
+        storage.events.read({ runId: owner.runId, from: 1, limit: 100_000 }),
+      )
+      const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
+      expect(texts).toEqual(Array.from({ length: work.written[index] ?? -1 }, (_, n) => `${n}`))
+    }
+  }, 30_000)
+})
+
+describe('a database that is busy', () => {
+  it('a lock that is not given and a pool with nothing left are unavailable, and no loss', async () => {
+    await using storage = await postgresRunStorage({
+      connectionString: database.url,
+      schema: 'busy',
+      maxConnections: 1,
+    })
+    const owner = await ownedRun(storage, 'run-a')
+    const heard = heardNotices(storage.listen)
+    await client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
+    const [written, read, created] = await Promise.all([
+      owner.commit([token('x')]),
+      storage.runs.get('run-a').catch((error: unknown) => error),
+      storage.runs
+        .create(newRun('run-b'), { firstEvent: queued(newRun('run-b')), maxUnfinishedRuns: 9 })
+        .catch((error: unknown) => error),
+    ])
+    await client.query('COMMIT')
+    expect(written).toMatchObject({
+      kind: 'unavailable',
+      error: { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('lock timeout') },
+    })
+    expect(read).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect(created).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect([storage.isAvailable, heard.all]).toEqual([true, []])
+    const [again] = await storage.runs.commit([
+      { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
+    ])
+    expect(again?.kind).toBe('written')
+  })
+})
+
+async function retried<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (attempt === 20) throw error
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
+import { createRun } from '../testing/run-fixtures.ts'
+import { postgresRunStorage } from './index.ts'
+
+let database: TestDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await testDatabase()
+  client = new Client({ connectionString: database.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await database[Symbol.asyncDispose]()
+})
+
+describe('opening', () => {
+  it('[D10] several processes at once make the tables once', async () => {
+    const storages = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 2 }),
+      ),
+    )
+    const { rows } = await client.query('SELECT version FROM eight.schema_version')
+    expect(rows).toEqual([{ version: 1 }])
+    for (const storage of storages) expect(await storage.queue.load()).toMatchObject({ queued: 0 })
+    await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
+  })
+
+  it('[D10] a newer schema is refused with both versions named, and left as it is', async () => {
+    await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'newer' })
+    await client.query('UPDATE newer.schema_version SET version = 99')
+    await expect(
+      postgresRunStorage({ connectionString: database.url, schema: 'newer' }),
+    ).rejects.toMatchObject({
+      code: 'SCHEMA_TOO_NEW',
+      message: expect.stringMatching(/version 99.*version 1/),
+    })
+    const { rows } = await client.query('SELECT version FROM newer.schema_version')
+    expect(rows).toEqual([{ version: 99 }])
+  })
+
+  it('stores of different schemas in one database know nothing of each other', async () => {
+    const open = (schema: string) => postgresRunStorage({ connectionString: database.url, schema })
+    await using a = await open('With "Quotes" $1 ä')
+    await using b = await open('other')
+    const heard: string[] = []
+    b.listen(({ kind }) => heard.push(kind))
+    await createRun(a, 'run-a')
+    expect(await b.runs.get('run-a')).toBeUndefined()
+    await createRun(b, 'run-a')
+    expect(heard).toEqual(['ready'])
+  })
+
+  it('a user who may only use the tables can open them', async () => {
+    await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'lent' })
+    await client.query(`CREATE ROLE borrower LOGIN PASSWORD 'pw-borrower'`)
+    await client.query('GRANT USAGE ON SCHEMA lent TO borrower')
+    await client.query('GRANT ALL ON ALL TABLES IN SCHEMA lent TO borrower')
+    const url = new URL(database.url)
+    url.username = 'borrower'
+    url.password = 'pw-borrower'
+    await using lent = await postgresRunStorage({ connectionString: url.href, schema: 'lent' })
+    await createRun(lent, 'run-a')
+    await lent[Symbol.asyncDispose]()
+    await client.query('DROP OWNED BY borrower; DROP ROLE borrower')
+  })
+
+  it.for([
+    ['password', /password authentication failed/],
+    ['pathname', /database "nowhere" does not exist/],
+    ['port', /ECONNREFUSED/],
+    ['hostname', /ENOTFOUND|EAI_AGAIN/],
+  ] as const)('a wrong %s is told with its place, without the password', async ([part, reason]) => {
+    const wrong = {
+      password: 'not-it',
+      pathname: '/nowhere',
+      port: '1',
+      hostname: 'nowhere.invalid',
+    }
+    const url = new URL(database.url)
+    url[part] = wrong[part]
+    const error: unknown = await postgresRunStorage({ connectionString: url.href }).catch(
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+      message: expect.stringMatching(reason),
+    })
+    expect(String(error)).toContain(`${url.hostname}:${url.port}${url.pathname}`)
+    expect(JSON.stringify(error) + String(error)).not.toContain(url.password)
+  })
+
+  it('a wrong address for LISTEN is told as well', async () => {
+    const url = new URL(database.url)
+    url.port = '1'
+    const opening = postgresRunStorage({
+      connectionString: database.url,
+      listenConnectionString: url.href,
+    })
+    await expect(opening).rejects.toThrow(/127\.0\.0\.1:1\/.*ECONNREFUSED/)
+  })
+})

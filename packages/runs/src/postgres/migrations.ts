@@ -1,0 +1,147 @@
+/** The schema of the Postgres store, as numbered steps that only go forward. */
+import { TuttiError } from '@tutti/core'
+
+import { LOCKS, type Database, type Session } from './database.ts'
+
+/**
+ * Step N brings a schema of version N to version N + 1; `$schema` is its quoted name. A step that was
+ * released never changes.
+ *
+ * Instants and amounts are `double precision`, which is what a number of JavaScript is. `due_at` is, for a
+ * run that is ready, since when; owned, the end of its lease; parked, when to wake it; null is never.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE $schema.runs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id text NOT NULL UNIQUE,
+    ensemble text NOT NULL,
+    workflow text NOT NULL,
+    status text NOT NULL DEFAULT 'ACCEPTED',
+    inputs text NOT NULL,
+    tags text NOT NULL,
+    tag_index text[] NOT NULL,
+    task_count integer NOT NULL,
+    completed_tasks integer NOT NULL DEFAULT 0,
+    created_at double precision NOT NULL,
+    started_at double precision,
+    completed_at double precision,
+    duration_ms double precision,
+    error text,
+    epoch integer NOT NULL DEFAULT 0,
+    last_seq integer NOT NULL DEFAULT 0,
+    next_step integer NOT NULL DEFAULT 0,
+    write_no integer NOT NULL DEFAULT 0,
+    state text NOT NULL DEFAULT 'ready' CHECK (state IN ('ready', 'owned', 'parked', 'ended')),
+    owner text,
+    lost_owners integer NOT NULL DEFAULT 0,
+    due_at timestamptz DEFAULT clock_timestamp(),
+    ended_at timestamptz,
+    idempotency_key text UNIQUE,
+    fingerprint text
+  ) WITH (fillfactor = 70);
+  CREATE INDEX runs_by_status ON $schema.runs (status, id);
+  CREATE INDEX runs_by_tag ON $schema.runs USING gin (tag_index);
+  CREATE INDEX runs_unended ON $schema.runs (state, due_at) WHERE state <> 'ended';
+  CREATE INDEX runs_ended ON $schema.runs (ended_at, id) WHERE state = 'ended';
+
+  CREATE TABLE $schema.tasks (
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    task_index integer NOT NULL,
+    name text NOT NULL,
+    description text NOT NULL,
+    agent_role text NOT NULL,
+    status text NOT NULL,
+    attempt integer NOT NULL,
+    started_at double precision,
+    completed_at double precision,
+    duration_ms double precision,
+    input_tokens double precision NOT NULL,
+    output_tokens double precision NOT NULL,
+    tool_call_count double precision NOT NULL,
+    cost_usd double precision,
+    earlier_input_tokens double precision NOT NULL,
+    earlier_output_tokens double precision NOT NULL,
+    earlier_tool_call_count double precision NOT NULL,
+    earlier_cost_usd double precision,
+    output text,
+    error text,
+    PRIMARY KEY (run, task_index)
+  );
+
+  CREATE TABLE $schema.events (
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    seq integer NOT NULL,
+    type text NOT NULL,
+    data text NOT NULL,
+    PRIMARY KEY (run, seq)
+  );
+
+  CREATE TABLE $schema.steps (
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    n integer NOT NULL,
+    data text NOT NULL,
+    PRIMARY KEY (run, n)
+  );
+
+  CREATE TABLE $schema.signals (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    signal_id text NOT NULL UNIQUE,
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    wish text NOT NULL,
+    answer text
+  );
+  CREATE INDEX signals_by_run ON $schema.signals (run, id);
+
+  CREATE TABLE $schema.reviews (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    review_id text NOT NULL,
+    status text NOT NULL,
+    request text NOT NULL,
+    opened_at double precision NOT NULL,
+    expires_at double precision,
+    decided_by text,
+    UNIQUE (run, review_id)
+  );
+  CREATE INDEX reviews_by_review_id ON $schema.reviews (review_id);
+  CREATE INDEX reviews_open ON $schema.reviews (id) WHERE status = 'OPEN';
+  `,
+]
+
+/**
+ * Brings the schema to the newest version, in one transaction; of several processes one does it.
+ *
+ * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
+ */
+export async function migrate(database: Database): Promise<void> {
+  // A user who may only use the tables gets along when there is nothing to do.
+  if ((await versionOf(database)) === MIGRATIONS.length) return
+  await database.transaction({ lock: LOCKS.migrate, waits: true }, async (session) => {
+    const { schema } = database
+    await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
+    const version = await versionOf(session)
+    if (version >= MIGRATIONS.length) return
+    for (const sql of MIGRATIONS.slice(version)) {
+      await session.query(sql.replaceAll('$schema', () => schema))
+    }
+    await session.query(`DELETE FROM ${schema}.schema_version`)
+    await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [MIGRATIONS.length])
+  })
+}
+
+async function versionOf(session: Session): Promise<number> {
+  const found = await session.query(`SELECT to_regclass($1) IS NOT NULL AS found`, [
+    `${session.schema}.schema_version`,
+  ])
+  if (found[0]?.['found'] !== true) return 0
+  const rows = await session.query(`SELECT version FROM ${session.schema}.schema_version`)
+  const version = Number(rows[0]?.['version'] ?? 0)
+  if (version <= MIGRATIONS.length) return version
+  throw new TuttiError(
+    'SCHEMA_TOO_NEW',
+    `Cannot open the run store in Postgres: its schema has version ${version}, this program knows ` +
+      `up to version ${MIGRATIONS.length}; use the program that wrote it or a newer one`,
+  )
+}

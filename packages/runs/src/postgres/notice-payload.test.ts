@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+
+import { fromPayload, toPayloads, type SentNotice } from './notice-payload.ts'
+
+const ORIGIN = 'origin-a'
+
+describe('notices through NOTIFY', () => {
+  it('come to others as they were sent, in their order', () => {
+    const notices: readonly SentNotice[] = [
+      { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
+      { kind: 'ready' },
+      { kind: 'signal', runId: 'run-b' },
+      { kind: 'answer', signalId: 's' },
+    ]
+    const payloads = toPayloads(ORIGIN, notices)
+    expect(payloads).toHaveLength(1)
+    expect(payloads[0]).not.toContain('\0')
+    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notices)
+  })
+
+  it('are not heard by who sent them', () => {
+    const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }])
+    expect(payloads.flatMap((payload) => fromPayload(ORIGIN, payload))).toEqual([])
+  })
+
+  it('none are no payload', () => {
+    expect(toPayloads(ORIGIN, [])).toEqual([])
+  })
+
+  it('many are split into payloads that Postgres takes, and none is lost', () => {
+    const notices = Array.from({ length: 1000 }, (_, index) => ({
+      kind: 'events' as const,
+      runId: `run-äöü-${index}`,
+      from: index,
+      to: index + 1,
+    }))
+    const payloads = toPayloads(ORIGIN, notices)
+    for (const payload of payloads) expect(Buffer.byteLength(payload)).toBeLessThanOrEqual(7_500)
+    expect(payloads.length).toBeLessThan(16)
+    expect(payloads.flatMap((payload) => fromPayload('b', payload))).toEqual(notices)
+  })
+
+  it('one that is too long says that something may have been missed', () => {
+    const long = { kind: 'signal' as const, runId: 'x'.repeat(9_000) }
+    const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }, long, { kind: 'ready' }])
+    const heard = payloads.flatMap((payload) => fromPayload('b', payload))
+    expect(heard.map(({ kind }) => kind)).toEqual(['ready', 'missed', 'ready'])
+  })
+
+  it.for(['', 'x', '{}', '{"from":"b","items":7}'])('%j says that something was missed', (text) => {
+    expect(fromPayload(ORIGIN, text)).toEqual([{ kind: 'missed' }])
+  })
+})

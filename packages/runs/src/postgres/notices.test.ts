@@ -1,0 +1,193 @@
+import { silentLogger } from '@tutti/core'
+import { Client } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+
+import { tcpProxy } from '../../../../tooling/postgres/tcp-proxy.ts'
+import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
+import { poison, token } from '../testing/event-fixtures.ts'
+import { createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { postgresRunStorage } from './index.ts'
+import { channelOf, Notices } from './notices.ts'
+import { heardNotices } from './testing/heard-notices.ts'
+
+import type { Notice, RunStorage } from '../ports/run-storage.ts'
+
+let database: TestDatabase
+let client: Client
+let schema = ''
+let schemas = 0
+
+beforeAll(async () => {
+  database = await testDatabase()
+  client = new Client({ connectionString: database.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await database[Symbol.asyncDispose]()
+})
+
+beforeEach(() => {
+  schemas += 1
+  schema = `notices_${schemas}`
+})
+
+const open = (): Promise<RunStorage> =>
+  postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
+
+describe('notices between stores', () => {
+  it('[N1] events that were not kept are not told of', async () => {
+    await using writer = await open()
+    await using reader = await open()
+    const owner = await ownedRun(writer, 'run-a')
+    const heard = heardNotices(reader.listen)
+    expect((await owner.commit([poison()])).kind).toBe('failed')
+    const [result] = await writer.runs.commit([
+      { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
+    ])
+    expect(result?.kind).toBe('written')
+    await heard.first(isWritten)
+    expect(heard.all.filter(isWritten)).toEqual([
+      { kind: 'events', runId: 'run-a', from: 1, to: 1 },
+    ])
+  })
+
+  it('a store hears of its own runs that wait at once, and not of its own events', async () => {
+    await using storage = await open()
+    const heard = heardNotices(storage.listen)
+    await createRun(storage, 'run-a')
+    const owner = await ownedRun(storage, 'run-b')
+    await owner.commit([token('x')])
+    const sent = await storage.signals.send('run-b', { kind: 'cancel', mode: 'abort' })
+    expect(sent?.kind).toBe('sent')
+    const signalId = sent?.kind === 'sent' ? sent.signalId : ''
+    await owner.commit([], { answers: [{ signalId, ok: true }] })
+    await Promise.resolve()
+    expect(heard.all).toEqual([
+      { kind: 'ready' },
+      { kind: 'ready' },
+      { kind: 'signal', runId: 'run-b' },
+      { kind: 'answer', signalId },
+    ])
+  })
+
+  it('500 runs in one commit are more than one payload, and each is told of', async () => {
+    await using writer = await open()
+    await using reader = await open()
+    const names = Array.from({ length: 500 }, (_, index) => `run-with-quite-a-long-name-${index}`)
+    const owners = await Promise.all(names.map((name) => ownedRun(writer, name)))
+    const heard = heardNotices(reader.listen)
+    const results = await writer.runs.commit(
+      owners.map((owner) => owner.next([token('x'), token('y')])),
+    )
+    expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['written']))
+    await heard.first((notice) => isWritten(notice) && notice.runId.endsWith('-499'))
+    expect(heard.all.filter(isWritten)).toHaveLength(500)
+    expect(heard.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
+  })
+
+  it('a listener that throws, or has stopped, keeps no other from hearing', async () => {
+    await using storage = await open()
+    storage.listen(() => {
+      throw new Error('not me')
+    })
+    const stopped = heardNotices((listener) => {
+      storage.listen(listener)()
+    })
+    const heard = heardNotices(storage.listen)
+    await createRun(storage, 'run-a')
+    await heard.first(({ kind }) => kind === 'ready')
+    expect(stopped.all).toEqual([])
+  })
+})
+
+describe('the connection that listens', () => {
+  it('[N2] is made again when it is lost, and says that something may have been missed', async () => {
+    await using writer = await open()
+    await using reader = await open()
+    const heard = heardNotices(reader.listen)
+    const { rowCount } = await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = $1`,
+      [`LISTEN "${channelOf(schema)}"`],
+    )
+    expect(rowCount).toBe(2)
+    await heard.first((notice) => notice.kind === 'availability' && !notice.isAvailable)
+    await heard.first((notice) => notice.kind === 'availability' && notice.isAvailable)
+    expect(reader.isAvailable).toBe(true)
+    await listeners(2)
+    heard.clear()
+    await createRun(writer, 'run-a')
+    await heard.first(({ kind }) => kind === 'ready')
+  })
+
+  it('[N2] says so only when it hears again', async () => {
+    await using server = await tcpProxy(database.url)
+    await using notices = await openNotices(server.url)
+    const heard = heardNotices((listener) => notices.listen(listener))
+    const lost = notices.lost()
+    server.pause()
+    await lost
+    expect(heard.all).toEqual([])
+    server.resume()
+    await heard.first(({ kind }) => kind === 'missed')
+    await client.query('SELECT pg_notify($1, $2)', [
+      channelOf(schema),
+      '{"from":"x","items":[{"kind":"ready"}]}',
+    ])
+    await heard.first(({ kind }) => kind === 'ready')
+  })
+
+  it('[N3] one that answers is asked again and again, and kept', async () => {
+    await using notices = await openNotices(database.url)
+    const asked = async (): Promise<number> => {
+      const { rows } = await client.query<{ asked: Date }>(
+        `SELECT query_start AS asked FROM pg_stat_activity
+         WHERE query = 'SELECT 1' AND application_name = 'tutti-runs'
+           AND backend_start > clock_timestamp() - interval '20 s' ORDER BY 1 DESC LIMIT 1`,
+      )
+      return rows[0]?.asked.getTime() ?? 0
+    }
+    const heard = heardNotices((listener) => notices.listen(listener))
+    await expect.poll(asked).toBeGreaterThan(0)
+    const first = await asked()
+    await expect.poll(asked).toBeGreaterThan(first)
+    expect(heard.all).toEqual([])
+  })
+})
+
+/** Events after the first, which tells that a run is new. */
+function isWritten(notice: Notice): notice is Extract<Notice, { kind: 'events' }> {
+  return notice.kind === 'events' && notice.from > 0
+}
+
+async function listeners(count: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rowCount } = await client.query(`SELECT FROM pg_stat_activity WHERE query = $1`, [
+        `LISTEN "${channelOf(schema)}"`,
+      ])
+      return rowCount
+    })
+    .toBe(count)
+}
+
+/** A connection that is asked often. */
+async function openNotices(connectionString: string) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const notices = new Notices({
+    connectionString,
+    schema,
+    logger: silentLogger,
+    onLost() {
+      resolve()
+    },
+    askMs: 150,
+  })
+  await notices.open()
+  return {
+    listen: notices.listen.bind(notices),
+    lost: () => promise,
+    [Symbol.asyncDispose]: () => notices.close(),
+  }
+}

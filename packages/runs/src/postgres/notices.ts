@@ -1,0 +1,157 @@
+/**
+ * Tells of what others did. What this process did itself is told at once; what others did comes over a
+ * connection of its own that LISTENs.
+ *
+ *   commit ── NOTIFY ──▶ every other process ── listen(…) ──▶ its listeners
+ *
+ * N1 Only what was committed is told of.
+ * N2 When the connection was lost, `missed` follows as soon as there is another.
+ * N3 A connection that does not answer is found out by asking it now and then.
+ */
+import { systemClock, type Logger } from '@tutti/core'
+import { Client } from 'pg'
+
+import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
+import { fromPayload } from './notice-payload.ts'
+
+import type { Notice } from '../ports/run-storage.ts'
+
+/** What it works with. */
+export interface NoticesOptions {
+  readonly connectionString: string
+  readonly schema: string
+  readonly logger: Logger
+  /** Called when the connection is lost. */
+  readonly onLost: (error: unknown) => void
+  /** How often the connection is asked whether it is there, and how long it may take. @default 5000 */
+  readonly askMs?: number
+}
+
+const ASK_MS = 5_000
+
+/** Waits before the next connection is tried, in milliseconds: doubled up to the longest. */
+const FIRST_WAIT_MS = 50
+const LONGEST_WAIT_MS = 2_000
+
+/** Where the notices of a schema go. */
+export function channelOf(schema: string): string {
+  return `tutti_${hashOf(schema).toString('hex').slice(0, 16)}`
+}
+
+/** Listeners, and the connection that listens for them. */
+export class Notices {
+  /** Tells this store from others, so that it does not hear itself. */
+  readonly origin = crypto.randomUUID()
+  readonly #options: NoticesOptions
+  readonly #listeners = new Set<{ readonly listener: (notice: Notice) => void }>()
+  #client: Client | undefined
+  #isClosed = false
+  #waitMs = FIRST_WAIT_MS
+  #stopWaiting: (() => void) | undefined
+
+  constructor(options: NoticesOptions) {
+    this.#options = options
+  }
+
+  /** Begins to hear what others do. @throws {Error} of the driver when there is no connection. */
+  async open(): Promise<void> {
+    const { connectionString, schema, askMs = ASK_MS } = this.#options
+    const client = new Client({ ...connectionOptions(connectionString), query_timeout: askMs })
+    this.#client = client
+    client.on('error', (error) => {
+      this.#lost(client, error)
+    })
+    client.on('end', () => {
+      this.#lost(client, new Error('The connection that listens was ended'))
+    })
+    client.on('notification', ({ payload = '' }) => {
+      this.#tellNow(fromPayload(this.origin, payload))
+    })
+    try {
+      await client.connect()
+      await client.query(`LISTEN ${quoted(channelOf(schema))}`)
+    } catch (error) {
+      if (this.#client === client) this.#client = undefined
+      destroy(client)
+      throw error
+    }
+    this.#waitMs = FIRST_WAIT_MS
+    this.#askLater(client)
+  }
+
+  /** Adds a listener, until the returned function is called. */
+  listen(listener: (notice: Notice) => void): () => void {
+    const entry = { listener }
+    this.#listeners.add(entry)
+    return () => {
+      this.#listeners.delete(entry)
+    }
+  }
+
+  /** Tells the listeners of this process; after the caller has gone on. */
+  tell(notices: readonly Notice[]): void {
+    if (notices.length === 0 || this.#listeners.size === 0) return
+    queueMicrotask(() => {
+      this.#tellNow(notices)
+    })
+  }
+
+  /** Hears and tells nothing any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#listeners.clear()
+    this.#stopWaiting?.()
+    const client = this.#client
+    if (client === undefined) return
+    await settled(client.end())
+    destroy(client)
+  }
+
+  #tellNow(notices: readonly Notice[]): void {
+    for (const notice of notices) {
+      for (const { listener } of this.#listeners) {
+        try {
+          listener(notice)
+        } catch (error) {
+          this.#options.logger.error('A listener of the run store threw', { error })
+        }
+      }
+    }
+  }
+
+  #askLater(client: Client): void {
+    this.#stopWaiting = systemClock.after(this.#options.askMs ?? ASK_MS, () => {
+      client.query('SELECT 1').then(
+        () => {
+          if (this.#client === client && !this.#isClosed) this.#askLater(client)
+        },
+        (error: unknown) => {
+          this.#lost(client, error)
+        },
+      )
+    })
+  }
+
+  #lost(client: Client, error: unknown): void {
+    if (this.#client !== client || this.#isClosed) return
+    this.#client = undefined
+    this.#stopWaiting?.()
+    destroy(client)
+    this.#options.onLost(error)
+    this.#openLater()
+  }
+
+  #openLater(): void {
+    this.#stopWaiting = systemClock.after(this.#waitMs, () => {
+      this.open().then(
+        () => {
+          this.tell([{ kind: 'missed' }])
+        },
+        () => {
+          if (!this.#isClosed) this.#openLater()
+        },
+      )
+    })
+    this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
+  }
+}

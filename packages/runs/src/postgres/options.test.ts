@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+
+import { resolvePostgresRunStorageOptions } from './options.ts'
+
+const URL_TEXT = 'postgres://me:secret@h/d'
+
+describe('settings of the Postgres store', () => {
+  it('have defaults', () => {
+    const options = resolvePostgresRunStorageOptions({ connectionString: URL_TEXT })
+    expect(options).toMatchObject({
+      listenConnectionString: URL_TEXT,
+      schema: 'tutti',
+      maxConnections: 10,
+    })
+  })
+
+  it('every one that is out of range is named, and no password is shown', () => {
+    const bad = () =>
+      resolvePostgresRunStorageOptions({
+        connectionString: 'mysql://me:secret@h/d',
+        listenConnectionString: 'secret',
+        schema: 'ä'.repeat(32),
+        maxConnections: 0,
+      })
+    expect(bad).toThrow(RangeError)
+    expect(bad).toThrow(/connectionString.*listenConnectionString.*schema.*maxConnections.*got 0/)
+    expect(bad).not.toThrow(/secret/)
+  })
+
+  it.for(['', 'pg_mine', 'a\0b'])('a schema is not named %j', (schema) => {
+    expect(() => resolvePostgresRunStorageOptions({ connectionString: URL_TEXT, schema })).toThrow(
+      /schema/,
+    )
+  })
+})

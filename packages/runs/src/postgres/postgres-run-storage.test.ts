@@ -1,0 +1,70 @@
+import { Client } from 'pg'
+import { afterAll, beforeAll, describe, it } from 'vitest'
+
+import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
+import { runStorageCases, sharedStorageCases } from '../testing/index.ts'
+import { quoted } from './connections.ts'
+import { postgresRunStorage } from './index.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+
+let database: TestDatabase
+let client: Client
+
+beforeAll(async () => {
+  database = await testDatabase()
+  client = new Client({ connectionString: database.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await database[Symbol.asyncDispose]()
+})
+
+describe('every storage', () => {
+  it.for(runStorageCases)('$name', async ({ run }) => {
+    await using place = placeIn('cases')
+    const storage = await place.open()
+    await client.query('DELETE FROM cases.runs')
+    await run({ storage, passTime: place.passTime })
+  })
+})
+
+describe('every storage that processes share', () => {
+  it.for(sharedStorageCases)('$name', async ({ run }) => {
+    places += 1
+    await using place = placeIn(`place ${places}`)
+    const storage = await place.open()
+    await run({ storage, passTime: place.passTime, another: place.open })
+  })
+})
+
+interface Place extends AsyncDisposable {
+  open(): Promise<RunStorage>
+  passTime(ms: number): Promise<void>
+}
+
+let places = 0
+
+function placeIn(schema: string): Place {
+  const opened: RunStorage[] = []
+  return {
+    async open() {
+      const connectionString = database.url
+      const storage = await postgresRunStorage({ connectionString, schema, maxConnections: 4 })
+      opened.push(storage)
+      return storage
+    },
+    async passTime(ms) {
+      await client.query(
+        `UPDATE ${quoted(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
+           ended_at = ended_at - $1 * interval '1 millisecond'`,
+        [ms],
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(opened.map((storage) => storage[Symbol.asyncDispose]()))
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * Durable runs in Postgres, 15 and later, for any number of processes: tables in a schema of their own, a
+ * pool for statements and one connection that listens. Leases live in the rows of the runs and are
+ * measured by the clock of the database.
+ */
+import { errorMessage, TuttiError } from '@tutti/core'
+
+import { Availability } from './availability.ts'
+import { troubleOf, unavailable } from './connection-errors.ts'
+import { Database } from './database.ts'
+import { PostgresEventLog } from './event-log.ts'
+import { migrate } from './migrations.ts'
+import { Notices } from './notices.ts'
+import {
+  resolvePostgresRunStorageOptions,
+  type PostgresRunStorageOptions,
+  type ResolvedPostgresRunStorageOptions,
+} from './options.ts'
+import { PostgresRunQueue } from './run-queue.ts'
+import { PostgresRunSignals } from './run-signals.ts'
+import { PostgresRunStore } from './run-store.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+
+/** The oldest version of Postgres that this store works with, as the server tells it. */
+const OLDEST_VERSION = 150_000
+
+/**
+ * Opens the run store in a database, and makes its tables when they are not there.
+ *
+ * @throws {RangeError} naming every option that is out of range.
+ * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached or used, with host, port and
+ * reason; SCHEMA_TOO_NEW when a newer version has written it.
+ */
+export async function postgresRunStorage(options: PostgresRunStorageOptions): Promise<RunStorage> {
+  const settings = resolvePostgresRunStorageOptions(options)
+  const { connectionString, listenConnectionString, logger, schema } = settings
+  const availability = new Availability({
+    connectionString,
+    logger,
+    tell(told) {
+      notices.tell(told)
+    },
+  })
+  const onLost = (error: unknown): void => {
+    availability.lost(error)
+  }
+  const notices = new Notices({
+    connectionString: listenConnectionString,
+    schema,
+    logger,
+    onLost,
+  })
+  const database = new Database(settings, onLost)
+  const close = async (): Promise<void> => {
+    availability.close()
+    await Promise.all([notices.close(), database.close()])
+  }
+  try {
+    await open({ database, notices, settings })
+  } catch (error) {
+    await close()
+    throw error
+  }
+  const parts = { database, notices, schemaName: schema }
+  let closing: Promise<void> | undefined
+  return {
+    runs: new PostgresRunStore(parts),
+    queue: new PostgresRunQueue(parts),
+    signals: new PostgresRunSignals(parts),
+    events: new PostgresEventLog(database),
+    isShared: true,
+    get isAvailable() {
+      return availability.isAvailable
+    },
+    listen: (listener) => notices.listen(listener),
+    [Symbol.asyncDispose]() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+async function open({
+  database,
+  notices,
+  settings: { connectionString, listenConnectionString },
+}: {
+  readonly database: Database
+  readonly notices: Notices
+  readonly settings: ResolvedPostgresRunStorageOptions
+}): Promise<void> {
+  try {
+    await assertUsable(database)
+    await migrate(database)
+  } catch (error) {
+    if (TuttiError.isInstance(error) || troubleOf(error) === 'collision') throw error
+    throw unavailable(error, connectionString)
+  }
+  try {
+    await notices.open()
+  } catch (error) {
+    throw unavailable(error, listenConnectionString)
+  }
+}
+
+async function assertUsable(database: Database): Promise<void> {
+  const [server] = await database.query(
+    `SELECT current_setting('server_version_num')::int AS version,
+       current_setting('server_version') AS name, current_setting('server_encoding') AS encoding`,
+  )
+  const problems = [
+    ...(Number(server?.['version']) >= OLDEST_VERSION
+      ? []
+      : [`it has version ${String(server?.['name'])}, wanted 15 or later`]),
+    ...(server?.['encoding'] === 'UTF8'
+      ? []
+      : [`its encoding is ${String(server?.['encoding'])}, wanted UTF8`]),
+  ]
+  if (problems.length > 0) throw new Error(problems.map(errorMessage).join('; '))
+}

@@ -1,0 +1,177 @@
+/** Pure: between rows of the Postgres store and records. */
+import { addTokens } from '@tutti/ensemble'
+
+import { fromColumn } from './text.ts'
+
+import type { Signal } from '../ports/run-signals.ts'
+import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { Row } from './database.ts'
+import type { RunStep, TokenCount } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+
+// NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
+
+/** A run as its row says, with what only the store knows. */
+export interface RunRow {
+  /** Number of its row; other tables refer to it. */
+  readonly id: string
+  readonly state: 'ready' | 'owned' | 'parked' | 'ended'
+  readonly run: RunRecord
+  readonly writeNo: number
+  readonly nextStep: number
+  readonly lostOwners: number
+  readonly fingerprint: string | null
+}
+
+/** The run of a row of table `runs`. */
+export function toRunRow(row: Row): RunRow {
+  const { id, state, write_no: writeNo, next_step: nextStep, lost_owners: lostOwners } = row
+  return {
+    id: String(id),
+    state: state as RunRow['state'],
+    run: toRun(row),
+    writeNo: Number(writeNo),
+    nextStep: Number(nextStep),
+    lostOwners: Number(lostOwners),
+    fingerprint: typeof row['fingerprint'] === 'string' ? fromColumn(row['fingerprint']) : null,
+  }
+}
+
+/** The run of a row of table `runs`, without what only the store knows. */
+export function toRun(row: Row): RunRecord {
+  return {
+    runId: text(row['run_id']),
+    ensemble: text(row['ensemble']),
+    workflow: row['workflow'] as RunRecord['workflow'],
+    status: row['status'] as RunRecord['status'],
+    inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
+    tags: JSON.parse(String(row['tags'])) as Record<string, string>,
+    taskCount: Number(row['task_count']),
+    completedTasks: Number(row['completed_tasks']),
+    createdAt: Number(row['created_at']),
+    ...optionalNumber('startedAt', row['started_at']),
+    ...optionalNumber('completedAt', row['completed_at']),
+    ...optionalNumber('durationMs', row['duration_ms']),
+    ...optionalText('error', row['error']),
+    epoch: Number(row['epoch']),
+    lastSeq: Number(row['last_seq']),
+  }
+}
+
+/** What earlier attempts and the present one have used; null is a cost that is not known. */
+export interface Used extends TokenCount {
+  readonly toolCallCount: number
+  readonly costUsd: number | null
+}
+
+/** A task, with what its present attempt and the earlier ones have used apart. */
+export interface TaskRow {
+  readonly task: Omit<TaskRecord, keyof Used>
+  readonly used: Used
+  readonly earlier: Used
+}
+
+/** The task of a row of table `tasks`. */
+export function toTaskRow(row: Row): TaskRow {
+  return {
+    task: {
+      taskIndex: Number(row['task_index']),
+      name: text(row['name']),
+      description: text(row['description']),
+      agentRole: text(row['agent_role']),
+      status: row['status'] as TaskRecord['status'],
+      attempt: Number(row['attempt']),
+      ...optionalNumber('startedAt', row['started_at']),
+      ...optionalNumber('completedAt', row['completed_at']),
+      ...optionalNumber('durationMs', row['duration_ms']),
+      ...optionalText('output', row['output']),
+      ...optionalText('error', row['error']),
+    },
+    used: usedOf(row, ''),
+    earlier: usedOf(row, 'earlier_'),
+  }
+}
+
+/** The record of a task. */
+export function toTask(row: Row): TaskRecord {
+  const { task, used, earlier } = toTaskRow(row)
+  const { costUsd, ...total } = addUsed(earlier, used)
+  return { ...task, ...total, ...(costUsd === null ? {} : { costUsd }) }
+}
+
+/** What is used in all; what is not known of one makes the sum unknown. */
+export function addUsed(a: Used, b: Used): Used {
+  return {
+    ...addTokens([tokensOf(a), tokensOf(b)]),
+    toolCallCount: a.toolCallCount + b.toolCallCount,
+    costUsd: a.costUsd === null || b.costUsd === null ? null : a.costUsd + b.costUsd,
+  }
+}
+
+/** The review of a row of table `reviews`, with the `run_id` of its run. */
+export function toReview(row: Row): ReviewRecord {
+  return {
+    reviewId: text(row['review_id']),
+    runId: text(row['run_id']),
+    status: row['status'] as ReviewRecord['status'],
+    request: JSON.parse(String(row['request'])) as ReviewRecord['request'],
+    openedAt: Number(row['opened_at']),
+    ...optionalNumber('expiresAt', row['expires_at']),
+    ...optionalText('decidedBy', row['decided_by']),
+  }
+}
+
+/** The signal of a row of table `signals`, with the `run_id` of its run. */
+export function toSignal(row: Row): Signal {
+  return {
+    id: String(row['signal_id']),
+    runId: text(row['run_id']),
+    wish: JSON.parse(String(row['wish'])) as Signal['wish'],
+  }
+}
+
+/** The step of a row of table `steps`. */
+export function toStep(row: Row): RunStep {
+  return JSON.parse(String(row['data'])) as RunStep
+}
+
+/** The event of a row of table `events`. */
+export function toEvent(runId: string, row: Row): LoggedRunEvent {
+  return logged(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
+}
+
+/** An event as it is in the log. */
+export function logged(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
+  return { ...event, runId, seq, id: `${runId}:${seq}` }
+}
+
+function usedOf(row: Row, prefix: string): Used {
+  const costUsd = row[`${prefix}cost_usd`]
+  return {
+    inputTokens: Number(row[`${prefix}input_tokens`]),
+    outputTokens: Number(row[`${prefix}output_tokens`]),
+    toolCallCount: Number(row[`${prefix}tool_call_count`]),
+    costUsd: typeof costUsd === 'number' ? costUsd : null,
+  }
+}
+
+function tokensOf({ inputTokens, outputTokens }: Used): TokenCount {
+  return { inputTokens, outputTokens }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? fromColumn(value) : ''
+}
+
+function optionalText<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
+  return typeof value === 'string' ? single(key, fromColumn(value)) : {}
+}
+
+function optionalNumber<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
+  return value === null || value === undefined ? {} : single(key, Number(value))
+}
+
+function single<K extends string, V>(key: K, value: V): Partial<Record<K, V>> {
+  // NOTE: TypeScript widens a computed key to string.
+  return { [key]: value } as Partial<Record<K, V>>
+}

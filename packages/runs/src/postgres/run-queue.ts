@@ -1,0 +1,243 @@
+/**
+ * Gives the runs of a Postgres store to those who execute them. Leases live in the rows of the runs.
+ *
+ * Q1 Whoever claims by the limit holds a lock until its transaction ends, so that the count is exact.
+ * Q2 A run whose lease is over takes room for all but whoever takes it over: its owner may still renew.
+ * Q3 A row that somebody is writing to is not waited for; the next claim finds it.
+ */
+import { LOCKS, type Session } from './database.ts'
+import { toPayloads } from './notice-payload.ts'
+import { channelOf } from './notices.ts'
+import { toRunRow, toSignal, toStep, type RunRow } from './rows.ts'
+import { fromColumn, toColumn } from './text.ts'
+
+import type {
+  ClaimedRun,
+  ClaimRequest,
+  HeldRun,
+  Holder,
+  QueueLoad,
+  Release,
+  RunQueue,
+} from '../ports/run-queue.ts'
+import type { Signal } from '../ports/run-signals.ts'
+import type { Row } from './database.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+import type { RunStep } from '@tutti/ensemble'
+
+const OVER = 'due_at <= statement_timestamp()'
+
+/** What a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
+const TAKE = `
+  lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
+  write_no = 0, owner = $1, due_at = clock_timestamp() + $2 * interval '1 millisecond',
+  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+
+/** The queue of a Postgres store. */
+export class PostgresRunQueue implements RunQueue {
+  readonly #parts: PostgresParts
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts
+  }
+
+  async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
+    const { database } = this.#parts
+    const { schema } = database
+    const { owner, leaseMs, wanted, maxConcurrentRuns } = request
+    if (wanted <= 0) return []
+    const [due] = await database.query(
+      `SELECT 1 FROM ${schema}.runs
+       WHERE state <> 'ended' AND (state = 'ready' OR ${OVER}) LIMIT 1`,
+    )
+    if (due === undefined) return []
+    return database.transaction({ lock: LOCKS.claim }, async (session) => {
+      const rows = await session.query(claimSql(schema), [
+        toColumn(owner),
+        finite(leaseMs),
+        countable(wanted),
+        countable(maxConcurrentRuns),
+      ])
+      const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
+      return claimedRuns(session, inOrder)
+    })
+  }
+
+  async claim(runId: string, { owner, leaseMs }: Holder): Promise<ClaimedRun | undefined> {
+    const [claimed] = await this.#parts.database.transaction({}, async (session) => {
+      const rows = await session.query(
+        `UPDATE ${session.schema}.runs SET ${TAKE}
+         WHERE run_id = $3 AND state IN ('ready', 'parked') RETURNING *`,
+        [toColumn(owner), finite(leaseMs), toColumn(runId)],
+      )
+      return claimedRuns(session, rows)
+    })
+    return claimed
+  }
+
+  async renew({ owner, leaseMs }: Holder): Promise<readonly HeldRun[]> {
+    const { database } = this.#parts
+    const rows = await database.query(
+      `WITH held AS (
+         SELECT id FROM ${database.schema}.runs WHERE state = 'owned' AND owner = $1
+         ORDER BY id FOR UPDATE
+       )
+       UPDATE ${database.schema}.runs
+       SET due_at = clock_timestamp() + $2 * interval '1 millisecond'
+       FROM held WHERE runs.id = held.id RETURNING run_id, epoch`,
+      [toColumn(owner), finite(leaseMs)],
+    )
+    return rows.map((row) => ({
+      runId: fromColumn(String(row['run_id'])),
+      epoch: Number(row['epoch']),
+    }))
+  }
+
+  async release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'> {
+    const { database, notices } = this.#parts
+    const became = await database.transaction({}, (session) => this.#release(session, held, how))
+    if (became === 'ready') notices.tell([{ kind: 'ready' }])
+    return became
+  }
+
+  async reclaimAll(): Promise<readonly string[]> {
+    const { database, notices } = this.#parts
+    const rows = await database.transaction({}, async (session) => {
+      // Runs whose owner is lost come before all that wait: they wait since the beginning of time.
+      const reclaimed = await session.query(
+        `WITH held AS (
+           SELECT id FROM ${session.schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
+         )
+         UPDATE ${session.schema}.runs
+         SET state = 'ready', owner = NULL, due_at = 'epoch', lost_owners = lost_owners + 1
+         FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
+      )
+      if (reclaimed.length > 0) await this.#notifyReady(session)
+      return reclaimed
+    })
+    if (rows.length > 0) notices.tell([{ kind: 'ready' }])
+    return rows
+      .toSorted((a, b) => Number(a['id']) - Number(b['id']))
+      .map((row) => fromColumn(String(row['run_id'])))
+  }
+
+  async load(): Promise<QueueLoad> {
+    const { database } = this.#parts
+    const rows = await database.query(
+      `SELECT state, count(*) AS count FROM ${database.schema}.runs
+       WHERE state <> 'ended' GROUP BY state`,
+    )
+    const counts = new Map(rows.map((row) => [row['state'], Number(row['count'])]))
+    const of = (state: RunRow['state']): number => counts.get(state) ?? 0
+    return { running: of('owned'), queued: of('ready'), parked: of('parked') }
+  }
+
+  /** A signal is sent under the lock of its run, so none is overlooked (L5). */
+  async #release(
+    session: Session,
+    { runId, epoch }: HeldRun,
+    how: Release,
+  ): Promise<'ready' | 'parked' | 'fenced'> {
+    const { schema } = session
+    const [locked] = await session.query(
+      `SELECT id FROM ${schema}.runs
+       WHERE run_id = $1 AND epoch = $2 AND state = 'owned' FOR UPDATE`,
+      [toColumn(runId), epoch],
+    )
+    if (locked === undefined) return 'fenced'
+    if (how.kind === 'parked') {
+      const parked = await session.query(
+        `UPDATE ${schema}.runs SET state = 'parked', owner = NULL,
+           due_at = clock_timestamp() + $2 * interval '1 millisecond',
+           status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
+         WHERE id = $1 AND NOT EXISTS (
+           SELECT 1 FROM ${schema}.signals WHERE run = $1 AND answer IS NULL)
+         RETURNING id`,
+        [locked['id'], finite(how.wakeInMs ?? Infinity)],
+      )
+      if (parked.length > 0) return 'parked'
+    }
+    await session.query(
+      `UPDATE ${schema}.runs SET state = 'ready', owner = NULL, due_at = clock_timestamp()
+       WHERE id = $1`,
+      [locked['id']],
+    )
+    await this.#notifyReady(session)
+    return 'ready'
+  }
+
+  async #notifyReady(session: Session): Promise<void> {
+    const { notices, schemaName } = this.#parts
+    const [payload] = toPayloads(notices.origin, [{ kind: 'ready' }])
+    await session.query('SELECT pg_notify($1, $2)', [channelOf(schemaName), payload])
+  }
+}
+
+/**
+ * Takes runs whose lease is over while there is room below those that are under a lease, then those that
+ * wait while there is room below all that are owned (Q2). `$3` is how many, `$4` the limit.
+ */
+function claimSql(schema: string): string {
+  return `
+    WITH owned AS (
+      SELECT count(*) AS total, count(*) FILTER (WHERE due_at IS NULL OR NOT ${OVER}) AS active
+      FROM ${schema}.runs WHERE state = 'owned'
+    ), lost AS (
+      SELECT id, due_at FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} ORDER BY due_at, id
+      LIMIT (SELECT greatest(least($3::int8, $4::int8 - active), 0) FROM owned)
+      FOR UPDATE SKIP LOCKED
+    ), waiting AS (
+      SELECT id, due_at FROM ${schema}.runs
+      WHERE state = 'ready' OR (state = 'parked' AND ${OVER}) ORDER BY due_at, id
+      LIMIT (SELECT greatest(least($3::int8 - (SELECT count(*) FROM lost), $4::int8 - total), 0)
+        FROM owned)
+      FOR UPDATE SKIP LOCKED
+    ), due AS (
+      SELECT id, row_number() OVER (ORDER BY class, due_at, id) AS place FROM (
+        SELECT id, due_at, 0 AS class FROM lost UNION ALL SELECT id, due_at, 1 FROM waiting) AS claimed
+    )
+    UPDATE ${schema}.runs SET ${TAKE} FROM due WHERE runs.id = due.id RETURNING runs.*, due.place`
+}
+
+/** Claimed rows with what belongs to them, in one query each for all. */
+async function claimedRuns(session: Session, rows: readonly Row[]): Promise<readonly ClaimedRun[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row['id'])
+  const stepRows = await session.query(
+    `SELECT run, data FROM ${session.schema}.steps WHERE run = ANY($1::int8[]) ORDER BY run, n`,
+    [ids],
+  )
+  const signalRows = await session.query(
+    `SELECT signals.*, run_id FROM ${session.schema}.signals JOIN ${session.schema}.runs
+       ON runs.id = run
+     WHERE run = ANY($1::int8[]) AND answer IS NULL ORDER BY signals.id`,
+    [ids],
+  )
+  const steps = byRun<RunStep>(stepRows, toStep)
+  const signals = byRun<Signal>(signalRows, toSignal)
+  return rows.map((row) => {
+    const { id, run, lostOwners } = toRunRow(row)
+    return { run, steps: steps.get(id) ?? [], signals: signals.get(id) ?? [], lostOwners }
+  })
+}
+
+function byRun<T>(rows: readonly Row[], to: (row: Row) => T): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const row of rows) {
+    const run = String(row['run'])
+    const group = groups.get(run) ?? []
+    group.push(to(row))
+    groups.set(run, group)
+  }
+  return groups
+}
+
+/** What Postgres takes for a time without an end: nothing at all. */
+function finite(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null
+}
+
+/** A count as Postgres takes it. */
+function countable(count: number): number {
+  return Math.min(Math.floor(count), Number.MAX_SAFE_INTEGER)
+}

@@ -1,0 +1,84 @@
+/** Takes wishes to the owners of runs, over Postgres. */
+import { toPayloads } from './notice-payload.ts'
+import { channelOf } from './notices.ts'
+import { toRunRow, toSignal, toStep } from './rows.ts'
+import { toColumn } from './text.ts'
+
+import type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from '../ports/run-signals.ts'
+import type { Session } from './database.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+
+/** The signals of a Postgres store. */
+export class PostgresRunSignals implements RunSignals {
+  readonly #parts: PostgresParts
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts
+  }
+
+  async send(runId: string, wish: RunWish): Promise<SentSignal | undefined> {
+    const { database, notices } = this.#parts
+    const text = JSON.stringify(wish)
+    const sent = await database.transaction({}, (session) =>
+      this.#send(session, { runId, text, cancels: wish.kind === 'cancel' }),
+    )
+    if (sent?.kind === 'sent') notices.tell([{ kind: 'signal', runId }])
+    return sent
+  }
+
+  async pending(runIds: readonly string[]): Promise<readonly Signal[]> {
+    if (runIds.length === 0) return []
+    const { database } = this.#parts
+    const rows = await database.query(
+      `SELECT signals.*, run_id FROM ${database.schema}.signals JOIN ${database.schema}.runs
+         ON runs.id = run
+       WHERE run_id = ANY($1) AND answer IS NULL ORDER BY signals.id`,
+      [runIds.map(toColumn)],
+    )
+    return rows.map(toSignal)
+  }
+
+  async answer(signalId: string): Promise<SignalAnswer | undefined> {
+    const { database } = this.#parts
+    const [row] = await database.query(
+      `SELECT answer FROM ${database.schema}.signals WHERE signal_id = $1 AND answer IS NOT NULL`,
+      [toColumn(signalId)],
+    )
+    // NOTE: a cast at the boundary: this store only ever writes answers.
+    return row === undefined ? undefined : (JSON.parse(String(row['answer'])) as SignalAnswer)
+  }
+
+  /** Under the lock of the run, so that whoever gives it up at the same time sees the signal. */
+  async #send(
+    session: Session,
+    { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
+  ): Promise<SentSignal | undefined> {
+    const { notices, schemaName } = this.#parts
+    const [row] = await session.query(
+      `SELECT * FROM ${session.schema}.runs WHERE run_id = $1 FOR UPDATE`,
+      [toColumn(runId)],
+    )
+    if (row === undefined) return undefined
+    const { id, run, state } = toRunRow(row)
+    if (state === 'ended') return { kind: 'ended', run }
+    if (state !== 'owned') {
+      const steps = await session.query(
+        `SELECT data FROM ${session.schema}.steps WHERE run = $1 ORDER BY n`,
+        [id],
+      )
+      return { kind: 'at_rest', run, steps: steps.map(toStep) }
+    }
+    const signalId = crypto.randomUUID()
+    const [payload] = toPayloads(notices.origin, [{ kind: 'signal', runId }])
+    await session.query(
+      `WITH signal AS (
+         INSERT INTO ${session.schema}.signals (run, signal_id, wish) VALUES ($1, $2, $3)
+       ), status AS (
+         UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4
+       )
+       SELECT pg_notify($5, $6)`,
+      [id, signalId, text, cancels, channelOf(schemaName), payload],
+    )
+    return { kind: 'sent', signalId }
+  }
+}

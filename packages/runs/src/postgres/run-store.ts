@@ -1,0 +1,167 @@
+/**
+ * Keeps runs in Postgres. A batch of writes is one transaction; the rows of its runs are locked in the
+ * order of their ids, then everything is decided in memory and written in a few statements.
+ */
+import { TuttiError } from '@tutti/core'
+
+import { createRun } from './create-run.ts'
+import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
+import { deleteEnded } from './delete-ended.ts'
+import { keepWrites } from './keep-writes.ts'
+import { toReview, toRun, toRunRow, toStep, toTask, type RunRow } from './rows.ts'
+import { tagIndex, toColumn } from './text.ts'
+import { writeSql } from './write-sql.ts'
+
+import type {
+  CreatedRun,
+  CreateOptions,
+  RestWrite,
+  Retention,
+  ReviewQuery,
+  RunPage,
+  RunQuery,
+  RunStore,
+  RunWrite,
+  WriteResult,
+} from '../ports/run-store.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+import type { RunStep } from '@tutti/ensemble'
+
+/** The runs of a Postgres store. */
+export class PostgresRunStore implements RunStore {
+  readonly #parts: PostgresParts
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts
+  }
+
+  create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
+    return createRun(this.#parts, run, how)
+  }
+
+  async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    if (writes.length === 0) return []
+    const runIds = writes.map(({ runId }) => runId)
+    const results = await this.#commit(runIds, (rows) =>
+      writes.map((write) => decideWrite(rows.get(write.runId), write)),
+    )
+    if (writes.length === 1 || results[0]?.kind !== 'failed') {
+      return writes.map((_, index) => results[index] ?? results[0] ?? { kind: 'fenced' })
+    }
+    return this.#commitEachAlone(writes)
+  }
+
+  async commitAtRest(write: RestWrite): Promise<WriteResult> {
+    const [result = { kind: 'fenced' }] = await this.#commit([write.runId], (rows) => [
+      decideRestWrite(rows.get(write.runId), write),
+    ])
+    return result
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    const [row] = await this.#query('SELECT * FROM $schema.runs WHERE run_id = $1', [
+      toColumn(runId),
+    ])
+    return row === undefined ? undefined : toRun(row)
+  }
+
+  async tasks(runId: string): Promise<readonly TaskRecord[]> {
+    const rows = await this.#query(
+      `SELECT tasks.* FROM $schema.tasks JOIN $schema.runs ON runs.id = run
+       WHERE run_id = $1 ORDER BY task_index`,
+      [toColumn(runId)],
+    )
+    return rows.map(toTask)
+  }
+
+  async steps(runId: string): Promise<readonly RunStep[]> {
+    const rows = await this.#query(
+      `SELECT data FROM $schema.steps JOIN $schema.runs ON runs.id = run
+       WHERE run_id = $1 ORDER BY n`,
+      [toColumn(runId)],
+    )
+    return rows.map(toStep)
+  }
+
+  async list({ statuses, tag, limit, offset }: RunQuery): Promise<RunPage> {
+    const where = `
+      WHERE ($1::text[] IS NULL OR status = ANY($1)) AND ($2::text[] IS NULL OR tag_index @> $2)`
+    const values = [statuses, tag === undefined ? null : [tagIndex(tag.key, tag.value)]]
+    const [rows, [counted]] = await Promise.all([
+      this.#query(`SELECT * FROM $schema.runs ${where} ORDER BY id DESC LIMIT $3 OFFSET $4`, [
+        ...values,
+        limit,
+        offset,
+      ]),
+      this.#query(`SELECT count(*) AS total FROM $schema.runs ${where}`, values),
+    ])
+    return { runs: rows.map(toRun), total: Number(counted?.['total']) }
+  }
+
+  async reviews({ runId, reviewId, open = false }: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    const rows = await this.#query(
+      `SELECT reviews.*, run_id FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+       WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+         ${open ? "AND reviews.status = 'OPEN'" : ''}
+       ORDER BY reviews.id`,
+      [
+        runId === undefined ? null : toColumn(runId),
+        reviewId === undefined ? null : toColumn(reviewId),
+      ],
+    )
+    return rows.map(toReview)
+  }
+
+  deleteEnded(which: Retention): Promise<readonly string[]> {
+    return deleteEnded(this.#parts.database, which)
+  }
+
+  /** A store that cannot be reached is found out once, not by each write. */
+  async #commitEachAlone(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    const results: WriteResult[] = []
+    for (const write of writes) {
+      const last = results.at(-1)
+      if (last?.kind === 'unavailable') results.push(last)
+      else results.push(...(await this.commit([write])))
+    }
+    return results
+  }
+
+  /** Commits what `decide` says of the runs; one result for all when it cannot be kept as a whole. */
+  async #commit(
+    runIds: readonly string[],
+    decide: (rows: ReadonlyMap<string, RunRow>) => readonly Decision[],
+  ): Promise<readonly WriteResult[]> {
+    const { database, notices, schemaName } = this.#parts
+    try {
+      const { decisions, told } = await database.transaction({}, async (session) => {
+        const found = await session.query(writeSql(session.schema).lockRuns, [runIds.map(toColumn)])
+        const rows = new Map(
+          found.map((row) => {
+            const runRow = toRunRow(row)
+            return [runRow.run.runId, runRow] as const
+          }),
+        )
+        const decided = decide(rows)
+        const accepted = decided.flatMap((decision) => decision.accepted ?? [])
+        const { origin } = notices
+        const sent = await keepWrites(session, accepted, { origin, schemaName })
+        return { decisions: decided, told: sent }
+      })
+      notices.tell(told.filter(({ kind }) => kind !== 'events'))
+      return decisions.map(({ result }) => result)
+    } catch (error) {
+      const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+      return [{ kind: isUnavailable ? 'unavailable' : 'failed', error }]
+    }
+  }
+
+  #query(sql: string, values: readonly unknown[]) {
+    const { database } = this.#parts
+    return database.query(
+      sql.replaceAll('$schema', () => database.schema),
+      values,
+    )
+  }
+}

@@ -1,0 +1,46 @@
+/** What a listener hears, for tests. */
+import type { Notice } from '../../ports/run-storage.ts'
+
+/** Notices as they come. */
+export interface HeardNotices {
+  readonly all: readonly Notice[]
+  /** Resolves with the first notice, heard already or to come, that `wanted` takes. */
+  first(wanted: (notice: Notice) => boolean): Promise<Notice>
+  /** Forgets what was heard so far. */
+  clear(): void
+}
+
+/** How long to wait for a notice, in milliseconds. */
+const LIMIT_MS = 10_000
+
+/** Listens with `listen` for as long as the process lives. */
+export function heardNotices(listen: (listener: (notice: Notice) => void) => void): HeardNotices {
+  const all: Notice[] = []
+  const waiting = new Set<() => void>()
+  listen((notice) => {
+    all.push(notice)
+    for (const look of waiting) look()
+  })
+  return {
+    all,
+    first(wanted) {
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          reject(new Error(`The notice did not come; heard were ${JSON.stringify(all)}`))
+        }, LIMIT_MS)
+        const look = (): void => {
+          const found = all.find(wanted)
+          if (found === undefined) return
+          clearTimeout(timer)
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        look()
+      })
+    },
+    clear() {
+      all.length = 0
+    },
+  }
+}

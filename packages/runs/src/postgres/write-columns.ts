@@ -1,0 +1,101 @@
+/** Pure: records as columns, one array each, in the order that `write-sql.ts` names them. */
+import { toColumn } from './text.ts'
+
+import type { ReviewEnd, ReviewRow } from './apply-changes.ts'
+import type { KeptWrite } from './keep-writes.ts'
+import type { TaskRow, Used } from './rows.ts'
+
+/** Rows as columns. */
+export function columnsOf<T>(
+  rows: readonly T[],
+  valuesOf: (row: T) => readonly unknown[],
+): readonly (readonly unknown[])[] {
+  const values = rows.map(valuesOf)
+  return (values[0] ?? []).map((_, column) => values.map((row) => row[column]))
+}
+
+/** Values of a run after a write. */
+export function runColumns({ write, records: { run }, hasEnded }: KeptWrite): readonly unknown[] {
+  const { row, events, steps, writeNo, wakes } = write
+  return [
+    row.id,
+    run.status,
+    run.startedAt,
+    run.completedAt,
+    run.durationMs,
+    optional(run.error),
+    run.taskCount,
+    run.completedTasks,
+    run.lastSeq + events.length,
+    row.nextStep + (hasEnded ? 0 : steps.length),
+    writeNo,
+    steps.length > 0 ? 0 : row.lostOwners,
+    hasEnded ? 'ended' : wakes ? 'ready' : row.state,
+  ]
+}
+
+/** Values of a task. */
+export function taskColumns({
+  run,
+  row: { task, used, earlier },
+}: {
+  readonly run: string
+  readonly row: TaskRow
+}): readonly unknown[] {
+  return [
+    run,
+    task.taskIndex,
+    toColumn(task.name),
+    toColumn(task.description),
+    toColumn(task.agentRole),
+    task.status,
+    task.attempt,
+    task.startedAt,
+    task.completedAt,
+    task.durationMs,
+    ...usedColumns(used),
+    ...usedColumns(earlier),
+    optional(task.output),
+    optional(task.error),
+  ]
+}
+
+/** Values of a review that opens. */
+export function reviewColumns({
+  run,
+  row: { review, end },
+}: {
+  readonly run: string
+  readonly row: ReviewRow
+}): readonly unknown[] {
+  return [
+    run,
+    toColumn(review.reviewId),
+    end?.status ?? 'OPEN',
+    JSON.stringify(review.request),
+    review.openedAt,
+    review.expiresAt,
+    optional(end?.decidedBy ?? undefined),
+  ]
+}
+
+/** Values of a review that ends. */
+export function endedColumns({
+  run,
+  reviewId,
+  end,
+}: {
+  readonly run: string
+  readonly reviewId: string
+  readonly end: ReviewEnd
+}): readonly unknown[] {
+  return [run, toColumn(reviewId), end.status, optional(end.decidedBy ?? undefined)]
+}
+
+function usedColumns(used: Used): readonly unknown[] {
+  return [used.inputTokens, used.outputTokens, used.toolCallCount, used.costUsd]
+}
+
+function optional(text: string | undefined): string | null {
+  return text === undefined ? null : toColumn(text)
+}

@@ -1,0 +1,108 @@
+/** Writes events of one run and all that follows from them; the caller holds a transaction. */
+import { changesOf } from '../changes.ts'
+import { changeApplier } from './apply-changes.ts'
+import { logged } from './rows.ts'
+
+import type { Notice } from '../ports/run-storage.ts'
+import type { SignalAnswer } from '../ports/run-signals.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { Clock } from '@tutti/core'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What is written to a run. */
+export interface Addition {
+  /** Number of the row of the run. */
+  readonly id: number
+  readonly runId: string
+  /** Newest sequence number of the run so far. */
+  readonly lastSeq: number
+  readonly events: readonly RunEvent[]
+  readonly steps: readonly RunStep[]
+  readonly answers?: readonly SignalAnswer[]
+}
+
+/** What was written. */
+export interface Appended {
+  readonly events: readonly LoggedRunEvent[]
+  readonly hasEnded: boolean
+  /** Of answers that were given. */
+  readonly notices: readonly Notice[]
+}
+
+/** Makes the function that writes; its statements are prepared once. */
+export function eventAppender(
+  database: DatabaseSync,
+  clock: Clock,
+): (addition: Addition) => Appended {
+  const applyChange = changeApplier(database)
+  const insertEvent = database.prepare(
+    'INSERT INTO events (run, seq, type, data) VALUES (?, ?, ?, ?)',
+  )
+  const insertStep = database.prepare(
+    `INSERT INTO steps (run, n, data)
+     SELECT ?, coalesce(max(n), -1) + 1, ? FROM steps WHERE run = ?`,
+  )
+  const end = runEnder(database, clock)
+  const answer = signalAnswerer(database)
+  return ({ id, runId, lastSeq, events, steps, answers = [] }) => {
+    const notices = answers.flatMap((given) => answer(id, given))
+    for (const [index, event] of events.entries()) {
+      insertEvent.run(id, lastSeq + 1 + index, event.type, JSON.stringify(event))
+      for (const change of changesOf(event)) applyChange(id, change)
+    }
+    const result = events.find((event) => event.type === 'run_result')
+    if (result === undefined) {
+      for (const kept of steps) insertStep.run(id, JSON.stringify(kept), id)
+    } else {
+      notices.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
+    }
+    return {
+      events: events.map((event, index) => logged(runId, lastSeq + 1 + index, event)),
+      hasEnded: result !== undefined,
+      notices,
+    }
+  }
+}
+
+type Answerer = (id: number, answer: SignalAnswer) => Notice[]
+
+/** Answers a signal of a run, unless it has an answer. */
+function signalAnswerer(database: DatabaseSync): Answerer {
+  const keep = database.prepare(
+    'UPDATE signals SET answer = ? WHERE signal_id = ? AND run = ? AND answer IS NULL',
+  )
+  return (id, answer) => {
+    const { signalId } = answer
+    const { changes } = keep.run(JSON.stringify(answer), signalId, id)
+    return changes === 0 ? [] : [{ kind: 'answer', signalId }]
+  }
+}
+
+type Ender = (
+  run: Pick<Addition, 'id' | 'runId'>,
+  result: RunEventOf<'run_result'>,
+) => readonly SignalAnswer[]
+
+/** Ends a run: it needs no steps any more, and nobody decides its reviews. Gives what its signals are told. */
+function runEnder(database: DatabaseSync, clock: Clock): Ender {
+  const setEnded = database.prepare(
+    `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL WHERE id = ?`,
+  )
+  const deleteSteps = database.prepare('DELETE FROM steps WHERE run = ?')
+  const withdraw = database.prepare(
+    `UPDATE reviews SET status = 'WITHDRAWN' WHERE run = ? AND status = 'OPEN'`,
+  )
+  const waiting = database.prepare('SELECT signal_id FROM signals WHERE run = ? AND answer IS NULL')
+  return ({ id, runId }, { status }) => {
+    setEnded.run(clock.now(), id)
+    deleteSteps.run(id)
+    withdraw.run(id)
+    const message = `Run ${runId} already completed with status ${status}`
+    return waiting.all(id).map((row) => ({
+      signalId: String(row['signal_id']),
+      ok: false,
+      error: { code: 'RUN_COMPLETED', message, retryable: false },
+    }))
+  }
+}

@@ -1,0 +1,29 @@
+/** Reads reviews of the embedded store, in the order in which they opened. */
+import { toReview } from './rows.ts'
+
+import type { ReviewQuery } from '../ports/run-store.ts'
+import type { ReviewRecord } from '../run-record.ts'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Makes the function that reads. */
+export function reviewReader(
+  database: DatabaseSync,
+): (query: ReviewQuery) => readonly ReviewRecord[] {
+  return ({ runId, reviewId, open = false }) => {
+    const conditions = [
+      ...(runId === undefined ? [] : ['run_id = $runId']),
+      ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
+      ...(open ? [`reviews.status = 'OPEN'`] : []),
+    ]
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+    const found = database.prepare(
+      `SELECT reviews.*, run_id FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
+    )
+    return found
+      .all({
+        ...(runId === undefined ? {} : { runId }),
+        ...(reviewId === undefined ? {} : { reviewId }),
+      })
+      .map(toReview)
+  }
+}

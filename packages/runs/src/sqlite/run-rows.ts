@@ -1,0 +1,60 @@
+/** Reads what belongs to one run, by its row. */
+import { toRun, toSignal, toStep, type Row } from './rows.ts'
+
+import type { Signal } from '../ports/run-signals.ts'
+import type { RunRecord } from '../run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** A run as its row says, with what only the store knows. */
+export interface RunRow {
+  /** Number of its row; other tables refer to it. */
+  readonly id: number
+  readonly state: RunState
+  readonly run: RunRecord
+  readonly lostOwners: number
+  readonly fingerprint: string | null
+}
+
+/** Who has a run. */
+export type RunState = 'ready' | 'owned' | 'parked' | 'ended'
+
+/** Reads of one run. */
+export interface RunRows {
+  find(runId: string): RunRow | undefined
+  /** The steps of the run with that row, in order. */
+  steps(id: number): readonly RunStep[]
+  /** Its signals that nobody has answered, in order. */
+  signals(id: number): readonly Signal[]
+}
+
+/** Prepares the reads. */
+export function runRowsOf(database: DatabaseSync): RunRows {
+  const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
+  const steps = database.prepare('SELECT data FROM steps WHERE run = ? ORDER BY n')
+  const signals = database.prepare(
+    `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
+     WHERE run = ? AND answer IS NULL ORDER BY n`,
+  )
+  return {
+    find: (runId) => {
+      const row = run.get(runId)
+      return row === undefined ? undefined : toRunRow(row)
+    },
+    steps: (id) => steps.all(id).map(toStep),
+    signals: (id) => signals.all(id).map(toSignal),
+  }
+}
+
+/** The run of a row of table `runs`. */
+export function toRunRow(row: Row): RunRow {
+  const { id, state, lost_owners: lostOwners, fingerprint } = row
+  return {
+    id: Number(id),
+    // NOTE: a cast at the boundary: this store only ever writes these states.
+    state: state as RunState,
+    run: toRun(row),
+    lostOwners: Number(lostOwners),
+    fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
+  }
+}

@@ -1,0 +1,15 @@
+/** What the ports of one open embedded store share. */
+import type { NoticeBoard } from './notice-board.ts'
+import type { RunRows } from './run-rows.ts'
+import type { Transaction } from './transaction.ts'
+import type { Clock } from '@tutti/core'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** What the ports of one open embedded store share. */
+export interface SqliteParts {
+  readonly database: DatabaseSync
+  readonly clock: Clock
+  readonly transaction: Transaction
+  readonly rows: RunRows
+  readonly board: NoticeBoard
+}

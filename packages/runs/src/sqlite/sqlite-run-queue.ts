@@ -1,0 +1,160 @@
+/**
+ * Gives the runs of the embedded store to those who execute them. One process has the store, but it may
+ * hold runs under leases all the same: whoever opens it says how long they are.
+ */
+import { toRunRow, type RunState } from './run-rows.ts'
+
+import type {
+  ClaimedRun,
+  ClaimRequest,
+  HeldRun,
+  Holder,
+  QueueLoad,
+  Release,
+  RunQueue,
+} from '../ports/run-queue.ts'
+import type { SqliteParts } from './sqlite-parts.ts'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+
+/** The queue over an open database. */
+export class SqliteRunQueue implements RunQueue {
+  readonly #parts: SqliteParts
+  readonly #statements: Statements
+
+  constructor(parts: SqliteParts) {
+    this.#parts = parts
+    this.#statements = prepareStatements(parts.database)
+  }
+
+  async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
+    const { clock, transaction } = this.#parts
+    return transaction(() => {
+      const now = clock.now()
+      const active = Number(this.#statements.active.get(now)?.['count'])
+      const room = Math.min(request.wanted, request.maxConcurrentRuns - active)
+      if (room <= 0) return []
+      const due = this.#statements.due.all({ now, room: Math.min(room, Number.MAX_SAFE_INTEGER) })
+      return due.map((row) => this.#take(Number(row['id']), request))
+    })
+  }
+
+  async claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined> {
+    const { rows, transaction } = this.#parts
+    return transaction(() => {
+      const found = rows.find(runId)
+      return found !== undefined && isAtRest(found.state) ? this.#take(found.id, holder) : undefined
+    })
+  }
+
+  async renew(holder: Holder): Promise<readonly HeldRun[]> {
+    const until = this.#inFuture(holder.leaseMs)
+    return this.#statements.renew.all(until, holder.owner).map((row) => ({
+      runId: String(row['run_id']),
+      epoch: Number(row['epoch']),
+    }))
+  }
+
+  async release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'> {
+    const { board, rows, transaction } = this.#parts
+    const became = transaction(() => {
+      const found = rows.find(held.runId)
+      if (found?.state !== 'owned' || found.run.epoch !== held.epoch) return 'fenced'
+      if (how.kind === 'parked' && rows.signals(found.id).length === 0) {
+        this.#statements.park.run(this.#inFuture(how.wakeInMs ?? Infinity), found.id)
+        return 'parked'
+      }
+      this.#statements.makeReady.run(this.#inFuture(0), found.id)
+      return 'ready'
+    })
+    if (became === 'ready') board.tell([{ kind: 'ready' }])
+    return became
+  }
+
+  async reclaimAll(): Promise<readonly string[]> {
+    const rows = this.#statements.reclaim.all()
+    if (rows.length > 0) this.#parts.board.tell([{ kind: 'ready' }])
+    return rows.map((row) => String(row['run_id']))
+  }
+
+  async load(): Promise<QueueLoad> {
+    const counts = new Map(
+      this.#statements.load.all().map((row) => [row['state'], Number(row['count'])]),
+    )
+    const of = (state: RunState): number => counts.get(state) ?? 0
+    return { running: of('owned'), queued: of('ready'), parked: of('parked') }
+  }
+
+  /** Makes the holder the owner of the run with that row; the caller holds a transaction. */
+  #take(id: number, { owner, leaseMs }: Holder): ClaimedRun {
+    const { rows } = this.#parts
+    const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), id)
+    const { run, lostOwners } = toRunRow(row ?? {})
+    return { run, steps: rows.steps(id), signals: rows.signals(id), lostOwners }
+  }
+
+  /** The instant that comes `ms` from now, in whole milliseconds; null when it never comes. */
+  #inFuture(ms: number): number | null {
+    return ms === Infinity ? null : Math.ceil(this.#parts.clock.now() + ms)
+  }
+}
+
+function isAtRest(state: RunState): boolean {
+  return state === 'ready' || state === 'parked'
+}
+
+type Statements = Readonly<
+  Record<
+    'active' | 'due' | 'take' | 'renew' | 'park' | 'makeReady' | 'reclaim' | 'load',
+    StatementSync
+  >
+>
+
+/**
+ * `due_at` of a run that is ready is since when it waits; of one that is owned, when its lease is over;
+ * of one that is parked, when it wakes. NULL is never.
+ */
+function prepareStatements(database: DatabaseSync): Statements {
+  return {
+    active: database.prepare(
+      `SELECT count(*) AS count FROM runs
+       WHERE state = 'owned' AND (due_at IS NULL OR due_at > ?)`,
+    ),
+    // Each part reads no more of the index than there is room for.
+    due: database.prepare(
+      [
+        "0 AS place, due_at FROM runs WHERE state = 'owned' AND due_at <= $now",
+        "1 AS place, due_at FROM runs WHERE state = 'ready'",
+        "1 AS place, due_at FROM runs WHERE state = 'parked' AND due_at <= $now",
+      ]
+        .map((part) => `SELECT * FROM (SELECT id, ${part} ORDER BY due_at, id LIMIT $room)`)
+        .join(' UNION ALL ')
+        .concat(' ORDER BY place, due_at, id LIMIT $room'),
+    ),
+    take: database.prepare(
+      `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
+         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?,
+         status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
+       WHERE id = ? RETURNING *`,
+    ),
+    renew: database.prepare(
+      `UPDATE runs SET due_at = ? WHERE state = 'owned' AND owner = ? RETURNING run_id, epoch`,
+    ),
+    park: database.prepare(
+      `UPDATE runs SET state = 'parked', owner = NULL, due_at = ?,
+         status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
+       WHERE id = ?`,
+    ),
+    makeReady: database.prepare(
+      `UPDATE runs SET state = 'ready', owner = NULL, due_at = ? WHERE id = ?`,
+    ),
+    // Runs whose owner is lost come before all that wait: these wait since the beginning of time.
+    reclaim: database.prepare(
+      `UPDATE runs SET state = 'ready', owner = NULL, due_at = 0, lost_owners = lost_owners + 1
+       WHERE state = 'owned' RETURNING run_id`,
+    ),
+    load: database.prepare(
+      `SELECT state, count(*) AS count FROM runs WHERE state IN ('owned', 'ready', 'parked')
+       GROUP BY state`,
+    ),
+  }
+}

@@ -1,0 +1,109 @@
+/** Keeps runs with all that belongs to them in the embedded store. */
+import { runCreator } from './create-run.ts'
+import { runDeleter } from './delete-ended.ts'
+import { runLister } from './list-runs.ts'
+import { reviewReader } from './read-reviews.ts'
+import { toRun, toTask } from './rows.ts'
+import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
+
+import type {
+  CreatedRun,
+  CreateOptions,
+  RestWrite,
+  Retention,
+  ReviewQuery,
+  RunPage,
+  RunQuery,
+  RunStore,
+  RunWrite,
+  WriteResult,
+} from '../ports/run-store.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { SqliteParts } from './sqlite-parts.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { StatementSync } from 'node:sqlite'
+
+/** The store of runs over an open database. */
+export class SqliteRunStore implements RunStore {
+  readonly #parts: SqliteParts
+  readonly #writer: RunWriter
+  readonly #create: (run: NewRun, how: CreateOptions) => CreatedRun
+  readonly #list: (query: RunQuery) => RunPage
+  readonly #deleteEnded: (which: Retention) => readonly string[]
+  readonly #run: StatementSync
+  readonly #tasks: StatementSync
+  readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
+
+  constructor(parts: SqliteParts) {
+    const { database } = parts
+    this.#parts = parts
+    this.#writer = runWriterOf(parts)
+    this.#create = runCreator(parts, this.#writer.append)
+    this.#list = runLister(database)
+    this.#deleteEnded = runDeleter(parts)
+    this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
+    this.#tasks = database.prepare(
+      'SELECT tasks.* FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index',
+    )
+    this.#reviews = reviewReader(database)
+  }
+
+  async create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
+    return this.#create(run, how)
+  }
+
+  async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    const { transaction } = this.#parts
+    try {
+      return this.#tellOf(transaction(() => writes.map((write) => this.#writer.write(write))))
+    } catch (error) {
+      if (writes.length === 1) return [{ kind: 'failed', error }]
+      return writes.flatMap((write) => this.#commitAlone(() => this.#writer.write(write)))
+    }
+  }
+
+  async commitAtRest(write: RestWrite): Promise<WriteResult> {
+    return this.#commitAlone(() => this.#writer.writeAtRest(write))
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    const row = this.#run.get(runId)
+    return row === undefined ? undefined : toRun(row)
+  }
+
+  async tasks(runId: string): Promise<readonly TaskRecord[]> {
+    return this.#tasks.all(runId).map(toTask)
+  }
+
+  async steps(runId: string): Promise<readonly RunStep[]> {
+    const found = this.#parts.rows.find(runId)
+    return found === undefined ? [] : this.#parts.rows.steps(found.id)
+  }
+
+  async list(query: RunQuery): Promise<RunPage> {
+    return this.#list(query)
+  }
+
+  async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    return this.#reviews(query)
+  }
+
+  async deleteEnded(which: Retention): Promise<readonly string[]> {
+    return this.#deleteEnded(which)
+  }
+
+  #commitAlone(body: () => Outcome): WriteResult {
+    try {
+      const outcome = this.#parts.transaction(body)
+      this.#parts.board.tell(outcome.notices)
+      return outcome.result
+    } catch (error) {
+      return { kind: 'failed', error }
+    }
+  }
+
+  #tellOf(outcomes: readonly Outcome[]): readonly WriteResult[] {
+    this.#parts.board.tell(outcomes.flatMap(({ notices }) => notices))
+    return outcomes.map(({ result }) => result)
+  }
+}

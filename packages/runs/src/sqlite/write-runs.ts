@@ -1,0 +1,114 @@
+/** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
+import { eventAppender, type Addition, type Appended } from './append-events.ts'
+import { logged } from './rows.ts'
+
+import type { Notice } from '../ports/run-storage.ts'
+import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { RunState } from './run-rows.ts'
+import type { SqliteParts } from './sqlite-parts.ts'
+
+/** What became of a write, and whom to tell when it is committed. */
+export interface Outcome {
+  readonly result: WriteResult
+  readonly notices: readonly Notice[]
+}
+
+const FENCED: Outcome = { result: { kind: 'fenced' }, notices: [] }
+
+/** The writes of an embedded store. */
+export interface RunWriter {
+  append(addition: Addition): Appended
+  write(write: RunWrite): Outcome
+  writeAtRest(write: RestWrite): Outcome
+}
+
+/** Prepares the writes. */
+export function runWriterOf({
+  database,
+  clock,
+}: Pick<SqliteParts, 'database' | 'clock'>): RunWriter {
+  const append = eventAppender(database, clock)
+  const positionOf = positionReader(database)
+  const advance = database.prepare(
+    'UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = lost_owners * ? WHERE id = ?',
+  )
+  const advanceAtRest = database.prepare(
+    'UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ? WHERE id = ?',
+  )
+  const makeReady = database.prepare(
+    `UPDATE runs SET state = 'ready', due_at = ?,
+       status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
+     WHERE id = ? AND state = 'parked'`,
+  )
+  return {
+    append,
+    write(write) {
+      const { runId, epoch, writeNo, events } = write
+      const run = positionOf(runId)
+      if (run === undefined || run.epoch !== epoch) return FENCED
+      if (isKept(run, writeNo)) {
+        const first = run.lastSeq + 1 - events.length
+        return outcome({ events: events.map((event, at) => logged(runId, first + at, event)) })
+      }
+      if (run.state !== 'owned' || writeNo !== run.writeNo + 1) return FENCED
+      const appended = append({ ...write, ...run })
+      advance.run(run.lastSeq + events.length, writeNo, lostOwnersFactor(write), run.id)
+      return outcome(appended)
+    },
+    writeAtRest(write) {
+      const { runId, epoch, lastSeq, events } = write
+      const run = positionOf(runId)
+      if (run === undefined || run.epoch !== epoch || run.lastSeq !== lastSeq) return FENCED
+      if (run.state !== 'ready' && run.state !== 'parked') return FENCED
+      if (write.then === 'ready') makeReady.run(clock.now(), run.id)
+      const appended = append({ ...write, ...run })
+      advanceAtRest.run(lastSeq + events.length, lostOwnersFactor(write), run.id)
+      const isReady = write.then === 'ready' && !appended.hasEnded
+      const notices = isReady ? [{ kind: 'ready' } as const, ...appended.notices] : appended.notices
+      return outcome({ ...appended, notices })
+    },
+  }
+}
+
+function outcome({ events, notices = [] }: Pick<Appended, 'events'> & Partial<Appended>): Outcome {
+  return { result: { kind: 'written', events }, notices }
+}
+
+/** A run that has got any further begins anew to count the owners that it lost. */
+function lostOwnersFactor({ steps }: RunWrite | RestWrite): number {
+  return steps.length === 0 ? 1 : 0
+}
+
+/** How far a run is. */
+interface Position {
+  readonly id: number
+  readonly epoch: number
+  readonly lastSeq: number
+  readonly writeNo: number
+  readonly state: RunState
+}
+
+/** Whether the write is the last one that was kept under the claim, sent again. */
+function isKept({ state, writeNo: last }: Position, writeNo: number): boolean {
+  return last === writeNo && last > 0 && (state === 'owned' || state === 'ended')
+}
+
+function positionReader(
+  database: SqliteParts['database'],
+): (runId: string) => Position | undefined {
+  const select = database.prepare(
+    'SELECT id, epoch, last_seq, write_no, state FROM runs WHERE run_id = ?',
+  )
+  return (runId) => {
+    const row = select.get(runId)
+    if (row === undefined) return undefined
+    return {
+      id: Number(row['id']),
+      epoch: Number(row['epoch']),
+      lastSeq: Number(row['last_seq']),
+      writeNo: Number(row['write_no']),
+      // NOTE: a cast at the boundary: this store only ever writes these states.
+      state: row['state'] as RunState,
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+
+import { fingerprintOf, type SubmissionContent } from './submission.ts'
+
+const CONTENT: SubmissionContent = {
+  ensemble: 'band',
+  inputs: { topic: 'Bach', key: 'C' },
+  tags: { by: 'ci', on: 'monday' },
+  runId: undefined,
+}
+
+describe('fingerprintOf', () => {
+  it('is the same for the same content, whatever the order of its keys', () => {
+    const same = fingerprintOf({
+      runId: undefined,
+      tags: { on: 'monday', by: 'ci' },
+      inputs: { key: 'C', topic: 'Bach' },
+      ensemble: 'band',
+    })
+    expect(same).toBe(fingerprintOf(CONTENT))
+  })
+
+  it('stays as it is kept in stores', () => {
+    expect(fingerprintOf(CONTENT)).toBe(
+      '18a6c4edecfa799eb99ba4f15881aaeb818ea887b7d4858054b3c5b560f78d46',
+    )
+  })
+
+  it('tells every difference', () => {
+    const contents: readonly SubmissionContent[] = [
+      CONTENT,
+      { ...CONTENT, ensemble: 'choir' },
+      { ...CONTENT, runId: 'run-a' },
+      { ...CONTENT, runId: 'null' },
+      { ...CONTENT, inputs: {} },
+      { ...CONTENT, inputs: { ...CONTENT.inputs, key: 'c' } },
+      { ...CONTENT, inputs: { topic: 'C', key: 'Bach' } },
+      { ...CONTENT, tags: {} },
+      { ...CONTENT, inputs: CONTENT.tags, tags: CONTENT.inputs },
+      { ...CONTENT, inputs: { 'topic","Bach': '' } },
+      { ...CONTENT, inputs: { topic: '","Bach' } },
+    ]
+    expect(new Set(contents.map(fingerprintOf)).size).toBe(contents.length)
+  })
+})

@@ -1,0 +1,245 @@
+/** Cases of L1 to L3, L6 and L7: who gets which run, and for how long. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { step, token } from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  claimRun,
+  createRun,
+  HOLDER,
+  ownedRun,
+  ownerOf,
+  readAll,
+  recordOf,
+} from './run-fixtures.ts'
+
+import type { StorageCase } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+/** The cases. */
+export const claimCases: readonly StorageCase[] = [
+  {
+    name: '[L1] a claim gives the run with its epoch raised, and what a new one has: nothing yet',
+    async run({ storage }) {
+      const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })
+      const [claimed, ...others] = await claimDue(storage)
+      deepStrictEqual(others, [])
+      deepStrictEqual(claimed, {
+        run: { ...run, epoch: 1 },
+        steps: [],
+        signals: [],
+        lostOwners: 0,
+      })
+      deepStrictEqual(await recordOf(storage, 'run-a'), claimed.run)
+    },
+  },
+  {
+    name: '[L1] every claim raises the epoch by one, however the run was given up',
+    async run({ storage, passTime }) {
+      const epochs = [(await ownedRun(storage, 'run-a')).epoch]
+      const release = async (kind: 'ready' | 'parked'): Promise<void> => {
+        const held = { runId: 'run-a', epoch: epochs.at(-1) ?? -1 }
+        strictEqual(await storage.queue.release(held, { kind }), kind)
+      }
+      await release('ready')
+      epochs.push(...(await claimDue(storage, LEASED)).map(({ run }) => run.epoch))
+      await passTime(61_000)
+      epochs.push(...(await claimDue(storage)).map(({ run }) => run.epoch))
+      await release('parked')
+      epochs.push((await claimRun(storage, 'run-a')).epoch)
+      await storage.queue.reclaimAll()
+      epochs.push((await claimRun(storage, 'run-a')).epoch)
+      deepStrictEqual(epochs, [1, 2, 3, 4, 5])
+    },
+  },
+  {
+    name: '[L2] a run that somebody has is given to nobody else, by whichever way',
+    async run({ storage }) {
+      await ownedRun(storage, 'run-a', { holder: LEASED })
+      deepStrictEqual(await claimDue(storage, { owner: 'owner-b' }), [])
+      strictEqual(await storage.queue.claim('run-a', { ...LEASED, owner: 'owner-b' }), undefined)
+      strictEqual(await storage.queue.claim('run-a', LEASED), undefined)
+      strictEqual(await storage.queue.claim('run-z', HOLDER), undefined)
+      strictEqual((await recordOf(storage, 'run-a')).epoch, 1)
+    },
+  },
+  {
+    name: '[L2] when a lease is over without being renewed, others may claim the run',
+    async run({ storage, passTime }) {
+      await ownedRun(storage, 'run-a', { holder: LEASED })
+      await passTime(58_000)
+      deepStrictEqual(await claimDue(storage), [])
+      await passTime(3000)
+      assertClaimed(await claimDue(storage, { ...LEASED, owner: 'owner-b' }), ['run-a'])
+      await passTime(58_000)
+      deepStrictEqual(await claimDue(storage), [])
+      await passTime(3000)
+      assertClaimed(await claimDue(storage), ['run-a'])
+    },
+  },
+  {
+    name: '[L2] a lease without end is never over',
+    async run({ storage, passTime }) {
+      await ownedRun(storage, 'run-a')
+      await createRun(storage, 'run-b')
+      assertClaimed(await claimDue(storage), ['run-b'])
+      await passTime(1e10)
+      deepStrictEqual(await claimDue(storage), [])
+      deepStrictEqual((await storage.queue.renew(HOLDER)).length, 2)
+      await passTime(1e10)
+      deepStrictEqual(await claimDue(storage), [])
+    },
+  },
+  {
+    name: '[L2] renewing extends the leases of its owner alone, from now on',
+    async run({ storage, passTime }) {
+      const other = { ...LEASED, owner: 'owner-b' }
+      await ownedRun(storage, 'run-a', { holder: LEASED })
+      await ownedRun(storage, 'run-b', { holder: other })
+      await ownedRun(storage, 'run-c', { holder: LEASED })
+      await passTime(40_000)
+      const held = await storage.queue.renew({ owner: 'owner-a', leaseMs: 30_000 })
+      deepStrictEqual(
+        held.toSorted((a, b) => a.runId.localeCompare(b.runId)),
+        [
+          { runId: 'run-a', epoch: 1 },
+          { runId: 'run-c', epoch: 1 },
+        ],
+      )
+      await passTime(21_000)
+      assertClaimed(await claimDue(storage, { owner: 'owner-c' }), ['run-b'])
+      await passTime(10_000)
+      assertClaimed(await claimDue(storage, { owner: 'owner-c' }), ['run-a', 'run-c'])
+    },
+  },
+  {
+    name: '[L2] renewing says which runs are left: none that others took or that were given up',
+    async run({ storage, passTime }) {
+      for (const runId of ['run-1', 'run-2', 'run-3']) {
+        await ownedRun(storage, runId, { holder: LEASED })
+      }
+      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
+      await passTime(61_000)
+      assertClaimed(await claimDue(storage, { owner: 'owner-b', wanted: 1 }), ['run-2'])
+      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-3', epoch: 1 }])
+      deepStrictEqual(await storage.queue.renew({ ...LEASED, owner: 'owner-c' }), [])
+      deepStrictEqual(await claimDue(storage), [])
+    },
+  },
+  {
+    name: '[L2] the same owner may lose a run and get it again: it is another claim',
+    async run({ storage, passTime }) {
+      const first = await ownedRun(storage, 'run-a', { holder: LEASED })
+      await passTime(61_000)
+      const [again] = await claimDue(storage, LEASED)
+      ok(again !== undefined)
+      deepStrictEqual(await first.commit([token('zombie')]), { kind: 'fenced' })
+      strictEqual((await ownerOf(storage, again).commit([token('x')])).kind, 'written')
+      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-a', epoch: 2 }])
+    },
+  },
+  {
+    name: '[L3] no more are given than are wanted, nor than the limit leaves',
+    async run({ storage }) {
+      for (let n = 0; n < 6; n += 1) await createRun(storage, `run-${n}`)
+      deepStrictEqual(await claimDue(storage, { wanted: 0 }), [])
+      deepStrictEqual(await claimDue(storage, { maxConcurrentRuns: 0 }), [])
+      assertClaimed(await claimDue(storage, { wanted: 2, maxConcurrentRuns: 3 }), [
+        'run-0',
+        'run-1',
+      ])
+      assertClaimed(await claimDue(storage, { wanted: 2, maxConcurrentRuns: 3 }), ['run-2'])
+      deepStrictEqual(await claimDue(storage, { wanted: 2, maxConcurrentRuns: 3 }), [])
+      deepStrictEqual(await claimDue(storage, { wanted: 2, maxConcurrentRuns: 1 }), [])
+      assertClaimed(await claimDue(storage, { wanted: 9, maxConcurrentRuns: 9 }), [
+        'run-3',
+        'run-4',
+        'run-5',
+      ])
+      deepStrictEqual(await storage.queue.load(), { running: 6, queued: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[L3] a run counts until its owner gives it up or its lease is over',
+    async run({ storage, passTime }) {
+      const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
+      await createRun(storage, 'run-1')
+      await createRun(storage, 'run-2')
+      assertClaimed(await claim(), ['run-1'])
+      deepStrictEqual(await claim(), [])
+      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
+      assertClaimed(await claim(), ['run-2'])
+      await createRun(storage, 'run-3')
+      deepStrictEqual(await claim(), [])
+      await passTime(61_000)
+      assertClaimed(await claim(), ['run-2'])
+      deepStrictEqual(await claim(), [])
+    },
+  },
+  {
+    name: '[L3] a run that is claimed by its id counts, but needs no room',
+    async run({ storage }) {
+      await ownedRun(storage, 'run-1')
+      await ownedRun(storage, 'run-2')
+      await createRun(storage, 'run-3')
+      deepStrictEqual(await claimDue(storage, { maxConcurrentRuns: 2 }), [])
+      assertClaimed(await claimDue(storage, { maxConcurrentRuns: 3 }), ['run-3'])
+    },
+  },
+  {
+    name: '[L3] twenty at once never get past the limit, nor any run twice',
+    async run({ storage }) {
+      for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          claimDue(storage, { owner: `owner-${n}`, wanted: 3, maxConcurrentRuns: 11 }),
+        ),
+      )
+      const ids = claims.flat().map(({ run }) => run.runId)
+      deepStrictEqual([ids.length, new Set(ids).size], [11, 11])
+      deepStrictEqual(await storage.queue.load(), { running: 11, queued: 19, parked: 0 })
+    },
+  },
+  {
+    name: '[L2] of twenty who claim one run at once, one gets it',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          storage.queue.claim('run-a', { ...LEASED, owner: `owner-${n}` }),
+        ),
+      )
+      strictEqual(claims.filter((claimed) => claimed !== undefined).length, 1)
+      strictEqual((await recordOf(storage, 'run-a')).epoch, 1)
+    },
+  },
+  {
+    name: '[L6] only a claim from an owner who never gave the run up counts, until a step is kept',
+    async run({ storage, passTime }) {
+      await createRun(storage, 'run-a')
+      const claim = async () => {
+        const [claimed] = await claimDue(storage, LEASED)
+        ok(claimed !== undefined)
+        return { owner: ownerOf(storage, claimed), lostOwners: claimed.lostOwners }
+      }
+      strictEqual((await claim()).lostOwners, 0)
+      await passTime(61_000)
+      strictEqual((await claim()).lostOwners, 1)
+      await passTime(61_000)
+      const second = await claim()
+      strictEqual(second.lostOwners, 2)
+      await second.owner.commit([token('no step')])
+      await storage.queue.release(second.owner, { kind: 'ready' })
+      const third = await claim()
+      strictEqual(third.lostOwners, 2)
+      await third.owner.commit([], { steps: [step(1)] })
+      await passTime(61_000)
+      strictEqual((await claim()).lostOwners, 1)
+      await storage.queue.reclaimAll()
+      strictEqual((await claim()).lostOwners, 2)
+      strictEqual((await readAll(storage, 'run-a')).length, 2)
+    },
+  },
+]

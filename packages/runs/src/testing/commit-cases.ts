@@ -1,0 +1,283 @@
+/** Cases of P2, P3, P5 and P7: who may write, what is numbered how, what fails alone, what is sent again. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { logged, poison, result, started, step, token } from './event-fixtures.ts'
+import {
+  claimDue,
+  claimRun,
+  commitOne,
+  createRun,
+  HOLDER,
+  ownedRun,
+  ownerOf,
+  readAll,
+  recordOf,
+} from './run-fixtures.ts'
+
+import type { StorageCase } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+/** The cases. */
+export const commitCases: readonly StorageCase[] = [
+  {
+    name: '[P2] a writer whose run was taken over is fenced and writes nothing',
+    async run({ storage, passTime }) {
+      const old = await ownedRun(storage, 'run-a', { holder: LEASED })
+      await passTime(61_000)
+      const [claimed] = await claimDue(storage, { owner: 'owner-b' })
+      ok(claimed !== undefined)
+      const next = ownerOf(storage, claimed)
+      strictEqual(next.epoch, old.epoch + 1)
+      deepStrictEqual(await old.commit([token('zombie')], { steps: [step(1)] }), { kind: 'fenced' })
+      strictEqual((await next.commit([token('x')])).kind, 'written')
+      deepStrictEqual(await old.commit([token('zombie')]), { kind: 'fenced' })
+      const events = await readAll(storage, 'run-a')
+      deepStrictEqual(events.slice(1), logged('run-a', 1, [token('x')]))
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+    },
+  },
+  {
+    name: '[P2] a writer whose lease is over goes on as long as nobody takes the run',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      await passTime(61_000)
+      strictEqual((await owner.commit([token('x')])).kind, 'written')
+    },
+  },
+  {
+    name: '[P2] a writer that gave its run up is fenced, whoever has it by then',
+    async run({ storage }) {
+      for (const kind of ['ready', 'parked'] as const) {
+        const runId = `run-${kind}`
+        const owner = await ownedRun(storage, runId)
+        await owner.commit([token('x')])
+        strictEqual(await storage.queue.release(owner, { kind }), kind)
+        deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
+        await claimRun(storage, runId, HOLDER)
+        deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
+        strictEqual((await readAll(storage, runId)).length, 2)
+      }
+    },
+  },
+  {
+    name: '[P2] a writer of a run that has ended is fenced',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([result('run-a')])
+      const late = await owner.commit([token('zombie')], { steps: [step(1)] })
+      deepStrictEqual(late, { kind: 'fenced' })
+      strictEqual((await readAll(storage, 'run-a')).length, 2)
+      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 1)
+    },
+  },
+  {
+    name: '[P2] nobody writes to a run that was never claimed, is unknown, or under a coming epoch',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const write = { runId: 'run-a', epoch: 0, writeNo: 1, events: [token('x')], steps: [] }
+      const fenced = { kind: 'fenced' }
+      deepStrictEqual(await commitOne(storage, write), fenced)
+      deepStrictEqual(await commitOne(storage, { ...write, runId: 'run-z' }), fenced)
+      await claimRun(storage, 'run-a')
+      deepStrictEqual(await commitOne(storage, { ...write, epoch: 2 }), fenced)
+      strictEqual((await readAll(storage, 'run-a')).length, 1)
+    },
+  },
+  {
+    name: '[P2] a write that is fenced leaves the others of its batch as they are',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      await storage.queue.release(a, { kind: 'ready' })
+      const results = await storage.runs.commit([a.next([token('1')]), b.next([token('2')])])
+      const events = logged('run-b', 1, [token('2')])
+      deepStrictEqual(results, [{ kind: 'fenced' }, { kind: 'written', events }])
+      strictEqual((await readAll(storage, 'run-a')).length, 1)
+    },
+  },
+  {
+    name: '[P3] sequence numbers are gapless across batches and owners, and apart for each run',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      const results = await storage.runs.commit([
+        a.next([token('1'), token('2')]),
+        b.next([token('x')]),
+      ])
+      deepStrictEqual(results, [
+        { kind: 'written', events: logged('run-a', 1, [token('1'), token('2')]) },
+        { kind: 'written', events: logged('run-b', 1, [token('x')]) },
+      ])
+      await storage.queue.release(a, { kind: 'ready' })
+      const next = await claimRun(storage, 'run-a')
+      const written = await next.commit([token('3')])
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 3, [token('3')]) })
+      const seqs = async (runId: string): Promise<readonly number[]> =>
+        (await readAll(storage, runId)).map(({ seq }) => seq)
+      deepStrictEqual(await seqs('run-a'), [0, 1, 2, 3])
+      deepStrictEqual(await seqs('run-b'), [0, 1])
+      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 3)
+    },
+  },
+  {
+    name: '[P3] several hundred events in one write keep their order',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const events = Array.from({ length: 700 }, (_, n) => token(`${n}`, (n % 3) + 1))
+      const written = await owner.commit(events, { steps: [step(1), step(2)] })
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, events) })
+      deepStrictEqual((await readAll(storage, 'run-a')).slice(1), logged('run-a', 1, events))
+      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 700)
+    },
+  },
+  {
+    name: '[P3] fifty runs in one batch get each its own answer, in their order',
+    async run({ storage }) {
+      const owners = []
+      for (let n = 0; n < 50; n += 1) owners.push(await ownedRun(storage, `run-${n}`))
+      owners.reverse()
+      const results = await storage.runs.commit(
+        owners.map((owner) => owner.next([started, token(owner.runId)], { steps: [step(1)] })),
+      )
+      for (const [index, { runId }] of owners.entries()) {
+        const events = logged(runId, 1, [started, token(runId)])
+        deepStrictEqual(results[index], { kind: 'written', events })
+        deepStrictEqual((await readAll(storage, runId)).slice(1), events)
+        strictEqual((await storage.runs.tasks(runId)).length, 2)
+        deepStrictEqual(await storage.runs.steps(runId), [step(1)])
+      }
+    },
+  },
+  {
+    name: '[P3] an empty batch has no answers, and a write may hold nothing but steps, or nothing',
+    async run({ storage }) {
+      deepStrictEqual(await storage.runs.commit([]), [])
+      const owner = await ownedRun(storage, 'run-a')
+      const nothing = { kind: 'written', events: [] }
+      deepStrictEqual(await owner.commit([]), nothing)
+      deepStrictEqual(await owner.commit([], { steps: [step(1)] }), nothing)
+      const written = await owner.commit([token('x')])
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, [token('x')]) })
+    },
+  },
+  {
+    name: '[P5] a write that cannot be kept leaves the others of its batch as they are',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      const c = await ownedRun(storage, 'run-c')
+      const results = await storage.runs.commit([
+        b.next([token('kept')], { steps: [step(2)] }),
+        a.next([token('lost'), poison()], { steps: [step(1)] }),
+        c.next([token('kept too')]),
+      ])
+      deepStrictEqual(
+        results.map(({ kind }) => kind),
+        ['written', 'failed', 'written'],
+      )
+      strictEqual((await readAll(storage, 'run-a')).length, 1)
+      deepStrictEqual(
+        (await readAll(storage, 'run-b')).slice(1),
+        logged('run-b', 1, [token('kept')]),
+      )
+      strictEqual((await readAll(storage, 'run-c')).length, 2)
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-b'), [step(2)])
+    },
+  },
+  {
+    name: '[P5] a write that failed uses up no number: the next one is kept in its place',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const { writeNo } = owner.next([])
+      const write = { runId: 'run-a', epoch: owner.epoch, writeNo, steps: [] }
+      const poisoned = await commitOne(storage, { ...write, events: [poison()] })
+      strictEqual(poisoned.kind, 'failed')
+      const written = await commitOne(storage, { ...write, events: [token('x')] })
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, [token('x')]) })
+    },
+  },
+  {
+    name: '[P7] a write that is sent again is kept once and answered as before',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([token('0')])
+      const write = owner.next([token('1'), token('2')], { steps: [step(1)] })
+      const first = await commitOne(storage, write)
+      deepStrictEqual(await commitOne(storage, write), first)
+      deepStrictEqual(await commitOne(storage, write), first)
+      strictEqual((await readAll(storage, 'run-a')).length, 4)
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
+      const written = await owner.commit([token('3')])
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 4, [token('3')]) })
+    },
+  },
+  {
+    name: '[P7] the end of a run that is sent again is answered as before',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const write = owner.next([token('x'), result('run-a')])
+      const first = await commitOne(storage, write)
+      deepStrictEqual(first, {
+        kind: 'written',
+        events: logged('run-a', 1, [token('x'), result('run-a')]),
+      })
+      deepStrictEqual(await commitOne(storage, write), first)
+      strictEqual((await readAll(storage, 'run-a')).length, 3)
+    },
+  },
+  {
+    name: '[P7] in a batch, what was kept before and what is new are told apart',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      const write = a.next([token('1')])
+      await commitOne(storage, write)
+      const results = await storage.runs.commit([write, b.next([token('2')])])
+      deepStrictEqual(results, [
+        { kind: 'written', events: logged('run-a', 1, [token('1')]) },
+        { kind: 'written', events: logged('run-b', 1, [token('2')]) },
+      ])
+      strictEqual((await readAll(storage, 'run-a')).length, 2)
+    },
+  },
+  {
+    name: '[P7] a write out of its turn is fenced: an earlier one, and one that skips another',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const early = owner.next([token('1')])
+      await commitOne(storage, early)
+      await owner.commit([token('2')])
+      deepStrictEqual(await commitOne(storage, early), { kind: 'fenced' })
+      owner.next([token('skipped')])
+      deepStrictEqual(await owner.commit([token('4')]), { kind: 'fenced' })
+      strictEqual((await readAll(storage, 'run-a')).length, 3)
+    },
+  },
+  {
+    name: '[P7] writes are counted anew under each claim; a write before the first is fenced',
+    async run({ storage }) {
+      const first = await ownedRun(storage, 'run-a')
+      await first.commit([token('1')])
+      await storage.queue.release(first, { kind: 'ready' })
+      const next = await claimRun(storage, 'run-a')
+      const write = { runId: 'run-a', epoch: next.epoch, events: [token('2')], steps: [] }
+      deepStrictEqual(await commitOne(storage, { ...write, writeNo: 0 }), { kind: 'fenced' })
+      deepStrictEqual(await commitOne(storage, { ...write, writeNo: 2 }), { kind: 'fenced' })
+      strictEqual((await next.commit([token('2')])).kind, 'written')
+    },
+  },
+  {
+    name: '[P7] what an old owner sends again after a takeover is fenced',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const write = owner.next([token('1')])
+      await commitOne(storage, write)
+      await passTime(61_000)
+      await claimDue(storage, { owner: 'owner-b' })
+      deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
+      strictEqual((await readAll(storage, 'run-a')).length, 2)
+    },
+  },
+]

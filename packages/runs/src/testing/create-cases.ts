@@ -1,0 +1,213 @@
+/** Cases of P1: how a run is taken in. */
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+
+import { ODD_TEXT, queued, result, token } from './event-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  endedRun,
+  HOLDER,
+  newRun,
+  ownedRun,
+  parkedRun,
+  readAll,
+  recordOf,
+} from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { CreatedRun } from '../ports/run-store.ts'
+import type { NewRun } from '../run-record.ts'
+import type { StorageCase } from './storage-case.ts'
+
+const SUBMISSION = { idempotencyKey: 'key-1', fingerprint: 'print-1' }
+
+/** The cases. */
+export const createCases: readonly StorageCase[] = [
+  {
+    name: '[P1] a new run and its first event are there together',
+    async run({ storage }) {
+      const run = newRun('run-a', { tags: { by: 'ci' } })
+      const made = await create(storage, run)
+      ok(made.kind === 'created')
+      const { event } = made
+      deepStrictEqual(event, { ...queued(run), runId: 'run-a', seq: 0, id: 'run-a:0' })
+      const kept = await storage.runs.get('run-a')
+      deepStrictEqual(kept, { ...run, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 })
+      deepStrictEqual(await readAll(storage, 'run-a'), [event])
+      deepStrictEqual(await storage.runs.tasks('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      strictEqual(await storage.runs.get('run-z'), undefined)
+    },
+  },
+  {
+    name: '[P1] a run id is taken once, and the second taker changes nothing',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const again = create(storage, newRun('run-a', { ensemble: 'other' }))
+      await rejects(again, { code: 'RUN_EXISTS' })
+      strictEqual((await recordOf(storage, 'run-a')).ensemble, 'band')
+      strictEqual((await readAll(storage, 'run-a')).length, 1)
+      await endedRun(storage, 'run-b')
+      await rejects(create(storage, newRun('run-b')), { code: 'RUN_EXISTS' })
+    },
+  },
+  {
+    name: '[P1] a first event that cannot be kept leaves no run behind',
+    async run({ storage }) {
+      const run = newRun('run-a')
+      const toJSON = (): never => {
+        throw new Error('this value cannot be written')
+      }
+      // NOTE: a value that no event can hold, to make the store fail.
+      const inputs = { topic: { toJSON } } as unknown as Record<string, string>
+      await rejects(
+        storage.runs.create(run, { firstEvent: { ...queued(run), inputs }, maxUnfinishedRuns: 9 }),
+      )
+      strictEqual(await storage.runs.get('run-a'), undefined)
+      await createRun(storage, 'run-a')
+    },
+  },
+  {
+    name: '[P1] the same submission twice is one run, as it is by then, whatever id it asks for',
+    async run({ storage }) {
+      const run = newRun('run-a', { submission: SUBMISSION })
+      strictEqual((await create(storage, run)).kind, 'created')
+      const owner = await claimRun(storage, 'run-a')
+      await owner.commit([token('x')])
+      const kept = await recordOf(storage, 'run-a')
+      for (const runId of ['run-a', 'run-b']) {
+        const again = await create(storage, { ...run, runId, ensemble: 'other' })
+        deepStrictEqual(again, { kind: 'repeated', run: kept })
+      }
+      strictEqual(await storage.runs.get('run-b'), undefined)
+      await owner.commit([result('run-a')])
+      const ended = await create(storage, run)
+      ok(ended.kind === 'repeated')
+      strictEqual(ended.run.status, 'FAILED')
+    },
+  },
+  {
+    name: '[P1] a submission that is sent again is known also when there is no room',
+    async run({ storage }) {
+      const run = newRun('run-a', { submission: SUBMISSION })
+      await create(storage, run)
+      const again = await create(storage, run, 1)
+      strictEqual(again.kind, 'repeated')
+    },
+  },
+  {
+    name: '[P1] a key that was used for something else is refused, and changes nothing',
+    async run({ storage }) {
+      await create(storage, newRun('run-a', { submission: SUBMISSION }))
+      const other = { ...SUBMISSION, fingerprint: 'print-2' }
+      for (const runId of ['run-a', 'run-b']) {
+        const refused = create(storage, newRun(runId, { submission: other }))
+        await rejects(refused, { code: 'IDEMPOTENCY_CONFLICT', message: /"key-1"/ })
+      }
+      strictEqual(await storage.runs.get('run-b'), undefined)
+    },
+  },
+  {
+    name: '[P1] runs without a key are never the same, and other keys are other runs',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      await createRun(storage, 'run-b')
+      await createRun(storage, 'run-c', { submission: SUBMISSION })
+      await createRun(storage, 'run-d', { submission: { ...SUBMISSION, idempotencyKey: 'key-2' } })
+      strictEqual((await storage.runs.list({ limit: 9, offset: 0 })).total, 4)
+      const taken = newRun('run-a', { submission: { ...SUBMISSION, idempotencyKey: 'key-3' } })
+      await rejects(create(storage, taken), { code: 'RUN_EXISTS' })
+    },
+  },
+  {
+    name: '[P1] keys and fingerprints are compared as they are, odd characters and all',
+    async run({ storage }) {
+      const submission = { idempotencyKey: `k ${ODD_TEXT}`, fingerprint: `f ${ODD_TEXT}` }
+      await createRun(storage, 'run-a', { submission })
+      const again = await create(storage, newRun('run-b', { submission }))
+      strictEqual(again.kind, 'repeated')
+      await createRun(storage, 'run-c', {
+        submission: { ...submission, idempotencyKey: submission.idempotencyKey.toUpperCase() },
+      })
+      const lone = {
+        ...submission,
+        idempotencyKey: submission.idempotencyKey.replace('\ud800', '\ud801'),
+      }
+      await createRun(storage, 'run-d', { submission: lone })
+    },
+  },
+  {
+    name: '[P1] many at once with one key make one run',
+    async run({ storage }) {
+      const all = await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          create(storage, newRun(`run-${n}`, { submission: SUBMISSION })),
+        ),
+      )
+      const made = all.flatMap((one) => (one.kind === 'created' ? [one.event.runId] : []))
+      strictEqual(made.length, 1)
+      for (const one of all) if (one.kind === 'repeated') strictEqual(one.run.runId, made[0])
+      const { runs } = await storage.runs.list({ limit: 99, offset: 0 })
+      deepStrictEqual(
+        runs.map(({ runId }) => runId),
+        made,
+      )
+    },
+  },
+  {
+    name: '[P1] many at once with one id make one run',
+    async run({ storage }) {
+      const all = await Promise.allSettled(
+        Array.from({ length: 10 }, () => create(storage, newRun('run-a'))),
+      )
+      strictEqual(all.filter(({ status }) => status === 'fulfilled').length, 1)
+      for (const one of all) {
+        if (one.status === 'rejected') strictEqual(one.reason.code, 'RUN_EXISTS')
+      }
+      strictEqual((await readAll(storage, 'run-a')).length, 1)
+    },
+  },
+  {
+    name: '[P1] no more runs wait or execute than may; those that wait for a person do not count',
+    async run({ storage }) {
+      await parkedRun(storage, 'run-parked')
+      await endedRun(storage, 'run-ended')
+      await createRun(storage, 'run-ready')
+      await ownedRun(storage, 'run-owned')
+      await rejects(create(storage, newRun('run-a'), 2), (error: object) => {
+        ok('code' in error && 'retryable' in error && 'details' in error)
+        const { code, retryable, details } = error
+        deepStrictEqual([code, retryable], ['CONCURRENCY_LIMIT', true])
+        deepStrictEqual(details, { retryAfterMs: 5000 })
+        return true
+      })
+      strictEqual(await storage.runs.get('run-a'), undefined)
+      strictEqual((await create(storage, newRun('run-a'), 3)).kind, 'created')
+    },
+  },
+  {
+    name: '[P1] many at once never get past the bound',
+    async run({ storage }) {
+      const all = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, n) => create(storage, newRun(`run-${n}`), 7)),
+      )
+      strictEqual(all.filter(({ status }) => status === 'fulfilled').length, 7)
+      strictEqual((await storage.queue.load()).queued, 7)
+    },
+  },
+  {
+    name: '[P1] a run that was released still is who it was submitted as',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a', { submission: SUBMISSION })
+      await storage.queue.release(owner, { kind: 'ready' })
+      await storage.queue.claim('run-a', HOLDER)
+      const again = await create(storage, newRun('run-b', { submission: SUBMISSION }))
+      ok(again.kind === 'repeated')
+      deepStrictEqual([again.run.runId, again.run.epoch], ['run-a', 2])
+    },
+  },
+]
+
+function create(storage: RunStorage, run: NewRun, maxUnfinishedRuns = 1000): Promise<CreatedRun> {
+  return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns })
+}

@@ -1,0 +1,270 @@
+/** Cases of P6, W3 and P9: what is left of a run that has ended, and how it is deleted. */
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+
+import {
+  queued,
+  result,
+  reviewDecided,
+  reviewRequested,
+  started,
+  step,
+  token,
+} from './event-fixtures.ts'
+import {
+  claimDue,
+  createRun,
+  endedRun,
+  HOLDER,
+  newRun,
+  ownedRun,
+  parkedRun,
+  readAll,
+  recordOf,
+  restWrite,
+} from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { StorageCase } from './storage-case.ts'
+
+const DAY_MS = 86_400_000
+
+/** The cases. */
+export const endCases: readonly StorageCase[] = [
+  {
+    name: '[P6] a run that has ended keeps no steps, also none that come with its end',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      await storage.runs.commit([
+        a.next([], { steps: [step(1)] }),
+        b.next([], { steps: [step(1)] }),
+      ])
+      await a.commit([result('run-a')], { steps: [step(2)] })
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-b'), [step(1)])
+    },
+  },
+  {
+    name: '[P6] whatever the end of a run is, nobody can claim or give up the run any more',
+    async run({ storage, passTime }) {
+      for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
+        const runId = `run-${status}`
+        const owner = await ownedRun(storage, runId, { holder: { owner: 'x', leaseMs: 1000 } })
+        await owner.commit([started, result(runId, { status })])
+        strictEqual((await recordOf(storage, runId)).status, status)
+        strictEqual(await storage.queue.claim(runId, HOLDER), undefined)
+        strictEqual(await storage.queue.release(owner, { kind: 'ready' }), 'fenced')
+      }
+      await passTime(10_000)
+      deepStrictEqual(await claimDue(storage), [])
+      deepStrictEqual(await storage.queue.renew({ owner: 'x', leaseMs: 1000 }), [])
+      deepStrictEqual(await storage.queue.reclaimAll(), [])
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[P6] reviews that are open when their run ends are withdrawn, those of others stay',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      await a.commit([started, reviewRequested('review-1')])
+      await b.commit([started, reviewRequested('review-2')])
+      const decided = [reviewRequested('review-4'), reviewDecided('review-4', 'ann')]
+      await a.commit([...decided, reviewRequested('review-3'), result('run-a')])
+      const all = await storage.runs.reviews({})
+      deepStrictEqual(
+        all.map(({ reviewId, status }) => [reviewId, status]),
+        [
+          ['review-1', 'WITHDRAWN'],
+          ['review-2', 'OPEN'],
+          ['review-4', 'DECIDED'],
+          ['review-3', 'WITHDRAWN'],
+        ],
+      )
+    },
+  },
+  {
+    name: '[P6] a run that ends at rest is left like any other',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
+      const written = await storage.runs.commitAtRest(
+        restWrite(run, 'ready', {
+          events: [result('run-a', { status: 'CANCELLED' })],
+          steps: [step(2)],
+        }),
+      )
+      strictEqual(written.kind, 'written')
+      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLED')
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.reviews({ open: true }), [])
+      strictEqual(await storage.queue.claim('run-a', HOLDER), undefined)
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.events.heads([]), [])
+    },
+  },
+  {
+    name: '[W3] signals that nobody has answered when their run ends are told so',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const other = await ownedRun(storage, 'run-b')
+      const ids = []
+      for (const runId of ['run-a', 'run-a', 'run-b']) {
+        const sent = await storage.signals.send(runId, { kind: 'switch_model', model: 'm' })
+        ok(sent?.kind === 'sent')
+        ids.push(sent.signalId)
+      }
+      const [first = '', second = '', third = ''] = ids
+      const answers = [{ signalId: first, ok: true }] as const
+      await owner.commit([result('run-a')], { answers })
+      deepStrictEqual(await storage.signals.answer(first), answers[0])
+      const told = await storage.signals.answer(second)
+      ok(told?.ok === false)
+      deepStrictEqual(
+        [told.signalId, told.error.code, told.error.retryable],
+        [second, 'RUN_COMPLETED', false],
+      )
+      ok(told.error.message.includes('run-a') && told.error.message.includes('FAILED'))
+      strictEqual(await storage.signals.answer(third), undefined)
+      deepStrictEqual(
+        (await storage.signals.pending(['run-a', 'run-b'])).map(({ id }) => id),
+        [third],
+      )
+      await other.commit([token('x')])
+    },
+  },
+  {
+    name: '[W3] signals of a run that was given up and then ends at rest are told so too',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const sent = await storage.signals.send('run-a', { kind: 'cancel', mode: 'abort' })
+      ok(sent?.kind === 'sent')
+      await storage.queue.release(owner, { kind: 'ready' })
+      const run = await recordOf(storage, 'run-a')
+      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-a')] }))
+      const told = await storage.signals.answer(sent.signalId)
+      strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
+    },
+  },
+  {
+    name: '[P9] the last ones to end are kept, the others go whole, the oldest first',
+    async run({ storage, passTime }) {
+      const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+      const ids = ['run-1', 'run-2', 'run-3', 'run-4', 'run-5']
+      for (const runId of ids)
+        await ownedRun(storage, runId, runId === 'run-3' ? { submission } : {})
+      for (const runId of ['run-3', 'run-1', 'run-5', 'run-2', 'run-4']) {
+        await endOf(storage, runId)
+        await passTime(1000)
+      }
+      deepStrictEqual(await storage.runs.deleteEnded({ keep: 2, limit: 9 }), [
+        'run-3',
+        'run-1',
+        'run-5',
+      ])
+      deepStrictEqual(await listed(storage), ['run-4', 'run-2'])
+      strictEqual(await storage.runs.get('run-3'), undefined)
+      deepStrictEqual(await readAll(storage, 'run-3'), [])
+      deepStrictEqual(await storage.runs.tasks('run-3'), [])
+      deepStrictEqual(await storage.runs.reviews({ runId: 'run-3' }), [])
+      deepStrictEqual(await storage.events.heads(['run-3']), [])
+      strictEqual((await storage.runs.reviews({})).length, 2)
+      strictEqual((await readAll(storage, 'run-4')).length, 4)
+      deepStrictEqual(await storage.runs.deleteEnded({ keep: 2, limit: 9 }), [])
+      await createRun(storage, 'run-3', { submission })
+      deepStrictEqual(await storage.runs.tasks('run-3'), [])
+    },
+  },
+  {
+    name: '[P9] an answer goes with its run, a key is free again',
+    async run({ storage }) {
+      const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+      const owner = await ownedRun(storage, 'run-a', { submission })
+      const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
+      ok(sent?.kind === 'sent')
+      await owner.commit([result('run-a')])
+      deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 1 }), ['run-a'])
+      strictEqual(await storage.signals.answer(sent.signalId), undefined)
+      const other = newRun('run-b', { submission: { ...submission, fingerprint: 'other' } })
+      const made = await storage.runs.create(other, {
+        firstEvent: queued(other),
+        maxUnfinishedRuns: 1,
+      })
+      strictEqual(made.kind, 'created')
+      await rejects(createRun(storage, 'run-b'), { code: 'RUN_EXISTS' })
+    },
+  },
+  {
+    name: '[P9] small batches: the oldest first, over runs that have not ended',
+    async run({ storage, passTime }) {
+      for (let n = 0; n < 6; n += 1) {
+        await createRun(storage, `run-ready-${n}`)
+        await endedRun(storage, `run-${n}`)
+        await passTime(1000)
+      }
+      await parkedRun(storage, 'run-parked')
+      await ownedRun(storage, 'run-owned')
+      const batch = () => storage.runs.deleteEnded({ keep: 1, limit: 2 })
+      deepStrictEqual(await batch(), ['run-0', 'run-1'])
+      deepStrictEqual(await batch(), ['run-2', 'run-3'])
+      deepStrictEqual(await batch(), ['run-4'])
+      deepStrictEqual(await batch(), [])
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 6, parked: 1 })
+      strictEqual((await listed(storage)).length, 9)
+    },
+  },
+  {
+    name: '[P9] those that ended too long ago go as well, however few they are',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-1')
+      await createRun(storage, 'run-ready')
+      await passTime(DAY_MS)
+      await endedRun(storage, 'run-2')
+      await endedRun(storage, 'run-3')
+      await passTime(1000)
+      const aged = (maxAgeMs: number, keep = 99) =>
+        storage.runs.deleteEnded({ keep, maxAgeMs, limit: 9 })
+      deepStrictEqual(await aged(DAY_MS + 60_000), [])
+      deepStrictEqual(await aged(DAY_MS), ['run-1'])
+      deepStrictEqual(await aged(DAY_MS, 1), ['run-2'])
+      await passTime(2 * DAY_MS)
+      deepStrictEqual(await aged(DAY_MS), ['run-3'])
+      deepStrictEqual(await listed(storage), ['run-ready'])
+    },
+  },
+  {
+    name: '[L7] how long ago a run ended is told by the clock of the store, not by its events',
+    async run({ storage, passTime }) {
+      const long = '1999-01-01T00:00:00.000Z'
+      const owner = await ownedRun(storage, 'run-a', { createdAt: Date.parse(long) })
+      await owner.commit([
+        {
+          type: 'ensemble_completed',
+          ensembleId: 'e',
+          completedAt: long,
+          durationMs: 1,
+          exitReason: 'ERROR',
+          totalTokens: 0,
+          totalToolCalls: 0,
+        },
+        result('run-a'),
+      ])
+      strictEqual((await recordOf(storage, 'run-a')).completedAt, Date.parse(long))
+      const aged = () => storage.runs.deleteEnded({ keep: 9, maxAgeMs: DAY_MS, limit: 9 })
+      deepStrictEqual(await aged(), [])
+      deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 0 }), [])
+      await passTime(DAY_MS + 1000)
+      deepStrictEqual(await aged(), ['run-a'])
+    },
+  },
+]
+
+async function endOf(storage: RunStorage, runId: string): Promise<void> {
+  const { epoch } = await recordOf(storage, runId)
+  const events = [started, reviewRequested(`review-${runId}`), result(runId)]
+  await storage.runs.commit([{ runId, epoch, writeNo: 1, events, steps: [step(1)] }])
+}
+
+async function listed(storage: RunStorage): Promise<readonly string[]> {
+  const { runs } = await storage.runs.list({ limit: 99, offset: 0 })
+  return runs.map(({ runId }) => runId)
+}

@@ -1,0 +1,176 @@
+/** Events and steps that the cases write. */
+import type { NewRun } from '../run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+
+/** The instant of every event here. */
+export const AT = '2026-01-01T00:00:00.000Z'
+
+/** The same in milliseconds since 1970. */
+export const AT_MS = Date.parse(AT)
+
+/** Text that a store may not change: control characters, half a pair, quotes, a wide character. */
+export const ODD_TEXT = 'nul \u0000 bell \u0007 del \u007f lone \ud800 \udc00 "q" \\u0000 é 🎻'
+
+/** The first event of a run. */
+export function queued(run: NewRun): RunEventOf<'run_queued'> {
+  return {
+    type: 'run_queued',
+    queuedAt: AT,
+    ensemble: run.ensemble,
+    workflow: run.workflow,
+    totalTasks: run.taskCount,
+    inputs: { ...run.inputs },
+    tags: { ...run.tags },
+  }
+}
+
+/** The fields of an event that say which task it is about. */
+export function taskOf(taskIndex: number) {
+  return {
+    taskIndex,
+    taskName: `task-${taskIndex}`,
+    taskDescription: `Task ${taskIndex}`,
+    agentRole: 'Player',
+    attempt: 1,
+  }
+}
+
+/** The start of a run of two tasks. */
+export const started: RunEventOf<'ensemble_started'> = {
+  type: 'ensemble_started',
+  ensembleId: 'e',
+  startedAt: AT,
+  totalTasks: 2,
+  workflow: 'SEQUENTIAL',
+  ensemble: 'band',
+  tasks: [1, 2].map((index) => ({
+    name: `task-${index}`,
+    description: `Task ${index}`,
+    agentRole: 'Player',
+    context: [],
+  })),
+}
+
+/** The start of the first attempt at a task. */
+export function taskStarted(taskIndex: number): RunEventOf<'task_started'> {
+  return { type: 'task_started', ...taskOf(taskIndex), totalTasks: 2, startedAt: AT }
+}
+
+/** The end of the first task, well done. */
+export const completed: RunEventOf<'task_completed'> = {
+  type: 'task_completed',
+  ...taskOf(1),
+  totalTasks: 2,
+  completedAt: AT,
+  durationMs: 7,
+  tokenCount: 30,
+  toolCallCount: 2,
+  output: 'first output',
+  inputTokens: 20,
+  outputTokens: 10,
+  iterationLimitReached: false,
+  costUsd: 0.5,
+}
+
+/** The end of an attempt at the first task that is tried again. */
+export const failed: RunEventOf<'task_failed'> = {
+  type: 'task_failed',
+  ...taskOf(1),
+  failedAt: AT,
+  reason: 'it broke',
+  durationMs: 3,
+  code: 'TASK_FAILED',
+  inputTokens: 5,
+  outputTokens: 6,
+  toolCallCount: 1,
+  costUsd: 0.25,
+  willRetry: true,
+}
+
+/** A token event whose text is `text`. */
+export function token(text: string, taskIndex = 1): RunEventOf<'token'> {
+  return { type: 'token', token: text, ...taskOf(taskIndex), iterationIndex: 0, sentAt: AT }
+}
+
+/** The event that tells of a cancel. */
+export const cancelling: RunEventOf<'run_cancelling'> = {
+  type: 'run_cancelling',
+  requestedAt: AT,
+  mode: 'abort',
+}
+
+/** A review that opens; it waits for ever unless `changes` say how long. */
+export function reviewRequested(
+  reviewId: string,
+  changes: Partial<RunEventOf<'review_requested'>> = {},
+): RunEventOf<'review_requested'> {
+  return {
+    type: 'review_requested',
+    reviewId,
+    ...taskOf(1),
+    taskOutput: 'draft',
+    timing: 'AFTER_EXECUTION',
+    prompt: null,
+    timeoutMs: 0,
+    onTimeout: 'CONTINUE',
+    requestedAt: AT,
+    ...changes,
+  }
+}
+
+/** The decision of a review. */
+export function reviewDecided(reviewId: string, decidedBy?: string): RunEventOf<'review_decided'> {
+  return {
+    type: 'review_decided',
+    reviewId,
+    decision: 'CONTINUE',
+    decidedAt: AT,
+    ...(decidedBy === undefined ? {} : { decidedBy }),
+  }
+}
+
+/** The last event of a run. */
+export function result(
+  runId: string,
+  changes: Partial<RunEventOf<'run_result'>> = {},
+): RunEventOf<'run_result'> {
+  return {
+    type: 'run_result',
+    runId,
+    status: 'FAILED',
+    outputs: [],
+    durationMs: 12,
+    metrics: { totalTokens: 30, totalToolCalls: 2 },
+    error: 'it broke',
+    ...changes,
+  }
+}
+
+/** A step that can be told from others. */
+export function step(runMs: number): RunStep {
+  return { kind: 'run_begun', startedAt: AT_MS, runMs }
+}
+
+/** An event that no store can write: turning it into text throws. */
+export function poison(): RunEvent {
+  const toJSON = (): never => {
+    throw new Error('this value cannot be written')
+  }
+  // NOTE: a value that no event can hold, to make the write fail inside the store.
+  return { ...token(''), token: { toJSON } } as unknown as RunEvent
+}
+
+/** The events of a run as the store numbers them, from `seq` on. */
+export function logged(
+  runId: string,
+  seq: number,
+  events: readonly RunEvent[],
+): readonly LoggedRunEvent[] {
+  return events.map((event, index) => ({
+    ...event,
+    runId,
+    seq: seq + index,
+    id: `${runId}:${seq + index}`,
+  }))
+}

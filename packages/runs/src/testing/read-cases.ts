@@ -1,0 +1,273 @@
+/** Cases of what is read back: events, heads, lists, steps, and every text as it was written. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import {
+  completed,
+  failed,
+  logged,
+  ODD_TEXT,
+  queued,
+  result,
+  reviewDecided,
+  reviewRequested,
+  started,
+  step,
+  taskStarted,
+  token,
+} from './event-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  endedRun,
+  HOLDER,
+  newRun,
+  ownedRun,
+  parkedRun,
+  readAll,
+  recordOf,
+} from './run-fixtures.ts'
+
+import type { RunWish } from '../ports/run-signals.ts'
+import type { StorageCase } from './storage-case.ts'
+import type { RunStep } from '@tutti/ensemble'
+
+/** A step full of odd text. */
+const ODD_STEP: RunStep = {
+  kind: 'model_turn',
+  taskName: '__proto__',
+  attempt: 1,
+  taskMs: 1.5,
+  runMs: 2,
+  iterationIndex: 0,
+  latencyMs: 3,
+  directiveIds: [],
+  reply: {
+    text: ODD_TEXT,
+    toolCalls: [{ id: 'é', name: 'x', arguments: '{"a":"\\u0000","__proto__":1}' }],
+  },
+}
+
+/** The cases. */
+export const readCases: readonly StorageCase[] = [
+  {
+    name: '[P3] a read begins where it is told, keeps to its limit and to the wanted types',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([token('1'), started, token('2'), token('3')])
+      const seqs = async (query: object): Promise<readonly number[]> => {
+        const events = await storage.events.read({ runId: 'run-a', from: 0, limit: 9, ...query })
+        return events.map(({ seq }) => seq)
+      }
+      deepStrictEqual(await seqs({ from: 2 }), [2, 3, 4])
+      deepStrictEqual(await seqs({ from: 1, limit: 2 }), [1, 2])
+      deepStrictEqual(await seqs({ types: ['token'] }), [1, 3, 4])
+      deepStrictEqual(await seqs({ types: ['token', 'run_queued'], limit: 3 }), [0, 1, 3])
+      deepStrictEqual(await seqs({ types: [] }), [])
+      deepStrictEqual(await seqs({ from: 5 }), [])
+      deepStrictEqual(await seqs({ runId: 'run-z' }), [])
+    },
+  },
+  {
+    name: '[P3] heads are those of runs that have not ended and of those that are named',
+    async run({ storage }) {
+      await createRun(storage, 'run-ready')
+      await parkedRun(storage, 'run-parked')
+      await ownedRun(storage, 'run-owned')
+      await endedRun(storage, 'run-ended')
+      await endedRun(storage, 'run-other')
+      const heads = async (runIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+        const all = await storage.events.heads(runIds)
+        const byRun = new Map(all.map(({ runId, lastSeq }) => [runId, lastSeq]))
+        strictEqual(all.length, byRun.size)
+        return byRun
+      }
+      const unended = new Map([
+        ['run-ready', 0],
+        ['run-parked', 1],
+        ['run-owned', 0],
+      ])
+      deepStrictEqual(await heads([]), unended)
+      deepStrictEqual(
+        await heads(['run-ended', 'run-owned', 'run-ended', 'run-z']),
+        new Map([...unended, ['run-ended', 1]]),
+      )
+    },
+  },
+  {
+    name: '[P4] runs are listed newest first, by status and tag, in pages with the full count',
+    async run({ storage }) {
+      await createRun(storage, 'run-1', { tags: { by: 'ci', env: 'prod' } })
+      await endedRun(storage, 'run-2', { tags: { by: 'hand' } })
+      await createRun(storage, 'run-3', { tags: { by: 'ci', on: 'hand' } })
+      await claimRun(storage, 'run-1')
+      const ids = async (query: object): Promise<readonly [readonly string[], number]> => {
+        const page = await storage.runs.list({ limit: 10, offset: 0, ...query })
+        return [page.runs.map(({ runId }) => runId), page.total]
+      }
+      deepStrictEqual(await ids({}), [['run-3', 'run-2', 'run-1'], 3])
+      deepStrictEqual(await ids({ limit: 1, offset: 1 }), [['run-2'], 3])
+      deepStrictEqual(await ids({ offset: 3 }), [[], 3])
+      deepStrictEqual(await ids({ statuses: ['FAILED'] }), [['run-2'], 1])
+      deepStrictEqual(await ids({ statuses: ['FAILED', 'ACCEPTED'], limit: 2 }), [
+        ['run-3', 'run-2'],
+        3,
+      ])
+      deepStrictEqual(await ids({ statuses: [] }), [[], 0])
+      deepStrictEqual(await ids({ tag: { key: 'by', value: 'ci' } }), [['run-3', 'run-1'], 2])
+      deepStrictEqual(await ids({ tag: { key: 'by', value: 'hand' } }), [['run-2'], 1])
+      deepStrictEqual(await ids({ tag: { key: 'env' } }), [['run-1'], 1])
+      deepStrictEqual(await ids({ tag: { key: 'by' }, statuses: ['FAILED'] }), [['run-2'], 1])
+      deepStrictEqual(await ids({ tag: { key: 'ci' } }), [[], 0])
+      deepStrictEqual(await ids({ tag: { key: 'by', value: '' } }), [[], 0])
+      deepStrictEqual(await ids({ tag: { key: "'; DROP TABLE runs; --" } }), [[], 0])
+      deepStrictEqual((await storage.runs.list({ limit: 1, offset: 2 })).runs, [
+        await recordOf(storage, 'run-1'),
+      ])
+    },
+  },
+  {
+    name: '[P4] a tag is found whatever its name and value hold',
+    async run({ storage }) {
+      const key = 'a"b\\c="d" $.x é'
+      await createRun(storage, 'run-1', { tags: { [key]: 'v"=\\' } })
+      await createRun(storage, 'run-2', { tags: { a: 'b\\c="d" $.x é' } })
+      const ids = async (tag: { key: string; value?: string }): Promise<readonly string[]> => {
+        const page = await storage.runs.list({ limit: 10, offset: 0, tag })
+        return page.runs.map(({ runId }) => runId)
+      }
+      deepStrictEqual(await ids({ key }), ['run-1'])
+      deepStrictEqual(await ids({ key, value: 'v"=\\' }), ['run-1'])
+      deepStrictEqual(await ids({ key: 'a' }), ['run-2'])
+    },
+  },
+  {
+    name: '[P4] steps come back in their order, those of all owners, each run its own',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      deepStrictEqual(a.claimed.steps, [])
+      await storage.runs.commit([
+        a.next([started], { steps: [step(1), step(2)] }),
+        b.next([], { steps: [step(9)] }),
+      ])
+      await a.commit([], { steps: [step(3)] })
+      await storage.queue.release(a, { kind: 'ready' })
+      const next = await claimRun(storage, 'run-a', { ...HOLDER, owner: 'owner-b' })
+      deepStrictEqual(next.claimed.steps, [step(1), step(2), step(3)])
+      await next.commit([], { steps: [step(4)] })
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3), step(4)])
+      deepStrictEqual(await storage.runs.steps('run-b'), [step(9)])
+      deepStrictEqual(await storage.runs.steps('run-z'), [])
+      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 1)
+    },
+  },
+  {
+    name: '[P4] events and steps come back as they were written, odd characters and all',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([token(ODD_TEXT)], { steps: [ODD_STEP] })
+      deepStrictEqual((await readAll(storage, 'run-a'))[1], {
+        ...token(ODD_TEXT),
+        runId: 'run-a',
+        seq: 1,
+        id: 'run-a:1',
+      })
+      deepStrictEqual(await storage.runs.steps('run-a'), [ODD_STEP])
+      await storage.queue.release(owner, { kind: 'ready' })
+      deepStrictEqual((await claimRun(storage, 'run-a')).claimed.steps, [ODD_STEP])
+    },
+  },
+  {
+    name: '[P4] the texts of a run and its tasks are kept as they are, odd characters and all',
+    async run({ storage }) {
+      const texts = { [ODD_TEXT]: ODD_TEXT }
+      const run = newRun('run-a', { inputs: texts, tags: texts })
+      await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
+      const owner = await claimRun(storage, 'run-a')
+      const planned = { name: ODD_TEXT, description: ODD_TEXT, agentRole: ODD_TEXT, context: [] }
+      await owner.commit([
+        { ...started, tasks: [planned, planned] },
+        { ...taskStarted(1), taskDescription: `1 ${ODD_TEXT}` },
+        { ...completed, output: ODD_TEXT },
+        { ...failed, taskIndex: 2, reason: ODD_TEXT },
+      ])
+      const [first, second] = await storage.runs.tasks('run-a')
+      deepStrictEqual(
+        [first?.name, first?.description, first?.agentRole, first?.output, first?.error],
+        [ODD_TEXT, `1 ${ODD_TEXT}`, ODD_TEXT, ODD_TEXT, undefined],
+      )
+      deepStrictEqual([second?.description, second?.error], [ODD_TEXT, ODD_TEXT])
+      await owner.commit([result('run-a', { error: ODD_TEXT })])
+      const kept = await recordOf(storage, 'run-a')
+      deepStrictEqual([kept.inputs, kept.tags, kept.error], [texts, texts, ODD_TEXT])
+      deepStrictEqual((await storage.runs.list({ limit: 1, offset: 0 })).runs, [kept])
+    },
+  },
+  {
+    name: '[P4] what reviewers are asked and say is kept as it is, odd characters and all',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const toolInput = JSON.parse('{"__proto__":{"text":"nul \\u0000 \\ud800"},"n":1}')
+      const request = reviewRequested('review-1', { taskOutput: ODD_TEXT, toolInput })
+      await owner.commit([request, reviewDecided('review-1', ODD_TEXT)])
+      const [review] = await storage.runs.reviews({ runId: 'run-a' })
+      ok(review !== undefined)
+      strictEqual(JSON.stringify(review.request.toolInput), JSON.stringify(toolInput))
+      strictEqual(review.request.taskOutput, ODD_TEXT)
+      strictEqual(review.decidedBy, ODD_TEXT)
+    },
+  },
+  {
+    name: '[W1] wishes and answers are kept as they are, odd characters and all',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const input = JSON.parse('{"__proto__":["\\u0000"]}')
+      const wishes: readonly RunWish[] = [
+        { kind: 'inject', directive: { content: ODD_TEXT, to: 'Player', ttlMs: 5 } },
+        { kind: 'decide', reviewId: 'review-1', decision: { action: 'EDIT', input } },
+        { kind: 'switch_model', model: ODD_TEXT },
+      ]
+      for (const wish of wishes) await storage.signals.send('run-a', wish)
+      const signals = await storage.signals.pending(['run-a'])
+      deepStrictEqual(
+        signals.map(({ wish }) => JSON.stringify(wish)),
+        wishes.map((wish) => JSON.stringify(wish)),
+      )
+      const [first, second, third] = signals.map(({ id }) => id)
+      ok(first !== undefined && second !== undefined && third !== undefined)
+      const error = { code: 'BAD_REQUEST', message: ODD_TEXT, retryable: false } as const
+      const answers = [
+        { signalId: first, ok: true, value: { text: ODD_TEXT, list: [null, 1.5] } },
+        { signalId: second, ok: false, error: { ...error, details: { of: [ODD_TEXT] } } },
+        { signalId: third, ok: true },
+      ] as const
+      await owner.commit([], { answers })
+      for (const answer of answers) {
+        deepStrictEqual(await storage.signals.answer(answer.signalId), answer)
+      }
+    },
+  },
+  {
+    name: '[P1] names such as __proto__ in inputs and tags are values like others',
+    async run({ storage }) {
+      const inputs: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
+      const run = newRun('run-a', { inputs, tags: inputs })
+      await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
+      const kept = await recordOf(storage, 'run-a')
+      strictEqual(JSON.stringify(kept.inputs), JSON.stringify(inputs))
+      ok(Object.hasOwn(kept.tags, '__proto__'))
+      const tag = { key: '__proto__', value: 'x' }
+      strictEqual((await storage.runs.list({ limit: 1, offset: 0, tag })).total, 1)
+    },
+  },
+  {
+    name: '[P3] what is read and what was written are the same to the letter',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const written = await owner.commit([started, token(''), completed])
+      ok(written.kind === 'written')
+      deepStrictEqual(written.events, logged('run-a', 1, [started, token(''), completed]))
+      deepStrictEqual((await readAll(storage, 'run-a')).slice(1), written.events)
+    },
+  },
+]

@@ -1,0 +1,205 @@
+/** Cases of L4 and L5: how runs are given up, when they wake, and in which order they come. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { cancelling, started, step, token } from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  claimRun,
+  createRun,
+  ownedRun,
+  parkedRun,
+  recordOf,
+} from './run-fixtures.ts'
+
+import type { StorageCase } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+/** The cases. */
+export const releaseCases: readonly StorageCase[] = [
+  {
+    name: '[L2] only who has a run can give it up, and only once',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const release = (epoch: number, runId = 'run-a') =>
+        storage.queue.release({ runId, epoch }, { kind: 'parked' })
+      strictEqual(await release(0), 'fenced')
+      await claimRun(storage, 'run-a')
+      strictEqual(await release(0), 'fenced')
+      strictEqual(await release(2), 'fenced')
+      strictEqual(await release(1, 'run-z'), 'fenced')
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, parked: 0 })
+      strictEqual(await release(1), 'parked')
+      strictEqual(await release(1), 'fenced')
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 1 })
+    },
+  },
+  {
+    name: '[L4] a run that is parked wakes when its time is over, and not at all without one',
+    async run({ storage, passTime }) {
+      await parkedRun(storage, 'run-1', { wakeInMs: 60_000 })
+      await parkedRun(storage, 'run-2')
+      await parkedRun(storage, 'run-3', { wakeInMs: 30_000.25 })
+      await parkedRun(storage, 'run-4', { wakeInMs: Infinity })
+      await passTime(28_000)
+      deepStrictEqual(await claimDue(storage), [])
+      await passTime(3000)
+      assertClaimed(await claimDue(storage), ['run-3'])
+      await passTime(40_000)
+      assertClaimed(await claimDue(storage), ['run-1'])
+      await passTime(1e10)
+      deepStrictEqual(await claimDue(storage), [])
+      deepStrictEqual(await storage.queue.load(), { running: 2, queued: 0, parked: 2 })
+    },
+  },
+  {
+    name: '[L4] a run whose time is over when it is parked is due at once',
+    async run({ storage, passTime }) {
+      await parkedRun(storage, 'run-1', { wakeInMs: 0 })
+      await parkedRun(storage, 'run-2', { wakeInMs: -1000 })
+      await passTime(1000)
+      const claimed = await claimDue(storage)
+      deepStrictEqual(claimed.map(({ run }) => run.runId).toSorted(), ['run-1', 'run-2'])
+    },
+  },
+  {
+    name: '[P4] a run is WAITING_REVIEW while it is parked, and RUNNING when it goes on',
+    async run({ storage }) {
+      strictEqual((await parkedRun(storage, 'run-a')).status, 'WAITING_REVIEW')
+      const owner = await claimRun(storage, 'run-a')
+      strictEqual(owner.claimed.run.status, 'RUNNING')
+      deepStrictEqual(owner.claimed.steps, [step(1)])
+      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      await storage.queue.release(owner, { kind: 'ready' })
+      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      await createRun(storage, 'run-b')
+      const accepted = await claimRun(storage, 'run-b')
+      await storage.queue.release(accepted, { kind: 'ready' })
+      strictEqual((await recordOf(storage, 'run-b')).status, 'ACCEPTED')
+    },
+  },
+  {
+    name: '[P4] a run that is being cancelled stays CANCELLING, parked and taken up again',
+    async run({ storage }) {
+      const parked = await parkedRun(storage, 'run-a', { events: [cancelling] })
+      strictEqual(parked.status, 'CANCELLING')
+      strictEqual((await claimRun(storage, 'run-a')).claimed.run.status, 'CANCELLING')
+    },
+  },
+  {
+    name: '[L5] a run with a signal that nobody has answered is not parked: it becomes ready',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([started])
+      await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
+      const [signal] = await storage.signals.pending(['run-a'])
+      ok(signal !== undefined)
+      strictEqual(await storage.queue.release(owner, { kind: 'parked', wakeInMs: 1 }), 'ready')
+      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      const [claimed] = await claimDue(storage)
+      deepStrictEqual(claimed?.signals, [signal])
+      strictEqual(claimed.lostOwners, 0)
+    },
+  },
+  {
+    name: '[L5] signals that were answered, and those of other runs, keep nobody from being parked',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await ownedRun(storage, 'run-b')
+      const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
+      await storage.signals.send('run-b', { kind: 'switch_model', model: 'm' })
+      ok(sent?.kind === 'sent')
+      await owner.commit([], { answers: [{ signalId: sent.signalId, ok: true }] })
+      strictEqual(await storage.queue.release(owner, { kind: 'parked' }), 'parked')
+      deepStrictEqual((await claimRun(storage, 'run-a')).claimed.signals, [])
+    },
+  },
+  {
+    name: '[L5] a signal that is sent while its run is given up reaches the next owner or its sender',
+    async run({ storage }) {
+      for (let n = 0; n < 10; n += 1) {
+        const runId = `run-${n}`
+        const owner = await ownedRun(storage, runId)
+        const send = () => storage.signals.send(runId, { kind: 'switch_model', model: 'm' })
+        const release = () => storage.queue.release(owner, { kind: 'parked' })
+        const [sent, became] =
+          n % 2 === 0
+            ? await Promise.all([send(), release()])
+            : await Promise.all([release(), send()]).then(([r, s]) => [s, r] as const)
+        ok(sent !== undefined)
+        strictEqual(became, sent.kind === 'sent' ? 'ready' : 'parked')
+        const { claimed } = await claimRun(storage, runId)
+        const ids = sent.kind === 'sent' ? [sent.signalId] : []
+        deepStrictEqual(
+          claimed.signals.map(({ id }) => id),
+          ids,
+        )
+      }
+    },
+  },
+  {
+    name: '[L4] runs whose owner is lost come first, then those that wait, the oldest first',
+    async run({ storage, passTime }) {
+      await ownedRun(storage, 'run-lost-2', { holder: { ...LEASED, leaseMs: 90_000 } })
+      await createRun(storage, 'run-1')
+      await passTime(1000)
+      await ownedRun(storage, 'run-lost-1', { holder: LEASED })
+      await passTime(1000)
+      await parkedRun(storage, 'run-woken', { wakeInMs: 5000 })
+      await passTime(1000)
+      await createRun(storage, 'run-2')
+      await passTime(10_000)
+      await createRun(storage, 'run-3')
+      await passTime(90_000)
+      const ids = ['run-lost-1', 'run-lost-2', 'run-1', 'run-2', 'run-woken', 'run-3']
+      assertClaimed(await claimDue(storage, { wanted: 3 }), ids.slice(0, 3))
+      assertClaimed(await claimDue(storage), ids.slice(3))
+    },
+  },
+  {
+    name: '[L7] since when a run waits is told by the clock of the store, not by who made it',
+    async run({ storage, passTime }) {
+      await createRun(storage, 'run-1', { createdAt: Date.UTC(2200, 0) })
+      await passTime(1000)
+      await createRun(storage, 'run-2', { createdAt: 0 })
+      assertClaimed(await claimDue(storage), ['run-1', 'run-2'])
+    },
+  },
+  {
+    name: '[L4] a run that is handed over waits from then on',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-1')
+      await createRun(storage, 'run-2')
+      await passTime(1000)
+      await storage.queue.release(owner, { kind: 'ready' })
+      await passTime(1000)
+      await createRun(storage, 'run-3')
+      assertClaimed(await claimDue(storage), ['run-2', 'run-1', 'run-3'])
+    },
+  },
+  {
+    name: '[L4] after a start all runs that were owned are ready, before those that waited',
+    async run({ storage, passTime }) {
+      await createRun(storage, 'run-1')
+      await parkedRun(storage, 'run-parked')
+      await passTime(1000)
+      const owner = await ownedRun(storage, 'run-2')
+      await ownedRun(storage, 'run-3', { holder: LEASED })
+      await owner.commit([started, cancelling])
+      const reclaimed = await storage.queue.reclaimAll()
+      deepStrictEqual(reclaimed.toSorted(), ['run-2', 'run-3'])
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 3, parked: 1 })
+      deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
+      const claimed = await claimDue(storage)
+      deepStrictEqual(
+        claimed.map(({ run, lostOwners }) => [run.runId, run.status, run.epoch, lostOwners]),
+        [
+          ['run-2', 'CANCELLING', 2, 1],
+          ['run-3', 'ACCEPTED', 2, 1],
+          ['run-1', 'ACCEPTED', 1, 0],
+        ],
+      )
+    },
+  },
+]

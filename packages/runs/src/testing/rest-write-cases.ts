@@ -1,0 +1,208 @@
+/** Cases of P8: what is written to a run that nobody has. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import {
+  cancelling,
+  logged,
+  poison,
+  result,
+  reviewDecided,
+  reviewRequested,
+  step,
+  token,
+} from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  claimRun,
+  commitOne,
+  createRun,
+  HOLDER,
+  ownedRun,
+  parkedRun,
+  readAll,
+  recordOf,
+  restWrite,
+} from './run-fixtures.ts'
+
+import type { RunRecord } from '../run-record.ts'
+import type { StorageCase } from './storage-case.ts'
+
+/** The cases. */
+export const restWriteCases: readonly StorageCase[] = [
+  {
+    name: '[P8] a write at rest numbers its events on, keeps its steps, and makes the run ready',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
+      const events = [reviewDecided('review-1', 'ann'), token('x')]
+      const written = await storage.runs.commitAtRest(
+        restWrite(run, 'ready', { events, steps: [step(2), step(3)] }),
+      )
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 3, events) })
+      deepStrictEqual((await readAll(storage, 'run-a')).slice(3), written.events)
+      const after = await recordOf(storage, 'run-a')
+      deepStrictEqual([after.status, after.lastSeq, after.epoch], ['RUNNING', 4, 1])
+      strictEqual((await storage.runs.reviews({}))[0]?.decidedBy, 'ann')
+      const [claimed] = await claimDue(storage)
+      deepStrictEqual(claimed?.steps, [step(1), step(2), step(3)])
+    },
+  },
+  {
+    name: '[P8] a write at rest that leaves the run where it is: parked until its time, or ready',
+    async run({ storage, passTime }) {
+      const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
+      await createRun(storage, 'run-b')
+      await passTime(30_000)
+      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [token('x')] }))
+      strictEqual((await recordOf(storage, 'run-a')).status, 'WAITING_REVIEW')
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, parked: 1 })
+      const queued = await recordOf(storage, 'run-b')
+      await storage.runs.commitAtRest(restWrite(queued, 'stay', { events: [token('y')] }))
+      assertClaimed(await claimDue(storage), ['run-b'])
+      await passTime(31_000)
+      assertClaimed(await claimDue(storage), ['run-a'])
+    },
+  },
+  {
+    name: '[P8] a run that is ready keeps its place when something is written to it',
+    async run({ storage, passTime }) {
+      const run = await createRun(storage, 'run-1')
+      await passTime(1000)
+      await createRun(storage, 'run-2')
+      await passTime(1000)
+      await storage.runs.commitAtRest(restWrite(run, 'ready', { events: [token('x')] }))
+      strictEqual((await recordOf(storage, 'run-1')).status, 'ACCEPTED')
+      assertClaimed(await claimDue(storage), ['run-1', 'run-2'])
+    },
+  },
+  {
+    name: '[P8] a run that a person wakes waits from then on',
+    async run({ storage, passTime }) {
+      const run = await parkedRun(storage, 'run-1', { wakeInMs: 100 })
+      await passTime(1000)
+      await createRun(storage, 'run-2')
+      await passTime(1000)
+      await storage.runs.commitAtRest(restWrite(run, 'ready'))
+      assertClaimed(await claimDue(storage), ['run-2', 'run-1'])
+    },
+  },
+  {
+    name: '[P8] the events of a write at rest say what the run is from then on',
+    async run({ storage }) {
+      for (const then of ['ready', 'stay'] as const) {
+        const cancelled = await parkedRun(storage, `run-c-${then}`)
+        await storage.runs.commitAtRest(restWrite(cancelled, then, { events: [cancelling] }))
+        strictEqual((await recordOf(storage, cancelled.runId)).status, 'CANCELLING')
+        const ended = await parkedRun(storage, `run-e-${then}`)
+        await storage.runs.commitAtRest(restWrite(ended, then, { events: [result(ended.runId)] }))
+        strictEqual((await recordOf(storage, ended.runId)).status, 'FAILED')
+        const again = await storage.runs.commitAtRest(
+          restWrite(await recordOf(storage, ended.runId), then, { events: [token('late')] }),
+        )
+        deepStrictEqual(again, { kind: 'fenced' })
+      }
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, parked: 1 })
+    },
+  },
+  {
+    name: '[P8] a run that is being cancelled stays CANCELLING when somebody wakes it',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a', { events: [cancelling] })
+      await storage.runs.commitAtRest(restWrite(run, 'ready'))
+      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
+    },
+  },
+  {
+    name: '[P2] what its last owner sends again to a run at rest is fenced, also when it ends there',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const write = owner.next([token('x')])
+      await commitOne(storage, write)
+      await storage.queue.release(owner, { kind: 'ready' })
+      deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
+      const run = await recordOf(storage, 'run-a')
+      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-a')] }))
+      deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
+      strictEqual((await readAll(storage, 'run-a')).length, 3)
+    },
+  },
+  {
+    name: '[P8] nobody writes at rest to a run that somebody has, or who read it too early',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a')
+      const write = (of: RunRecord) => storage.runs.commitAtRest(restWrite(of, 'ready'))
+      const fenced = { kind: 'fenced' }
+      deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq - 1 }), fenced)
+      deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq + 1 }), fenced)
+      deepStrictEqual(await write({ ...run, epoch: run.epoch - 1 }), fenced)
+      deepStrictEqual(await write({ ...run, runId: 'run-z' }), fenced)
+      const owner = await claimRun(storage, 'run-a')
+      deepStrictEqual(await write(owner.claimed.run), fenced)
+      await storage.queue.release(owner, { kind: 'parked' })
+      deepStrictEqual(await write(run), fenced)
+      strictEqual((await readAll(storage, 'run-a')).length, run.lastSeq + 1)
+      strictEqual((await write(await recordOf(storage, 'run-a'))).kind, 'written')
+    },
+  },
+  {
+    name: '[P8] of several writes at rest at once one is kept',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a')
+      const results = await Promise.all(
+        Array.from({ length: 8 }, (_, n) =>
+          storage.runs.commitAtRest(
+            restWrite(run, 'stay', { events: [token(`${n}`)], steps: [step(n)] }),
+          ),
+        ),
+      )
+      const kept = results.flatMap((one) => (one.kind === 'written' ? one.events : []))
+      strictEqual(kept.length, 1)
+      strictEqual(results.filter(({ kind }) => kind === 'fenced').length, 7)
+      deepStrictEqual((await readAll(storage, 'run-a')).slice(run.lastSeq + 1), kept)
+      strictEqual((await storage.runs.steps('run-a')).length, 2)
+    },
+  },
+  {
+    name: '[P8] of a claim and a write at rest at once, the writer is fenced or the owner sees it',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a')
+      const [written, claimed] = await Promise.all([
+        storage.runs.commitAtRest(restWrite(run, 'stay', { steps: [step(2)] })),
+        storage.queue.claim('run-a', HOLDER),
+      ])
+      ok(claimed !== undefined)
+      const isKept = written.kind === 'written'
+      deepStrictEqual(claimed.steps, isKept ? [step(1), step(2)] : [step(1)])
+      strictEqual(claimed.run.lastSeq, run.lastSeq + (isKept ? 1 : 0))
+    },
+  },
+  {
+    name: '[P4] a write at rest that cannot be kept changes nothing',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a')
+      const write = restWrite(run, 'ready', {
+        events: [result('run-a'), poison()],
+        steps: [step(2)],
+      })
+      strictEqual((await storage.runs.commitAtRest(write)).kind, 'failed')
+      deepStrictEqual(await recordOf(storage, 'run-a'), run)
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 1 })
+    },
+  },
+  {
+    name: '[L6] a step that is kept at rest makes the count of lost owners 0, an event does not',
+    async run({ storage }) {
+      for (const steps of [[], [step(2)]]) {
+        const runId = `run-${steps.length}`
+        await ownedRun(storage, runId)
+        await storage.queue.reclaimAll()
+        const run = await recordOf(storage, runId)
+        await storage.runs.commitAtRest(restWrite(run, 'ready', { steps }))
+        const { claimed } = await claimRun(storage, runId)
+        strictEqual(claimed.lostOwners, 1 - steps.length)
+        await storage.queue.release({ runId, epoch: claimed.run.epoch }, { kind: 'parked' })
+      }
+    },
+  },
+]

@@ -1,0 +1,168 @@
+/** Runs and their owners that the cases share. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts'
+
+import type { ClaimedRun, Holder } from '../ports/run-queue.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { NewRun, RunRecord } from '../run-record.ts'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+
+export { poison, queued, result, step, token } from './event-fixtures.ts'
+
+/** Whoever claims when it does not matter who. */
+export const HOLDER: Holder = { owner: 'owner-a', leaseMs: Infinity }
+
+/** A run to be kept. */
+export function newRun(runId: string, changes: Partial<NewRun> = {}): NewRun {
+  return {
+    runId,
+    ensemble: 'band',
+    workflow: 'SEQUENTIAL',
+    inputs: { topic: 'käse & "quotes"' },
+    tags: {},
+    taskCount: 2,
+    createdAt: AT_MS,
+    ...changes,
+  }
+}
+
+/** Somebody who has a run and numbers the writes. */
+export interface Owner {
+  readonly claimed: ClaimedRun
+  readonly runId: string
+  readonly epoch: number
+  /** The next write. */
+  next(events: readonly RunEvent[], more?: WriteExtras): RunWrite
+  /** Makes the next write, alone. */
+  commit(events: readonly RunEvent[], more?: WriteExtras): Promise<WriteResult>
+}
+
+type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
+
+/** The writer of a run that was claimed. */
+export function ownerOf(storage: RunStorage, claimed: ClaimedRun): Owner {
+  const { runId, epoch } = claimed.run
+  let writeNo = 0
+  const next = (events: readonly RunEvent[], more: WriteExtras = {}): RunWrite => {
+    writeNo += 1
+    return { runId, epoch, writeNo, events, steps: [], ...more }
+  }
+  return {
+    claimed,
+    runId,
+    epoch,
+    next,
+    commit: (events, more) => commitOne(storage, next(events, more)),
+  }
+}
+
+/** Makes one write, alone. */
+export async function commitOne(storage: RunStorage, write: RunWrite): Promise<WriteResult> {
+  const results = await storage.runs.commit([write])
+  strictEqual(results.length, 1)
+  const [only] = results
+  ok(only !== undefined)
+  return only
+}
+
+/** Keeps a new run, which nobody has; gives its record. */
+export async function createRun(
+  storage: RunStorage,
+  runId: string,
+  changes: Partial<NewRun> = {},
+): Promise<RunRecord> {
+  const run = newRun(runId, changes)
+  const made = await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000 })
+  strictEqual(made.kind, 'created')
+  return recordOf(storage, runId)
+}
+
+/** Claims a run that nobody has. */
+export async function claimRun(
+  storage: RunStorage,
+  runId: string,
+  holder: Holder = HOLDER,
+): Promise<Owner> {
+  const claimed = await storage.queue.claim(runId, holder)
+  ok(claimed !== undefined, `${runId} can be claimed`)
+  return ownerOf(storage, claimed)
+}
+
+/** Keeps a new run and claims it. */
+export async function ownedRun(
+  storage: RunStorage,
+  runId: string,
+  { holder = HOLDER, ...changes }: Partial<NewRun> & { readonly holder?: Holder } = {},
+): Promise<Owner> {
+  await createRun(storage, runId, changes)
+  return claimRun(storage, runId, holder)
+}
+
+/** Keeps a new run that waits for a person. */
+export async function parkedRun(
+  storage: RunStorage,
+  runId: string,
+  { wakeInMs, events = [] }: { readonly wakeInMs?: number; readonly events?: RunEvent[] } = {},
+): Promise<RunRecord> {
+  const owner = await ownedRun(storage, runId)
+  await owner.commit([started, ...events], { steps: [step(1)] })
+  const how = { kind: 'parked', ...(wakeInMs === undefined ? {} : { wakeInMs }) } as const
+  strictEqual(await storage.queue.release(owner, how), 'parked')
+  return recordOf(storage, runId)
+}
+
+/** Keeps a new run that has ended. */
+export async function endedRun(
+  storage: RunStorage,
+  runId: string,
+  changes: Partial<NewRun> = {},
+): Promise<RunRecord> {
+  const owner = await ownedRun(storage, runId, changes)
+  await owner.commit([result(runId)])
+  return recordOf(storage, runId)
+}
+
+/** A write to a run as it was read; one event and no step unless `changes` say otherwise. */
+export function restWrite(
+  { runId, epoch, lastSeq }: RunRecord,
+  then: RestWrite['then'],
+  changes: Partial<Omit<RestWrite, 'then'>> = {},
+): RestWrite {
+  const write = { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes }
+  // oxlint-disable-next-line unicorn/no-thenable -- the port names it so, and it is no function
+  return { ...write, then }
+}
+
+/** The record of a run that is there. */
+export async function recordOf(storage: RunStorage, runId: string): Promise<RunRecord> {
+  const run = await storage.runs.get(runId)
+  ok(run !== undefined, `${runId} is there`)
+  return run
+}
+
+/** Every event of a run. */
+export function readAll(storage: RunStorage, runId: string): Promise<readonly LoggedRunEvent[]> {
+  return storage.events.read({ runId, from: 0, limit: 10_000 })
+}
+
+/** Claims as many runs as are due, for an owner, up to `wanted`; gives their ids in order. */
+export async function claimDue(
+  storage: RunStorage,
+  {
+    wanted = 10,
+    maxConcurrentRuns = 1000,
+    ...holder
+  }: Partial<Holder> & { readonly wanted?: number; readonly maxConcurrentRuns?: number } = {},
+): Promise<readonly ClaimedRun[]> {
+  return storage.queue.claimNext({ ...HOLDER, ...holder, wanted, maxConcurrentRuns })
+}
+
+/** Checks that these runs were claimed, in this order. */
+export function assertClaimed(claimed: readonly ClaimedRun[], runIds: readonly string[]): void {
+  deepStrictEqual(
+    claimed.map(({ run }) => run.runId),
+    runIds,
+  )
+}

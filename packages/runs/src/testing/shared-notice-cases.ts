@@ -1,0 +1,112 @@
+/** The cases of what a shared storage tells other processes. Notices are waited for, never slept for. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { logged, ODD_TEXT, result, started, token } from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  claimRun,
+  createRun,
+  ownedRun,
+  readAll,
+  recordOf,
+  restWrite,
+} from './run-fixtures.ts'
+import { watchNotices } from './watch-notices.ts'
+
+import type { SharedStorageCase } from './storage-case.ts'
+
+/** The cases. */
+export const sharedNoticeCases: readonly SharedStorageCase[] = [
+  {
+    name: '[P3] another is told of events that are written, and reads them then',
+    async run({ storage, another }) {
+      const other = await another()
+      const notices = watchNotices(other)
+      const run = await createRun(storage, 'run-a')
+      await notices.events('run-a', run.lastSeq)
+      const owner = await claimRun(storage, 'run-a')
+      await owner.commit([started, token('x')])
+      await notices.events('run-a', 1)
+      await notices.events('run-a', 2)
+      strictEqual((await readAll(other, 'run-a')).length, 3)
+      await storage.queue.release(owner, { kind: 'parked' })
+      const events = [token('at rest')]
+      const parked = await recordOf(storage, 'run-a')
+      await storage.runs.commitAtRest(restWrite(parked, 'stay', { events }))
+      await notices.events('run-a', 3)
+      deepStrictEqual((await readAll(other, 'run-a')).slice(3), logged('run-a', 3, events))
+      notices.stop()
+    },
+  },
+  {
+    name: '[P3] another is told of every run of a large batch',
+    async run({ storage, another }) {
+      const owners = []
+      for (let n = 0; n < 150; n += 1) {
+        owners.push(await ownedRun(storage, `run-with-a-name-that-takes-some-room-on-the-way-${n}`))
+      }
+      const notices = watchNotices(await another())
+      await storage.runs.commit(owners.map((owner) => owner.next([token('x')])))
+      for (const { runId } of owners) await notices.events(runId, 1)
+      notices.stop()
+    },
+  },
+  {
+    name: '[L4] another is told of runs that wait for an owner, and can claim them then',
+    async run({ storage, another }) {
+      const other = await another()
+      const notices = watchNotices(other)
+      await createRun(storage, 'run-a')
+      await notices.next({ kind: 'ready' })
+      const [claimed] = await claimDue(other)
+      ok(claimed !== undefined)
+      const own = watchNotices(storage)
+      await other.queue.release({ runId: 'run-a', epoch: claimed.run.epoch }, { kind: 'ready' })
+      await own.next({ kind: 'ready' })
+      assertClaimed(await claimDue(storage), ['run-a'])
+      own.stop()
+      notices.stop()
+    },
+  },
+  {
+    name: '[W1] a signal reaches an owner elsewhere, and its answer comes back',
+    async run({ storage, another }) {
+      const other = await another()
+      const owner = await ownedRun(storage, 'run-a')
+      const atOwner = watchNotices(storage)
+      const atSender = watchNotices(other)
+      const wish = { kind: 'inject', directive: { content: ODD_TEXT } } as const
+      const sent = await other.signals.send('run-a', wish)
+      ok(sent?.kind === 'sent')
+      const { signalId } = sent
+      await atOwner.next({ kind: 'signal', runId: 'run-a' })
+      deepStrictEqual(await storage.signals.pending(['run-a']), [
+        { id: signalId, runId: 'run-a', wish },
+      ])
+      const answer = { signalId, ok: true, value: [ODD_TEXT] } as const
+      await owner.commit([token('x')], { answers: [answer] })
+      await atSender.next({ kind: 'answer', signalId })
+      deepStrictEqual(await other.signals.answer(signalId), answer)
+      strictEqual((await readAll(other, 'run-a')).length, 2)
+      atOwner.stop()
+      atSender.stop()
+    },
+  },
+  {
+    name: '[W3] the end of a run answers signals that were sent from elsewhere',
+    async run({ storage, another }) {
+      const other = await another()
+      const owner = await ownedRun(storage, 'run-a')
+      const sent = await other.signals.send('run-a', { kind: 'cancel', mode: 'abort' })
+      ok(sent?.kind === 'sent')
+      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
+      const notices = watchNotices(other)
+      await owner.commit([result('run-a')])
+      await notices.next({ kind: 'answer', signalId: sent.signalId })
+      const told = await other.signals.answer(sent.signalId)
+      strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
+      notices.stop()
+    },
+  },
+]

@@ -1,0 +1,218 @@
+/** The cases of a storage that several processes have open: what one does, the others see and respect. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { logged, ODD_TEXT, queued, started, step, token } from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  createRun,
+  endedRun,
+  newRun,
+  ownedRun,
+  ownerOf,
+  parkedRun,
+  readAll,
+  recordOf,
+  restWrite,
+} from './run-fixtures.ts'
+import { sharedNoticeCases } from './shared-notice-cases.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { SharedStorageCase, SharedStorageGiven } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+/** The cases. */
+export const sharedStorageCases: readonly SharedStorageCase[] = [
+  ...sharedNoticeCases,
+  {
+    name: '[P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
+    async run({ storage, another }) {
+      const other = await another()
+      strictEqual(storage.isShared && other.isShared, true)
+      strictEqual(storage.isAvailable && other.isAvailable, true)
+      const owner = await ownedRun(storage, 'run-a', { tags: { by: ODD_TEXT } })
+      await owner.commit([started, token(ODD_TEXT)], { steps: [step(1)] })
+      deepStrictEqual(await recordOf(other, 'run-a'), await recordOf(storage, 'run-a'))
+      deepStrictEqual(await other.runs.tasks('run-a'), await storage.runs.tasks('run-a'))
+      deepStrictEqual(await other.runs.steps('run-a'), [step(1)])
+      const events = (await readAll(other, 'run-a')).slice(1)
+      deepStrictEqual(events, logged('run-a', 1, [started, token(ODD_TEXT)]))
+      deepStrictEqual(await other.events.heads([]), [{ runId: 'run-a', lastSeq: 2 }])
+      deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[L2] what one has claimed no other can claim, and one limit counts for all',
+    async run({ storage, another }) {
+      const other = await another()
+      for (const n of [1, 2, 3]) await createRun(storage, `run-${n}`)
+      const limit = { maxConcurrentRuns: 2 }
+      assertClaimed(await claimDue(storage, { ...LEASED, ...limit, wanted: 1 }), ['run-1'])
+      strictEqual(await other.queue.claim('run-1', { owner: 'owner-b', leaseMs: 1 }), undefined)
+      assertClaimed(await claimDue(other, { owner: 'owner-b', ...limit }), ['run-2'])
+      deepStrictEqual(await claimDue(storage, limit), [])
+      deepStrictEqual(await claimDue(other, limit), [])
+    },
+  },
+  {
+    name: '[L3] claims from everywhere at once never get past the limit, nor any run twice',
+    async run(given) {
+      const all = await storagesOf(given, 4)
+      for (let n = 0; n < 30; n += 1) await createRun(given.storage, `run-${n}`)
+      const claims = await Promise.all(
+        Array.from({ length: 24 }, (_, n) =>
+          claimDue(at(all, n), { owner: `owner-${n}`, wanted: 3, maxConcurrentRuns: 13 }),
+        ),
+      )
+      const ids = claims.flat().map(({ run }) => run.runId)
+      deepStrictEqual([ids.length, new Set(ids).size], [13, 13])
+      deepStrictEqual(await given.storage.queue.load(), { running: 13, queued: 17, parked: 0 })
+    },
+  },
+  {
+    name: '[P2] an owner that was taken over from elsewhere is fenced in everything',
+    async run({ storage, another, passTime }) {
+      const other = await another()
+      const old = await ownedRun(storage, 'run-a', { holder: LEASED })
+      await old.commit([token('1')], { steps: [step(1)] })
+      await passTime(61_000)
+      const [claimed] = await claimDue(other, { owner: 'owner-b' })
+      ok(claimed !== undefined)
+      deepStrictEqual([claimed.lostOwners, claimed.steps], [1, [step(1)]])
+      deepStrictEqual(await old.commit([token('zombie')]), { kind: 'fenced' })
+      strictEqual(await storage.queue.release(old, { kind: 'parked' }), 'fenced')
+      deepStrictEqual(await storage.queue.renew(LEASED), [])
+      const written = await ownerOf(other, claimed).commit([token('2')])
+      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 2, [token('2')]) })
+      strictEqual((await readAll(storage, 'run-a')).length, 3)
+    },
+  },
+  {
+    name: '[P8] of writes at rest from everywhere at once one is kept',
+    async run(given) {
+      const all = await storagesOf(given, 3)
+      const run = await parkedRun(given.storage, 'run-a')
+      const results = await Promise.all(
+        Array.from({ length: 9 }, (_, n) => {
+          const write = restWrite(run, 'stay', { events: [token(`${n}`)] })
+          return at(all, n).runs.commitAtRest(write)
+        }),
+      )
+      strictEqual(results.filter(({ kind }) => kind === 'written').length, 1)
+      strictEqual(results.filter(({ kind }) => kind === 'fenced').length, 8)
+      strictEqual((await readAll(given.storage, 'run-a')).length, run.lastSeq + 2)
+    },
+  },
+  {
+    name: '[P1] submissions from everywhere at once: one run a key, and never past the bound',
+    async run(given) {
+      const all = await storagesOf(given, 3)
+      const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+      const create = (n: number, changes: object, maxUnfinishedRuns: number) => {
+        const run = newRun(`run-${n}`, changes)
+        return at(all, n).runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns })
+      }
+      const same = await Promise.all(
+        Array.from({ length: 9 }, (_, n) => create(n, { submission }, 99)),
+      )
+      strictEqual(same.filter(({ kind }) => kind === 'created').length, 1)
+      strictEqual((await given.storage.queue.load()).queued, 1)
+      const others = await Promise.allSettled(
+        Array.from({ length: 18 }, (_, n) => create(n + 100, {}, 8)),
+      )
+      strictEqual(others.filter(({ status }) => status === 'fulfilled').length, 7)
+      strictEqual((await given.storage.queue.load()).queued, 8)
+    },
+  },
+  {
+    name: '[L5] a signal that is sent elsewhere while its run is given up is not lost',
+    async run({ storage, another }) {
+      const other = await another()
+      for (let n = 0; n < 12; n += 1) {
+        const owner = await ownedRun(storage, `run-${n}`)
+        const [sent, became] = await Promise.all([
+          other.signals.send(owner.runId, { kind: 'switch_model', model: 'm' }),
+          storage.queue.release(owner, { kind: 'parked' }),
+        ])
+        strictEqual(became, sent?.kind === 'sent' ? 'ready' : 'parked')
+      }
+    },
+  },
+  {
+    name: '[P3] batches of several runs from everywhere at once keep every run gapless',
+    async run(given) {
+      const all = await storagesOf(given, 3)
+      const groups = []
+      for (const [index, storage] of all.entries()) {
+        const owners = []
+        for (const n of [3, 1, 2]) owners.push(await ownedRun(storage, `run-${n}-${index}`))
+        groups.push({ storage, owners })
+      }
+      for (let round = 0; round < 10; round += 1) {
+        const results = await Promise.all(
+          groups.map(({ storage, owners }) =>
+            storage.runs.commit(owners.map((owner) => owner.next([token('x'), token('y')]))),
+          ),
+        )
+        ok(results.flat().every(({ kind }) => kind === 'written'))
+      }
+      for (const { runId } of groups.flatMap(({ owners }) => owners)) {
+        const seqs = (await readAll(given.storage, runId)).map(({ seq }) => seq)
+        deepStrictEqual(
+          seqs,
+          Array.from({ length: 21 }, (_, seq) => seq),
+        )
+      }
+    },
+  },
+  {
+    name: '[P9] who deletes at the same time deletes each run once',
+    async run(given) {
+      const [one, other] = await storagesOf(given, 2)
+      ok(one !== undefined && other !== undefined)
+      for (let n = 0; n < 8; n += 1) await endedRun(one, `run-${n}`)
+      const gone = new Set<string>()
+      for (let round = 0; gone.size < 8 && round < 20; round += 1) {
+        const ids = await Promise.all(
+          [one, other].map((storage) => storage.runs.deleteEnded({ keep: 0, limit: 3 })),
+        )
+        for (const id of ids.flat()) {
+          ok(!gone.has(id), `${id} is deleted once`)
+          gone.add(id)
+        }
+      }
+      strictEqual(gone.size, 8)
+      strictEqual((await one.runs.list({ limit: 9, offset: 0 })).total, 0)
+    },
+  },
+  {
+    name: '[L2] several open the place at once, and one that closes leaves its runs and the others',
+    async run({ storage, another }) {
+      const others = await Promise.all(Array.from({ length: 4 }, () => another()))
+      const [first, ...rest] = others
+      ok(first !== undefined)
+      await ownedRun(first, 'run-a', { holder: LEASED })
+      await first[Symbol.asyncDispose]()
+      for (const open of [storage, ...rest]) {
+        strictEqual((await recordOf(open, 'run-a')).epoch, 1)
+        deepStrictEqual(await claimDue(open), [])
+      }
+    },
+  },
+]
+
+/** So many storages of one place, the given one among them. */
+async function storagesOf(
+  { storage, another }: SharedStorageGiven,
+  count: number,
+): Promise<readonly RunStorage[]> {
+  return [storage, ...(await Promise.all(Array.from({ length: count - 1 }, () => another())))]
+}
+
+/** One of them, taken in turn. */
+function at(storages: readonly RunStorage[], n: number): RunStorage {
+  const storage = storages[n % storages.length]
+  ok(storage !== undefined)
+  return storage
+}

@@ -1,0 +1,243 @@
+/** Cases of W1, W2 and W4, and of what a storage tells those who listen. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import { AT_MS, cancelling, poison, result, started, step, token } from './event-fixtures.ts'
+import {
+  claimDue,
+  claimRun,
+  createRun,
+  endedRun,
+  ownedRun,
+  parkedRun,
+  recordOf,
+  restWrite,
+} from './run-fixtures.ts'
+import { watchNotices } from './watch-notices.ts'
+
+import type { RunWish } from '../ports/run-signals.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { StorageCase } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+const SWITCH: RunWish = { kind: 'switch_model', model: 'm', taskName: 'task-1' }
+
+const WISHES: readonly RunWish[] = [
+  SWITCH,
+  { kind: 'inject', directive: { content: 'faster', priority: 'HIGH' } },
+  { kind: 'decide', reviewId: 'review-1', decision: { action: 'CONTINUE', decidedBy: 'ann' } },
+  { kind: 'cancel', mode: 'boundary' },
+]
+
+/** The cases. */
+export const signalCases: readonly StorageCase[] = [
+  {
+    name: '[W1] signals wait in the order in which they were sent until their run answers them',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      await ownedRun(storage, 'run-b')
+      const ids: string[] = []
+      for (const wish of WISHES) ids.push(await send(storage, 'run-a', wish))
+      const other = await send(storage, 'run-b', SWITCH)
+      strictEqual(new Set([...ids, other]).size, 5)
+      const expected = WISHES.map((wish, n) => ({ id: ids[n], runId: 'run-a', wish }))
+      deepStrictEqual(await storage.signals.pending(['run-a']), expected)
+      const both = await storage.signals.pending(['run-b', 'run-a', 'run-z'])
+      deepStrictEqual(
+        both.map(({ id }) => id),
+        [...ids, other],
+      )
+      deepStrictEqual(await storage.signals.pending([]), [])
+      const [first = '', second = ''] = ids
+      strictEqual(await storage.signals.answer(first), undefined)
+      await a.commit([token('x')], { answers: [{ signalId: second, ok: true, value: 7 }] })
+      deepStrictEqual(await storage.signals.pending(['run-a']), [
+        ...expected.slice(0, 1),
+        ...expected.slice(2),
+      ])
+      deepStrictEqual(await storage.signals.answer(second), {
+        signalId: second,
+        ok: true,
+        value: 7,
+      })
+      strictEqual(await storage.signals.answer('unknown'), undefined)
+    },
+  },
+  {
+    name: '[W1] a signal has one answer, the first, and only from the owner of its run',
+    async run({ storage }) {
+      const a = await ownedRun(storage, 'run-a')
+      const b = await ownedRun(storage, 'run-b')
+      const signalId = await send(storage, 'run-a', SWITCH)
+      const answers = (value: number) => ({ answers: [{ signalId, ok: true, value }] as const })
+      strictEqual((await b.commit([], answers(1))).kind, 'written')
+      strictEqual(await storage.signals.answer(signalId), undefined)
+      await a.commit([], answers(2))
+      await a.commit([token('x')], answers(3))
+      deepStrictEqual(await storage.signals.answer(signalId), { signalId, ok: true, value: 2 })
+      const unknown = { answers: [{ signalId: 'unknown', ok: true }] } as const
+      strictEqual((await a.commit([token('y')], unknown)).kind, 'written')
+    },
+  },
+  {
+    name: '[W1] an answer is lost with the write that it is a part of',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const signalId = await send(storage, 'run-a', SWITCH)
+      const answers = [{ signalId, ok: true }] as const
+      const { runId, epoch } = owner
+      const write = { runId, epoch, writeNo: 1, events: [poison()], steps: [], answers }
+      strictEqual((await storage.runs.commit([write]))[0]?.kind, 'failed')
+      strictEqual(await storage.signals.answer(signalId), undefined)
+      await passTime(61_000)
+      const [claimed] = await claimDue(storage)
+      deepStrictEqual(
+        claimed?.signals.map(({ id }) => id),
+        [signalId],
+      )
+      strictEqual((await owner.commit([], { answers })).kind, 'fenced')
+      strictEqual(await storage.signals.answer(signalId), undefined)
+    },
+  },
+  {
+    name: '[W1] what a lost owner did not answer reaches the next one, in order',
+    async run({ storage, passTime }) {
+      await ownedRun(storage, 'run-a', { holder: LEASED })
+      const ids = [await send(storage, 'run-a', SWITCH)]
+      await passTime(61_000)
+      // The lease is over, but nobody else has the run: it still is the owner's.
+      ids.push(await send(storage, 'run-a', SWITCH))
+      const [claimed] = await claimDue(storage, { owner: 'owner-b' })
+      deepStrictEqual(
+        claimed?.signals.map(({ id }) => id),
+        ids,
+      )
+    },
+  },
+  {
+    name: '[W2] a run that nobody has gets no signal: its sender is given the run and its steps',
+    async run({ storage }) {
+      const ready = await createRun(storage, 'run-ready')
+      const parked = await parkedRun(storage, 'run-parked')
+      for (const wish of WISHES) {
+        deepStrictEqual(await storage.signals.send('run-ready', wish), {
+          kind: 'at_rest',
+          run: ready,
+          steps: [],
+        })
+        deepStrictEqual(await storage.signals.send('run-parked', wish), {
+          kind: 'at_rest',
+          run: parked,
+          steps: [step(1)],
+        })
+      }
+      deepStrictEqual(await storage.signals.pending(['run-ready', 'run-parked']), [])
+      deepStrictEqual(await recordOf(storage, 'run-parked'), parked)
+    },
+  },
+  {
+    name: '[W2] a run that has ended or is unknown gets no signal',
+    async run({ storage }) {
+      const ended = await endedRun(storage, 'run-a')
+      for (const wish of WISHES) {
+        const sent = await storage.signals.send('run-a', wish)
+        deepStrictEqual(sent, { kind: 'ended', run: ended })
+        strictEqual(await storage.signals.send('run-z', wish), undefined)
+      }
+      deepStrictEqual(await recordOf(storage, 'run-a'), ended)
+    },
+  },
+  {
+    name: '[W4] a run that is sent a cancel is CANCELLING from then on, by no other wish',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await ownedRun(storage, 'run-b')
+      await owner.commit([started])
+      for (const wish of WISHES.slice(0, 3)) await send(storage, 'run-a', wish)
+      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      await send(storage, 'run-a', { kind: 'cancel', mode: 'abort' })
+      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
+      strictEqual((await recordOf(storage, 'run-b')).status, 'ACCEPTED')
+      await owner.commit([token('x'), cancelling])
+      strictEqual(await storage.queue.release(owner, { kind: 'parked' }), 'ready')
+      strictEqual((await claimRun(storage, 'run-a')).claimed.run.status, 'CANCELLING')
+      const { runs } = await storage.runs.list({ statuses: ['CANCELLING'], limit: 9, offset: 0 })
+      strictEqual(runs.length, 1)
+    },
+  },
+  {
+    name: '[W4] a run that was sent a cancel before it started is CANCELLING also when it starts',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await send(storage, 'run-a', { kind: 'cancel', mode: 'boundary' })
+      await owner.commit([started, token('x')])
+      const run = await recordOf(storage, 'run-a')
+      deepStrictEqual([run.status, run.startedAt], ['CANCELLING', AT_MS])
+      await owner.commit([result('run-a', { status: 'COMPLETED' })])
+      strictEqual((await recordOf(storage, 'run-a')).status, 'COMPLETED')
+    },
+  },
+  {
+    name: '[L4] a storage tells of runs that wait for an owner',
+    async run({ storage }) {
+      const notices = watchNotices(storage)
+      await createRun(storage, 'run-a')
+      await notices.next({ kind: 'ready' })
+      const first = await claimRun(storage, 'run-a')
+      await storage.queue.release(first, { kind: 'ready' })
+      await notices.next({ kind: 'ready' })
+      const second = await claimRun(storage, 'run-a')
+      await storage.queue.release(second, { kind: 'parked' })
+      const parked = await recordOf(storage, 'run-a')
+      await storage.runs.commitAtRest(restWrite(parked, 'ready'))
+      await notices.next({ kind: 'ready' })
+      const third = await claimRun(storage, 'run-a')
+      await send(storage, 'run-a', SWITCH)
+      await storage.queue.release(third, { kind: 'parked' })
+      await notices.next({ kind: 'ready' })
+      await claimRun(storage, 'run-a')
+      await storage.queue.reclaimAll()
+      await notices.next({ kind: 'ready' })
+      notices.stop()
+    },
+  },
+  {
+    name: '[W1] a storage tells of signals, and of answers when they are kept',
+    async run({ storage }) {
+      const notices = watchNotices(storage)
+      const owner = await ownedRun(storage, 'run-a')
+      const answered = await send(storage, 'run-a', SWITCH)
+      await notices.next({ kind: 'signal', runId: 'run-a' })
+      const left = await send(storage, 'run-a', SWITCH)
+      await notices.next({ kind: 'signal', runId: 'run-a' })
+      await owner.commit([], { answers: [{ signalId: answered, ok: true }] })
+      await notices.next({ kind: 'answer', signalId: answered })
+      await owner.commit([result('run-a')])
+      await notices.next({ kind: 'answer', signalId: left })
+      notices.stop()
+    },
+  },
+  {
+    name: '[W1] a listener that throws or has left keeps nobody else from being told',
+    async run({ storage }) {
+      const stopThrowing = storage.listen(() => {
+        throw new Error('a listener is broken')
+      })
+      const left: unknown[] = []
+      storage.listen((notice) => left.push(notice))()
+      const notices = watchNotices(storage)
+      await createRun(storage, 'run-a')
+      await notices.next({ kind: 'ready' })
+      strictEqual((await recordOf(storage, 'run-a')).status, 'ACCEPTED')
+      deepStrictEqual(left, [])
+      stopThrowing()
+      notices.stop()
+    },
+  },
+]
+
+async function send(storage: RunStorage, runId: string, wish: RunWish): Promise<string> {
+  const sent = await storage.signals.send(runId, wish)
+  ok(sent?.kind === 'sent', `${runId} has an owner`)
+  return sent.signalId
+}

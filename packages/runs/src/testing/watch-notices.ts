@@ -1,0 +1,69 @@
+/** Waits for what a storage tells, with a limit of time. */
+import { isDeepStrictEqual } from 'node:util'
+
+import type { Notice, RunStorage } from '../ports/run-storage.ts'
+
+/** How long a notice may take to another process, in milliseconds. */
+const LIMIT_MS = 2_000
+
+/** What a storage has told since the watch began. */
+export interface NoticeWatch {
+  /**
+   * Resolves when the storage tells that, or has told it since the last call that waited for the same.
+   *
+   * @throws {Error} with all that was told, when that takes too long.
+   */
+  next(wanted: Notice): Promise<void>
+  /** The same for the event of a run with that sequence number: some notice has it in its range. */
+  events(runId: string, seq: number): Promise<void>
+  stop(): void
+}
+
+/** Begins to watch. */
+export function watchNotices(storage: RunStorage): NoticeWatch {
+  const told: Notice[] = []
+  const watchers = new Set<() => void>()
+  const stop = storage.listen((notice) => {
+    told.push(notice)
+    for (const watcher of watchers) watcher()
+  })
+  const until = (wanted: string, isTold: () => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        watchers.delete(look)
+        clearTimeout(timer)
+        settle()
+      }
+      const look = (): void => {
+        if (isTold()) end(resolve)
+      }
+      const timer = setTimeout(() => {
+        end(() => {
+          reject(
+            new Error(`No notice of ${wanted} in ${LIMIT_MS} ms, only ${JSON.stringify(told)}`),
+          )
+        })
+      }, LIMIT_MS)
+      watchers.add(look)
+      look()
+    })
+  return {
+    stop,
+    next: (wanted) =>
+      until(JSON.stringify(wanted), () => {
+        const at = told.findIndex((notice) => isDeepStrictEqual(notice, wanted))
+        if (at !== -1) told.splice(at, 1)
+        return at !== -1
+      }),
+    events: (runId, seq) =>
+      until(`event ${seq} of ${runId}`, () => told.some((notice) => isIn(notice, { runId, seq }))),
+  }
+}
+
+function isIn(
+  notice: Notice,
+  { runId, seq }: { readonly runId: string; readonly seq: number },
+): boolean {
+  if (notice.kind !== 'events' || notice.runId !== runId) return false
+  return notice.from <= seq && seq <= notice.to
+}

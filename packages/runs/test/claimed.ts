@@ -1,0 +1,31 @@
+/** Runs as a store gives them to an owner. */
+import type { ClaimedRun, RunRecord } from '@tutti/runs'
+
+/** A run that was claimed for the first time, unless `changes` say otherwise. */
+export function claimed(
+  runId: string,
+  {
+    run,
+    ...changes
+  }: Partial<Omit<ClaimedRun, 'run'>> & { readonly run?: Partial<RunRecord> } = {},
+): ClaimedRun {
+  return { run: recordOf(runId, run), steps: [], signals: [], lostOwners: 0, ...changes }
+}
+
+/** The record of a run that was accepted and is owned. */
+export function recordOf(runId: string, changes: Partial<RunRecord> = {}): RunRecord {
+  return {
+    runId,
+    ensemble: 'band',
+    workflow: 'SEQUENTIAL',
+    status: 'ACCEPTED',
+    inputs: { topic: 'Bach' },
+    tags: {},
+    taskCount: 1,
+    completedTasks: 0,
+    createdAt: Date.UTC(2026, 0, 1),
+    epoch: 1,
+    lastSeq: 0,
+    ...changes,
+  }
+}

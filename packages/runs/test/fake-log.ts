@@ -1,0 +1,66 @@
+/** Logs of runs in memory, written by tests. */
+import { turns } from './turns.ts'
+
+import type { EventLog, EventQuery, RunHead } from '@tutti/runs'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+
+/** A log whose reads take a turn of the event loop, so that things can happen meanwhile. */
+export class FakeLog implements EventLog {
+  readonly #runs = new Map<string, LoggedRunEvent[]>()
+  /** What was read, in order. */
+  readonly reads: EventQuery[] = []
+  /** Called, or awaited, after the log was looked at and before the reader is told. */
+  beforeAnswer: (() => unknown) | undefined
+
+  /** Writes events; gives them as they are kept. */
+  append(runId: string, events: readonly RunEvent[]): readonly LoggedRunEvent[] {
+    const log = this.#runs.get(runId) ?? []
+    this.#runs.set(runId, log)
+    const logged = events.map((event, index) => {
+      const seq = log.length + index
+      return { ...event, runId, seq, id: `${runId}:${seq}` }
+    })
+    log.push(...logged)
+    return logged
+  }
+
+  /** Deletes a run. */
+  delete(runId: string): void {
+    this.#runs.delete(runId)
+  }
+
+  async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+    this.reads.push(query)
+    const page = (this.#runs.get(query.runId) ?? []).slice(query.from, query.from + query.limit)
+    await this.#answer()
+    return page
+  }
+
+  async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
+    const heads = [...this.#runs].flatMap(([runId, log]) => {
+      const last = log.at(-1)
+      if (last === undefined) return []
+      const isWanted = last.type !== 'run_result' || runIds.includes(runId)
+      return isWanted ? [{ runId, lastSeq: last.seq }] : []
+    })
+    await this.#answer()
+    return heads
+  }
+
+  async #answer(): Promise<void> {
+    await turns(1)
+    await this.beforeAnswer?.()
+  }
+}
+
+/** The last event of a run. */
+export function resultOf(runId: string): RunEventOf<'run_result'> {
+  return {
+    type: 'run_result',
+    runId,
+    status: 'COMPLETED',
+    outputs: [],
+    durationMs: 0,
+    metrics: { totalTokens: 0, totalToolCalls: 0 },
+  }
+}

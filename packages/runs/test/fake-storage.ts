@@ -1,0 +1,87 @@
+/** A storage of which only those parts work that a test gives. */
+import type {
+  ClaimedRun,
+  EventLog,
+  Notice,
+  RunQueue,
+  RunSignals,
+  RunStorage,
+  RunStore,
+} from '@tutti/runs'
+
+/** What a test gives. */
+export interface FakeParts {
+  readonly runs?: Partial<RunStore>
+  readonly queue?: Partial<RunQueue>
+  readonly signals?: Partial<RunSignals>
+  readonly events?: Partial<EventLog>
+  readonly isShared?: boolean
+}
+
+/** A storage that can be made unavailable. */
+export interface FakeStorage extends RunStorage {
+  isAvailable: boolean
+}
+
+/** Makes a storage of some parts; using another one throws. */
+export function fakeStorage({
+  runs = {},
+  queue = {},
+  signals = {},
+  events = {},
+  isShared = true,
+}: FakeParts): FakeStorage {
+  return {
+    // NOTE: what a test does not give, its subject does not use.
+    runs: runs as RunStore,
+    queue: queue as RunQueue,
+    signals: signals as RunSignals,
+    events: events as EventLog,
+    isShared,
+    isAvailable: true,
+    listen: (_listener: (notice: Notice) => void) => () => undefined,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+}
+
+/** A queue of runs that wait; each claim takes a turn that a test can hold. */
+export class FakeQueue implements Pick<RunQueue, 'claimNext' | 'claim' | 'renew' | 'release'> {
+  /** Runs that wait, the next one first. */
+  readonly waiting: ClaimedRun[]
+  /** How many were wanted, each time. */
+  readonly wanted: number[] = []
+  /** What was asked of it, but for claims: `release run-a ready`. */
+  readonly asked: string[] = []
+  /** Awaited after runs were taken out of the queue and before the caller is told. */
+  beforeAnswer: (() => Promise<void>) | undefined
+  /** What a renewal finds; by default it fails. */
+  held: (() => ReturnType<RunQueue['renew']>) | undefined
+
+  constructor(waiting: readonly ClaimedRun[] = []) {
+    this.waiting = [...waiting]
+  }
+
+  async claimNext({ wanted }: { readonly wanted: number }): Promise<readonly ClaimedRun[]> {
+    this.wanted.push(wanted)
+    const claims = this.waiting.splice(0, wanted)
+    await this.beforeAnswer?.()
+    return claims
+  }
+
+  async claim(runId: string): Promise<ClaimedRun | undefined> {
+    const at = this.waiting.findIndex(({ run }) => run.runId === runId)
+    const [claim] = at === -1 ? [] : this.waiting.splice(at, 1)
+    return claim
+  }
+
+  async renew(): ReturnType<RunQueue['renew']> {
+    this.asked.push('renew')
+    if (this.held === undefined) throw new Error('no connection')
+    return this.held()
+  }
+
+  release: RunQueue['release'] = async ({ runId }, { kind }) => {
+    this.asked.push(`release ${runId} ${kind}`)
+    return kind
+  }
+}

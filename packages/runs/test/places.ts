@@ -1,0 +1,43 @@
+/** Where runs are kept, for stories that hold on every store. */
+import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { postgresRunStorage } from '@tutti/runs/postgres'
+
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { temporaryDirectory } from './band.ts'
+
+/** A place that outlives the processes that open it. */
+export interface Place extends AsyncDisposable {
+  /** Opens it, as a process does when it starts. */
+  open(): Promise<RunStorage>
+}
+
+/** The kinds of places, by name. */
+export const PLACES: Readonly<Record<'embedded' | 'postgres', () => Promise<Place>>> = {
+  async embedded() {
+    const directory = temporaryDirectory()
+    return {
+      async open() {
+        return sqliteRunStorage(directory.path)
+      },
+      async [Symbol.asyncDispose]() {
+        directory[Symbol.dispose]()
+      },
+    }
+  },
+  async postgres() {
+    const database = await testDatabase()
+    return {
+      open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
+      [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+    }
+  },
+}
+
+/** Resolves when `is` gives true; looks again and again, at most ten seconds. */
+export async function until(what: string, is: () => Promise<boolean> | boolean): Promise<void> {
+  const limit = performance.now() + 10_000
+  while (!(await is())) {
+    if (performance.now() > limit) throw new Error(`It did not come true in time: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,211 @@
+import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { describe, expect, it } from 'vitest'
+
+import { allEvents } from './band.ts'
+import { desk, type Desk } from './desk.ts'
+import { PLACES, until, type Place } from './places.ts'
+
+import type { GateDecision } from '@tutti/ensemble'
+
+const SOON = { parkAfterMs: 20, pollMs: 50 } as const
+
+async function open(
+  place: Place,
+  { ensemble, models }: Desk,
+  options: RunServiceOptions = {},
+): Promise<RunService> {
+  const service = new RunService(await place.open(), [ensemble], { ...SOON, models, ...options })
+  await service.start()
+  return service
+}
+
+/** Submits a run and waits until it is parked; gives the review it waits for. */
+async function parked(service: RunService, runId = 'run-1'): Promise<string> {
+  await service.submit({ runId })
+  await until('the run is parked', async () => (await service.load()).parked > 0)
+  const [review] = await service.openReviews({ runId })
+  return review?.reviewId ?? ''
+}
+
+const close = { drainTimeoutMs: 1_000 }
+
+describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kind, make) => {
+  it('[X5] is parked: it holds no process, and its review says what is asked', async () => {
+    await using place = await make()
+    const service = await open(place, desk())
+    const reviewId = await parked(service)
+    expect(service.running).toBe(0)
+    expect(await service.load()).toEqual({ running: 0, queued: 0, parked: 1 })
+    expect((await service.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
+    const [review] = await service.openReviews()
+    expect(review).toMatchObject({
+      reviewId,
+      runId: 'run-1',
+      status: 'OPEN',
+      request: { taskName: 'send', timing: 'AFTER_EXECUTION', taskOutput: 'main: sent hello' },
+    })
+    expect(review?.expiresAt).toBeUndefined()
+    await service.close(close)
+  })
+
+  it('[X1] [W5] goes on where it was when it is decided after a restart of everything', async () => {
+    await using place = await make()
+    const before = desk()
+    const first = await open(place, before)
+    const reviewId = await parked(first)
+    await first.close(close)
+    const after = desk()
+    const second = await open(place, after)
+    expect((await second.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
+    await second.decide(reviewId, { action: 'CONTINUE', decidedBy: 'ann' })
+    const events = await allEvents(second, 'run-1')
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(before.sent).toEqual(['hello'])
+    expect(after.sent).toEqual([])
+    expect(after.model.requests).toHaveLength(1)
+    const requested = events.filter(({ type }) => type === 'review_requested')
+    expect(requested).toHaveLength(1)
+    expect(events.find(({ type }) => type === 'review_decided')).toMatchObject({
+      reviewId,
+      decision: 'CONTINUE',
+      decidedBy: 'ann',
+    })
+    expect(await second.openReviews()).toEqual([])
+    await second.close(close)
+  })
+
+  it('[W6] is decided by a process that executes nothing, and goes on when one comes', async () => {
+    await using place = await make()
+    const first = await open(place, desk())
+    const reviewId = await parked(first)
+    await first.close(close)
+    const api = await open(place, desk(), { executes: false })
+    await api.decide(reviewId, { action: 'EDIT', text: 'better' })
+    await expect(api.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
+      code: 'REVIEW_RESOLVED',
+    })
+    expect(await api.load()).toEqual({ running: 0, queued: 1, parked: 0 })
+    await api.close(close)
+    const worker = await open(place, desk())
+    expect((await allEvents(worker, 'run-1')).at(-1)).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [
+        { taskName: 'draft' },
+        { taskName: 'send', output: 'better' },
+        { taskName: 'file' },
+      ],
+    })
+    await worker.close(close)
+  })
+
+  it('[S4] [Q2] is cancelled at once', async () => {
+    await using place = await make()
+    const service = await open(place, desk(), { maxConcurrentRuns: 1 })
+    await parked(service)
+    expect(await service.cancel('run-1')).toBe('CANCELLED')
+    const events = await allEvents(service, 'run-1')
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
+    expect(events.map(({ type }) => type)).toContain('review_withdrawn')
+    expect(await service.openReviews()).toEqual([])
+    await service.close(close)
+  })
+
+  it.each<[string, GateDecision, object]>([
+    ['EXIT_EARLY', { action: 'EXIT_EARLY' }, { status: 'COMPLETED', outputs: { length: 2 } }],
+    ['REJECT', { action: 'REJECT', feedback: 'Be kind' }, { status: 'COMPLETED' }],
+  ])('%s does what it does to a run in memory', async (action, decision, result) => {
+    await using place = await make()
+    const { model, ...rest } = desk()
+    const service = await open(place, { model, ...rest })
+    const reviewId = await parked(service)
+    await service.decide(reviewId, decision)
+    if (action === 'REJECT') {
+      await until('the second attempt is reviewed', async () => {
+        const [next] = await service.openReviews()
+        return next !== undefined && next.reviewId !== reviewId
+      })
+      expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Be kind')
+      const [next] = await service.openReviews()
+      await service.decide(next?.reviewId ?? '', { action: 'CONTINUE' })
+    }
+    expect((await allEvents(service, 'run-1')).at(-1)).toMatchObject(result)
+    await service.close(close)
+  })
+
+  it('[W6] a decision that does not fit is refused, and the review stays open', async () => {
+    await using place = await make()
+    const service = await open(place, desk())
+    const reviewId = await parked(service)
+    // NOTE: what a careless caller may send.
+    const wrong = { action: 'EDIT', input: {} } as unknown as GateDecision
+    await expect(service.decide(reviewId, wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    await expect(service.decide('review-none', { action: 'CONTINUE' })).rejects.toMatchObject({
+      code: 'REVIEW_NOT_FOUND',
+    })
+    expect(await service.openReviews()).toHaveLength(1)
+    await service.close(close)
+  })
+
+  it('keeps its time limit while nobody has it, also over a restart', async () => {
+    await using place = await make()
+    const review = { timeoutMs: 1_500, onTimeout: 'CONTINUE' } as const
+    const first = await open(place, desk({ review }))
+    await parked(first)
+    await first.close(close)
+    const second = await open(place, desk({ review }))
+    const events = await allEvents(second, 'run-1')
+    expect(events.find(({ type }) => type === 'review_timed_out')).toMatchObject({
+      action: 'CONTINUE',
+    })
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await second.close(close)
+  })
+
+  it('a tool that waits for approval is called once, after it was approved', async () => {
+    await using place = await make()
+    const before = desk({ review: false, approval: true })
+    const first = await open(place, before)
+    const reviewId = await parked(first)
+    const [review] = await first.openReviews()
+    expect(review?.request).toMatchObject({ timing: 'DURING_EXECUTION', toolName: 'mail' })
+    await first.close(close)
+    const after = desk({ review: false, approval: true })
+    const second = await open(place, after)
+    await expect(
+      second.decide(reviewId, { action: 'EDIT', input: { text: 'bye', other: 2 } }),
+    ).resolves.toBeUndefined()
+    expect((await allEvents(second, 'run-1')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect([before.sent, after.sent]).toEqual([[], ['bye']])
+    await second.close(close)
+  })
+
+  it('[W6] a switch of the model and a directive reach it as well', async () => {
+    await using place = await make()
+    const mine = desk()
+    const service = await open(place, mine)
+    const reviewId = await parked(service)
+    await expect(service.switchModel('run-1', 'none')).rejects.toMatchObject({
+      code: 'INVALID_MODEL',
+    })
+    expect(await service.switchModel('run-1', 'other')).toEqual({ model: 'other' })
+    expect(await service.switchModel('run-1', 'other')).toEqual({
+      model: 'other',
+      previousModel: 'other',
+    })
+    await expect(service.inject('run-1', { content: '', to: 'nobody' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    expect(await service.inject('run-1', 'Use blue paper')).toMatchObject({
+      content: 'Use blue paper',
+      priority: 'NORMAL',
+    })
+    expect((await service.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
+    await service.decide(reviewId, { action: 'CONTINUE' })
+    const events = await allEvents(service, 'run-1')
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(mine.other.requests).toHaveLength(1)
+    expect(JSON.stringify(mine.other.requests[0]?.messages)).toContain('Use blue paper')
+    await service.close(close)
+  })
+})

@@ -1,0 +1,265 @@
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { describe, expect, it } from 'vitest'
+
+import { testDatabase, testServer } from '../../../tooling/postgres/test-database.ts'
+import { allEvents, band, type Band } from './band.ts'
+import { desk } from './desk.ts'
+import { until } from './places.ts'
+import { storageOver } from './storage-over.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { RunStorage } from '@tutti/runs'
+
+const INPUTS = { topic: 'Bach' }
+const CLOSE = { drainTimeoutMs: 5_000 }
+
+/** Short leases: tests wait for them in real time. */
+const QUICK = { leaseMs: 1_000, pollMs: 100 } as const
+
+function open(url: string): Promise<RunStorage> {
+  return postgresRunStorage({ connectionString: url, maxConnections: 4 })
+}
+
+/** A process that executes a band, or only takes runs in. */
+async function processOf(
+  url: string,
+  { ensemble }: Pick<Band, 'ensemble'>,
+  options: RunServiceOptions = {},
+): Promise<RunService> {
+  const service = new RunService(await open(url), [ensemble], { ...QUICK, ...options })
+  await service.start()
+  return service
+}
+
+const api = { executes: false } as const
+
+/** A process that can be cut off from the store, as one that was paused or is on the other side of a gap. */
+async function mutedProcess(url: string, { ensemble }: Band) {
+  const storage = await open(url)
+  const never = new Promise<never>(() => undefined)
+  const back = Promise.withResolvers<void>()
+  let isMuted = false
+  const muted = storageOver(storage, {
+    async commit(writes) {
+      if (isMuted) await back.promise
+      return storage.runs.commit(writes)
+    },
+  })
+  const queue: RunStorage['queue'] = {
+    claimNext: (request) => (isMuted ? never : storage.queue.claimNext(request)),
+    claim: (runId, holder) => storage.queue.claim(runId, holder),
+    async renew(holder) {
+      if (isMuted) await back.promise
+      return storage.queue.renew(holder)
+    },
+    release: (held, how) => storage.queue.release(held, how),
+    reclaimAll: () => storage.queue.reclaimAll(),
+    load: () => storage.queue.load(),
+  }
+  const service = new RunService({ ...muted, queue }, [ensemble], QUICK)
+  await service.start()
+  return {
+    service,
+    mute: () => {
+      isMuted = true
+    },
+    unmute: () => {
+      isMuted = false
+      back.resolve()
+    },
+  }
+}
+
+function isGapless(events: readonly LoggedRunEvent[]): boolean {
+  return events.every(({ seq }, index) => seq === index)
+}
+
+describe('several processes on one store', () => {
+  it('[S1] what one takes in, another executes, and every one sees the same events live', async () => {
+    await using database = await testDatabase()
+    const { ensemble, play, waiting } = band()
+    const taker = await processOf(database.url, { ensemble }, api)
+    const worker = await processOf(database.url, { ensemble })
+    const onlooker = await processOf(database.url, { ensemble }, api)
+    const all: LoggedRunEvent[] = []
+    onlooker.listenToAll((events) => all.push(...events))
+    const { runId } = await taker.submit({ inputs: INPUTS })
+    const readers = [taker, worker, onlooker].map((service) => allEvents(service, runId))
+    await waiting(1)
+    const late = allEvents(onlooker, runId)
+    play()
+    const [first, ...others] = await Promise.all([...readers, late])
+    expect(first?.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    for (const events of others) expect(events).toEqual(first)
+    await until('the listener to all is told of the end', () => all.length === first?.length)
+    expect(all).toEqual(first)
+    expect(isGapless(all)).toBe(true)
+    for (const service of [taker, worker, onlooker]) await service.close(CLOSE)
+  })
+
+  it('[S2] [Q1] together execute no more than the limit, and take no more than the bound', async () => {
+    await using database = await testDatabase()
+    const { ensemble, play } = band()
+    const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
+    const workers = await Promise.all(
+      [1, 2, 3].map(() => processOf(database.url, { ensemble }, limits)),
+    )
+    const submits = Array.from({ length: 20 }, (_, index) =>
+      workers[index % 3]?.submit({ inputs: INPUTS }),
+    )
+    const outcomes = await Promise.allSettled(submits)
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(8)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ code: 'CONCURRENCY_LIMIT' })
+    }
+    await until('as many run as may', async () => (await workers[0]?.load())?.running === 3)
+    expect(workers.reduce((sum, { running }) => sum + running, 0)).toBe(3)
+    expect(await workers[1]?.load()).toEqual({ running: 3, queued: 5, parked: 0 })
+    play()
+    await until('all have ended', async () => {
+      const page = await workers[2]?.list({ statuses: ['COMPLETED'], limit: 1, offset: 0 })
+      return page?.total === 8
+    })
+    for (const worker of workers) await worker.close(CLOSE)
+  })
+
+  it('[S6] the same submission is one run, wherever and how often it is sent', async () => {
+    await using database = await testDatabase()
+    const { ensemble } = band()
+    const [one, two] = [
+      await processOf(database.url, { ensemble }, api),
+      await processOf(database.url, { ensemble }, api),
+    ]
+    const request = { inputs: INPUTS, tags: { by: 'ci' }, idempotencyKey: 'key-1' }
+    const runs = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? one : two).submit(request)),
+    )
+    expect(new Set(runs.map(({ runId }) => runId)).size).toBe(1)
+    expect((await one.list({ limit: 9, offset: 0 })).total).toBe(1)
+    await expect(two.submit({ ...request, inputs: { topic: 'Brahms' } })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_CONFLICT',
+    })
+    for (const service of [one, two]) await service.close(CLOSE)
+  })
+
+  it('[S4] [W5] [W6] a wish reaches the run wherever it was made', async () => {
+    await using database = await testDatabase()
+    const { ensemble, models, other } = desk({ review: false })
+    const gate = band({ encore: true })
+    const both = async (options: RunServiceOptions = {}): Promise<RunService> => {
+      const storage = await open(database.url)
+      const service = new RunService(storage, [gate.ensemble, ensemble], {
+        ...QUICK,
+        models,
+        ...options,
+      })
+      await service.start()
+      return service
+    }
+    const [taker, worker] = [await both(api), await both()]
+    const { runId } = await taker.submit({ inputs: INPUTS })
+    await gate.waiting(1)
+    await expect(taker.switchModel(runId, 'none')).rejects.toMatchObject({ code: 'INVALID_MODEL' })
+    expect(await taker.switchModel(runId, 'other', { task: 'again' })).toEqual({ model: 'other' })
+    expect(await taker.inject(runId, { content: 'Louder', to: 'again' })).toMatchObject({
+      content: 'Louder',
+    })
+    expect(await taker.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    expect((await taker.get(runId))?.run.status).toBe('CANCELLING')
+    gate.play()
+    const events = await allEvents(taker, runId)
+    const wishes = ['model_switched', 'directive_active', 'run_cancelling']
+    expect(events.map(({ type }) => type).filter((type) => wishes.includes(type))).toEqual(wishes)
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
+    expect(other.requests).toEqual([])
+    await expect(taker.inject(runId, 'Too late')).rejects.toMatchObject({
+      code: 'RUN_COMPLETED',
+      message: `Run ${runId} already completed with status CANCELLED`,
+    })
+    for (const service of [taker, worker]) await service.close(CLOSE)
+  })
+
+  it('[X3] [Q5] a run whose process falls silent goes on elsewhere; that process writes nothing more', async () => {
+    await using database = await testDatabase()
+    const silent = band()
+    const { service, mute, unmute } = await mutedProcess(database.url, silent)
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await silent.waiting(1)
+    const second = band()
+    const worker = await processOf(database.url, second)
+    expect(worker.running).toBe(0)
+    mute()
+    await second.waiting(1)
+    silent.play()
+    unmute()
+    await until('the silent process has stopped', () => service.running === 0)
+    second.play()
+    const events = await allEvents(worker, runId)
+    expect(isGapless(events)).toBe(true)
+    expect(events.filter(({ type }) => type === 'run_resumed')).toMatchObject([{ epoch: 2 }])
+    expect(events.filter(({ type }) => type === 'run_result')).toMatchObject([
+      { status: 'COMPLETED' },
+    ])
+    expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
+    // Of the task that was completed nothing was done again.
+    expect(second.model.requests.map(({ messages }) => messages.at(-1)?.role)).toEqual(['tool'])
+    for (const process of [service, worker]) await process.close(CLOSE)
+  })
+
+  it('[S5] [X6] a process that stops hands its run over when nothing is in flight', async () => {
+    await using database = await testDatabase()
+    const first = band({ encore: true })
+    const stopping = await processOf(database.url, first)
+    const { runId } = await stopping.submit({ inputs: INPUTS })
+    await first.waiting(1)
+    const second = band({ encore: true })
+    const next = await processOf(database.url, second)
+    const closed = stopping.close(CLOSE)
+    first.play()
+    await closed
+    const events = await allEvents(next, runId)
+    expect(isGapless(events)).toBe(true)
+    expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(1)
+    expect(events.filter(({ type }) => type === 'run_resumed')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await second.waiting(0)
+    const roles = second.model.requests.map(({ messages }) => messages.at(-1)?.role)
+    expect(roles).toEqual(['tool', 'user'])
+    await next.close(CLOSE)
+  })
+
+  it('[S7] [G5] a run in flight goes on when the store is back; submits are refused meanwhile', async () => {
+    await using server = await testServer()
+    const { ensemble, play, waiting, model } = band()
+    const service = await processOf(server.url, { ensemble }, { leaseMs: 60_000 })
+    const { runId } = await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await server.stop()
+    await until('the loss is noticed', () => service.state === 'STORE_UNAVAILABLE')
+    await expect(service.submit({ inputs: INPUTS })).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      details: { retryAfterMs: 5000 },
+    })
+    play()
+    await server.start()
+    await until('the store is back', () => service.state === 'READY')
+    const events = await allEvents(service, runId)
+    expect(isGapless(events)).toBe(true)
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(events.map(({ type }) => type)).not.toContain('run_resumed')
+    expect(model.requests).toHaveLength(3)
+    await service.close(CLOSE)
+  })
+
+  it('[S5] closes within its time when the store is gone', async () => {
+    await using server = await testServer()
+    const { ensemble, waiting } = band()
+    const service = await processOf(server.url, { ensemble })
+    await service.submit({ inputs: INPUTS })
+    await waiting(1)
+    await server.stop()
+    await expect(service.close({ drainTimeoutMs: 500 })).resolves.toBeUndefined()
+  })
+})

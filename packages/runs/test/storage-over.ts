@@ -1,0 +1,29 @@
+import type { RunStorage, RunStore } from '@tutti/runs'
+
+/** `storage`, but for some methods of its store. */
+export function storageOver(storage: RunStorage, changed: Partial<RunStore>): RunStorage {
+  const { runs } = storage
+  return {
+    runs: {
+      create: (...given) => runs.create(...given),
+      commit: (writes) => runs.commit(writes),
+      commitAtRest: (write) => runs.commitAtRest(write),
+      get: (runId) => runs.get(runId),
+      tasks: (runId) => runs.tasks(runId),
+      steps: (runId) => runs.steps(runId),
+      list: (query) => runs.list(query),
+      reviews: (query) => runs.reviews(query),
+      deleteEnded: (which) => runs.deleteEnded(which),
+      ...changed,
+    },
+    queue: storage.queue,
+    signals: storage.signals,
+    events: storage.events,
+    isShared: storage.isShared,
+    get isAvailable() {
+      return storage.isAvailable
+    },
+    listen: (listener) => storage.listen(listener),
+    [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+  }
+}

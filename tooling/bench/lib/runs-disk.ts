@@ -1,0 +1,31 @@
+/** What the disk gives: durable runs wait for it, so their figures are read beside this one. */
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { typicalMs } from './runs-table.ts'
+import { nowMs } from './runs-teams.ts'
+
+const WRITES = 200
+const BLOCK = Buffer.alloc(4_096, 1)
+
+/** Prints how long a small write takes that waits for the disk, and how busy this machine is. */
+export function printDisk(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
+  const file = openSync(join(directory, 'block'), 'w')
+  try {
+    const times = Array.from({ length: WRITES }, () => {
+      const beginMs = nowMs()
+      writeSync(file, BLOCK)
+      fdatasyncSync(file)
+      return nowMs() - beginMs
+    })
+    const [load = 0] = loadavg()
+    console.log(
+      `a write of 4 KiB to the disk: ${typicalMs(times)}; load of this machine: ${load.toFixed(1)}`,
+    )
+  } finally {
+    closeSync(file)
+    rmSync(directory, { recursive: true })
+  }
+}

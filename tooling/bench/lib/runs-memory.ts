@@ -1,0 +1,50 @@
+/** What runs leave in the memory of a process with an embedded store. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+import { NONE, printHeading, printRow } from './runs-table.ts'
+
+import type { Places } from './runs-places.ts'
+
+/** What the program is told: one JSON argument. */
+export interface MemoryTold {
+  readonly directory: string
+  readonly runs: number
+}
+
+/** What the program says: one line of JSON, bytes. */
+export interface MemorySaid {
+  readonly heapBefore: number
+  readonly heapAfter: number
+  readonly resident: number
+}
+
+const RUNS = 5_000
+const TIMEOUT_MS = 60_000
+const MIB = 1024 * 1024
+
+/** Makes runs in a process of its own; gives what prints the figures. */
+export async function measureMemory(places: Places): Promise<() => void> {
+  const program = fileURLToPath(new URL('../fixtures/runs-memory.ts', import.meta.url))
+  const place = places.embedded()
+  const directory = 'directory' in place ? place.directory : ''
+  const told: MemoryTold = { directory, runs: RUNS }
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', program, JSON.stringify(told)],
+    { timeout: TIMEOUT_MS },
+  )
+  // NOTE: the program prints this, and nothing else.
+  const { heapBefore, heapAfter, resident } = JSON.parse(stdout) as MemorySaid
+  return () => {
+    printHeading(`memory after ${RUNS} runs`)
+    printRow('resident', mib(resident), NONE)
+    printRow('heap before and after', `${mib(heapBefore)}, ${mib(heapAfter)}`, NONE)
+    printRow('heap a run', `${((heapAfter - heapBefore) / RUNS).toFixed(0)} bytes`, NONE)
+  }
+}
+
+function mib(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1)} MiB`
+}

@@ -1,0 +1,58 @@
+/** Where the runs of a measurement are kept: fresh for each, in a form that another process can be told. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { testDatabase, testServer } from '../../postgres/test-database.ts'
+import { builtPackage } from './built.ts'
+
+import type { RunStorage } from '../../../packages/runs/src/index.ts'
+
+type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
+type PostgresDoor = typeof import('../../../packages/runs/src/postgres/index.ts')
+
+/** The embedded store of a directory, or a schema of a Postgres database. Plain data. */
+export type Place =
+  | { readonly directory: string }
+  | { readonly connectionString: string; readonly schema: string }
+
+/** Gives places, and takes them all away when it is disposed of. */
+export interface Places extends AsyncDisposable {
+  /** Of the database that the places in Postgres are in. */
+  readonly url: string
+  embedded(): Place
+  postgres(): Place
+}
+
+/**
+ * Places in temporary directories, and in a Postgres database whose commits wait for the disk: of a server
+ * that is started for it, or of the one of `TUTTI_TEST_DATABASE_URL`.
+ */
+export async function openPlaces(): Promise<Places> {
+  const isGiven = (process.env['TUTTI_TEST_DATABASE_URL'] ?? '') !== ''
+  const database = isGiven ? await testDatabase() : await testServer({ durable: true })
+  const root = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
+  let count = 0
+  const next = (): string => `place_${(count += 1)}`
+  return {
+    url: database.url,
+    embedded: () => ({ directory: join(root, next()) }),
+    postgres: () => ({ connectionString: database.url, schema: next() }),
+    async [Symbol.asyncDispose]() {
+      rmSync(root, { recursive: true, force: true })
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Opens the store of a place, as it is built. */
+export async function openStorage(place: Place): Promise<RunStorage> {
+  if ('directory' in place) {
+    const { sqliteRunStorage } = await builtPackage<RunsDoor>('runs')
+    return sqliteRunStorage(place.directory)
+  }
+  const door = new URL('../../../packages/runs/dist/postgres/index.js', import.meta.url)
+  // NOTE: the build of a package has the doors of its sources.
+  const { postgresRunStorage } = (await import(door.href)) as PostgresDoor
+  return postgresRunStorage(place)
+}

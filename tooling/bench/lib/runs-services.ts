@@ -1,0 +1,72 @@
+/** Services over places, and what a reader sees of their runs. */
+import { builtPackage } from './built.ts'
+import { openStorage, type Place } from './runs-places.ts'
+import { nowMs } from './runs-teams.ts'
+
+import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
+import type { LoggedRunEvent } from '../../../packages/protocol/src/index.ts'
+import type { RunService, RunServiceOptions } from '../../../packages/runs/src/index.ts'
+
+type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
+
+/** A service that has started; disposing of it lets go of its runs. */
+export interface OpenService extends AsyncDisposable {
+  readonly service: RunService
+}
+
+/** Starts a service over a place. */
+export async function openService(
+  place: Place,
+  team: Ensemble,
+  options: RunServiceOptions = {},
+): Promise<OpenService> {
+  const { RunService: Service } = await builtPackage<RunsDoor>('runs')
+  const service = new Service(await openStorage(place), [team], options)
+  await service.start()
+  return { service, [Symbol.asyncDispose]: () => service.close({ drainTimeoutMs: 0 }) }
+}
+
+/** Waits for the end of a run. @throws {Error} when it does not end COMPLETED. */
+export async function awaitEnd(service: RunService, runId: string): Promise<void> {
+  for await (const events of service.follow({ runId, from: 0 })) {
+    const last = events.at(-1)
+    if (last?.type === 'run_result' && last.status !== 'COMPLETED') {
+      throw new Error(`Run ${runId} ended ${last.status}: ${last.error}`)
+    }
+  }
+}
+
+/** A reader of one run from its beginning. */
+export interface Watch {
+  /** When the first event that matches came, by `nowMs`; waits for it. */
+  cameAt(match: (event: LoggedRunEvent) => boolean): Promise<number>
+  /** Resolves when the run has ended. */
+  readonly ended: Promise<void>
+}
+
+/** Reads a run in the background. */
+export function watchRun(service: RunService, runId: string): Watch {
+  const seen: { readonly event: LoggedRunEvent; readonly atMs: number }[] = []
+  let tell = Promise.withResolvers<void>()
+  const read = async (): Promise<void> => {
+    for await (const events of service.follow({ runId, from: 0 })) {
+      const atMs = nowMs()
+      seen.push(...events.map((event) => ({ event, atMs })))
+      tell.resolve()
+      tell = Promise.withResolvers<void>()
+    }
+    // Nobody may be waiting.
+    tell.promise.catch(() => undefined)
+    tell.reject(new Error(`Run ${runId} has ended`))
+  }
+  return {
+    async cameAt(match) {
+      for (;;) {
+        const found = seen.find(({ event }) => match(event))
+        if (found !== undefined) return found.atMs
+        await tell.promise
+      }
+    },
+    ended: read(),
+  }
+}

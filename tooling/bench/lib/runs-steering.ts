@@ -1,0 +1,102 @@
+/** How long a wish takes to its run: in the same process, and on Postgres from one process to another. */
+import { openReporter, type Reports } from './runs-reports.ts'
+import { openService, watchRun } from './runs-services.ts'
+import { startProcess } from './runs-processes.ts'
+import { printHeading, printRow, typicalMs } from './runs-table.ts'
+import { nowMs, teamNamed } from './runs-teams.ts'
+
+import type { Places } from './runs-places.ts'
+import type { RunService } from '../../../packages/runs/src/index.ts'
+
+const CANCELS = 40
+const INJECTS = 40
+
+interface Steering {
+  /** From the call of `cancel` until the signal of the tool aborts. */
+  readonly aborted: number[]
+  readonly cancelAnswered: number[]
+  readonly cancelled: number[]
+  readonly injectAnswered: number[]
+  /** Until the sender reads `directive_active`. */
+  readonly active: number[]
+}
+
+/** Prints how long a cancel and a directive take. */
+export async function measureSteering(places: Places, reports: Reports): Promise<void> {
+  printHeading('wishes, in the same process on the embedded store, to another one on Postgres')
+  const own = await steerHere(places, reports)
+  const other = await steerElsewhere(places, reports)
+  const labels = {
+    aborted: 'cancel to the signal of the tool',
+    cancelAnswered: 'cancel to its answer',
+    cancelled: 'cancel to CANCELLED at a reader',
+    injectAnswered: 'inject to its answer',
+    active: 'inject to directive_active at a reader',
+  }
+  for (const key of ['aborted', 'cancelAnswered', 'cancelled', 'injectAnswered', 'active'] as const)
+    printRow(labels[key], typicalMs(own[key]), typicalMs(other[key]))
+}
+
+async function steerHere(places: Places, reports: Reports): Promise<Steering> {
+  using reporter = await openReporter(reports.port, 'here')
+  const team = await teamNamed('held', (kind, runId) => {
+    reporter.report({ kind, runId })
+  })
+  await using opened = await openService(places.embedded(), team)
+  return await steer(opened.service, reports)
+}
+
+async function steerElsewhere(places: Places, reports: Reports): Promise<Steering> {
+  const place = places.postgres()
+  const { port } = reports
+  await using worker = startProcess('runs-worker', { port, name: 'worker', place, team: 'held' })
+  await reports.next({ kind: 'ready', from: worker.name })
+  await using opened = await openService(place, await teamNamed('held'), { executes: false })
+  return await steer(opened.service, reports)
+}
+
+async function steer(service: RunService, reports: Reports): Promise<Steering> {
+  const times: Steering = {
+    aborted: [],
+    cancelAnswered: [],
+    cancelled: [],
+    injectAnswered: [],
+    active: [],
+  }
+  for (let index = 0; index < CANCELS; index += 1) await cancelOne(service, reports, times)
+  const runId = await held(service, reports)
+  const watch = watchRun(service, runId)
+  for (let index = 0; index < INJECTS; index += 1) {
+    const id = `directive-${index}`
+    const beginMs = nowMs()
+    const answered = service.inject(runId, { id, content: `Say ${index}` }).then(nowMs)
+    const active = await watch.cameAt(
+      (event) => event.type === 'directive_active' && event.directiveId === id,
+    )
+    times.active.push(active - beginMs)
+    times.injectAnswered.push((await answered) - beginMs)
+  }
+  await service.cancel(runId)
+  await watch.ended
+  return times
+}
+
+async function cancelOne(service: RunService, reports: Reports, times: Steering): Promise<void> {
+  const runId = await held(service, reports)
+  const watch = watchRun(service, runId)
+  await watch.cameAt(({ type }) => type === 'ensemble_started')
+  const beginMs = nowMs()
+  const answered = service.cancel(runId).then(nowMs)
+  const { atMs } = await reports.next({ kind: 'aborted', runId })
+  times.aborted.push(atMs - beginMs)
+  times.cancelAnswered.push((await answered) - beginMs)
+  times.cancelled.push((await watch.cameAt(({ type }) => type === 'run_result')) - beginMs)
+  await watch.ended
+}
+
+/** A run in its tool call. */
+async function held(service: RunService, reports: Reports): Promise<string> {
+  const { runId } = await service.submit({})
+  await reports.next({ kind: 'called', runId })
+  return runId
+}

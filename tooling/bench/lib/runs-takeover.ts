@@ -1,0 +1,116 @@
+/** How long a run is without an owner when its process dies, or is told to end. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { startProcess, type RunProcess } from './runs-processes.ts'
+import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
+import { nowMs, STEP_MS } from './runs-teams.ts'
+
+import type { Place, Places } from './runs-places.ts'
+import type { Reports } from './runs-reports.ts'
+
+/** A process that is killed dies at this many instants, spread over the time between two renewals. */
+const DEATHS = 5
+const RENEWALS_PER_LEASE = 3
+const LEASES_MS = [2_000, 10_000]
+const RESTARTS = 5
+const HAND_OVERS = 7
+
+/** As often as its process is lost here, a run goes on. */
+const MAX_LOST_OWNERS = 100
+
+interface Bench {
+  readonly places: Places
+  readonly reports: Reports
+}
+
+/** Prints how long it takes until `run_resumed` is durable elsewhere. */
+export async function measureTakeover(places: Places, reports: Reports): Promise<void> {
+  const bench = { places, reports }
+  printHeading('in a tool call')
+  const restarts = await restartTimes(bench)
+  printRow('SIGKILL and a new process at once, to run_resumed', range(restarts), NONE)
+  for (const leaseMs of LEASES_MS) {
+    const phases = Array.from({ length: DEATHS }, (_, index) => (index + 0.5) / DEATHS)
+    const times = await Promise.all(
+      phases.map((phase) => takeoverTime(bench, { leaseMs, phase, name: `${leaseMs}-${phase}` })),
+    )
+    printRow(`SIGKILL, leases of ${leaseMs} ms, to run_resumed elsewhere`, NONE, range(times))
+  }
+  const label = `SIGTERM, tool calls of ${STEP_MS} ms, to run_resumed elsewhere`
+  printRow(label, NONE, range(await handOverTimes(bench)))
+}
+
+/** One process at a time has an embedded store: the next one is started when the one before is dead. */
+async function restartTimes({ places, reports }: Bench): Promise<readonly number[]> {
+  const place = places.embedded()
+  const runId = 'restarted'
+  const options = { maxLostOwners: MAX_LOST_OWNERS }
+  const start = (name: string, submits: readonly string[]): RunProcess =>
+    startProcess('runs-worker', { port: reports.port, name, place, team: 'held', options, submits })
+  const times: number[] = []
+  let owner = start('restart-0', [runId])
+  for (let index = 1; index <= RESTARTS; index += 1) {
+    await reports.next({ kind: 'called', from: owner.name, runId })
+    const beginMs = nowMs()
+    await owner.end('SIGKILL')
+    owner = start(`restart-${index}`, [])
+    const { atMs } = await reports.next({ kind: 'resumed', from: owner.name, runId })
+    times.push(atMs - beginMs)
+  }
+  await owner.end('SIGKILL')
+  return times
+}
+
+interface Death {
+  readonly leaseMs: number
+  /** When, between two renewals of the lease: 0 to 1. */
+  readonly phase: number
+  readonly name: string
+}
+
+async function takeoverTime(
+  { places, reports }: Bench,
+  { leaseMs, phase, name }: Death,
+): Promise<number> {
+  const place = places.postgres()
+  const runId = `run-${name}`
+  const options = { leaseMs, maxLostOwners: MAX_LOST_OWNERS }
+  const told = { port: reports.port, place, team: 'held', options } as const
+  await using owner = startProcess('runs-worker', { ...told, name: `a-${name}`, submits: [runId] })
+  await reports.next({ kind: 'called', from: owner.name, runId })
+  await using heir = startProcess('runs-worker', { ...told, name: `b-${name}` })
+  await reports.next({ kind: 'ready', from: heir.name })
+  await sleep((phase * leaseMs) / RENEWALS_PER_LEASE)
+  const beginMs = nowMs()
+  await owner.end('SIGKILL')
+  const { atMs } = await reports.next({ kind: 'resumed', from: heir.name, runId })
+  return atMs - beginMs
+}
+
+/** One run goes from process to process. */
+async function handOverTimes({ places, reports }: Bench): Promise<readonly number[]> {
+  const place: Place = places.postgres()
+  const runId = 'handed-over'
+  const start = (name: string, submits: readonly string[]): RunProcess =>
+    startProcess('runs-worker', { port: reports.port, name, place, team: 'stepping', submits })
+  const times: number[] = []
+  let owner = start('hand-0', [runId])
+  for (let index = 1; index <= HAND_OVERS; index += 1) {
+    await reports.next({ kind: 'called', from: owner.name, runId })
+    const heir = start(`hand-${index}`, [])
+    await reports.next({ kind: 'ready', from: heir.name })
+    const beginMs = nowMs()
+    const gone = owner.end('SIGTERM')
+    const { atMs } = await reports.next({ kind: 'resumed', from: heir.name, runId })
+    times.push(atMs - beginMs)
+    await gone
+    owner = heir
+  }
+  await owner.end('SIGKILL')
+  return times
+}
+
+function range(times: readonly number[]): string {
+  const [least, middle, most] = [0, 0.5, 1].map((q) => ms(quantile(times, q)))
+  return `median ${middle} (${least} to ${most}, ${times.length} times)`
+}

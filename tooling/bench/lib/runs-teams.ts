@@ -1,0 +1,146 @@
+/** What durable runs are measured with: teams of one agent, on models without a provider. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { defineTool, Type } from '@tutti/core'
+
+import { answerTo, PROMPT } from './agent-story.ts'
+import { builtPackage } from './built.ts'
+import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+
+import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.ts'
+
+type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
+type Tool = typeof orderTool | ReturnType<typeof heldTool> | ReturnType<typeof shortTool>
+
+/** Told of what a tool meets. */
+export type ToolReport = (kind: 'called' | 'aborted', runId: string) => void
+
+/** Which team. */
+export type TeamName = 'order' | 'held' | 'stepping' | 'tokens'
+
+/** How long the tool of the team `stepping` takes, in milliseconds. */
+export const STEP_MS = 20
+
+/** What each run of the team `tokens` writes. */
+export const TOKENS = { everyMs: 20, warmUpMs: 500, measuredMs: 5_000 } as const
+
+const USAGE = { inputTokens: 1, outputTokens: 1 }
+
+/** Longer than a measurement waits for a tool that is held. */
+const HELD_MS = 120_000
+
+/** More turns than a run of a benchmark takes. */
+const MANY_TURNS = 1_000_000
+
+/** Milliseconds of a clock that all processes of this machine share. */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/**
+ * A team by its name, so that another process can be told which.
+ *
+ * - `order`: one typed tool call, then an answer, at once.
+ * - `held`: one tool call that lasts until its signal aborts.
+ * - `stepping`: tool calls of {@link STEP_MS}, one after the other, without an end.
+ * - `tokens`: an answer of many tokens, see {@link TOKENS}; each says when it was written.
+ */
+export async function teamNamed(
+  name: TeamName,
+  report: ToolReport = () => undefined,
+): Promise<Ensemble> {
+  switch (name) {
+    case 'order':
+      return teamOf(orderTool, callingModel(ORDER.name, 'once'))
+    case 'held':
+      return teamOf(heldTool(report), callingModel('hold', 'once'))
+    case 'stepping':
+      return teamOf(shortTool(report), callingModel('step', 'always'))
+    case 'tokens':
+      return teamOf(orderTool, tokenModel())
+  }
+}
+
+/** When the tokens of an event were written, by {@link nowMs}; none for those of the warm-up. */
+export function stampsOf(text: string): readonly number[] {
+  return [...text.matchAll(/\d+\.\d+/g)].map(([stamp]) => Number(stamp))
+}
+
+async function teamOf(tool: Tool, model: ChatModel): Promise<Ensemble> {
+  const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
+  const only = task({
+    name: 'order',
+    description: PROMPT,
+    tools: [tool],
+    maxIterations: MANY_TURNS,
+  })
+  return ensemble({ name: 'shop', model, tasks: [only] })
+}
+
+/** Asks for a tool, and answers with what it gave; records nothing. */
+function callingModel(tool: string, times: 'once' | 'always'): ChatModel {
+  return {
+    provider: 'forgetful',
+    name: 'model',
+    async *stream({ messages }) {
+      const last = messages.at(-1)
+      if (last?.role !== 'tool' || times === 'always') {
+        const toolCalls = [
+          { id: `call-${messages.length}`, name: tool, arguments: ORDER_ARGUMENTS },
+        ]
+        yield { type: 'reply', reply: { text: '', toolCalls, usage: USAGE } }
+        return
+      }
+      const text = answerTo(last.content)
+      yield { type: 'text', text }
+      yield { type: 'reply', reply: { text, toolCalls: [], usage: USAGE } }
+    },
+  }
+}
+
+function tokenModel(): ChatModel {
+  return {
+    provider: 'forgetful',
+    name: 'writer',
+    async *stream(_request, { signal }) {
+      const { everyMs, warmUpMs, measuredMs } = TOKENS
+      const beginMs = nowMs() + Math.random() * everyMs
+      for (let atMs = 0; atMs < warmUpMs + measuredMs; atMs += everyMs) {
+        await sleep(Math.max(beginMs + atMs - nowMs(), 0), undefined, { signal })
+        yield { type: 'text', text: atMs < warmUpMs ? 'warm ' : `${nowMs().toFixed(3)} ` }
+      }
+      yield { type: 'reply', reply: { text: 'written', toolCalls: [], usage: USAGE } }
+    },
+  }
+}
+
+function heldTool(report: ToolReport) {
+  return defineTool({
+    name: 'hold',
+    description: 'Waits until it is stopped',
+    timeoutMs: HELD_MS,
+    input: Type.Object({ item: Type.String() }),
+    execute(_input, { signal, runId = '' }): Promise<string> {
+      report('called', runId)
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          report('aborted', runId)
+          reject(new Error('stopped'))
+        })
+      })
+    },
+  })
+}
+
+function shortTool(report: ToolReport) {
+  return defineTool({
+    name: 'step',
+    description: 'Takes a while',
+    input: Type.Object({ item: Type.String() }),
+    async execute(_input, { signal, runId = '' }) {
+      report('called', runId)
+      await sleep(STEP_MS, undefined, { signal })
+      return 'done'
+    },
+  })
+}

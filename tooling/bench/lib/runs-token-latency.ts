@@ -1,0 +1,76 @@
+/** How long tokens of many runs take from the model to a reader, and how many events a store takes. */
+import { openService } from './runs-services.ts'
+import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
+import { nowMs, stampsOf, teamNamed, TOKENS } from './runs-teams.ts'
+import { startProcess } from './runs-processes.ts'
+
+import type { Place, Places } from './runs-places.ts'
+import type { Reports } from './runs-reports.ts'
+import type { RunService } from '../../../packages/runs/src/index.ts'
+
+/** Runs that write tokens at the same time. */
+const RUNS = 100
+
+/** Prints from emit to reader: one in the process that executes, and one in another. */
+export async function measureTokens(places: Places, reports: Reports): Promise<void> {
+  const rate = 1_000 / TOKENS.everyMs
+  printHeading(`${RUNS} runs, each ${rate} tokens/s for ${TOKENS.measuredMs / 1_000} s`)
+  const label = 'token to a reader in the same process'
+  printRow(label, told(await readHere(places.embedded())), told(await readHere(places.postgres())))
+  const elsewhere = await readElsewhere(places.postgres(), reports)
+  printRow('token to a reader in another process', NONE, told(elsewhere))
+}
+
+/** Reads runs from their beginnings to their ends; gives how long each token took. */
+export async function tokenLatencies(
+  service: RunService,
+  runIds: readonly string[],
+): Promise<readonly number[]> {
+  const latencies: number[] = []
+  const read = async (runId: string): Promise<void> => {
+    for await (const events of service.follow({ runId, from: 0 })) {
+      const atMs = nowMs()
+      for (const event of events) {
+        if (event.type !== 'token') continue
+        for (const stamp of stampsOf(event.token)) latencies.push(atMs - stamp)
+      }
+    }
+  }
+  await Promise.all(runIds.map(read))
+  return latencies
+}
+
+const RUN_IDS = Array.from({ length: RUNS }, (_, index) => `tokens-${index}`)
+
+async function readHere(place: Place): Promise<readonly number[]> {
+  await using opened = await openWriter(place)
+  const latencies = tokenLatencies(opened.service, RUN_IDS)
+  await submitAll(opened.service)
+  // Else the service would be closed before.
+  return await latencies
+}
+
+async function readElsewhere(place: Place, reports: Reports): Promise<readonly number[]> {
+  await using opened = await openWriter(place)
+  const { port } = reports
+  await using reader = startProcess('runs-reader', { port, name: 'reader', place, runIds: RUN_IDS })
+  await reports.next({ kind: 'ready', from: reader.name })
+  await submitAll(opened.service)
+  const { values = [] } = await reports.next({ kind: 'latencies', from: reader.name })
+  return values
+}
+
+async function openWriter(place: Place) {
+  const team = await teamNamed('tokens')
+  return openService(place, team, { maxConcurrentRuns: RUNS, maxQueuedRuns: RUNS })
+}
+
+async function submitAll(service: RunService): Promise<void> {
+  await Promise.all(RUN_IDS.map((runId) => service.submit({ runId })))
+}
+
+function told(latencies: readonly number[]): string {
+  const perSecond = latencies.length / (TOKENS.measuredMs / 1_000)
+  const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(latencies, q)))
+  return `median ${p50}, p99 ${p99} (${perSecond.toFixed(0)} tokens/s)`
+}

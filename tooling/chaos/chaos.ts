@@ -1,0 +1,82 @@
+/**
+ * `pnpm chaos`: many runs on several processes and one Postgres, with random kills, pauses and restarts
+ * of all of them; at the end everything that was promised is checked. Prints figures, and every
+ * violation; ends with code 1 when there is one.
+ *
+ *   node tooling/chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
+ *
+ * The same seed gives the same runs and the same faults, as far as timing allows. Loopback only.
+ */
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+
+import { figuresOf } from './lib/figures.ts'
+import { judgeCalls } from './lib/judge-calls.ts'
+import { judgePeople } from './lib/judge-people.ts'
+import { judgeRuns } from './lib/judge-runs.ts'
+import { runChaos, type ChaosOptions } from './lib/run-chaos.ts'
+
+/** Exit code for a command line that is not understood, as shells use it. */
+const EXIT_USAGE = 2
+
+/** How many violations are printed. */
+const MOST_PRINTED = 100
+
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    stop.abort()
+  })
+}
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const options = readOptions()
+  if (options === undefined) return EXIT_USAGE
+  const { seed, runs, workers, apis } = options
+  console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
+  const end = await runChaos(options)
+  const calls = judgeCalls(end.evidence)
+  for (const [what, value] of figuresOf(end, calls)) console.log(`${what.padEnd(42)}${value}`)
+  const violations = [
+    ...end.problems,
+    ...judgeRuns(end.evidence),
+    ...calls.violations,
+    ...judgePeople(end.evidence),
+  ]
+  for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
+  if (violations.length > 0) {
+    console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}`)
+  } else console.log('No violations')
+  return violations.length > 0 ? 1 : 0
+}
+
+function readOptions(): ChaosOptions | undefined {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '200' },
+      workers: { type: 'string', default: '4' },
+      apis: { type: 'string', default: '2' },
+      seed: { type: 'string', default: String(randomInt(1_000_000)) },
+      minutes: { type: 'string', default: '5' },
+    },
+  })
+  const numbers = {
+    runs: Number(values.runs),
+    workers: Number(values.workers),
+    apis: Number(values.apis),
+    seed: Number(values.seed),
+    minutes: Number(values.minutes),
+  }
+  const wrong = Object.entries(numbers).filter(
+    ([name, value]) =>
+      !(value >= (name === 'seed' ? 0 : Number.MIN_VALUE)) ||
+      (name !== 'minutes' && !Number.isInteger(value)),
+  )
+  if (wrong.length > 0) {
+    console.error(wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'))
+    return undefined
+  }
+  const { minutes, ...rest } = numbers
+  return { ...rest, limitMs: minutes * 60_000, signal: stop.signal, say: console.log }
+}

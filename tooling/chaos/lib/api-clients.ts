@@ -1,0 +1,80 @@
+/** Clients of the processes that take and show runs: each call is repeated until it is answered. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { builtPackage } from '../../bench/lib/built.ts'
+
+import type { TuttiClient } from '../../../packages/client/src/index.ts'
+
+type ClientDoor = typeof import('../../../packages/client/src/index.ts')
+
+const { createClient, TuttiClientError } = await builtPackage<ClientDoor>('client')
+
+/** What became of a call. */
+export type CallEnd<T> =
+  | { readonly kind: 'answered'; readonly value: T }
+  /** A repeat cannot mend it. */
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /** There was no answer until the end. */
+  | { readonly kind: 'given_up'; readonly message: string }
+
+/** Time for one try, in milliseconds: a submit that takes longer is sent again elsewhere. */
+const TRY_MS = 5_000
+
+/** Waits between tries, in milliseconds. */
+const BETWEEN_TRIES_MS = 150
+
+/** Clients of several processes with the same runs. */
+export class ApiClients {
+  readonly #clients: readonly TuttiClient[]
+  readonly #signal: AbortSignal
+  #tries = 0
+
+  /** `signal` aborts what is under way, and all that comes later. */
+  constructor(urls: readonly string[], signal: AbortSignal) {
+    this.#clients = urls.map((baseUrl) =>
+      createClient({
+        baseUrl,
+        timeoutMs: TRY_MS,
+        reconnect: { baseDelayMs: 50, maxDelayMs: 1_000 },
+      }),
+    )
+    this.#signal = signal
+  }
+
+  /** How often something was sent, in all. */
+  get tries(): number {
+    return this.#tries
+  }
+
+  /** One of the clients. */
+  client(number: number): TuttiClient {
+    const client = this.#clients[number % this.#clients.length]
+    if (client === undefined) throw new RangeError('There is no process to call')
+    return client
+  }
+
+  /** Makes a call, by one client after the other, until it is answered; never rejects. */
+  async untilAnswered<T>(
+    first: number,
+    call: (client: TuttiClient, signal: AbortSignal) => Promise<T>,
+    { patienceMs }: { readonly patienceMs?: number | undefined } = {},
+  ): Promise<CallEnd<T>> {
+    for (let number = first; ; number += 1) {
+      this.#tries += 1
+      try {
+        const isImpatient = number === first && patienceMs !== undefined
+        const signal = isImpatient
+          ? AbortSignal.any([this.#signal, AbortSignal.timeout(Math.ceil(patienceMs))])
+          : this.#signal
+        return { kind: 'answered', value: await call(this.client(number), signal) }
+      } catch (error) {
+        if (!TuttiClientError.isInstance(error)) throw error
+        const { code, message } = error
+        if (this.#signal.aborted) return { kind: 'given_up', message: `${code}: ${message}` }
+        // What was aborted here ran out of patience.
+        if (!error.retryable && code !== 'ABORTED') return { kind: 'refused', code, message }
+      }
+      await sleep(BETWEEN_TRIES_MS)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The counter of tool calls: an HTTP server outside of the system. It notes each call as it arrives, and
+ * answers after a while, so that faults hit calls in their middle.
+ */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { draw } from './draw.ts'
+
+/** A call of a tool that reached the counter. Instants are milliseconds since 1970. */
+export interface CountedCall {
+  /** The idempotency key of the call. */
+  readonly key: string
+  readonly runId: string
+  readonly task: string
+  readonly tool: string
+  readonly piece: string
+  /** The process that made it. */
+  readonly pid: number
+  readonly at: number
+  /** When the tool was answered; absent when it had gone before. */
+  answeredAt?: number
+}
+
+/** A counter that listens. */
+export interface Counter extends AsyncDisposable {
+  readonly url: string
+  readonly calls: readonly CountedCall[]
+}
+
+/** How long the counter takes, in milliseconds, at most. */
+const LONGEST_MS = 150
+
+/** Starts a counter on a free port of 127.0.0.1. */
+export async function startCounter(seed: number): Promise<Counter> {
+  const calls: CountedCall[] = []
+  const server = createServer((request, response) => {
+    void readJson(request).then((body) => {
+      // NOTE: only the tools of `chaos.config.mjs` call this server.
+      const call: CountedCall = { ...(body as Omit<CountedCall, 'at'>), at: Date.now() }
+      calls.push(call)
+      const place = call.key.slice(call.runId.length)
+      setTimeout(
+        () => {
+          if (request.socket.destroyed) return
+          call.answeredAt = Date.now()
+          response.end('counted')
+        },
+        LONGEST_MS * draw(seed, 'counter', call.piece, place),
+      )
+    }, request.destroy.bind(request))
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  // NOTE: a server that listens on a port has an address of this shape.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return JSON.parse(text)
+}

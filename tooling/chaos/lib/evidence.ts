@@ -1,0 +1,83 @@
+/** What is known at the end: what the system kept, and what was seen from outside. */
+import type { CountedCall } from './counter.ts'
+import type { ChaosDatabase, Transition } from './database.ts'
+import type { Fault } from './faults.ts'
+import type { Asked, Seen, Submitted } from './people.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Everything that is checked. */
+export interface Evidence {
+  readonly leaseMs: number
+  readonly submitted: readonly Submitted[]
+  readonly asked: readonly Asked[]
+  readonly seen: readonly Seen[]
+  readonly calls: readonly CountedCall[]
+  readonly faults: readonly Fault[]
+  readonly runs: readonly KeptRun[]
+  readonly transitions: readonly Transition[]
+}
+
+/** A run as the system kept it. */
+export interface KeptRun {
+  readonly runId: string
+  readonly idempotencyKey: string
+  readonly status: string
+  readonly state: string
+  readonly hasOwner: boolean
+  readonly lastSeq: number
+  /** How many tasks its record counts as completed. */
+  readonly completedTasks: number
+  /** Steps that were not deleted. */
+  readonly steps: number
+  /** Signals without an answer. */
+  readonly openSignals: number
+  readonly openReviews: number
+  readonly events: readonly LoggedRunEvent[]
+  /** Sequence number of an event that ends a tool call → not later than when it was written. */
+  readonly endedCalls: ReadonlyMap<number, number>
+}
+
+/** Reads what the system kept. */
+export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRun[]> {
+  const rows = await database.read(
+    `SELECT id, run_id, idempotency_key, status, state, owner, last_seq, completed_tasks,
+       (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
+       (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
+       (SELECT count(*) FROM tutti.reviews WHERE run = runs.id AND status = 'OPEN') AS reviews
+     FROM tutti.runs ORDER BY id`,
+  )
+  const events = Map.groupBy(
+    await database.read('SELECT run, seq, data FROM tutti.events ORDER BY run, seq'),
+    (row) => row['run'],
+  )
+  const endedCalls = Map.groupBy(
+    await database.read(
+      'SELECT run, seq, extract(epoch FROM at) * 1000 AS at FROM chaos.ended_calls',
+    ),
+    (row) => row['run'],
+  )
+  return rows.map((row) => {
+    const runId = String(row['run_id'])
+    return {
+      runId,
+      idempotencyKey: String(row['idempotency_key']),
+      status: String(row['status']),
+      state: String(row['state']),
+      hasOwner: row['owner'] !== null,
+      lastSeq: Number(row['last_seq']),
+      completedTasks: Number(row['completed_tasks']),
+      steps: Number(row['steps']),
+      openSignals: Number(row['signals']),
+      openReviews: Number(row['reviews']),
+      events: (events.get(row['id']) ?? []).map((event): LoggedRunEvent => ({
+        ...JSON.parse(String(event['data'])),
+        id: `${runId}:${String(event['seq'])}`,
+        runId,
+        seq: Number(event['seq']),
+      })),
+      endedCalls: new Map(
+        (endedCalls.get(row['id']) ?? []).map((call) => [Number(call['seq']), Number(call['at'])]),
+      ),
+    }
+  })
+}

@@ -1,0 +1,148 @@
+/** Does to the system what the plan says, and notes it. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { TestServer } from '../../postgres/test-database.ts'
+import type { ChaosDatabase } from './database.ts'
+import type { Fleet, Member, Role } from './fleet.ts'
+import type { FaultKind, PlannedFault } from './plan.ts'
+
+/** A fault that was done. Instants are milliseconds since 1970. */
+export interface Fault {
+  readonly kind: FaultKind
+  readonly at: number
+  /** When all was as before. */
+  readonly until: number
+  /** The processes that it hit, as they were. */
+  readonly pids: readonly number[]
+}
+
+/** What faults are done to. */
+export interface FaultOptions {
+  readonly fleet: Fleet
+  readonly server: TestServer
+  readonly database: ChaosDatabase
+  readonly onProblem: (problem: string) => void
+}
+
+/** How long a process may take to stop when it is asked to: its drain time, the farewell, and some. */
+const STOP_LIMIT_MS = 9_000
+
+/** How long a process may take to run again, also when the database is away meanwhile. */
+const READY_LIMIT_MS = 30_000
+
+/** Does faults. */
+export class Faults {
+  readonly done: Fault[] = []
+  readonly #options: FaultOptions
+  /** Whether a fault of the database is under way. */
+  #isDatabaseHit = false
+
+  constructor(options: FaultOptions) {
+    this.#options = options
+  }
+
+  /** Does a fault, unless there is nothing that it could hit; resolves when all is as before. */
+  async do(planned: PlannedFault): Promise<void> {
+    const at = Date.now()
+    const pids = await this.#hit(planned)
+    if (pids !== undefined) {
+      this.done.push({ kind: planned.kind, at, until: Date.now(), pids })
+    }
+  }
+
+  async #hit(planned: PlannedFault): Promise<readonly number[] | undefined> {
+    switch (planned.kind) {
+      case 'kill_worker':
+        return this.#withOne('worker', planned, (member) => this.#kill(member, planned.lastsMs))
+      case 'kill_api':
+        return this.#withOne('api', planned, (member) => this.#kill(member, planned.lastsMs))
+      case 'stop_worker':
+        return this.#withOne('worker', planned, (member) => this.#stop(member, planned.lastsMs))
+      case 'freeze_worker':
+        return this.#withOne('worker', planned, async (member) => {
+          member.send('SIGSTOP')
+          await sleep(planned.lastsMs)
+          member.send('SIGCONT')
+        })
+      case 'kill_all_workers':
+        return this.#with(this.#options.fleet.whole('worker'), (member) =>
+          this.#kill(member, planned.lastsMs),
+        )
+      case 'cut_connections':
+        await this.#options.database.cutConnections()
+        return []
+      case 'stop_database':
+        return this.#withoutDatabase(() => this.#options.server.stop(), planned.lastsMs)
+      case 'crash_database':
+        return this.#withoutDatabase(() => this.#options.server.kill(), planned.lastsMs)
+    }
+  }
+
+  #withOne(
+    role: Role,
+    { which }: PlannedFault,
+    hurt: (member: Member) => Promise<void>,
+  ): Promise<readonly number[] | undefined> {
+    const members = this.#options.fleet.whole(role)
+    const member = members[Math.floor(which * members.length)]
+    return this.#with(member === undefined ? [] : [member], hurt)
+  }
+
+  async #with(
+    members: readonly Member[],
+    hurt: (member: Member) => Promise<void>,
+  ): Promise<readonly number[] | undefined> {
+    if (members.length === 0) return undefined
+    const pids = members.map(({ pid }) => pid)
+    const hurtOne = async (member: Member): Promise<void> => {
+      member.isHit = true
+      try {
+        await hurt(member)
+        if (await member.becomesReady(READY_LIMIT_MS)) return
+        this.#options.onProblem(`${member.name} did not become ready again\n${member.said}`)
+      } finally {
+        member.isHit = false
+      }
+    }
+    await Promise.all(members.map(hurtOne))
+    return pids
+  }
+
+  async #kill(member: Member, pauseMs: number): Promise<void> {
+    await member.end('SIGKILL', STOP_LIMIT_MS)
+    await sleep(pauseMs)
+    member.start()
+  }
+
+  async #stop(member: Member, pauseMs: number): Promise<void> {
+    const { name, pid } = member
+    const end = await member.end('SIGTERM', STOP_LIMIT_MS)
+    if (end === undefined) {
+      this.#options.onProblem(
+        `${name} (${pid}) did not stop in ${STOP_LIMIT_MS} ms\n${member.said}`,
+      )
+      await member.end('SIGKILL', STOP_LIMIT_MS)
+    } else if (end.code !== 0) {
+      const how = end.signal ?? `code ${end.code}`
+      this.#options.onProblem(`${name} (${pid}) stopped with ${how}\n${member.said}`)
+    }
+    await sleep(pauseMs)
+    member.start()
+  }
+
+  async #withoutDatabase(
+    stop: () => Promise<void>,
+    pauseMs: number,
+  ): Promise<readonly number[] | undefined> {
+    if (this.#isDatabaseHit) return undefined
+    this.#isDatabaseHit = true
+    try {
+      await stop()
+      await sleep(pauseMs)
+      await this.#options.server.start()
+      return []
+    } finally {
+      this.#isDatabaseHit = false
+    }
+  }
+}

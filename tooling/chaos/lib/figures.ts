@@ -1,0 +1,87 @@
+/** Pure: the figures of a chaos test, as lines of a table. */
+import type { CallVerdict } from './judge-calls.ts'
+import type { Evidence } from './evidence.ts'
+import type { ChaosEnd } from './run-chaos.ts'
+
+/** What is measured, and how much it is. */
+export type Figure = readonly [what: string, value: string]
+
+/** The figures. */
+export function figuresOf(
+  { evidence, wallMs, tries }: ChaosEnd,
+  calls: CallVerdict,
+): readonly Figure[] {
+  const { runs, faults, transitions, asked, seen } = evidence
+  const events = runs.flatMap((run) => run.events)
+  const count = (type: string): number => events.filter((event) => event.type === type).length
+  const ended = (status: string): string =>
+    String(runs.filter((run) => run.status === status).length)
+  const kinds = [...Map.groupBy(faults, ({ kind }) => kind)]
+  const takeovers = takeoverTimes(evidence)
+  const wishes = [...Map.groupBy(asked, ({ what }) => what.kind)]
+  return [
+    ['runs', String(runs.length)],
+    ['  completed', ended('COMPLETED')],
+    ['  cancelled', ended('CANCELLED')],
+    ['  failed', ended('FAILED')],
+    ['events', String(events.length)],
+    ['requests sent by people, with repeats', String(tries)],
+    ...wishes.map(([kind, made]): Figure => [
+      `  ${kind}`,
+      `${made.length}, answered with yes ${made.filter(({ answer }) => answer === 'ok').length}`,
+    ]),
+    ['runs followed live', String(seen.length)],
+    ['faults', String(faults.length)],
+    ...kinds.map(([kind, done]): Figure => [`  ${kind}`, String(done.length)]),
+    ['takeovers (run_resumed)', String(count('run_resumed'))],
+    ['  after SIGKILL, until run_resumed', `${takeovers.length}: ${spread(takeovers)}`],
+    ['parked', String(transitions.filter(({ state }) => state === 'parked').length)],
+    ['  claimed again', String(wokenCount(evidence))],
+    ['reviews decided / timed out', `${count('review_decided')} / ${count('review_timed_out')}`],
+    ['tool calls made', String(calls.made)],
+    ['  in doubt, repeated (idempotent)', String(calls.repeatedInDoubt)],
+    ['  in doubt, not repeated, model told', String(calls.leftInDoubt)],
+    ['  late, by an owner that lost its run', String(calls.late)],
+    ['wall time', `${(wallMs / 1_000).toFixed(1)} s`],
+  ]
+}
+
+/** How long each run that a killed process had waited until another one went on with it, in milliseconds. */
+export function takeoverTimes({ faults, transitions, runs }: Evidence): readonly number[] {
+  const kills = faults.filter(({ kind }) => /^kill_(?:all_)?worker/.test(kind))
+  const byRun = Map.groupBy(transitions, ({ runId }) => runId)
+  return kills.flatMap(({ at, pids }) =>
+    runs.flatMap(({ runId, events }) => {
+      const changes = byRun.get(runId) ?? []
+      const had = changes.findLast((change) => change.at <= at)
+      if (had?.state !== 'owned' || !pids.includes(had.pid)) return []
+      const next = changes.find(({ epoch }) => epoch > had.epoch)
+      const resumed = events.find((e) => e.type === 'run_resumed' && e.epoch === next?.epoch)
+      return resumed?.type === 'run_resumed' ? [Date.parse(resumed.resumedAt) - at] : []
+    }),
+  )
+}
+
+/** How often a run was claimed that had been parked. */
+function wokenCount({ transitions }: Evidence): number {
+  let woken = 0
+  for (const changes of Map.groupBy(transitions, ({ runId }) => runId).values()) {
+    let isParked = false
+    for (const { state } of changes) {
+      if (state === 'parked') isParked = true
+      else if (state === 'owned' && isParked) {
+        woken += 1
+        isParked = false
+      }
+    }
+  }
+  return woken
+}
+
+/** The median and the value that 95 of 100 stay below. */
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number): string =>
+    String(Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0))
+  return sorted.length === 0 ? 'none' : `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`
+}

@@ -1,0 +1,141 @@
+/**
+ * Pure: whether every run was kept as it should be.
+ *
+ * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no
+ *    others.
+ * K2 Each run has ended: COMPLETED, or CANCELLED when somebody cancelled it. Nothing of it is left:
+ *    no steps, no owner, no signal without an answer, no open review.
+ * K3 Its events are numbered from 0 without gap; the last one is its result, the only one, and the record
+ *    of the run says the same.
+ * K4 A task completes once; all tasks of a run that is COMPLETED do, with the output that they
+ *    have in a run that nothing happens to.
+ * K5 A tool call ends once.
+ * K6 The epoch grows with each owner. A review ends once.
+ */
+import { EDITED_OUTPUT } from './plan.ts'
+import { endedCallsOf } from './judge-calls.ts'
+
+import type { Evidence, KeptRun } from './evidence.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** How many calls each task makes in the ensembles of `chaos.config.mjs`. */
+const CALLS_OF_TASK = 5
+
+const TASKS = ['survey', 'left', 'right', 'join']
+
+/** What is wrong, one sentence each. */
+export function judgeRuns(evidence: Evidence): readonly string[] {
+  const cancelled = new Set(
+    evidence.asked.flatMap(({ what, runId }) => (what.kind === 'cancel' ? [runId] : [])),
+  )
+  return [
+    ...judgeSubmits(evidence),
+    ...evidence.runs.flatMap((run) =>
+      [
+        ...judgeEnd(run, cancelled.has(run.runId)),
+        ...judgeLog(run),
+        ...judgeTasks(run),
+        ...judgeOrder(run),
+      ].map((violation) => `${violation}: ${run.runId}`),
+    ),
+  ]
+}
+
+function judgeSubmits({ submitted, runs }: Evidence): readonly string[] {
+  const violations: string[] = []
+  const byKey = Map.groupBy(runs, ({ idempotencyKey }) => idempotencyKey)
+  for (const { planned, runIds } of submitted) {
+    const key = planned.idempotencyKey
+    const kept = byKey.get(key) ?? []
+    if (kept.length !== 1) violations.push(`K1 ${kept.length} runs have the key ${key}`)
+    if (runIds.length !== 1) violations.push(`K1 ${key} was answered with ${runIds.length} ids`)
+    else if (kept[0]?.runId !== runIds[0]) {
+      violations.push(`K1 ${key} was answered with ${runIds[0]}, and is ${kept[0]?.runId}`)
+    }
+  }
+  if (runs.length !== submitted.length) {
+    violations.push(`K1 ${submitted.length} runs were submitted, ${runs.length} are there`)
+  }
+  return violations
+}
+
+function judgeEnd(run: KeptRun, isCancelled: boolean): readonly string[] {
+  const violations: string[] = []
+  const { status, state, steps, openSignals, openReviews, hasOwner } = run
+  if (state !== 'ended') violations.push(`K2 is ${state}, not ended`)
+  if (status !== 'COMPLETED' && !(status === 'CANCELLED' && isCancelled)) {
+    const result = run.events.findLast(({ type }) => type === 'run_result')
+    const why = result?.type === 'run_result' ? ` (${result.code}: ${result.error})` : ''
+    violations.push(`K2 is ${status}${why}`)
+  }
+  const left = Object.entries({ steps, openSignals, openReviews, owners: Number(hasOwner) })
+  for (const [what, count] of left) {
+    if (count > 0) violations.push(`K2 has ${count} ${what} left`)
+  }
+  return violations
+}
+
+function judgeLog({ events, lastSeq, status }: KeptRun): readonly string[] {
+  const violations: string[] = []
+  const gap = events.findIndex(({ seq }, index) => seq !== index)
+  if (gap !== -1) violations.push(`K3 has event ${events[gap]?.seq} in place of ${gap}`)
+  if (lastSeq !== events.length - 1) {
+    violations.push(`K3 has ${events.length} events and says that the last one is ${lastSeq}`)
+  }
+  const results = events.filter((event) => event.type === 'run_result')
+  if (results.length !== 1 || events.at(-1)?.type !== 'run_result') {
+    violations.push(`K3 has ${results.length} results and ends with ${events.at(-1)?.type}`)
+  }
+  if (results[0]?.status !== status) {
+    violations.push(`K3 is ${status} and its result says ${results[0]?.status}`)
+  }
+  return violations
+}
+
+function judgeTasks(run: KeptRun): readonly string[] {
+  const violations: string[] = []
+  const completed = run.events.filter((event) => event.type === 'task_completed')
+  const byTask = Map.groupBy(completed, ({ taskName }) => taskName)
+  for (const [task, ends] of byTask) {
+    if (ends.length > 1) violations.push(`K4 task ${task} completed ${ends.length} times`)
+    const wanted = [EDITED_OUTPUT, `Played ${task} after ${CALLS_OF_TASK} calls`]
+    if (!wanted.includes(ends[0]?.output ?? '')) {
+      violations.push(`K4 task ${task} gave "${ends[0]?.output}"`)
+    }
+  }
+  if (run.status === 'COMPLETED') {
+    const missing = TASKS.filter((task) => !byTask.has(task))
+    if (missing.length > 0) violations.push(`K4 is COMPLETED without ${missing.join(', ')}`)
+  }
+  if (run.completedTasks !== completed.length) {
+    violations.push(`K4 counts ${run.completedTasks} completed tasks, its log ${completed.length}`)
+  }
+  for (const [key, ends] of endedCallsOf(run)) {
+    if (ends.length > 1) violations.push(`K5 call ${key} ended ${ends.length} times`)
+  }
+  return violations
+}
+
+function judgeOrder({ events }: KeptRun): readonly string[] {
+  const violations: string[] = []
+  const epochs = events.flatMap((event) => (event.type === 'run_resumed' ? [event.epoch] : []))
+  if (epochs.some((epoch, index) => index > 0 && epoch <= (epochs[index - 1] ?? 0))) {
+    violations.push(`K6 has the epochs ${epochs.join(', ')}`)
+  }
+  const ends = events.flatMap((event) => (endsReview(event) ? [event.reviewId] : []))
+  for (const event of events) {
+    if (event.type !== 'review_requested') continue
+    const count = ends.filter((reviewId) => reviewId === event.reviewId).length
+    if (count !== 1) violations.push(`K6 review ${event.reviewId} ended ${count} times`)
+  }
+  return violations
+}
+
+type ReviewEnd = Extract<
+  LoggedRunEvent,
+  { type: 'review_decided' | 'review_timed_out' | 'review_withdrawn' }
+>
+
+function endsReview(event: LoggedRunEvent): event is ReviewEnd {
+  return /^review_(?:decided|timed_out|withdrawn)$/.test(event.type)
+}

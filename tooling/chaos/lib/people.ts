@@ -1,0 +1,206 @@
+/**
+ * The people who use the system: they submit runs, follow some, cancel and steer others, and decide
+ * reviews. What they asked for and were told is noted, to be compared with what was kept.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { EDITED_OUTPUT, type PlannedRun, type PlannedWish } from './plan.ts'
+
+import type { ApiClients, CallEnd } from './api-clients.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** A run that was submitted. */
+export interface Submitted {
+  readonly planned: PlannedRun
+  /** What each submission was answered: more than one id is a fault. */
+  readonly runIds: readonly string[]
+}
+
+/** Something that was asked of a run, and what was said to it. */
+export interface Asked {
+  readonly runId: string
+  readonly what: PlannedWish | { readonly kind: 'decide'; readonly reviewId: string }
+  /** `ok`, or the code with which it was refused. */
+  readonly answer: string
+}
+
+/** What a reader saw of a run. */
+export interface Seen {
+  readonly runId: string
+  readonly events: readonly LoggedRunEvent[]
+  /** Whether it saw the end. */
+  readonly isWhole: boolean
+}
+
+/** How often reviews are looked for, in milliseconds. */
+const LOOK_MS = 300
+
+/** Refusals that a race explains: the run or the review was over when the wish came. */
+const OVER = ['RUN_COMPLETED', 'REVIEW_RESOLVED', 'REVIEW_NOT_FOUND']
+
+/** What people work with. */
+export interface PeopleOptions {
+  readonly clients: ApiClients
+  /** Aborts when nobody waits any more. */
+  readonly signal: AbortSignal
+  readonly onProblem: (problem: string) => void
+}
+
+/** People and what they know. */
+export class People {
+  readonly submitted: Submitted[] = []
+  readonly asked: Asked[] = []
+  readonly seen: Seen[] = []
+  readonly #options: PeopleOptions
+  readonly #planned = new Map<string, PlannedRun>()
+  /** Reviews that somebody has seen. */
+  readonly #known = new Set<string>()
+  /** How many reviews of each run were decided. */
+  readonly #decided = new Map<string, number>()
+  readonly #busy = new Set<Promise<void>>()
+  readonly #readers = new Set<Promise<void>>()
+
+  constructor(options: PeopleOptions) {
+    this.#options = options
+  }
+
+  /** Submits all runs, in order; resolves when each is answered. */
+  async submitAll(planned: readonly PlannedRun[]): Promise<void> {
+    const submits: Promise<void>[] = []
+    for (const run of planned) {
+      await pause(run.submitAfterMs, this.#options.signal)
+      submits.push(this.#submit(run))
+    }
+    await Promise.all(submits)
+  }
+
+  /** Decides reviews as they come up, until the signal aborts. */
+  async decideReviews(): Promise<void> {
+    const { clients, signal } = this.#options
+    for (let look = 0; !signal.aborted; look += 1) {
+      const end = await clients.untilAnswered(look, (client) => client.reviews.list())
+      if (end.kind === 'refused') this.#refused('Listing reviews', end)
+      const open = end.kind === 'answered' ? end.value.reviews : []
+      for (const { reviewId, runId, timeoutMs } of open) {
+        // Gates with a time limit are left to it.
+        if (this.#known.has(reviewId) || timeoutMs !== 0) continue
+        this.#known.add(reviewId)
+        this.#keepBusy(this.#decide(runId, reviewId))
+      }
+      await pause(LOOK_MS, signal)
+    }
+  }
+
+  /** Resolves when nobody waits for an answer. */
+  async settled(): Promise<void> {
+    while (this.#busy.size > 0) await Promise.all(this.#busy)
+  }
+
+  /** Resolves when every reader has seen the end of its run, or the signal has aborted. */
+  async readersSettled(): Promise<void> {
+    await Promise.all(this.#readers)
+  }
+
+  async #submit(planned: PlannedRun): Promise<void> {
+    const ways = planned.isSentTwice ? [0, 1] : [Number(planned.piece)]
+    const ends = await Promise.all(ways.map((way) => this.#submitOnce(planned, way)))
+    const runIds = ends.flatMap((end) => (end.kind === 'answered' ? [end.value.runId] : []))
+    for (const end of ends) {
+      if (end.kind === 'refused') this.#refused(`Submitting ${planned.idempotencyKey}`, end)
+    }
+    this.submitted.push({ planned, runIds: [...new Set(runIds)] })
+    const [runId] = runIds
+    if (runId === undefined) return
+    this.#planned.set(runId, planned)
+    if (planned.isFollowed) this.#follow(runId, Number(planned.piece))
+    for (const wish of planned.wishes) this.#keepBusy(this.#ask(runId, wish))
+  }
+
+  #submitOnce({ idempotencyKey, ...planned }: PlannedRun, way: number) {
+    const { piece, ensemble, runId, patienceMs } = planned
+    const body = {
+      ensemble,
+      inputs: { piece },
+      tags: { chaos: piece },
+      ...(runId === undefined ? {} : { runId }),
+    }
+    return this.#options.clients.untilAnswered(
+      way,
+      (client, signal) => client.runs.submit(body, { idempotencyKey, signal }),
+      { patienceMs },
+    )
+  }
+
+  async #ask(runId: string, wish: PlannedWish): Promise<void> {
+    const { clients, signal } = this.#options
+    await pause(wish.afterMs, signal)
+    const end = await clients.untilAnswered<unknown>(Math.floor(wish.afterMs), (client, stop) => {
+      const options = { signal: stop }
+      switch (wish.kind) {
+        case 'cancel':
+          return client.runs.cancel(runId, { ...options, mode: wish.mode })
+        case 'switch_model':
+          return client.runs.switchModel(runId, 'second', options)
+        case 'inject':
+          return client.runs.inject(runId, wish.content, options)
+      }
+    })
+    this.#note(runId, wish, end)
+  }
+
+  async #decide(runId: string, reviewId: string): Promise<void> {
+    const { clients, signal } = this.#options
+    const number = this.#decided.get(runId) ?? 0
+    this.#decided.set(runId, number + 1)
+    const planned = this.#planned.get(runId)?.decisions[number]
+    const { decision, afterMs } = planned ?? { decision: 'CONTINUE', afterMs: 0 }
+    await pause(afterMs, signal)
+    const end = await clients.untilAnswered(number, (client, stop) =>
+      client.reviews.decide(
+        reviewId,
+        { decision, ...(decision === 'EDIT' ? { revisedOutput: EDITED_OUTPUT } : {}) },
+        { signal: stop },
+      ),
+    )
+    this.#note(runId, { kind: 'decide', reviewId }, end)
+  }
+
+  #note(runId: string, what: Asked['what'], end: CallEnd<unknown>): void {
+    const answer = end.kind === 'refused' ? end.code : end.kind === 'answered' ? 'ok' : 'none'
+    this.asked.push({ runId, what, answer })
+    if (end.kind === 'refused' && !OVER.includes(end.code)) {
+      this.#refused(`Asking ${what.kind} of ${runId}`, end)
+    }
+  }
+
+  #follow(runId: string, way: number): void {
+    const { clients, signal } = this.#options
+    const events: LoggedRunEvent[] = []
+    const read = async (): Promise<void> => {
+      try {
+        for await (const event of clients.client(way).runs.events(runId, { signal })) {
+          events.push(event)
+        }
+        this.seen.push({ runId, events, isWhole: true })
+      } catch (error) {
+        this.seen.push({ runId, events, isWhole: false })
+        if (!signal.aborted) this.#options.onProblem(`Following ${runId} failed: ${String(error)}`)
+      }
+    }
+    this.#readers.add(read())
+  }
+
+  #keepBusy(work: Promise<void>): void {
+    const done = work.finally(() => this.#busy.delete(done))
+    this.#busy.add(done)
+  }
+
+  #refused(what: string, { code, message }: { code: string; message: string }): void {
+    this.#options.onProblem(`${what} was refused with ${code}: ${message}`)
+  }
+}
+
+/** Waits; no longer than until the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
+}

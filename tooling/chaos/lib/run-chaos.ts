@@ -1,0 +1,233 @@
+/**
+ * The chaos test: a system of several processes on one Postgres, people who use it, and faults, until
+ * every run has ended.
+ *
+ *   people ─▶ api processes ─▶ Postgres ◀─ workers ─▶ counter
+ *                 ▲               ▲           ▲
+ *                 └──── faults ───┴───────────┘
+ *
+ * R1 Everything that is random follows from the seed.
+ * R2 Faults come as long as there are runs, but for the last third of the time: what was begun must come
+ *    to its end then.
+ * R3 Whatever happens, no process, server or directory is left.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { testServer } from '../../postgres/test-database.ts'
+import { ApiClients } from './api-clients.ts'
+import { startCounter } from './counter.ts'
+import { ChaosDatabase } from './database.ts'
+import { readRuns, type Evidence } from './evidence.ts'
+import { Faults } from './faults.ts'
+import { Fleet, Member, type FleetOptions } from './fleet.ts'
+import { People } from './people.ts'
+import { planFaults, planRuns } from './plan.ts'
+import { stuckRuns } from './stuck-runs.ts'
+
+/** How much chaos. */
+export interface ChaosOptions {
+  readonly seed: number
+  readonly runs: number
+  readonly workers: number
+  /** Processes that take and show runs. */
+  readonly apis: number
+  /** How long it may take in all, in milliseconds. */
+  readonly limitMs: number
+  /** Ends it early. */
+  readonly signal: AbortSignal
+  readonly say: (text: string) => void
+}
+
+/** What came of it. */
+export interface ChaosEnd {
+  readonly evidence: Evidence
+  /** What was seen to be wrong on the way. */
+  readonly problems: readonly string[]
+  readonly wallMs: number
+  readonly tries: number
+}
+
+/** The lease of the workers: short, so that what a lost process had is soon taken over. */
+const LEASE_MS = 2_000
+
+/** The share of the time in which faults are done. */
+const FAULTY_SHARE = 2 / 3
+
+/** How long readers may take to see the end of runs that have ended, in milliseconds. */
+const READERS_LIMIT_MS = 20_000
+
+/** How often is looked whether all runs have ended, in milliseconds. */
+const LOOK_MS = 250
+
+/** Lets chaos reign. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
+  const { seed, say } = options
+  const problems: string[] = []
+  const onProblem = (problem: string): void => {
+    problems.push(problem)
+    say(`! ${problem}`)
+  }
+  await using stack = new AsyncDisposableStack()
+  const cwd = mkdtempSync(join(tmpdir(), 'tutti-chaos-'))
+  chmodSync(cwd, 0o755)
+  stack.defer(() => {
+    rmSync(cwd, { recursive: true, force: true })
+  })
+  const server = stack.use(await testServer({ durable: true }))
+  const counter = stack.use(await startCounter(seed))
+  const environment = {
+    DATABASE_URL: server.url,
+    CHAOS_COUNTER_URL: counter.url,
+    CHAOS_SEED: String(seed),
+    CHAOS_LEASE_MS: String(LEASE_MS),
+  }
+  const fleet = stack.use(await makeFleet(options, { environment, cwd, onProblem }))
+  const database = new ChaosDatabase(server.url)
+  await startFleet(fleet, database)
+  say(`${fleet.members.length} processes run`)
+
+  const startedAt = performance.now()
+  const over = new AbortController()
+  stack.defer(() => {
+    over.abort()
+  })
+  const urls = fleet.members.filter(({ role }) => role === 'api').map(({ url }) => url)
+  const clients = new ApiClients(urls, over.signal)
+  const people = new People({ clients, signal: over.signal, onProblem })
+  const faults = new Faults({ fleet, server, database, onProblem })
+  await live({ options, people, faults, database, onProblem, startedAt, over })
+  const wallMs = performance.now() - startedAt
+  await stopFleet(fleet, onProblem)
+  const evidence: Evidence = {
+    leaseMs: LEASE_MS,
+    submitted: people.submitted,
+    asked: people.asked,
+    seen: people.seen,
+    calls: counter.calls,
+    faults: faults.done,
+    runs: await readRuns(database),
+    transitions: await database.transitions(),
+  }
+  return { evidence, problems, wallMs, tries: clients.tries }
+}
+
+/** What lives together. */
+interface Life {
+  readonly options: ChaosOptions
+  readonly people: People
+  readonly faults: Faults
+  readonly database: ChaosDatabase
+  readonly onProblem: (problem: string) => void
+  readonly startedAt: number
+  /** Aborted when nobody waits any more. */
+  readonly over: AbortController
+}
+
+/** Resolves when all runs have ended and everybody knows, or the time is over. */
+async function live(life: Life): Promise<void> {
+  const { options, people, database, onProblem, startedAt, over } = life
+  const { limitMs, signal } = options
+  const calm = new AbortController()
+  const hurting = hurt(life, calm.signal)
+  const deciding = people.decideReviews()
+  let isSubmitted = false
+  const submitting = people.submitAll(planRuns(options.seed, options.runs)).then(() => {
+    isSubmitted = true
+  })
+  const isLate = (): boolean => performance.now() - startedAt > limitMs || signal.aborted
+  let saidAt = performance.now()
+  for (;;) {
+    const states = await database.states()
+    const ended = states.get('ended') ?? 0
+    if (isLate() || (isSubmitted && ended >= options.runs)) break
+    if (performance.now() - saidAt > 10_000) {
+      saidAt = performance.now()
+      options.say(`${ended} of ${options.runs} runs have ended; ${life.faults.done.length} faults`)
+    }
+    await sleep(LOOK_MS)
+  }
+  calm.abort()
+  await hurting
+  if (isLate()) onProblem(await stuckRuns(database, options.runs))
+  const told = Promise.all([submitting, people.settled(), people.readersSettled()])
+  await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
+  over.abort()
+  await Promise.all([told, deciding])
+}
+
+/** Does one fault after the other; resolves when all is as before after the last one. */
+async function hurt(
+  { options, faults, onProblem, startedAt }: Life,
+  calm: AbortSignal,
+): Promise<void> {
+  const underWay: Promise<void>[] = []
+  const untilMs = options.limitMs * FAULTY_SHARE
+  for (const fault of planFaults(options.seed, LEASE_MS)) {
+    await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
+    if (calm.aborted || performance.now() - startedAt > untilMs) break
+    underWay.push(
+      faults.do(fault).catch((error: unknown) => {
+        onProblem(`Could not do ${fault.kind}: ${String(error)}`)
+      }),
+    )
+  }
+  await Promise.all(underWay)
+}
+
+async function makeFleet({ workers, apis }: ChaosOptions, options: FleetOptions): Promise<Fleet> {
+  const members: Member[] = []
+  for (const [role, count] of [
+    ['api', apis],
+    ['worker', workers],
+  ] as const) {
+    for (let number = 1; number <= count; number += 1) {
+      members.push(new Member(`${role} ${number}`, { role, port: await freePort() }, options))
+    }
+  }
+  return new Fleet(members)
+}
+
+/** The first process makes the tables; only then can notes be taken, and must be before anything runs. */
+async function startFleet(fleet: Fleet, database: ChaosDatabase): Promise<void> {
+  const [first, ...others] = fleet.members
+  first?.start()
+  await assertReady(first === undefined ? [] : [first])
+  await database.takeNotes()
+  for (const member of others) member.start()
+  await assertReady(others)
+}
+
+async function assertReady(members: readonly Member[]): Promise<void> {
+  for (const member of members) {
+    if (await member.becomesReady(30_000)) continue
+    throw new Error(`${member.name} did not start:\n${member.said}`)
+  }
+}
+
+/** Stops all processes as an operator does. */
+async function stopFleet(fleet: Fleet, onProblem: (problem: string) => void): Promise<void> {
+  await Promise.all(
+    fleet.members.map(async (member) => {
+      const end = await member.end('SIGTERM', 9_000)
+      if (end?.code !== 0) onProblem(`${member.name} did not stop well at the end\n${member.said}`)
+    }),
+  )
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      // NOTE: a server that listens on a port has an address of this shape.
+      const { port } = server.address() as AddressInfo
+      server.close(() => {
+        resolve(port)
+      })
+    })
+  })
+}

@@ -1,0 +1,19 @@
+/** Says which runs have not ended, and where they stand. */
+import type { ChaosDatabase } from './database.ts'
+
+/** One line a run. */
+export async function stuckRuns(database: ChaosDatabase, wanted: number): Promise<string> {
+  const rows = await database.read(
+    `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,
+       round(extract(epoch FROM due_at - clock_timestamp())::numeric, 1) AS due_in_s,
+       (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
+       (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
+       (SELECT string_agg(type, ' ' ORDER BY seq) FROM tutti.events
+        WHERE run = runs.id AND seq > runs.last_seq - 6) AS last_events
+     FROM tutti.runs WHERE state <> 'ended' ORDER BY id`,
+  )
+  const [count] = await database.read('SELECT count(*) AS count FROM tutti.runs')
+  const lines = rows.map((row) => `  ${JSON.stringify(row)}`)
+  const taken = `${String(count?.['count'])} of ${wanted} runs were taken in`
+  return [`The time is over: ${taken}, ${rows.length} of them have not ended`, ...lines].join('\n')
+}

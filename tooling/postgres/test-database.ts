@@ -1,0 +1,195 @@
+/**
+ * Real Postgres for tests and benches. `testDatabase` gives a fresh database on a server that everything
+ * on this machine shares: that of `TUTTI_TEST_DATABASE_URL` when it is set (its user may create
+ * databases), else one that is started when it is first needed (about two seconds) and stopped when
+ * nobody has used it for five. `testServer` gives a server of one's own, to be stopped and killed.
+ *
+ * Nothing is left behind by a test run that is killed: see `keeper.ts`. When no Postgres can be started
+ * the caller's test fails with the reason.
+ */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import type { KeeperReply, KeeperRequest } from './keeper.ts'
+
+/** A database that is empty when it is given, and dropped when it is disposed of. */
+export interface TestDatabase extends AsyncDisposable {
+  readonly url: string
+}
+
+/** A server of one's own, with an empty database; it is gone when it is disposed of. */
+export interface TestServer extends AsyncDisposable {
+  readonly url: string
+  /** Ends all connections and stops the server. */
+  stop(): Promise<void>
+  /** Starts it again, with the same URL and the same data. */
+  start(): Promise<void>
+  /** Stops it at once, as in a crash: what was committed is there after `start`. */
+  kill(): Promise<void>
+}
+
+/** How a server is to be. */
+export interface TestServerOptions {
+  /** Whether a commit waits for the disk, as benches need it. @default false */
+  readonly durable?: boolean
+}
+
+/** How long a keeper may take until it answers, in milliseconds. */
+const START_LIMIT_MS = 60_000
+
+/** How often to look whether it answers, in milliseconds. */
+const LOOK_MS = 25
+
+/** How a keeper ends that was not needed; see `keeper.ts`. */
+const NOT_NEEDED = 75
+
+const GONE = 'The Postgres of the tests is gone'
+
+let shared: Promise<Keeper> | undefined
+
+/** A fresh database on the shared server. @throws {Error} when there is no Postgres, with the reason. */
+export async function testDatabase(): Promise<TestDatabase> {
+  shared ??= sharedKeeper()
+  const keeper = await shared
+  const { url = '', database = '' } = await keeper.ask({ action: 'create' })
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await keeper.ask({ action: 'drop', database })
+    },
+  }
+}
+
+/** A server of one's own. @throws {Error} when it cannot be started, with the reason. */
+export async function testServer({ durable = false }: TestServerOptions = {}): Promise<TestServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'tutti-postgres-'))
+  // The user of the server passes through.
+  chmodSync(directory, 0o755)
+  const keeper = await openKeeper(directory, [durable ? 'durable' : 'private'])
+  const { url = '' } = await keeper.ask({ action: 'create' })
+  const tell = (action: KeeperRequest['action']) => async () => {
+    await keeper.ask({ action })
+  }
+  return {
+    url,
+    stop: tell('stop'),
+    start: tell('start'),
+    kill: tell('kill'),
+    async [Symbol.asyncDispose]() {
+      await keeper.leave()
+    },
+  }
+}
+
+/** One server a user, and one for each that is given by `TUTTI_TEST_DATABASE_URL`. */
+function sharedKeeper(): Promise<Keeper> {
+  const url = process.env['TUTTI_TEST_DATABASE_URL'] ?? ''
+  const key = createHash('sha256')
+    .update(`${import.meta.url}\n${url}`)
+    .digest('hex')
+    .slice(0, 8)
+  const directory = join(tmpdir(), `tutti-postgres-${process.getuid?.() ?? 0}-${key}`)
+  mkdirSync(directory, { recursive: true, mode: 0o755 })
+  return openKeeper(directory, url === '' ? ['shared'] : ['shared', url])
+}
+
+interface Keeper {
+  ask(request: Omit<KeeperRequest, 'id'>): Promise<KeeperReply>
+  /** Resolves when the keeper has let go of everything. */
+  leave(): Promise<void>
+}
+
+/** Connects to the keeper of a directory, after having started it when there is none. */
+async function openKeeper(directory: string, args: readonly string[]): Promise<Keeper> {
+  const logFile = join(directory, 'keeper.log')
+  const path = join(directory, 'keeper.sock')
+  const limit = Date.now() + START_LIMIT_MS
+  let child: { code: number | null; ended: boolean } | undefined
+  while (Date.now() < limit) {
+    const socket = await connected(path)
+    if (socket !== undefined) return keeperOver(socket)
+    if (child?.ended === true && child.code !== NOT_NEEDED) break
+    if (child === undefined || child.ended) child = startKeeper([directory, ...args], logFile)
+    await sleep(LOOK_MS)
+  }
+  throw new Error(
+    `Tests need Postgres and none could be started. Set TUTTI_TEST_DATABASE_URL to the URL of a ` +
+      `server whose user may create databases, or see why:\n${readFileSync(logFile, 'utf8')}`,
+  )
+}
+
+function startKeeper(args: readonly string[], logFile: string) {
+  const log = openSync(logFile, 'w')
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(new URL('keeper.ts', import.meta.url)), ...args],
+    { detached: true, stdio: ['ignore', log, log], cwd: tmpdir() },
+  )
+  const state: { code: number | null; ended: boolean } = { code: null, ended: false }
+  child.on('exit', (code) => {
+    state.code = code
+    state.ended = true
+  })
+  child.unref()
+  return state
+}
+
+function connected(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      resolve(socket)
+    })
+    socket.once('error', () => {
+      resolve(undefined)
+    })
+  })
+}
+
+function keeperOver(socket: Socket): Keeper {
+  const waiting = new Map<number, PromiseWithResolvers<KeeperReply>>()
+  let lastId = 0
+  // It keeps the process alive only while it is asked something.
+  socket.unref()
+  socket.on('error', () => undefined)
+  socket.on('close', () => {
+    for (const { reject } of waiting.values()) reject(new Error(GONE))
+  })
+  createInterface({ input: socket }).on('line', (line) => {
+    // NOTE: only the keeper writes to this socket.
+    const reply = JSON.parse(line) as KeeperReply
+    const asked = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (waiting.size === 0) socket.unref()
+    if (reply.error === undefined) asked?.resolve(reply)
+    else asked?.reject(new Error(reply.error))
+  })
+  return {
+    ask(request) {
+      if (socket.destroyed) return Promise.reject(new Error(GONE))
+      lastId += 1
+      const asked = Promise.withResolvers<KeeperReply>()
+      waiting.set(lastId, asked)
+      socket.ref()
+      socket.write(`${JSON.stringify({ ...request, id: lastId })}\n`)
+      return asked.promise
+    },
+    leave() {
+      return new Promise((resolve) => {
+        if (socket.destroyed) resolve()
+        socket.ref()
+        socket.once('close', () => {
+          resolve()
+        })
+        socket.end()
+      })
+    },
+  }
+}
