@@ -4,10 +4,12 @@
  * violation; ends with code 1 when there is one.
  *
  *   node tooling/chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
+ *       [--evidence FILE]
  *
  * The same seed gives the same runs and the same faults, as far as timing allows. Loopback only.
  */
 import { randomInt } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 import { figuresOf } from './lib/figures.ts'
@@ -28,14 +30,16 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stop.abort()
   })
 }
-process.exitCode = await main()
+process.exit(await main())
 
 async function main(): Promise<number> {
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
+  const { evidenceFile } = options
   const { seed, runs, workers, apis } = options
   console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
   const end = await runChaos(options)
+  if (evidenceFile !== undefined) writeFileSync(evidenceFile, JSON.stringify(end))
   const calls = judgeCalls(end.evidence)
   for (const [what, value] of figuresOf(end, calls)) console.log(`${what.padEnd(42)}${value}`)
   const violations = [
@@ -51,7 +55,13 @@ async function main(): Promise<number> {
   return violations.length > 0 ? 1 : 0
 }
 
-function readOptions(): ChaosOptions | undefined {
+/** What the command line asks for. */
+interface Asked extends ChaosOptions {
+  /** Where to write all that was seen, as JSON. */
+  readonly evidenceFile: string | undefined
+}
+
+function readOptions(): Asked | undefined {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: '200' },
@@ -59,6 +69,7 @@ function readOptions(): ChaosOptions | undefined {
       apis: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       minutes: { type: 'string', default: '5' },
+      evidence: { type: 'string' },
     },
   })
   const numbers = {
@@ -78,5 +89,11 @@ function readOptions(): ChaosOptions | undefined {
     return undefined
   }
   const { minutes, ...rest } = numbers
-  return { ...rest, limitMs: minutes * 60_000, signal: stop.signal, say: console.log }
+  return {
+    ...rest,
+    limitMs: minutes * 60_000,
+    signal: stop.signal,
+    say: console.log,
+    evidenceFile: values.evidence,
+  }
 }

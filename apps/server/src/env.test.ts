@@ -8,7 +8,10 @@ describe('readEnvironment', () => {
       host: '127.0.0.1',
       port: 7329,
       configPath: undefined,
+      role: 'all',
       dataDir: '.tutti',
+      databaseUrl: undefined,
+      databaseListenUrl: undefined,
       apiKeys: [],
       providers: [],
       sampleModel: undefined,
@@ -24,8 +27,9 @@ describe('readEnvironment', () => {
         TUTTI_DATA_DIR: ' data ',
         TUTTI_API_KEYS: 'first-key-of-length, second-key-of-length',
         TUTTI_MODEL: 'openai:gpt-5',
-        TUTTI_ROLE: 'all',
-        DATABASE_URL: '',
+        TUTTI_ROLE: 'api',
+        DATABASE_URL: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
+        DATABASE_LISTEN_URL: 'postgres://tutti:secret@db:6432/tutti',
         OPENAI_API_KEY: 'sk-1',
         ANTHROPIC_API_KEY: ' ',
       }),
@@ -33,7 +37,10 @@ describe('readEnvironment', () => {
       host: '0.0.0.0',
       port: 0,
       configPath: 'my.config.ts',
+      role: 'api',
       dataDir: 'data',
+      databaseUrl: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
+      databaseListenUrl: 'postgres://tutti:secret@db:6432/tutti',
       apiKeys: ['first-key-of-length', 'second-key-of-length'],
       providers: ['openai'],
       sampleModel: 'openai:gpt-5',
@@ -45,8 +52,9 @@ describe('readEnvironment', () => {
       readEnvironment({
         PORT: '80a',
         TUTTI_API_KEYS: 'secret,first-key-of-length',
-        TUTTI_ROLE: 'worker',
-        DATABASE_URL: 'postgres://user:pass@db/tutti',
+        TUTTI_ROLE: 'boss',
+        DATABASE_URL: 'mysql://user:pass@db/tutti',
+        DATABASE_LISTEN_URL: 'user:pass@db',
       })
     expect(read).toThrow(
       expect.objectContaining({
@@ -54,15 +62,31 @@ describe('readEnvironment', () => {
         details: {
           problems: [
             'PORT must be a number from 0 to 65535, got "80a"',
+            'TUTTI_ROLE must be "all", "api" or "worker", got "boss"',
+            'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database',
+            'DATABASE_LISTEN_URL must be a URL such as postgres://user:password@host:5432/database',
             expect.stringContaining('1 of 2 are not'),
-            expect.stringContaining('DATABASE_URL is set'),
-            expect.stringContaining('TUTTI_ROLE "worker"'),
           ],
         },
       }),
     )
     expect(read).not.toThrow(/secret|pass@db/)
     expect(() => readEnvironment({ PORT: '65536' })).toThrow('PORT')
-    expect(() => readEnvironment({ TUTTI_ROLE: 'boss' })).toThrow('must be "all", got "boss"')
+  })
+
+  it.each(['api', 'worker'])('the role %s needs a database', (role) => {
+    expect(() => readEnvironment({ TUTTI_ROLE: role })).toThrow(
+      `TUTTI_ROLE "${role}" needs DATABASE_URL`,
+    )
+    const url = 'postgres://db/tutti'
+    expect(readEnvironment({ TUTTI_ROLE: role, DATABASE_URL: url })).toMatchObject({ role })
+  })
+
+  it('an address to listen on goes with a database', () => {
+    const listen = 'postgres://db/tutti'
+    expect(() => readEnvironment({ DATABASE_LISTEN_URL: listen })).toThrow(
+      'DATABASE_LISTEN_URL is set without DATABASE_URL',
+    )
+    expect(() => readEnvironment({ DATABASE_URL: 'postgres://' })).toThrow('DATABASE_URL must be')
   })
 })

@@ -15,9 +15,22 @@ export async function openStorage(
 ): Promise<RunStorage> {
   if (databaseUrl === undefined) return sqliteRunStorage(dataDir)
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
-  return postgresRunStorage({
+  const told = { isOpen: false }
+  const storage = await postgresRunStorage({
     connectionString: databaseUrl,
     ...(databaseListenUrl === undefined ? {} : { listenConnectionString: databaseListenUrl }),
-    logger,
+    logger: onceOpen(logger, told),
   })
+  told.isOpen = true
+  return storage
+}
+
+/** A logger for a store that is being opened: what goes wrong until then is thrown, and told once. */
+function onceOpen(logger: Logger, told: { readonly isOpen: boolean }): Logger {
+  const log =
+    (level: keyof Logger): Logger[typeof level] =>
+    (message, fields) => {
+      if (told.isOpen) logger[level](message, fields)
+    }
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 }

@@ -175,7 +175,7 @@ describe('a server that cannot start', () => {
     })
     expect(code).toBe(1)
     expect(output).toBe('')
-    expect(errors).toMatch(/PORT must be .*"high"\n.*TUTTI_ROLE "api"/)
+    expect(errors).toMatch(/PORT must be .*"high"\n.*TUTTI_ROLE "api" needs DATABASE_URL/)
     expect(existsSync(path)).toBe(false)
   })
 

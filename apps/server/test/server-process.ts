@@ -10,7 +10,7 @@ import { createClient, type TuttiClient } from '@tutti/client'
 const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 
 /** Variables of the machine that would change what a server does. */
-const OWN = /^(?:HOST|PORT|DATABASE_URL|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*)$/
+const OWN = /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*)$/
 
 /** A server process. */
 export class ServerProcess implements AsyncDisposable {
@@ -65,6 +65,11 @@ export class ServerProcess implements AsyncDisposable {
 
   client(): TuttiClient {
     return createClient({ baseUrl: this.url })
+  }
+
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
   }
 
   /** Sends a signal and waits for the end; gives the exit code, null when the signal ended it. */

@@ -28,6 +28,27 @@ describe('eventStream', () => {
     expect(await sign).toBe(': still here\n\n')
   })
 
+  it('ends well when the events cannot be read, and tells why', async () => {
+    const errors: unknown[] = []
+    const away = new Error('The log is away')
+    async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
+      yield [event(0, 'a')]
+      throw away
+    }
+    const stream = eventStream({
+      batches: broken(),
+      wants: () => true,
+      stop: new AbortController(),
+      clock: fakeClock(),
+      onError: (error) => errors.push(error),
+      heartbeatMs: SILENCE_MS,
+    })
+    const chunks: string[] = []
+    for await (const chunk of stream) chunks.push(new TextDecoder().decode(chunk))
+    expect(chunks).toEqual([': events follow\n\n', expect.stringContaining('id: run-a:0\n')])
+    expect(errors).toEqual([away])
+  })
+
   it('loses no event that comes after a sign of life', async () => {
     const { reader, give, clock } = streamOf(() => true)
     await reader()

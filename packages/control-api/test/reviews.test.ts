@@ -90,7 +90,7 @@ describe('reviews over REST', () => {
     const path = `/api/reviews/${review.reviewId}`
     const decide = () => api.post(path, { decision: 'CONTINUE' })
     const statuses = (await Promise.all([decide(), decide(), decide()])).map(({ status }) => status)
-    expect(statuses.toSorted()).toEqual([200, 409, 409])
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 409, 409])
     await eventsOf(await api.get(`/api/runs/${runId}/events`))
     const late = await decide()
     expect([late.status, await late.json()]).toMatchObject([409, { error: 'REVIEW_RESOLVED' }])
@@ -173,6 +173,37 @@ describe('reviews over a WebSocket', () => {
     }
     await using elsewhere = api.connect(`/runs/${(await waiting(api)).runId}/ws`)
     expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
+  })
+
+  it('[N1] a gate that opens while hello is made is told of once, in its place', async () => {
+    await using api = await choirServed()
+    const openReviews = api.runs.openReviews.bind(api.runs)
+    api.runs.openReviews = async (query) => {
+      api.runs.openReviews = openReviews
+      await waiting(api)
+      return openReviews(query)
+    }
+    await using socket = api.connect()
+    await socket.next('review_requested')
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+    expect(socket.events.map(({ seq }) => seq)).toEqual(socket.events.map((_, index) => index))
+    expect(socket.events.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
+  })
+
+  it('[N1] a gate that opened while its connection was made is told of once', async () => {
+    await using api = await choirServed()
+    const list = api.runs.list.bind(api.runs)
+    api.runs.list = async (query) => {
+      api.runs.list = list
+      await waiting(api)
+      return list(query)
+    }
+    await using socket = api.connect()
+    await socket.next('review_requested')
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+    expect(socket.events.map(({ type }) => type)).toEqual(['review_requested'])
   })
 
   it('[N1] a gate that waits for ever says so, and one that is decided is not told of', async () => {

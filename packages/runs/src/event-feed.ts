@@ -30,6 +30,8 @@ interface Place {
   /** Newest event that is known to be durable. */
   wanted: number
   reading: boolean
+  /** Whether its last event was published. It is kept for a while: news of it may come late. */
+  hasEnded: boolean
 }
 
 /** Publishes the events of all runs. */
@@ -66,6 +68,7 @@ export class EventFeed {
   /** Takes the news that another process wrote events. */
   hear(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
     const place = this.#place(runId, from - 1)
+    if (place.hasEnded) return
     place.wanted = Math.max(place.wanted, to)
     if (!place.reading && place.reached < place.wanted) void this.#read(runId, place)
   }
@@ -73,6 +76,7 @@ export class EventFeed {
   /** Looks at every run again, as notices may have been missed. */
   async catchUp(): Promise<void> {
     const { events, bus } = this.#options
+    for (const [runId, { hasEnded }] of this.#places) if (hasEnded) this.#places.delete(runId)
     const known = [...this.#places.keys()]
     const heads = await events.heads(known)
     const alive = new Set(heads.map(({ runId }) => runId))
@@ -85,7 +89,7 @@ export class EventFeed {
   #place(runId: string, reached: number): Place {
     const known = this.#places.get(runId)
     if (known !== undefined) return known
-    const place: Place = { reached, wanted: reached, reading: false }
+    const place: Place = { reached, wanted: reached, reading: false, hasEnded: false }
     this.#places.set(runId, place)
     return place
   }
@@ -114,6 +118,7 @@ export class EventFeed {
 
   #publish(runId: string, events: readonly LoggedRunEvent[]): void {
     this.#options.bus.publish(runId, events)
-    if (events.at(-1)?.type === 'run_result') this.#places.delete(runId)
+    const place = this.#places.get(runId)
+    if (place !== undefined && events.at(-1)?.type === 'run_result') place.hasEnded = true
   }
 }

@@ -42,6 +42,17 @@ const DONE: RunStep = {
   used: { inputTokens: 3, outputTokens: 4, toolCallCount: 2 },
 }
 
+const BROKEN: RunStep = {
+  kind: 'task_failed',
+  taskName: 'tune',
+  attempt: 1,
+  taskMs: 1,
+  runMs: 1,
+  error: { code: 'TASK_FAILED', message: 'it broke', retryable: false },
+  used: { inputTokens: 10, outputTokens: 20, toolCallCount: 1 },
+  willRetry: true,
+}
+
 const CANCEL: RunWish = { kind: 'cancel', mode: 'abort' }
 
 const SWITCH: RunWish = { kind: 'switch_model', model: 'fast' }
@@ -110,7 +121,10 @@ describe('Execution, from its claim to its end', () => {
 
   it('[X2] ends FAILED when its ensemble refuses it, and keeps what was done', async () => {
     const refusal = new TuttiError('INPUT_MISSING', 'Missing input topic')
-    const claim = claimed(RUN, { run: { startedAt: Date.UTC(2025, 11, 31) }, steps: [BEGUN, DONE] })
+    const claim = claimed(RUN, {
+      run: { startedAt: Date.UTC(2025, 11, 31) },
+      steps: [BEGUN, BROKEN, DONE],
+    })
     const { store, over } = setUp({ claim, refusal })
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({
@@ -118,7 +132,7 @@ describe('Execution, from its claim to its end', () => {
       code: 'INPUT_MISSING',
       error: 'Missing input topic',
       outputs: [{ taskName: 'tune', output: 'tuned', durationMs: 5 }],
-      metrics: { totalTokens: 7, totalToolCalls: 2 },
+      metrics: { totalTokens: 37, totalToolCalls: 3 },
       durationMs: 24 * 60 * 60 * 1000,
     })
   })
@@ -270,12 +284,13 @@ describe('Execution of a run that waits for a person', () => {
     const { engine, clock, store, over } = setUp()
     engine.run.wait(Infinity)
     store.before = async (batch) => {
-      if (batch === 1) engine.run.emit({ ...token('b'), attempt: 2 })
+      if (batch < 5) engine.run.emit({ ...token('b'), attempt: 2 })
+      await turns(2)
     }
     engine.run.emit(token('a'))
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('parked')
-    expect(store.kept).toHaveLength(2)
+    expect(store.kept).toHaveLength(5)
   })
 
   it('[X5] is not parked when it ends in that moment', async () => {
@@ -344,6 +359,18 @@ describe('Execution that is given up', () => {
     const { execution, releases } = setUp()
     await Promise.all([execution.handOver(), execution.handOver()])
     await execution.handOver()
+    expect(releases).toEqual([{ kind: 'ready' }])
+  })
+
+  it('[X6] is not parked while it is handed over', async () => {
+    const { engine, clock, execution, over, releases } = setUp()
+    engine.run.isBusy = true
+    engine.run.wait(Infinity)
+    void execution.handOver()
+    await clock.advance(PARK_AFTER_MS)
+    engine.run.rest()
+    expect(await over).toBe('ready')
+    await turns(8)
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 

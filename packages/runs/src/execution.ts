@@ -107,9 +107,15 @@ export class Execution {
    */
   async letGo(reason: TuttiError): Promise<void> {
     const { clock } = this.#options
-    await Promise.race([this.#journal.flush().catch(() => undefined), sleep(clock, LAST_WRITE_MS)])
+    const patience = new AbortController()
+    await Promise.race([
+      this.#journal.flush().catch(() => undefined),
+      sleep(clock, LAST_WRITE_MS, patience.signal),
+    ])
+    patience.abort()
     this.#stop(reason)
-    await this.#release({ kind: 'ready' })
+    this.#givingUp = this.#release({ kind: 'ready' })
+    await this.#givingUp
     await this.#work
   }
 
@@ -139,6 +145,7 @@ export class Execution {
       this.#stopParkTimer?.()
     }
     if (!this.#controller.signal.aborted) this.#over('ended')
+    else if (this.#givingUp === undefined) this.#over('lost')
   }
 
   #start(): RunHandle {
@@ -207,7 +214,7 @@ export class Execution {
       await this.#handle?.standStill()
       await this.#settle()
       // A run that came to its end while it was waited for is not given up.
-      if (this.#handle !== undefined && isOver(this.#handle)) return
+      if (this.#isOver) return
       const release = how()
       this.#stop(new TuttiError('INTERRUPTED', `Run ${this.runId} is given up`))
       await this.#release(release)
@@ -223,6 +230,11 @@ export class Execution {
       await this.#journal.flush()
       await setImmediate()
     } while (!this.#journal.isFlushed)
+  }
+
+  get #isOver(): boolean {
+    const status = this.#handle?.snapshot().status
+    return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
   }
 
   #stop(reason: TuttiError): void {
@@ -248,12 +260,16 @@ export class Execution {
     try {
       const value = await this.#apply(signal)
       if (value === NO_ANSWER) return undefined
-      const answer: SignalAnswer = { signalId, ok: true, ...(value === undefined ? {} : { value }) }
+      const answer: SignalAnswer = {
+        signalId,
+        ok: true,
+        ...(value === undefined ? {} : { value }),
+      }
       this.#journal.answer(answer)
       await this.#journal.flush()
       return answer
     } catch (thrown) {
-      if (this.#controller.signal.aborted) return undefined
+      if (this.#controller.signal.aborted || this.#isOver) return undefined
       const { code, message, retryable } = TuttiError.from(thrown, 'ENGINE_FAILED')
       const answer: SignalAnswer = { signalId, ok: false, error: { code, message, retryable } }
       this.#journal.answer(answer)
@@ -285,8 +301,3 @@ export class Execution {
 
 /** Nobody answers: the store does when the run ends, or the next owner. */
 const NO_ANSWER = Symbol('no answer')
-
-function isOver({ snapshot }: RunHandle): boolean {
-  const { status } = snapshot()
-  return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
-}

@@ -48,7 +48,7 @@ export async function* followEvents(
       const batch = live.complete ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
       if (last === undefined) {
-        await live.arrival()
+        await live.arrival(signal)
         continue
       }
       yield batch
@@ -98,7 +98,11 @@ class LiveEvents {
   }
 
   add(batch: readonly LoggedRunEvent[]): void {
-    if (batch.length > 0 && !this.#overflowed && this.#waiting.length + batch.length <= MAX_WAITING) {
+    if (
+      batch.length > 0 &&
+      !this.#overflowed &&
+      this.#waiting.length + batch.length <= MAX_WAITING
+    ) {
       this.#waiting.push(...batch)
     } else {
       this.#overflowed = true
@@ -122,7 +126,8 @@ class LiveEvents {
   }
 
   /** Resolves when there is something new to look at. */
-  arrival(): Promise<void> {
+  arrival(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.resolve()
     if (this.#waiting.length > 0 || !this.#complete) return Promise.resolve()
     return new Promise((resolve) => {
       this.#wake = resolve

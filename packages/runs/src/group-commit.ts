@@ -62,6 +62,7 @@ export class GroupCommit {
   #stopRetry: (() => void) | undefined
   #flushing = false
   #scheduled = false
+  #isStopped = false
 
   constructor(options: GroupCommitOptions) {
     this.#options = options
@@ -106,12 +107,14 @@ export class GroupCommit {
 
   /** Stops all timers; what waits is not written. */
   stop(): void {
+    this.#isStopped = true
     this.#stopTick?.()
     this.#stopRetry?.()
     this.#dirty.clear()
   }
 
   #markDirty(pending: PendingWrites, urgent: boolean): void {
+    if (this.#isStopped) return
     this.#dirty.add(pending)
     if (urgent) this.#flushSoon()
     else {
@@ -156,6 +159,7 @@ export class GroupCommit {
   }
 
   #retryLater(): void {
+    if (this.#isStopped) return
     this.#stopRetry ??= this.#options.clock.after(RETRY_MS, () => {
       this.retry()
     })

@@ -6,13 +6,8 @@
 // To run
 export { DEFAULT_TICK_MS } from './group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
-export {
-  RunService,
-  type RunWithTasks,
-  type ServiceState,
-  type SubmitRun,
-} from './run-service.ts'
-export { sqliteRunStorage } from './sqlite/sqlite-run-storage.ts'
+export { RunService, type RunWithTasks, type ServiceState, type SubmitRun } from './run-service.ts'
+export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 // To read
 export type { EventListener } from './event-bus.ts'

@@ -225,12 +225,39 @@ describe('RunExecutor, about leases', () => {
     expect(queue.asked).toEqual(['renew'])
   })
 
-  it('[Q5] asks nothing while it has no run', async () => {
-    const { executor, queue, clock } = setUp({ held: [] })
+  it('[Q6] gives up a run that was claimed for it and never arrived', async () => {
+    const { executor, queue, clock, warned } = setUp({ held: [{ runId: 'stray', epoch: 1 }] })
     executor.start()
-    await clock.advance(LEASE_MS)
-    expect(queue.asked).toEqual([])
+    await turns()
+    await clock.advance(LEASE_MS / 3)
+    expect(queue.asked).toEqual(['renew', 'release stray ready'])
+    expect(warned).toEqual(['A run that was claimed did not arrive'])
   })
+
+  it.each(['before it renews', 'while it renews'])(
+    '[Q6] leaves a run alone whose claim is under way %s',
+    async (when) => {
+      const { executor, queue } = setUp()
+      executor.start()
+      await turns()
+      const [answer, renewal] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      queue.held = async () => {
+        await renewal.promise
+        return [{ runId: 'a', epoch: 1 }]
+      }
+      queue.beforeAnswer = () => answer.promise
+      const early = when === 'before it renews' ? undefined : executor.renew()
+      queue.waiting.push(claimed('a'))
+      executor.wake()
+      const renewed = early ?? executor.renew()
+      renewal.resolve()
+      await renewed
+      answer.resolve()
+      await turns()
+      expect(queue.asked).toEqual(['renew'])
+      expect(executor.running).toBe(1)
+    },
+  )
 
   it('[Q5] renews none of a store that only this process has', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
@@ -277,7 +304,7 @@ describe('RunExecutor, about leases', () => {
   })
 
   it('[Q5] leaves a run alone that came back under a new claim while it renewed', async () => {
-    const { executor, engine, queue } = setUp({ waiting: ['a'] })
+    const { executor, engine, queue, warned } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
     const gate = Promise.withResolvers<readonly HeldRun[]>()
@@ -290,7 +317,7 @@ describe('RunExecutor, about leases', () => {
     gate.resolve([{ runId: 'a', epoch: 1 }])
     await renewed
     expect(engine.run.isStopped).toBe(false)
-    expect(executor.running).toBe(1)
+    expect([executor.running, warned]).toEqual([1, []])
   })
 
   it('[Q5] says that it could not renew, stops nothing, and tries again', async () => {
@@ -409,6 +436,21 @@ describe('RunExecutor that is stopped', () => {
     gate.resolve()
     await stopped
     expect(queue.asked).toEqual(['release a ready'])
+  })
+
+  it('[Q4] hands over at once what it is told to execute now', async () => {
+    const { executor, engine, queue } = setUp({ waiting: ['a'] })
+    executor.start()
+    await turns()
+    const { run } = engine
+    run.isBusy = true
+    const stopped = executor.stop(60_000)
+    await turns()
+    queue.waiting.push(claimed('b'))
+    expect(await executor.executeNow('b')).toBe('ready')
+    expect(queue.asked).toEqual(['release b ready'])
+    run.rest()
+    await stopped
   })
 
   it('leaves no timer, and claims nothing when it is woken', async () => {

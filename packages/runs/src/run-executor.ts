@@ -11,6 +11,7 @@
  *    when the tasks have finished that ran.
  * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
  * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
+ * Q6 A run that was claimed for this process, and never arrived here, is given up.
  */
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
@@ -19,7 +20,7 @@ import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution
 
 import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
-import type { ClaimedRun, Holder } from './ports/run-queue.ts'
+import type { ClaimedRun, HeldRun, Holder } from './ports/run-queue.ts'
 import type { RunStorage } from './ports/run-storage.ts'
 import type { Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { Ensemble } from '@tutti/ensemble'
@@ -42,6 +43,8 @@ export class RunExecutor {
   readonly #logger: Logger
   readonly #active = new Map<string, Execution>()
   readonly #stops: (() => void)[] = []
+  /** Claims that were made so far. */
+  readonly #claims = { begun: 0, ended: 0 }
   #claiming: Promise<void> | undefined
   #isAskedAgain = false
   #isStarted = false
@@ -70,7 +73,7 @@ export class RunExecutor {
     if (!settings.executes) return
     this.#isStarted = true
     this.#stops.push(
-      every({ clock, everyMs: pollMs, task: () => this.#look(), onError: () => undefined }),
+      every({ clock, everyMs: pollMs, task: () => this.#lookOnTime(), onError: () => undefined }),
     )
     this.wake()
   }
@@ -110,7 +113,8 @@ export class RunExecutor {
    * another process has it.
    */
   async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
-    const claim = await this.#options.storage.queue.claim(runId, this.#holder)
+    const { queue } = this.#options.storage
+    const claim = await this.#counted(queue.claim(runId, this.#holder))
     if (claim !== undefined) return this.#execute(claim).over
     await this.#claiming
     return this.#active.get(runId)?.over
@@ -119,14 +123,35 @@ export class RunExecutor {
   /** Extends the leases of the runs that execute here, and stops those that others have. */
   async renew(): Promise<void> {
     const before = [...this.#active.values()]
-    if (before.length === 0) return
+    const claims = this.#claims.begun
+    const isQuiet = claims === this.#claims.ended
     const held = await this.#options.storage.queue.renew(this.#holder)
+    if (isQuiet && claims === this.#claims.begun) await this.#giveUpStrays(held)
     const epochs = new Map(held.map(({ runId, epoch }) => [runId, epoch]))
     for (const execution of before) {
       const { runId, epoch } = execution
       if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
       this.#logger.warn('The lease of a run was lost', { runId })
       execution.lose(fenced(runId))
+    }
+  }
+
+  /** Gives up runs that the store says are here and are not: the answer to their claim was lost. */
+  async #giveUpStrays(held: readonly HeldRun[]): Promise<void> {
+    for (const run of held) {
+      if (this.#active.has(run.runId)) continue
+      this.#logger.warn('A run that was claimed did not arrive', { runId: run.runId })
+      await this.#options.storage.queue.release(run, { kind: 'ready' })
+    }
+  }
+
+  /** Counts claims while they are made. */
+  async #counted<T>(claim: Promise<T>): Promise<T> {
+    this.#claims.begun += 1
+    try {
+      return await claim
+    } finally {
+      this.#claims.ended += 1
     }
   }
 
@@ -154,6 +179,12 @@ export class RunExecutor {
     await Promise.all([...this.#active.values()].map(({ over }) => over))
   }
 
+  /** Never beside another look: each counts the free places. */
+  async #lookOnTime(): Promise<void> {
+    this.wake()
+    await this.#claiming
+  }
+
   async #look(): Promise<void> {
     const { storage, settings } = this.#options
     const { maxRunsPerProcess, maxConcurrentRuns } = settings
@@ -161,11 +192,8 @@ export class RunExecutor {
       for (;;) {
         const wanted = maxRunsPerProcess - this.#active.size
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
-        const claims = await storage.queue.claimNext({
-          ...this.#holder,
-          wanted,
-          maxConcurrentRuns,
-        })
+        const request = { ...this.#holder, wanted, maxConcurrentRuns }
+        const claims = await this.#counted(storage.queue.claimNext(request))
         for (const claim of claims) this.#execute(claim)
         if (claims.length < wanted) return
       }

@@ -382,7 +382,7 @@ describe('a wish for a run at rest', () => {
 })
 
 /** What a run at rest was written, and how it waits from then on. */
-type WrittenAtRest = Omit<RestWrite, 'then'> & { readonly afterwards: RestWrite['then'] }
+type WrittenAtRest = Omit<RestWrite, 'next'> & { readonly afterwards: RestWrite['next'] }
 
 interface SetUp {
   readonly wishes: Wishes
@@ -435,7 +435,7 @@ function setUp(given: Given = {}): SetUp {
     runs: {
       get: async () => run,
       commitAtRest: async (write) => {
-        const { then: afterwards, ...what } = write
+        const { next: afterwards, ...what } = write
         written.push({ ...what, afterwards })
         return results.shift() ?? keep(write)
       },

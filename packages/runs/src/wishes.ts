@@ -10,7 +10,7 @@
  * W7 A wish meets a run exactly once, also when the run changes hands at the same moment.
  * W8 A wish that nobody answers in time stays: the error says so.
  */
-import { isoNow, TuttiError } from '@tutti/core'
+import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { runAtRest } from '@tutti/ensemble'
 
 import type { EventFeed } from './event-feed.ts'
@@ -92,10 +92,16 @@ export class Wishes {
     wish: RunWish,
     { signalId, answerTimeoutMs }: { readonly signalId: string } & SendWish,
   ): Promise<WishEnd> {
-    const { executor, storage } = this.#options
-    const answer =
-      (await executor.deliver({ id: signalId, runId, wish })) ??
-      (await this.#awaitAnswer(signalId, answerTimeoutMs))
+    const { executor, storage, settings } = this.#options
+    const { clock } = settings
+    const until = clock.elapsed() + answerTimeoutMs
+    const patience = new AbortController()
+    const delivered = await Promise.race([
+      executor.deliver({ id: signalId, runId, wish }),
+      sleep(clock, answerTimeoutMs, patience.signal).then(() => undefined),
+    ])
+    patience.abort()
+    const answer = delivered ?? (await this.#awaitAnswer(signalId, until))
     if (answer === undefined) return { kind: 'kept' }
     if (answer.ok) return { kind: 'answered', value: answer.value }
     const { code, message, retryable } = answer.error
@@ -104,10 +110,9 @@ export class Wishes {
   }
 
   /** The answer to a signal; undefined when there is none in time. */
-  async #awaitAnswer(signalId: string, timeoutMs: number): Promise<SignalAnswer | undefined> {
+  async #awaitAnswer(signalId: string, until: number): Promise<SignalAnswer | undefined> {
     const { storage, settings } = this.#options
     const { clock } = settings
-    const until = clock.elapsed() + timeoutMs
     try {
       for (;;) {
         const { promise: told, resolve: tell } = Promise.withResolvers<void>()
@@ -133,13 +138,14 @@ export class Wishes {
     const { storage, feed, executor } = this.#options
     const wished = await this.#wishedOf({ kind: 'at_rest', run, steps }, wish, review)
     const goesOn = wish.kind === 'cancel' || wish.kind === 'decide'
+    if (wished.events.length === 0) return { value: wished.value }
     const result = await storage.runs.commitAtRest({
       runId: run.runId,
       epoch: run.epoch,
       lastSeq: run.lastSeq,
       events: wished.events,
       steps: wished.steps,
-      then: goesOn ? 'ready' : 'stay',
+      next: goesOn ? 'ready' : 'stay',
     })
     if (result.kind === 'fenced') return undefined
     if (result.kind !== 'written') throw TuttiError.from(result.error, 'STORE_UNAVAILABLE')
@@ -192,8 +198,5 @@ export class Wishes {
 }
 
 function runCompleted({ runId, status }: RunRecord): TuttiError {
-  return new TuttiError(
-    'RUN_COMPLETED',
-    `Run ${runId} already completed with status ${status}`,
-  )
+  return new TuttiError('RUN_COMPLETED', `Run ${runId} already completed with status ${status}`)
 }

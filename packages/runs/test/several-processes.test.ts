@@ -37,7 +37,6 @@ const api = { executes: false } as const
 /** A process that can be cut off from the store, as one that was paused or is on the other side of a gap. */
 async function mutedProcess(url: string, { ensemble }: Band) {
   const storage = await open(url)
-  const never = new Promise<never>(() => undefined)
   const back = Promise.withResolvers<void>()
   let isMuted = false
   const muted = storageOver(storage, {
@@ -47,7 +46,10 @@ async function mutedProcess(url: string, { ensemble }: Band) {
     },
   })
   const queue: RunStorage['queue'] = {
-    claimNext: (request) => (isMuted ? never : storage.queue.claimNext(request)),
+    async claimNext(request) {
+      if (isMuted) await back.promise
+      return storage.queue.claimNext(request)
+    },
     claim: (runId, holder) => storage.queue.claim(runId, holder),
     async renew(holder) {
       if (isMuted) await back.promise

@@ -20,8 +20,9 @@ export type CallEnd<T> =
 /** Time for one try, in milliseconds: a submit that takes longer is sent again elsewhere. */
 const TRY_MS = 5_000
 
-/** Waits between tries, in milliseconds. */
-const BETWEEN_TRIES_MS = 150
+/** Waits between tries, in milliseconds: doubled up to the longest. */
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 2_000
 
 /** Clients of several processes with the same runs. */
 export class ApiClients {
@@ -74,7 +75,8 @@ export class ApiClients {
         // What was aborted here ran out of patience.
         if (!error.retryable && code !== 'ABORTED') return { kind: 'refused', code, message }
       }
-      await sleep(BETWEEN_TRIES_MS)
+      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (number - first), LONGEST_WAIT_MS)
+      await sleep(waitMs, undefined, { signal: this.#signal }).catch(() => undefined)
     }
   }
 }

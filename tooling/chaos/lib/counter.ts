@@ -1,5 +1,5 @@
 /**
- * The counter of tool calls: an HTTP server outside of the system. It notes each call as it arrives, and
+ * The counter of tool calls: an HTTP server outside of the system. It notes each call that arrives, and
  * answers after a while, so that faults hit calls in their middle.
  */
 import { createServer, type IncomingMessage } from 'node:http'
@@ -17,6 +17,7 @@ export interface CountedCall {
   readonly piece: string
   /** The process that made it. */
   readonly pid: number
+  /** When the body of the tool began, by that process; it may reach the counter much later. */
   readonly at: number
   /** When the tool was answered; absent when it had gone before. */
   answeredAt?: number
@@ -37,7 +38,7 @@ export async function startCounter(seed: number): Promise<Counter> {
   const server = createServer((request, response) => {
     void readJson(request).then((body) => {
       // NOTE: only the tools of `chaos.config.mjs` call this server.
-      const call: CountedCall = { ...(body as Omit<CountedCall, 'at'>), at: Date.now() }
+      const call = body as CountedCall
       calls.push(call)
       const place = call.key.slice(call.runId.length)
       setTimeout(

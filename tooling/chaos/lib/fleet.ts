@@ -3,7 +3,8 @@
  *
  * F1 A process that ended although nobody wanted it is reported, unless it could not begin for want of a
  *    database.
- * F2 A fault has its process for itself until it runs again.
+ * F2 A fault has its process for itself until it runs again. Half of those that do the same are spared,
+ *    so that runs get further also where processes take long to start; but for faults that hit all.
  * F3 Whatever happens, no process is left when the fleet is disposed of.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -116,9 +117,24 @@ export class Fleet implements AsyncDisposable {
     this.members = members
   }
 
-  /** The members that do this and that no fault has. */
-  whole(role: Role): readonly Member[] {
-    return this.members.filter((member) => member.role === role && !member.isHit && member.isReady)
+  /** The members that do this, when no fault has any of them; else none. */
+  allWhole(role: Role): readonly Member[] {
+    const whole = this.#whole(role)
+    return whole.length === this.#all(role).length ? whole : []
+  }
+
+  /** The members that do this and that no fault has, when the others are enough to go on; else none. */
+  sparable(role: Role): readonly Member[] {
+    const whole = this.#whole(role)
+    return whole.length > this.#all(role).length / 2 ? whole : []
+  }
+
+  #whole(role: Role): readonly Member[] {
+    return this.#all(role).filter((member) => !member.isHit && member.isReady)
+  }
+
+  #all(role: Role): readonly Member[] {
+    return this.members.filter((member) => member.role === role)
   }
 
   /** Ends all at once. */

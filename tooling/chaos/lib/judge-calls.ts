@@ -1,9 +1,10 @@
 /**
  * Pure: which tool calls were made more than once, and whether that was right.
  *
- * A process makes a call under its claim of the run: the last one by that process before the call
- * reached the counter, as the notes of the database say (`database.ts`). A call is complete when the
- * event that ends it (`tool_called`) is in the log. From that follows, without comparing clocks:
+ * A process makes a call under its claim of the run: the last one by that process before the body of
+ * the tool began, as the notes of the database say (`database.ts`). A process that takes a run which it
+ * had itself may for a moment still make a call under its claim before. A call is complete when the event
+ * that ends it (`tool_called`) is in the log. From that follows:
  *
  * J1 No call is made under a claim that found it complete: its end is not among the events that the run
  *    had when it was claimed.
@@ -15,8 +16,8 @@
  * database, for longer than its lease does not know that others have its runs, until its next
  * write or renewal; no store can hold back a call that it makes in that moment. Such a call is *late*:
  *
- * J5 A call that reaches the counter after its end was written is one of an owner that lost the run, and
- *    comes within a lease of a time in which that process was frozen or the database was away.
+ * J5 A call that begins after its end was written is one of an owner that lost the run, and begins
+ *    within a lease of a time in which that process was frozen or the database was away.
  */
 import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'
@@ -56,36 +57,59 @@ export function endedCallsOf({
 
 /** Judges all calls. */
 export function judgeCalls(evidence: Evidence): CallVerdict {
-  const violations: string[] = []
-  const calls = Map.groupBy(evidence.calls, ({ key }) => key)
-  const claims = Map.groupBy(evidence.transitions, ({ runId }) => runId)
-  let repeatedInDoubt = 0
-  let late = 0
-  let leftInDoubt = 0
-  for (const run of evidence.runs) {
-    const ended = endedCallsOf(run)
-    for (const [key, [event]] of ended) {
-      if (event?.outcome === 'SUCCESS') {
-        if (calls.get(key)?.some(({ answeredAt }) => answeredAt !== undefined) === true) continue
-        violations.push(`J4 ${key} ended well and was never answered by the counter`)
-      } else if (/outcome is not known/.test(event?.toolResult ?? '')) leftInDoubt += 1
-    }
-    for (const [key, made] of Map.groupBy(
-      evidence.calls.filter(({ runId }) => runId === run.runId),
-      ({ key: k }) => k,
-    )) {
-      const judged = judgeCall(made, {
-        run,
-        end: ended.get(key)?.[0],
-        claims: claims.get(run.runId) ?? [],
-        evidence,
-      })
-      violations.push(...judged.violations.map((violation) => `${violation}: ${key}`))
-      late += judged.late
-      repeatedInDoubt += made.length - 1 - judged.late
-    }
+  const callsOf = Map.groupBy(evidence.calls, ({ runId }) => runId)
+  const claimsOf = Map.groupBy(evidence.transitions, ({ runId }) => runId)
+  const verdicts = evidence.runs.map((run) => {
+    const calls = Map.groupBy(callsOf.get(run.runId) ?? [], ({ key }) => key)
+    return judgeRun(run, { calls, claims: claimsOf.get(run.runId) ?? [], evidence })
+  })
+  const sum = (of: (verdict: RunVerdict) => number): number =>
+    verdicts.reduce((total, verdict) => total + of(verdict), 0)
+  return {
+    violations: verdicts.flatMap(({ violations }) => violations),
+    made: evidence.calls.length,
+    repeatedInDoubt: sum(({ repeatedInDoubt }) => repeatedInDoubt),
+    late: sum(({ late }) => late),
+    leftInDoubt: sum(({ leftInDoubt }) => leftInDoubt),
   }
-  return { violations, made: evidence.calls.length, repeatedInDoubt, late, leftInDoubt }
+}
+
+type RunVerdict = Omit<CallVerdict, 'made'>
+
+interface RunSurroundings {
+  /** The calls of the run that reached the counter, by their key. */
+  readonly calls: ReadonlyMap<string, readonly CountedCall[]>
+  /** Who had the run, in order. */
+  readonly claims: readonly Transition[]
+  readonly evidence: Evidence
+}
+
+function judgeRun(run: KeptRun, { calls, claims, evidence }: RunSurroundings): RunVerdict {
+  const ended = endedCallsOf(run)
+  const isAnswered = (key: string): boolean =>
+    calls.get(key)?.some(({ answeredAt }) => answeredAt !== undefined) ?? false
+  const madeUp = [...ended]
+    .filter(([key, [event]]) => event?.outcome === 'SUCCESS' && !isAnswered(key))
+    .map(([key]) => `J4 ${key} ended well and was never answered by the counter`)
+  const leftInDoubt = [...ended.values()].filter(([event]) =>
+    /outcome is not known/.test(event?.toolResult ?? ''),
+  )
+  const judged = [...calls].map(([key, made]) => {
+    const { violations, late } = judgeCall(made, {
+      run,
+      end: ended.get(key)?.[0],
+      claims,
+      evidence,
+    })
+    const told = violations.map((violation) => `${violation}: ${key}`)
+    return { violations: told, late, repeated: made.length - 1 - late }
+  })
+  return {
+    violations: [...madeUp, ...judged.flatMap(({ violations }) => violations)],
+    late: judged.reduce((total, { late }) => total + late, 0),
+    repeatedInDoubt: judged.reduce((total, { repeated }) => total + repeated, 0),
+    leftInDoubt: leftInDoubt.length,
+  }
 }
 
 interface Surroundings {
@@ -110,9 +134,12 @@ function judgeCall(
   }
   const writtenAt = end === undefined ? undefined : run.endedCalls.get(end.seq)
   for (const call of made) {
-    const claim = claimOf(call, claims)
+    const isRight = (claim: Transition): boolean =>
+      !epochs.has(claim.epoch) && !(end !== undefined && end.seq <= claim.lastSeq)
+    const candidates = claimsOf(call, claims, evidence.leaseMs)
+    const claim = candidates.find(isRight) ?? candidates[0]
     if (claim === undefined) {
-      violations.push(`J1 made by process ${call.pid}, which never had the run`)
+      violations.push(`J1 made by process ${call.pid}, which did not have the run`)
       continue
     }
     if (end !== undefined && end.seq <= claim.lastSeq) {
@@ -131,9 +158,22 @@ function judgeCall(
   return { violations, late }
 }
 
-/** The claim under which a call was made. */
-function claimOf({ pid, at }: CountedCall, claims: readonly Transition[]): Transition | undefined {
-  return claims.findLast((claim) => claim.state === 'owned' && claim.pid === pid && claim.at <= at)
+/** The claims under which a call may have been made, the likeliest first. */
+function claimsOf(
+  { pid, at }: CountedCall,
+  claims: readonly Transition[],
+  leaseMs: number,
+): readonly Transition[] {
+  const owned = claims.filter((claim) => claim.state === 'owned')
+  const [last, ...earlier] = owned
+    .filter((claim) => claim.pid === pid && claim.at <= at)
+    .toReversed()
+  const lostAt = (claim: Transition): number =>
+    owned.find(({ epoch }) => epoch > claim.epoch)?.at ?? Infinity
+  return [
+    ...(last === undefined ? [] : [last]),
+    ...earlier.filter((claim) => at - lostAt(claim) < leaseMs),
+  ]
 }
 
 /** Whether the process of a call may not have known, shortly before, that it had lost its runs. */

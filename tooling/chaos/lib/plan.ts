@@ -130,7 +130,7 @@ export function* planFaults(seed: number, leaseMs: number): Generator<PlannedFau
   const draws = new Draws(seed, 'faults')
   for (;;) {
     const kind = draws.pick(FAULT_WEIGHTS)
-    const afterMs = draws.between(200, 2_500)
+    const afterMs = draws.between(100, 1_800)
     const which = draws.next()
     yield { kind, afterMs, which, lastsMs: lengthOf(kind, draws, leaseMs) }
   }

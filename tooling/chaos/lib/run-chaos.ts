@@ -15,6 +15,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { testServer } from '../../postgres/test-database.ts'
@@ -49,6 +50,8 @@ export interface ChaosEnd {
   readonly problems: readonly string[]
   readonly wallMs: number
   readonly tries: number
+  /** The longest time in which this process itself did nothing, in milliseconds. */
+  readonly longestPauseMs: number
 }
 
 /** The lease of the workers: short, so that what a lost process had is soon taken over. */
@@ -88,9 +91,12 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const fleet = stack.use(await makeFleet(options, { environment, cwd, onProblem }))
   const database = new ChaosDatabase(server.url)
   await startFleet(fleet, database)
-  say(`${fleet.members.length} processes run`)
+  const named = fleet.members.map(({ name, pid }) => `${name} (${pid})`)
+  say(`${named.length} processes run: ${named.join(', ')}`)
 
   const startedAt = performance.now()
+  const pauses = monitorEventLoopDelay()
+  pauses.enable()
   const over = new AbortController()
   stack.defer(() => {
     over.abort()
@@ -101,6 +107,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const faults = new Faults({ fleet, server, database, onProblem })
   await live({ options, people, faults, database, onProblem, startedAt, over })
   const wallMs = performance.now() - startedAt
+  pauses.disable()
+  const longestPauseMs = pauses.max / 1e6
   await stopFleet(fleet, onProblem)
   const evidence: Evidence = {
     leaseMs: LEASE_MS,
@@ -112,7 +120,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     runs: await readRuns(database),
     transitions: await database.transitions(),
   }
-  return { evidence, problems, wallMs, tries: clients.tries }
+  return { evidence, problems, wallMs, tries: clients.tries, longestPauseMs }
 }
 
 /** What lives together. */
@@ -135,9 +143,14 @@ async function live(life: Life): Promise<void> {
   const hurting = hurt(life, calm.signal)
   const deciding = people.decideReviews()
   let isSubmitted = false
-  const submitting = people.submitAll(planRuns(options.seed, options.runs)).then(() => {
-    isSubmitted = true
-  })
+  const submitting = people.submitAll(planRuns(options.seed, options.runs)).then(
+    () => {
+      isSubmitted = true
+    },
+    (error: unknown) => {
+      onProblem(`Could not submit: ${String(error)}`)
+    },
+  )
   const isLate = (): boolean => performance.now() - startedAt > limitMs || signal.aborted
   let saidAt = performance.now()
   for (;;) {
@@ -152,7 +165,10 @@ async function live(life: Life): Promise<void> {
   }
   calm.abort()
   await hurting
-  if (isLate()) onProblem(await stuckRuns(database, options.runs))
+  if (isLate()) {
+    over.abort()
+    onProblem(await stuckRuns(database, options.runs))
+  }
   const told = Promise.all([submitting, people.settled(), people.readersSettled()])
   await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
   over.abort()

@@ -59,6 +59,8 @@ export class Session {
   readonly #ownRuns = new Set<string>()
   /** Events that came before `hello` was ready. */
   #early: LoggedRunEvent[] | undefined = []
+  /** Ids of the gates that followed `hello`, should their news come only now. */
+  #toldGates: ReadonlySet<string> = new Set()
   readonly #stopListening: () => void
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
@@ -95,11 +97,13 @@ export class Session {
       this.send(message)
       const early = this.#early ?? []
       this.#early = undefined
-      this.#deliver(gates)
-      const sent = new Set(gates.map(({ id }) => id))
-      const isNew = ({ id, seq, runId: of }: LoggedRunEvent): boolean =>
-        seq > (reaches.get(of) ?? -1) && !sent.has(id)
-      this.#deliver(early.filter(isNew))
+      const fresh = early.filter(({ seq, runId: of }) => seq > (reaches.get(of) ?? -1))
+      const heard = new Set(fresh.map(({ id }) => id))
+      const waiting = gates.filter(
+        ({ id, seq, runId: of }) => !heard.has(id) && seq <= (reaches.get(of) ?? Infinity),
+      )
+      this.#toldGates = new Set(waiting.map(({ id }) => id))
+      this.#deliver([...waiting, ...fresh])
     } catch (error) {
       this.#fail('The server could not read its runs', error)
     }
@@ -108,8 +112,9 @@ export class Session {
   /** Takes events as they happen; while one run is read from its log, only the results of own runs. */
   #hear(events: readonly LoggedRunEvent[]): void {
     if (this.#early !== undefined) this.#early.push(...events)
-    else if (this.#stopReading === undefined) this.#deliver(events)
-    else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
+    else if (this.#stopReading === undefined) {
+      this.#deliver(events.filter(({ id }) => !this.#toldGates.has(id)))
+    } else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
   }
 
   #isOwnResult({ type, runId }: LoggedRunEvent): boolean {

@@ -79,7 +79,7 @@ export interface RestWrite {
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
   /** Whether the run waits for an owner from then on, or goes on waiting for what it waits for. */
-  readonly then: 'ready' | 'stay'
+  readonly next: 'ready' | 'stay'
 }
 
 /** What became of a write. */

@@ -50,7 +50,7 @@ export function decideRestWrite(row: RunRow | undefined, write: RestWrite): Deci
   if (row.run.lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
   const { events, steps } = write
-  const wakes = write.then === 'ready' && row.state === 'parked'
+  const wakes = write.next === 'ready' && row.state === 'parked'
   const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
   return {
     result: written(row, events, row.run.lastSeq + 1),

@@ -180,6 +180,7 @@ describe('a store of version 2', () => {
     await using storage = sqliteRunStorage(directory)
     expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, parked: 0 })
     expect(await storage.events.heads([])).toEqual([])
+    expect(Object.keys((await storage.runs.get('run-1')) ?? {})).not.toContain('error')
     expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
       kind: 'ended',
     })

@@ -60,10 +60,10 @@ export function runWriterOf({
       const run = positionOf(runId)
       if (run === undefined || run.epoch !== epoch || run.lastSeq !== lastSeq) return FENCED
       if (run.state !== 'ready' && run.state !== 'parked') return FENCED
-      if (write.then === 'ready') makeReady.run(clock.now(), run.id)
+      if (write.next === 'ready') makeReady.run(clock.now(), run.id)
       const appended = append({ ...write, ...run })
       advanceAtRest.run(lastSeq + events.length, lostOwnersFactor(write), run.id)
-      const isReady = write.then === 'ready' && !appended.hasEnded
+      const isReady = write.next === 'ready' && !appended.hasEnded
       const notices = isReady ? [{ kind: 'ready' } as const, ...appended.notices] : appended.notices
       return outcome({ ...appended, notices })
     },

@@ -89,15 +89,15 @@ export const restWriteCases: readonly StorageCase[] = [
   {
     name: '[P8] the events of a write at rest say what the run is from then on',
     async run({ storage }) {
-      for (const then of ['ready', 'stay'] as const) {
-        const cancelled = await parkedRun(storage, `run-c-${then}`)
-        await storage.runs.commitAtRest(restWrite(cancelled, then, { events: [cancelling] }))
+      for (const next of ['ready', 'stay'] as const) {
+        const cancelled = await parkedRun(storage, `run-c-${next}`)
+        await storage.runs.commitAtRest(restWrite(cancelled, next, { events: [cancelling] }))
         strictEqual((await recordOf(storage, cancelled.runId)).status, 'CANCELLING')
-        const ended = await parkedRun(storage, `run-e-${then}`)
-        await storage.runs.commitAtRest(restWrite(ended, then, { events: [result(ended.runId)] }))
+        const ended = await parkedRun(storage, `run-e-${next}`)
+        await storage.runs.commitAtRest(restWrite(ended, next, { events: [result(ended.runId)] }))
         strictEqual((await recordOf(storage, ended.runId)).status, 'FAILED')
         const again = await storage.runs.commitAtRest(
-          restWrite(await recordOf(storage, ended.runId), then, { events: [token('late')] }),
+          restWrite(await recordOf(storage, ended.runId), next, { events: [token('late')] }),
         )
         deepStrictEqual(again, { kind: 'fenced' })
       }

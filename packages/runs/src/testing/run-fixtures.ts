@@ -127,12 +127,10 @@ export async function endedRun(
 /** A write to a run as it was read; one event and no step unless `changes` say otherwise. */
 export function restWrite(
   { runId, epoch, lastSeq }: RunRecord,
-  then: RestWrite['then'],
-  changes: Partial<Omit<RestWrite, 'then'>> = {},
+  next: RestWrite['next'],
+  changes: Partial<Omit<RestWrite, 'next'>> = {},
 ): RestWrite {
-  const write = { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes }
-  // oxlint-disable-next-line unicorn/no-thenable -- the port names it so, and it is no function
-  return { ...write, then }
+  return { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes, next }
 }
 
 /** The record of a run that is there. */

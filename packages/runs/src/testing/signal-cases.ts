@@ -36,16 +36,16 @@ export const signalCases: readonly StorageCase[] = [
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
+      const other = await send(storage, 'run-b', SWITCH)
       const ids: string[] = []
       for (const wish of WISHES) ids.push(await send(storage, 'run-a', wish))
-      const other = await send(storage, 'run-b', SWITCH)
       strictEqual(new Set([...ids, other]).size, 5)
       const expected = WISHES.map((wish, n) => ({ id: ids[n], runId: 'run-a', wish }))
       deepStrictEqual(await storage.signals.pending(['run-a']), expected)
-      const both = await storage.signals.pending(['run-b', 'run-a', 'run-z'])
+      const both = await storage.signals.pending(['run-a', 'run-b', 'run-z'])
       deepStrictEqual(
         both.map(({ id }) => id),
-        [...ids, other],
+        [other, ...ids],
       )
       deepStrictEqual(await storage.signals.pending([]), [])
       const [first = '', second = ''] = ids

@@ -1,0 +1,115 @@
+/** The database goes away under running processes, and comes back. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { testServer, type TestServer } from '../../../tooling/postgres/test-database.ts'
+import { frozenProxy } from './frozen-proxy.ts'
+import { crew, DRAIN_MS, eventsOf, numbers, PATIENCE, submit } from './crew.ts'
+
+import type { ServerProcess } from './server-process.ts'
+
+const LIMIT_MS = 60_000
+
+let database: TestServer
+
+beforeAll(async () => {
+  database = await testServer()
+}, LIMIT_MS)
+
+afterAll(async () => {
+  await database[Symbol.asyncDispose]()
+})
+
+describe('when the database is lost', { timeout: LIMIT_MS }, () => {
+  it('processes say so and refuse; when it is back, runs and readers go on and nothing is missing', async () => {
+    using files = crew()
+    const url = { DATABASE_URL: database.url }
+    await using api = await files.start({ ...url, TUTTI_ROLE: 'api' })
+    await using worker = await files.start({ ...url, TUTTI_ROLE: 'worker' })
+    files.hold(2)
+    const runId = await submit(api)
+    const reader = eventsOf(api, runId)
+    await files.untilBegun(runId, 2)
+    await database.stop()
+    for (const server of [api, worker]) {
+      await expect
+        .poll(() => readiness(server), PATIENCE)
+        .toMatchObject({
+          status: 503,
+          reason: 'The run store cannot be reached',
+        })
+    }
+    const refused = await fetch(`${api.url}/api/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ inputs: { topic: 'tea' } }),
+    })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await refused.json()).toMatchObject({ error: 'STORE_UNAVAILABLE' })
+    for (const path of ['/api/runs', `/api/runs/${runId}`, '/api/reviews', '/api/status']) {
+      expect([path, (await fetch(`${api.url}${path}`)).status]).toEqual([path, 503])
+    }
+    // The call under way ends while nobody can be told.
+    files.letGo(2)
+    await expect.poll(() => numbers(files.steps(runId), 'end'), PATIENCE).toContain(2)
+    await database.start()
+    for (const server of [api, worker]) {
+      await expect.poll(() => readiness(server), PATIENCE).toMatchObject({ status: 200 })
+    }
+    const events = await reader
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+    expect(new Set(numbers(files.steps(runId), 'end'))).toEqual(new Set([1, 2, 3, 4]))
+    expect((await eventsOf(api, await submit(api))).at(-1)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('a process that is told to stop does so within its drain time and 2 s', async () => {
+    using files = crew()
+    await using server = await files.start({ DATABASE_URL: database.url })
+    files.hold(2)
+    await files.untilBegun(await submit(server), 2)
+    await database.kill()
+    await expect.poll(() => readiness(server), PATIENCE).toMatchObject({ status: 503 })
+    const toldAt = performance.now()
+    await server.end('SIGTERM')
+    expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 2_000)
+    await database.start()
+  })
+
+  it('a process whose database does not answer any more stops in that time as well', async () => {
+    using files = crew()
+    await using proxy = await frozenProxy(database.url)
+    await using server = await files.start({ DATABASE_URL: proxy.url })
+    files.hold(2)
+    await files.untilBegun(await submit(server), 2)
+    proxy.freeze()
+    const toldAt = performance.now()
+    await server.end('SIGTERM')
+    expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 2_000)
+  })
+})
+
+describe('a database that cannot be used', { timeout: LIMIT_MS }, () => {
+  it('is told of in one line, without the password', async () => {
+    using files = crew()
+    const away = new URL(database.url)
+    away.port = '1'
+    away.password = 'very-secret'
+    const wrong = new URL(database.url)
+    wrong.password = 'very-secret'
+    for (const [url, reason] of [
+      [away, /ECONNREFUSED/],
+      [wrong, /password authentication failed/],
+    ] as const) {
+      const { code, output, errors } = await files.refused({ DATABASE_URL: url.href })
+      expect([code, output]).toEqual([1, ''])
+      expect(errors).toMatch(/^Cannot .*Postgres.*\n$/)
+      expect(errors).toMatch(reason)
+      expect(errors).not.toContain('very-secret')
+    }
+  })
+})
+
+/** What the readiness probe says. */
+async function readiness({ url }: ServerProcess): Promise<object> {
+  const response = await fetch(`${url}/api/health/ready`)
+  return { ...((await response.json()) as object), status: response.status }
+}

@@ -1,0 +1,85 @@
+/** The same on the embedded store, with one process. */
+import { describe, expect, it } from 'vitest'
+
+import { crew, eventsOf, numbers, submit, untilReviewed } from './crew.ts'
+
+const LIMIT_MS = 60_000
+
+describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
+  it('keeps a parked review and its time over a kill -9, and takes the decision then', async () => {
+    using files = crew()
+    const first = await files.start({})
+    const runIds = [await submit(first, 'panel'), await submit(first, 'hasty-panel')]
+    const [lasting, hasty] = await Promise.all(runIds.map((runId) => untilReviewed(first, runId)))
+    await first.end('SIGKILL')
+    await using second = await files.start({})
+    const { reviews } = second.client()
+    expect((await reviews.list({ runId: lasting?.runId ?? '' })).reviews).toEqual([lasting])
+    const timedOut = await eventsOf(second, hasty?.runId ?? '')
+    expect(timedOut.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
+    expect(timedOut.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await reviews.decide(lasting?.reviewId ?? '', { decision: 'EXIT_EARLY' })
+    const events = await eventsOf(second, lasting?.runId ?? '')
+    expect(events.find(({ type }) => type === 'review_decided')).toMatchObject({
+      decision: 'EXIT_EARLY',
+    })
+  })
+
+  it('takes the same submission under one key once, also over a restart', async () => {
+    using files = crew()
+    const send = async (server: Awaited<ReturnType<typeof files.start>>, topic: string) => {
+      const { runs } = server.client()
+      return (await runs.submit({ inputs: { topic } }, { idempotencyKey: 'order-7' })).runId
+    }
+    const first = await files.start({})
+    const runId = await send(first, 'tea')
+    expect(await send(first, 'tea')).toBe(runId)
+    await first.end('SIGKILL')
+    await using second = await files.start({})
+    expect(await send(second, 'tea')).toBe(runId)
+    await expect(send(second, 'coffee')).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+    expect((await eventsOf(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    const ends = numbers(files.steps(runId), 'end')
+    expect(ends.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4])
+    expect((await second.client().runs.list()).total).toBe(1)
+  })
+
+  it('steers a run that executes', async () => {
+    using files = crew()
+    await using server = await files.start({})
+    const { runs } = server.client()
+    files.hold(2)
+    const runId = await submit(server)
+    await files.untilBegun(runId, 2)
+    await runs.switchModel(runId, 'second', { taskName: 'work' })
+    await runs.inject(runId, 'Hurry')
+    files.letGo(2)
+    const events = await eventsOf(server, runId)
+    const types = events.map(({ type }) => type)
+    expect(types).toEqual(expect.arrayContaining(['model_switched', 'directive_delivered']))
+    expect(events.findLast((event) => event.type === 'llm_iteration_started')).toMatchObject({
+      model: 'scripted:second',
+    })
+  })
+
+  it('loads nothing of Postgres', async () => {
+    using files = crew()
+    const hook = `import { registerHooks } from 'node:module'
+      registerHooks({ load(url, context, next) {
+        if (/postgres|[/]pg[/]/.test(url)) throw new Error('Loaded ' + url)
+        return next(url, context)
+      } })`
+    await using server = await files.start({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}`,
+    })
+    expect((await eventsOf(server, await submit(server))).at(-1)).toMatchObject({
+      status: 'COMPLETED',
+    })
+    const { code, errors } = await files.refused({
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}`,
+      DATABASE_URL: 'postgres://tutti@127.0.0.1:1/tutti',
+      TUTTI_DATA_DIR: 'other',
+    })
+    expect([code, errors]).toEqual([1, expect.stringMatching(/Loaded .*postgres/)])
+  })
+})

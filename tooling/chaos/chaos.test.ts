@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+import { expect, it } from 'vitest'
+
+const PROGRAM = fileURLToPath(new URL('chaos.ts', import.meta.url))
+
+it('a few runs come to their end among faults, and nothing that was promised is broken', async () => {
+  const { code, output } = await chaos('--runs', '20', '--workers', '2', '--seed', '3')
+  expect(output).toContain('No violations')
+  expect(code).toBe(0)
+  expect(figure(output, 'runs')).toBe(20)
+  expect(figure(output, 'failed')).toBe(0)
+  expect(figure(output, 'faults')).toBeGreaterThan(2)
+  expect(figure(output, 'takeovers (run_resumed)')).toBeGreaterThan(0)
+}, 120_000)
+
+it('says what it cannot read, and starts nothing', async () => {
+  const { code, output } = await chaos('--runs', 'many')
+  expect({ code, output }).toEqual({ code: 2, output: 'Cannot use --runs: got NaN\n' })
+})
+
+it('leaves no process behind when it is stopped, and says what had not ended', async () => {
+  let pids: readonly number[] = []
+  const { code, output } = await chaos('--runs', '20', '--seed', '4', (said, stop) => {
+    if (pids.length > 0 || !said.includes('processes run')) return
+    pids = [...said.matchAll(/\((\d+)\)/g)].map(([, pid]) => Number(pid))
+    stop()
+  })
+  expect(code).toBe(1)
+  expect(output).toContain('of them have not ended')
+  expect(pids).toHaveLength(6)
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+}, 60_000)
+
+type Watch = (said: string, stop: () => void) => void
+
+/** Runs the program to its end. */
+function chaos(...given: readonly (string | Watch)[]) {
+  const args = given.filter((arg) => typeof arg === 'string')
+  const watch = given.find((arg) => typeof arg === 'function')
+  const child = spawn(process.execPath, [PROGRAM, '--minutes', '1.5', ...args])
+  let output = ''
+  const keep = (data: Buffer): void => {
+    output += data.toString()
+    watch?.(output, () => child.kill('SIGINT'))
+  }
+  child.stdout.on('data', keep)
+  child.stderr.on('data', keep)
+  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
+    child.on('close', (code) => {
+      resolve({ code, output })
+    })
+  })
+}
+
+function figure(output: string, name: string): number {
+  const line = output.split('\n').find((text) => text.trim().startsWith(`${name}  `))
+  return Number(line?.trim().slice(name.length))
+}

@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest'
+
+import { takeoverTimes } from './figures.ts'
+import { judgeCalls } from './judge-calls.ts'
+import { judgePeople } from './judge-people.ts'
+import { judgeRuns } from './judge-runs.ts'
+import { planRuns, type PlannedRun } from './plan.ts'
+
+import type { CountedCall } from './counter.ts'
+import type { Transition } from './database.ts'
+import type { Evidence, KeptRun } from './evidence.ts'
+import type { Fault } from './faults.ts'
+import type { Asked } from './people.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const KEY = 'r/survey/1/0/call-0-0'
+
+/** A run that a second process took over from one that was killed; its call was in doubt, and repeated. */
+const events = logged([
+  { type: 'run_queued' },
+  { type: 'ensemble_started' },
+  { type: 'run_resumed', epoch: 2, resumedAt: new Date(2_300).toISOString() },
+  { type: 'directive_active', content: 'Louder' },
+  { type: 'review_requested', reviewId: 'v' },
+  { type: 'review_decided', reviewId: 'v' },
+  called('call-0-0', 'SUCCESS'),
+  ...['survey', 'left', 'right', 'join'].map((taskName) => ({
+    type: 'task_completed',
+    taskName,
+    output: `Played ${taskName} after 5 calls`,
+  })),
+  { type: 'run_result', status: 'COMPLETED' },
+])
+
+const run: KeptRun = {
+  runId: 'r',
+  idempotencyKey: 'chaos-1-0',
+  status: 'COMPLETED',
+  state: 'ended',
+  hasOwner: false,
+  lastSeq: events.length - 1,
+  completedTasks: 4,
+  steps: 0,
+  openSignals: 0,
+  openReviews: 0,
+  events,
+  endedCalls: new Map([[6, 2_500]]),
+}
+
+const transitions: readonly Transition[] = [
+  { runId: 'r', at: 0, epoch: 0, state: 'ready', pid: 0, lastSeq: 0 },
+  { runId: 'r', at: 10, epoch: 1, state: 'owned', pid: 11, lastSeq: 0 },
+  { runId: 'r', at: 2_200, epoch: 2, state: 'owned', pid: 12, lastSeq: 1 },
+  { runId: 'r', at: 3_000, epoch: 2, state: 'ended', pid: 0, lastSeq: 11 },
+]
+
+const calls: readonly CountedCall[] = [
+  call({ pid: 11, at: 100 }),
+  call({ pid: 12, at: 2_400, answeredAt: 2_450 }),
+]
+
+const killed: Fault = { kind: 'kill_worker', at: 200, until: 900, pids: [11] }
+
+const [planned] = planRuns(1, 1) as [PlannedRun]
+
+const injected: Asked = {
+  runId: 'r',
+  what: { kind: 'inject', content: 'Louder', afterMs: 0 },
+  answer: 'ok',
+}
+
+const good: Evidence = {
+  leaseMs: 2_000,
+  submitted: [{ planned, runIds: ['r'] }],
+  asked: [injected],
+  seen: [{ runId: 'r', events, isWhole: true }],
+  calls,
+  faults: [killed],
+  runs: [run],
+  transitions,
+}
+
+it('finds nothing wrong with a run that was taken over and repeated a call in doubt', () => {
+  expect(judgeRuns(good)).toEqual([])
+  expect(judgePeople(good)).toEqual([])
+  expect(judgeCalls(good)).toEqual({
+    violations: [],
+    made: 2,
+    repeatedInDoubt: 1,
+    late: 0,
+    leftInDoubt: 0,
+  })
+})
+
+it('a takeover lasts from the kill until the run is resumed', () => {
+  expect(takeoverTimes(good)).toEqual([2_100])
+  expect(takeoverTimes({ ...good, faults: [{ ...killed, pids: [12] }] })).toEqual([])
+})
+
+describe('judgeRuns', () => {
+  const without = (type: string): readonly LoggedRunEvent[] =>
+    logged(events.filter((event) => event.type !== type))
+  const again = (type: string): readonly LoggedRunEvent[] =>
+    logged(events.flatMap((event) => (event.type === type ? [event, event] : [event])))
+
+  it.each<[rule: string, words: string, evidence: Evidence]>([
+    ['K1', '0 runs have the key', kept({ idempotencyKey: 'other' })],
+    ['K1', '2 runs have the key', { ...good, runs: [run, { ...run, runId: 's' }] }],
+    ['K1', 'answered with 2 ids', { ...good, submitted: [{ planned, runIds: ['r', 's'] }] }],
+    ['K1', 'was answered with s', { ...good, submitted: [{ planned, runIds: ['s'] }] }],
+    ['K1', '0 runs were submitted', { ...good, submitted: [] }],
+    ['K2', 'is parked', kept({ state: 'parked' })],
+    ['K2', 'is FAILED', kept({ status: 'FAILED' })],
+    ['K2', 'is CANCELLED', kept({ status: 'CANCELLED' })],
+    ['K2', '2 steps left', kept({ steps: 2 })],
+    ['K2', '1 openSignals left', kept({ openSignals: 1 })],
+    ['K2', '1 openReviews left', kept({ openReviews: 1 })],
+    ['K2', '1 owners left', kept({ hasOwner: true })],
+    ['K3', 'event 2 in place of 1', kept({ events: events.filter(({ seq }) => seq !== 1) })],
+    ['K3', 'says that the last one is 99', kept({ lastSeq: 99 })],
+    ['K3', '0 results', kept({ events: without('run_result') })],
+    ['K3', '2 results', kept({ events: again('run_result') })],
+    ['K3', 'ends with run_queued', kept({ events: logged([...events, { type: 'run_queued' }]) })],
+    ['K4', 'join completed 2 times', kept({ events: again('task_completed') })],
+    ['K4', 'COMPLETED without survey, left', kept({ events: without('task_completed') })],
+    ['K4', 'counts 3', kept({ completedTasks: 3 })],
+    ['K4', 'gave "Played less"', kept({ events: changed('task_completed', 'Played less') })],
+    ['K5', `${KEY} ended 2 times`, kept({ events: again('tool_called') })],
+    ['K6', 'the epochs 2, 2', kept({ events: again('run_resumed') })],
+    ['K6', 'review v ended 0 times', kept({ events: without('review_decided') })],
+    ['K6', 'review v ended 2 times', kept({ events: again('review_decided') })],
+  ])('[%s] finds that %s', (rule, words, evidence) => {
+    expect(judgeRuns(evidence)).toContainEqual(
+      expect.stringMatching(new RegExp(`^${rule} .*${words}`)),
+    )
+  })
+
+  it('[K2] a run that somebody cancelled may be CANCELLED', () => {
+    const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
+    const result = logged([{ type: 'run_result', status: 'CANCELLED' }])
+    const cancelled = { status: 'CANCELLED', events: result, lastSeq: 0, completedTasks: 0 }
+    expect(judgeRuns({ ...kept(cancelled), asked: [asked] })).toEqual([])
+  })
+})
+
+describe('judgeCalls', () => {
+  const violations = (evidence: Partial<Evidence>): readonly string[] =>
+    judgeCalls({ ...good, ...evidence }).violations
+
+  it('[J1] finds a call that is made under a claim which found it complete', () => {
+    const third = { runId: 'r', at: 2_600, epoch: 3, state: 'owned', pid: 13, lastSeq: 6 } as const
+    const late = call({ pid: 13, at: 2_700 })
+    expect(violations({ transitions: [...transitions, third], calls: [...calls, late] })).toEqual([
+      `J1 made under epoch 3, which found it complete: ${KEY}`,
+      `J5 begun by its owner after its end was written: ${KEY}`,
+    ])
+  })
+
+  it('[J1] finds a call of a process that never had the run', () => {
+    const stranger = call({ pid: 14, at: 150 })
+    expect(violations({ calls: [...calls, stranger] })).toEqual([
+      `J1 made by process 14, which did not have the run: ${KEY}`,
+    ])
+  })
+
+  it('[J2] finds a call that is made twice under one claim', () => {
+    const twice = call({ pid: 12, at: 2_460 })
+    expect(violations({ calls: [...calls, twice] })).toEqual([
+      `J2 made twice under epoch 2: ${KEY}`,
+    ])
+  })
+
+  it('[J2] a process that has a run again may have made a call under its claim before', () => {
+    const again = { ...transitions[2]!, at: 2_410, epoch: 3, pid: 12 }
+    const claims = [...transitions.slice(0, 3), again]
+    const second = call({ pid: 12, at: 2_420 })
+    expect(violations({ transitions: claims, calls: [...calls, second] })).toEqual([])
+    const third = call({ pid: 12, at: 2_430 })
+    expect(violations({ transitions: claims, calls: [...calls, second, third] })).toEqual([
+      `J2 made twice under epoch 3: ${KEY}`,
+    ])
+  })
+
+  it('[J3] finds a repeated call of a tool that is not idempotent', () => {
+    const once = calls.map((made) => ({ ...made, tool: 'count_once' }))
+    expect(violations({ calls: once })).toEqual([
+      `J3 made 2 times although it is not idempotent: ${KEY}`,
+    ])
+  })
+
+  it('[J4] finds a call that the log made up', () => {
+    const unanswered = calls.map(({ answeredAt: _, ...made }) => made)
+    expect(violations({ calls: unanswered })).toEqual([
+      `J4 ${KEY} ended well and was never answered by the counter`,
+    ])
+    expect(violations({ calls: [] })).toHaveLength(1)
+  })
+
+  it('[J5] a late call is excused when its process was frozen shortly before, or the database away', () => {
+    const late = [...calls, call({ pid: 11, at: 2_900 })].slice(1)
+    const frozen: Fault = { kind: 'freeze_worker', at: 100, until: 2_890, pids: [11] }
+    expect(judgeCalls({ ...good, calls: late, faults: [frozen] })).toMatchObject({
+      violations: [],
+      late: 1,
+      repeatedInDoubt: 0,
+    })
+    const away: Fault = { kind: 'stop_database', at: 100, until: 1_000, pids: [] }
+    expect(violations({ calls: late, faults: [away] })).toEqual([])
+    const words = `J5 begun 700 ms after the run was lost: ${KEY}`
+    expect(violations({ calls: late, faults: [{ ...frozen, pids: [12] }] })).toEqual([words])
+    expect(violations({ calls: late, faults: [{ ...frozen, until: 899 }] })).toEqual([words])
+    expect(violations({ calls: late, faults: [killed] })).toEqual([words])
+  })
+
+  it('counts calls of which the model was told that nobody knows', () => {
+    const inDoubt = logged([called('call-0-0', 'FAILURE')])
+    expect(judgeCalls({ ...kept({ events: inDoubt }), calls: [] }).leftInDoubt).toBe(1)
+  })
+})
+
+describe('judgePeople', () => {
+  it.each<[Asked['what'], string]>([
+    [{ kind: 'inject', content: 'Softer', afterMs: 0 }, 'inject'],
+    [{ kind: 'switch_model', afterMs: 0 }, 'switch_model'],
+    [{ kind: 'decide', reviewId: 'w' }, 'decide'],
+  ])('[P1] finds that %j is not in the log', (what, kind) => {
+    const asked: Asked = { runId: 'r', what, answer: 'ok' }
+    const words = `P1 ${kind} was answered with yes and is not in the log: r`
+    expect(judgePeople({ ...good, asked: [asked] })).toEqual([words])
+    expect(judgePeople({ ...good, asked: [{ ...asked, answer: 'RUN_COMPLETED' }] })).toEqual([])
+  })
+
+  it('[P1] finds a cancel that was forgotten; a run that completed first is none', () => {
+    const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
+    expect(judgePeople({ ...kept({ status: 'RUNNING' }), asked: [asked] })).toHaveLength(1)
+    expect(judgePeople({ ...good, asked: [asked] })).toEqual([])
+  })
+
+  it.each([
+    ['misses an event', events.slice(1), 'saw {"type":"ensemble_started"'],
+    ['does not see the end', events.slice(0, -1), 'saw 11 of 12 events'],
+    ['sees another event', changed('task_completed', 'Other'), '"output":"Other"'],
+    ['sees an event twice', [...events, ...events.slice(-1)], 'not nothing'],
+  ])('[P2] finds a reader who %s', (_, seen, words) => {
+    const found = judgePeople({ ...good, seen: [{ runId: 'r', events: seen, isWhole: true }] })
+    expect(found).toEqual([expect.stringContaining(words)])
+  })
+
+  it('[P2] finds a reader who was cut off', () => {
+    const found = judgePeople({ ...good, seen: [{ runId: 'r', events, isWhole: false }] })
+    expect(found).toEqual(['P2 a reader did not see the end: r'])
+  })
+})
+
+function kept(changes: Partial<KeptRun>): Evidence {
+  return { ...good, runs: [{ ...run, ...changes }] }
+}
+
+function changed(type: string, output: string): readonly LoggedRunEvent[] {
+  return logged(events.map((event) => (event.type === type ? { ...event, output } : event)))
+}
+
+/** Numbers events from 0. */
+function logged(bare: readonly object[]): readonly LoggedRunEvent[] {
+  // NOTE: the judges read these fields only.
+  return bare.map((event, seq) => ({ ...event, seq, runId: 'r' })) as unknown as LoggedRunEvent[]
+}
+
+function called(toolCallId: string, outcome: 'SUCCESS' | 'FAILURE'): object {
+  return {
+    type: 'tool_called',
+    taskName: 'survey',
+    attempt: 1,
+    iterationIndex: 0,
+    toolCallId,
+    outcome,
+    toolResult: outcome === 'SUCCESS' ? 'Counted' : 'Error: its outcome is not known',
+  }
+}
+
+function call(made: Pick<CountedCall, 'pid' | 'at' | 'answeredAt'>): CountedCall {
+  return { key: KEY, runId: 'r', task: 'survey', tool: 'count', piece: '0', ...made }
+}

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+
+import { Draws } from './draw.ts'
+import { planFaults, planRuns, type PlannedFault } from './plan.ts'
+
+it('the same seed plans the same runs and faults, another seed others', () => {
+  expect(planRuns(7, 50)).toEqual(planRuns(7, 50))
+  expect(planRuns(7, 50)).not.toEqual(planRuns(8, 50))
+  const faults = (seed: number) => firstFaults(50, seed)
+  expect(faults(7)).toEqual(faults(7))
+  expect(faults(7)).not.toEqual(faults(8))
+})
+
+it('fewer runs are the first ones of more', () => {
+  expect(planRuns(7, 50).slice(0, 10)).toEqual(planRuns(7, 10))
+})
+
+it('each run has an idempotency key of its own', () => {
+  const keys = planRuns(7, 50).map(({ idempotencyKey }) => idempotencyKey)
+  expect(new Set(keys).size).toBe(50)
+})
+
+it('a process is frozen for longer than its leases last', () => {
+  const frozen = firstFaults(500, 7).filter(({ kind }) => kind === 'freeze_worker')
+  expect(frozen.length).toBeGreaterThan(20)
+  for (const { lastsMs } of frozen) expect(lastsMs).toBeGreaterThan(2_000)
+})
+
+it('draws are spread evenly, and picks by their weights', () => {
+  const draws = new Draws(1, 'test')
+  const values = Array.from({ length: 10_000 }, () => draws.next())
+  expect(values.reduce((sum, value) => sum + value) / values.length).toBeCloseTo(0.5, 1)
+  expect(Math.min(...values)).toBeLessThan(0.01)
+  expect(Math.max(...values)).toBeGreaterThan(0.99)
+  const picked = Array.from({ length: 4_000 }, () => draws.pick({ often: 3, seldom: 1, never: 0 }))
+  expect(picked.filter((key) => key === 'often').length / picked.length).toBeCloseTo(0.75, 1)
+  expect(picked).not.toContain('never')
+})
+
+function firstFaults(count: number, seed: number): readonly PlannedFault[] {
+  const faults = planFaults(seed, 2_000)
+  return Array.from({ length: count }, () => faults.next().value)
+}
