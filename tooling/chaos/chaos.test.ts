@@ -13,7 +13,7 @@ it('a few runs come to their end among faults, and nothing that was promised is 
   expect(figure(output, 'failed')).toBe(0)
   expect(figure(output, 'faults')).toBeGreaterThan(2)
   expect(figure(output, 'takeovers (run_resumed)')).toBeGreaterThan(0)
-}, 120_000)
+}, 240_000)
 
 it('says what it cannot read, and starts nothing', async () => {
   const { code, output } = await chaos('--runs', 'many')
@@ -39,7 +39,7 @@ type Watch = (said: string, stop: () => void) => void
 function chaos(...given: readonly (string | Watch)[]) {
   const args = given.filter((arg) => typeof arg === 'string')
   const watch = given.find((arg) => typeof arg === 'function')
-  const child = spawn(process.execPath, [PROGRAM, '--minutes', '1.5', ...args])
+  const child = spawn(process.execPath, [PROGRAM, '--minutes', '3', ...args])
   let output = ''
   const keep = (data: Buffer): void => {
     output += data.toString()

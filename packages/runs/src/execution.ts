@@ -182,9 +182,11 @@ export class Execution {
   async #endWith(error: TuttiError): Promise<void> {
     const { clock, logger } = this.#options
     endRun(this.#claim, { journal: this.#journal, clock, error })
-    await this.#journal.flush().catch((lost: unknown) => {
+    try {
+      await this.#journal.flush()
+    } catch (lost) {
       logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
-    })
+    }
   }
 
   #parkSoon(): void {

@@ -107,8 +107,8 @@ describe('several processes on one store', () => {
     const workers = await Promise.all(
       [1, 2, 3].map(() => processOf(database.url, { ensemble }, limits)),
     )
-    const submits = Array.from({ length: 20 }, (_, index) =>
-      workers[index % 3]?.submit({ inputs: INPUTS }),
+    const submits = workers.flatMap((worker) =>
+      Array.from({ length: 7 }, () => worker.submit({ inputs: INPUTS })),
     )
     const outcomes = await Promise.allSettled(submits)
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(8)

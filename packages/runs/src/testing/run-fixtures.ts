@@ -9,8 +9,6 @@ import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-export { poison, queued, result, step, token } from './event-fixtures.ts'
-
 /** Whoever claims when it does not matter who. */
 export const HOLDER: Holder = { owner: 'owner-a', leaseMs: Infinity }
 

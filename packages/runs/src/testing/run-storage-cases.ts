@@ -18,8 +18,6 @@ import { signalCases } from './signal-cases.ts'
 
 import type { StorageCase } from './storage-case.ts'
 
-export { result, token } from './event-fixtures.ts'
-
 /** The cases. */
 export const runStorageCases: readonly StorageCase[] = [
   ...createCases,
