@@ -60,7 +60,7 @@ async function toDecision(
 
 /** Whether the review is of a tool call; what is edited then is the input of the call. */
 async function asksForTool(runs: RunService, reviewId: string): Promise<boolean> {
-  const review = (await runs.openReviews()).find((open) => open.reviewId === reviewId)
+  const review = await runs.review(reviewId)
   return review?.request.timing === 'DURING_EXECUTION'
 }
 

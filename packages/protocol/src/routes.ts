@@ -193,6 +193,7 @@ export const ROUTES = {
       'RUN_NOT_RUNNING',
       'INVALID_MODEL',
       'NOT_CONFIGURED',
+      'NOT_CONFIRMED',
     ],
     summary: 'Switch the model of a run, or of one task, from its next model call on',
   },
@@ -202,7 +203,7 @@ export const ROUTES = {
     body: InjectBody,
     response: InjectAccepted,
     status: 200,
-    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING'],
+    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'NOT_CONFIRMED'],
     summary: 'Tell the agents of a run something before their next model call',
   },
   streamRunEvents: {
@@ -230,7 +231,7 @@ export const ROUTES = {
     body: ReviewDecisionBody,
     response: ReviewDecisionApplied,
     status: 200,
-    errors: ['REVIEW_NOT_FOUND', 'REVIEW_RESOLVED'],
+    errors: ['REVIEW_NOT_FOUND', 'REVIEW_RESOLVED', 'NOT_CONFIRMED'],
     summary: 'Decide a review; the first decision counts',
   },
   getCapabilities: {

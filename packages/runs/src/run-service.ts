@@ -249,6 +249,12 @@ export class RunService {
     return this.#storage.runs.reviews({ open: true, ...(runId === undefined ? {} : { runId }) })
   }
 
+  /** A review, also one that is closed; undefined when there is none of that id. */
+  async review(reviewId: string): Promise<ReviewRecord | undefined> {
+    const [review] = await this.#storage.runs.reviews({ reviewId })
+    return review
+  }
+
   /** A run's events from `from` on, first from the log and then live, until its end. */
   follow(options: FollowOptions): AsyncGenerator<readonly LoggedRunEvent[]> {
     return followEvents({ events: this.#storage.events, bus: this.#bus }, options)
@@ -324,7 +330,7 @@ export class RunService {
    * RUN_COMPLETED, NOT_CONFIRMED.
    */
   async decide(reviewId: string, decision: GateDecision): Promise<void> {
-    const [review] = await this.#storage.runs.reviews({ reviewId })
+    const review = await this.review(reviewId)
     if (review === undefined) {
       throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
     }
