@@ -41,8 +41,9 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { RunExecutor } from './run-executor.ts'
+import { RunSteering } from './run-steering.ts'
 import { fingerprintOf } from './submission.ts'
-import { Wishes, type WishEnd } from './wishes.ts'
+import { Wishes } from './wishes.ts'
 
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad } from './ports/run-queue.ts'
@@ -77,12 +78,6 @@ const RETRY_AFTER_MS = 5_000
 /** Random bytes of a run id: enough that two ids never meet. */
 const RUN_ID_BYTES = 8
 
-/** How long a cancel waits for the owner to say that it was heard: it is durable without. */
-const CANCEL_ANSWER_MS = 1_000
-
-/** How long another wish waits for its answer: longer than a run takes to find a new owner. */
-const ANSWER_MS = 30_000
-
 /** How often ended runs are deleted, and runs that nobody tells of are looked at, in milliseconds. */
 const HOUSEKEEPING_MS = 60_000
 
@@ -105,6 +100,7 @@ export class RunService {
   readonly #commits: GroupCommit
   readonly #executor: RunExecutor
   readonly #wishes: Wishes
+  readonly #steering: RunSteering
   readonly #stops: (() => void)[] = []
   #closing: Promise<void> | undefined
 
@@ -143,6 +139,7 @@ export class RunService {
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits })
     this.#wishes = new Wishes({ ...parts, executor: this.#executor, feed })
+    this.#steering = new RunSteering(storage.runs, this.#executor, this.#wishes)
   }
 
   /** The ensembles that runs may name; the first is the default. */
@@ -277,18 +274,8 @@ export class RunService {
    *
    * @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED when it has ended already.
    */
-  async cancel(
-    runId: string,
-    { mode = 'abort' }: CancelOptions = {},
-  ): Promise<'CANCELLING' | 'CANCELLED'> {
-    const wish = { kind: 'cancel', mode } as const
-    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: CANCEL_ANSWER_MS })
-    if (end.kind !== 'at_rest') return 'CANCELLING'
-    const steps = await this.#storage.runs.steps(runId)
-    const hasWork = steps.some(({ kind }) => kind === 'task_begun')
-    // What began is let finish; that is work like any other, and waits for its turn.
-    if (mode === 'boundary' && hasWork) return 'CANCELLING'
-    return (await this.#executor.executeNow(runId)) === 'ended' ? 'CANCELLED' : 'CANCELLING'
+  cancel(runId: string, options: CancelOptions = {}): Promise<'CANCELLING' | 'CANCELLED'> {
+    return this.#steering.cancel(runId, options)
   }
 
   /**
@@ -298,16 +285,12 @@ export class RunService {
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, INVALID_MODEL, BAD_REQUEST for an unknown task,
    * NOT_CONFIRMED.
    */
-  async switchModel(
+  switchModel(
     runId: string,
     model: string,
-    { task }: { readonly task?: string } = {},
+    options: { readonly task?: string } = {},
   ): Promise<ModelSwitch> {
-    const ofTask = task === undefined ? {} : { taskName: task }
-    const wish = { kind: 'switch_model', model, ...ofTask } as const
-    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: ANSWER_MS })
-    // NOTE: what the engine answers to this wish, maybe by way of JSON.
-    return valueOf(runId, end) as ModelSwitch
+    return this.#steering.switchModel(runId, model, options)
   }
 
   /**
@@ -315,12 +298,8 @@ export class RunService {
    *
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, BAD_REQUEST naming every problem, NOT_CONFIRMED.
    */
-  async inject(runId: string, input: DirectiveInput | string): Promise<Directive> {
-    const directive = typeof input === 'string' ? { content: input } : input
-    const wish = { kind: 'inject', directive } as const
-    const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: ANSWER_MS })
-    // NOTE: what the engine answers to this wish, maybe by way of JSON.
-    return valueOf(runId, end) as Directive
+  inject(runId: string, input: DirectiveInput | string): Promise<Directive> {
+    return this.#steering.inject(runId, input)
   }
 
   /**
@@ -334,13 +313,7 @@ export class RunService {
     if (review === undefined) {
       throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
     }
-    if (review.status !== 'OPEN') {
-      throw new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
-    }
-    const identified = { id: crypto.randomUUID(), ...decision }
-    const wish = { kind: 'decide', reviewId, decision: identified } as const
-    const how = { answerTimeoutMs: ANSWER_MS, review }
-    valueOf(review.runId, await this.#wishes.send(review.runId, wish, how))
+    await this.#steering.decide(review, decision)
   }
 
   /**
@@ -450,15 +423,6 @@ export class RunService {
       })
     }
   }
-}
-
-function valueOf(runId: string, end: WishEnd): unknown {
-  if (end.kind !== 'kept') return end.value
-  throw new TuttiError(
-    'NOT_CONFIRMED',
-    `The wish is kept, but nobody who executes run ${runId} has answered within ${ANSWER_MS} ms`,
-    { retryable: true },
-  )
 }
 
 function ensemblesByName(ensembles: readonly Ensemble[]): ReadonlyMap<string, Ensemble> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { TestServer } from '../../postgres/test-database.ts'
 import type { ChaosDatabase } from './database.ts'
+import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
 import type { FaultKind, PlannedFault } from './plan.ts'
 
@@ -21,6 +22,8 @@ export interface FaultOptions {
   readonly fleet: Fleet
   readonly server: TestServer
   readonly database: ChaosDatabase
+  /** Between the processes and the database. */
+  readonly proxy: DatabaseProxy
   readonly onProblem: (problem: string) => void
 }
 
@@ -70,6 +73,9 @@ export class Faults {
         )
       case 'cut_connections':
         await this.#options.database.cutConnections()
+        return []
+      case 'lose_answers':
+        await this.#options.proxy.loseAnswers(planned.lastsMs)
         return []
       case 'stop_database':
         return this.#withoutDatabase(() => this.#options.server.stop(), planned.lastsMs)

@@ -186,6 +186,7 @@ function isExcused({ pid, at }: CountedCall, { faults, leaseMs }: Evidence): boo
       case 'stop_database':
       case 'crash_database':
       case 'cut_connections':
+      case 'lose_answers':
         return isNear(fault)
       default:
         return false

@@ -56,7 +56,9 @@ const FAULT_WEIGHTS = {
   /** SIGKILL of a process that takes and shows runs. */
   kill_api: 2,
   /** The connections of all processes to the database are ended by the database. */
-  cut_connections: 3,
+  cut_connections: 2,
+  /** What the database answers is lost for a moment, then all connections to it break. */
+  lose_answers: 3,
   /** The database is stopped for a while. */
   stop_database: 1,
   /** The database stops as in a crash. */
@@ -142,6 +144,8 @@ function lengthOf(kind: FaultKind, draws: Draws, leaseMs: number): number {
       return draws.between(1.1 * leaseMs, 2.5 * leaseMs)
     case 'stop_database':
       return draws.between(1_000, 4_000)
+    case 'lose_answers':
+      return draws.between(10, 400)
     default:
       return draws.between(0, 2_000)
   }

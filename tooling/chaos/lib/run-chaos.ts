@@ -2,9 +2,11 @@
  * The chaos test: a system of several processes on one Postgres, people who use it, and faults, until
  * every run has ended.
  *
- *   people ─▶ api processes ─▶ Postgres ◀─ workers ─▶ counter
- *                 ▲               ▲           ▲
- *                 └──── faults ───┴───────────┘
+ *   people ─▶ api processes ─▶ proxy ─▶ Postgres
+ *                 ▲              ▲         ▲
+ *   counter ◀─ workers ──────────┤         │
+ *                 ▲              │         │
+ *                 └─── faults ───┴─────────┘
  *
  * R1 Everything that is random follows from the seed.
  * R2 Faults come as long as there are runs, but for the last third of the time: what was begun must come
@@ -22,6 +24,7 @@ import { testServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
 import { startCounter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
+import { startDatabaseProxy } from './database-proxy.ts'
 import { readRuns, type Evidence } from './evidence.ts'
 import { Faults } from './faults.ts'
 import { Fleet, Member, type FleetOptions } from './fleet.ts'
@@ -82,8 +85,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   })
   const server = stack.use(await testServer({ durable: true }))
   const counter = stack.use(await startCounter(seed))
+  const proxy = stack.use(await startDatabaseProxy(server.url))
   const environment = {
-    DATABASE_URL: server.url,
+    DATABASE_URL: proxy.url,
     CHAOS_COUNTER_URL: counter.url,
     CHAOS_SEED: String(seed),
     CHAOS_LEASE_MS: String(LEASE_MS),
@@ -104,7 +108,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const urls = fleet.members.filter(({ role }) => role === 'api').map(({ url }) => url)
   const clients = new ApiClients(urls, over.signal)
   const people = new People({ clients, signal: over.signal, onProblem })
-  const faults = new Faults({ fleet, server, database, onProblem })
+  const faults = new Faults({ fleet, server, database, proxy, onProblem })
   await live({ options, people, faults, database, onProblem, startedAt, over })
   const wallMs = performance.now() - startedAt
   pauses.disable()

@@ -1,0 +1,68 @@
+/** A network between the system and its database that loses answers. */
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Passes bytes on both ways. */
+export interface DatabaseProxy extends AsyncDisposable {
+  /** The URL that was given, by way of this proxy. */
+  readonly url: string
+  /**
+   * For a while passes on what is sent to the database and drops what it answers; then breaks all
+   * connections. What was committed meanwhile was committed without anybody knowing.
+   */
+  loseAnswers(forMs: number): Promise<void>
+}
+
+interface Connection {
+  readonly inner: Socket
+  readonly outer: Socket
+  isDeaf: boolean
+}
+
+/** A proxy to the database of `url`, on a free port of 127.0.0.1. */
+export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
+  const target = new URL(url)
+  const connections = new Set<Connection>()
+  const drop = (connection: Connection): void => {
+    connections.delete(connection)
+    connection.inner.destroy()
+    connection.outer.destroy()
+  }
+  const server = createServer((inner) => {
+    const outer = connect(Number(target.port), target.hostname)
+    const connection: Connection = { inner, outer, isDeaf: false }
+    connections.add(connection)
+    inner.on('data', (data) => outer.write(data))
+    outer.on('data', (data) => {
+      if (!connection.isDeaf) inner.write(data)
+    })
+    for (const socket of [inner, outer]) {
+      socket.setNoDelay(true)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        drop(connection)
+      })
+    }
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const proxied = new URL(url)
+  // NOTE: a server that listens on a port has an address of this shape.
+  proxied.port = String((server.address() as AddressInfo).port)
+  return {
+    url: proxied.href,
+    async loseAnswers(forMs) {
+      const hit = [...connections]
+      for (const connection of hit) connection.isDeaf = true
+      await sleep(forMs)
+      for (const connection of hit) drop(connection)
+    },
+    async [Symbol.asyncDispose]() {
+      for (const connection of connections) drop(connection)
+      await new Promise((resolve) => {
+        server.close(resolve)
+      })
+    },
+  }
+}
