@@ -571,6 +571,51 @@ describe('close', () => {
   })
 })
 
+describe('retention', () => {
+  it('[S8] deletes the oldest of those that have ended, with their events, and no other', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play, waiting } = band()
+    const clock = fakeClock()
+    const quick = band({ name: 'quick' })
+    quick.play()
+    const service = await serve(directory.path, [ensemble, quick.ensemble], {
+      clock,
+      maxRetainedRuns: 2,
+    })
+    await clock.advance(50_000)
+    await service.submit({ runId: 'works', inputs: INPUTS })
+    await waiting(1)
+    for (const runId of ['old', 'new', 'newest']) {
+      await service.submit({ runId, ensemble: 'quick', inputs: INPUTS })
+      await allEvents(service, runId)
+      await clock.advance(1_000)
+    }
+    await clock.advance(10_000)
+    const ids = (await service.list({ limit: 9, offset: 0 })).runs.map(({ runId }) => runId)
+    expect(ids).toEqual(['newest', 'new', 'works'])
+    expect(await service.readEvents({ runId: 'old', from: 0, limit: 9 })).toEqual([])
+    expect(await service.get('old')).toBeUndefined()
+    play()
+    await allEvents(service, 'works')
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[S8] deletes those that ended too long ago', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const clock = fakeClock()
+    const service = await serve(directory.path, [ensemble], { clock, maxRetainedAgeMs: 90_000 })
+    await service.submit({ runId: 'old', inputs: INPUTS })
+    await allEvents(service, 'old')
+    await clock.advance(60_000)
+    expect(await service.get('old')).toBeDefined()
+    await clock.advance(60_000)
+    expect(await service.get('old')).toBeUndefined()
+    await service.close({ drainTimeoutMs: 0 })
+  })
+})
+
 describe('options', () => {
   it('names every value that is out of range', () => {
     using directory = temporaryDirectory()
