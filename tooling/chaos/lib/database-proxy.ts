@@ -7,8 +7,8 @@ export interface DatabaseProxy extends AsyncDisposable {
   /** The URL that was given, by way of this proxy. */
   readonly url: string
   /**
-   * For a while passes on what is sent to the database and drops what it answers; then breaks all
-   * connections. What was committed meanwhile was committed without anybody knowing.
+   * For a while passes on what is sent to the database and drops what it answers to each commit; then
+   * breaks all connections. What was committed meanwhile was committed without anybody knowing.
    */
   loseAnswers(forMs: number): Promise<void>
 }
@@ -16,6 +16,8 @@ export interface DatabaseProxy extends AsyncDisposable {
 interface Connection {
   readonly inner: Socket
   readonly outer: Socket
+  /** Whether it hears nothing any more from its next commit on. */
+  losesAnswers: boolean
   isDeaf: boolean
 }
 
@@ -30,9 +32,12 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   }
   const server = createServer((inner) => {
     const outer = connect(Number(target.port), target.hostname)
-    const connection: Connection = { inner, outer, isDeaf: false }
+    const connection: Connection = { inner, outer, losesAnswers: false, isDeaf: false }
     connections.add(connection)
-    inner.on('data', (data) => outer.write(data))
+    inner.on('data', (data) => {
+      connection.isDeaf ||= connection.losesAnswers && data.includes('COMMIT')
+      outer.write(data)
+    })
     outer.on('data', (data) => {
       if (!connection.isDeaf) inner.write(data)
     })
@@ -54,7 +59,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     url: proxied.href,
     async loseAnswers(forMs) {
       const hit = [...connections]
-      for (const connection of hit) connection.isDeaf = true
+      for (const connection of hit) connection.losesAnswers = true
       await sleep(forMs)
       for (const connection of hit) drop(connection)
     },

@@ -57,7 +57,7 @@ const FAULT_WEIGHTS = {
   kill_api: 2,
   /** The connections of all processes to the database are ended by the database. */
   cut_connections: 2,
-  /** What the database answers is lost for a moment, then all connections to it break. */
+  /** What the database answers to commits is lost for a moment, then all connections to it break. */
   lose_answers: 3,
   /** The database is stopped for a while. */
   stop_database: 1,
