@@ -152,7 +152,7 @@ describe('Execution, from its claim to its end', () => {
     expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED', code: 'INTERRUPTED' })
     expect(store.kept.at(-1)).toHaveProperty(
       'error',
-      'The processes that executed the run were lost 4 times in a row, and it got no further',
+      'The processes that executed the run were lost, or could not keep what it did, 4 times in a row',
     )
   })
 
@@ -184,6 +184,16 @@ describe('Execution, from its claim to its end', () => {
 })
 
 describe('Execution that loses its claim', () => {
+  it('[X8] gives the run up as lost when what it did cannot be kept', async () => {
+    const { engine, store, over, releases } = setUp()
+    store.reply = () => ({ kind: 'failed', error: new Error('a value that no store can hold') })
+    engine.run.emit({ ...token('a'), attempt: 2 })
+    engine.run.complete()
+    expect(await over).toBe('lost')
+    expect(engine.run.isStopped).toBe(true)
+    expect(releases).toEqual([{ kind: 'lost' }])
+  })
+
   it('[X3] stops its work and writes nothing more when a write is fenced', async () => {
     const { engine, store, over, releases } = setUp()
     store.reply = () => ({ kind: 'fenced' })

@@ -16,6 +16,7 @@
  *    limit is kept by the store.
  * X6 A run that is handed over begins nothing; what is in flight ends, and is durable, before others get it.
  * X7 A signal is applied once, and its answer is durable together with what it did, or after it.
+ * X8 A run whose events cannot be kept is given up as lost, and fails when that happens again and again.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -79,6 +80,8 @@ export class Execution {
     })
     this.#journal = options.journal((reason) => {
       this.#controller.abort(reason)
+      // What cannot be kept is tried again by the next owner, but not for ever.
+      if (reason.code === 'STORE_UNAVAILABLE') this.#givingUp ??= this.#release({ kind: 'lost' })
     })
     this.#work = this.#execute()
   }
@@ -154,7 +157,7 @@ export class Execution {
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
         'INTERRUPTED',
-        `The processes that executed the run were lost ${lostOwners} times in a row, and it got no further`,
+        `The processes that executed the run were lost, or could not keep what it did, ${lostOwners} times in a row`,
       )
     }
     if (ensemble === undefined) {

@@ -39,6 +39,7 @@ export type {
   HeldRun,
   Holder,
   Release,
+  Released,
   RunQueue,
 } from './ports/run-queue.ts'
 export type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'

@@ -230,7 +230,7 @@ describe('RunExecutor, about leases', () => {
     executor.start()
     await turns()
     await clock.advance(LEASE_MS / 3)
-    expect(queue.asked).toEqual(['renew', 'release stray ready'])
+    expect(queue.asked).toEqual(['renew', 'release stray lost'])
     expect(warned).toEqual(['A run that was claimed did not arrive'])
   })
 

@@ -11,7 +11,7 @@
  *    when the tasks have finished that ran.
  * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
  * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
- * Q6 A run that was claimed for this process, and never arrived here, is given up.
+ * Q6 A run that the store says is here, and is not, is given up as lost.
  */
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
@@ -141,7 +141,7 @@ export class RunExecutor {
     for (const run of held) {
       if (this.#active.has(run.runId)) continue
       this.#logger.warn('A run that was claimed did not arrive', { runId: run.runId })
-      await this.#options.storage.queue.release(run, { kind: 'ready' })
+      await this.#options.storage.queue.release(run, { kind: 'lost' })
     }
   }
 

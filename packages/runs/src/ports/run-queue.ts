@@ -16,6 +16,7 @@
  * L6 A claim that takes the run from an owner who never gave it up counts; a step that is kept makes the
  *    count 0.
  * L7 Leases and instants are measured by the clock of the store.
+ * L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
  */
 import type { RunRecord } from '../run-record.ts'
 import type { Signal } from './run-signals.ts'
@@ -29,8 +30,8 @@ export interface RunQueue {
   claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined>
   /** Extends the leases of all runs of an owner from now on; gives the runs that it still has. */
   renew(holder: Holder): Promise<readonly HeldRun[]>
-  /** Gives up a run, for others or until it is due; `fenced` when the caller does not have it. */
-  release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'>
+  /** Gives up a run, for others or until it is due. */
+  release(held: HeldRun, how: Release): Promise<Released>
   /** Makes all owned runs ready: for a store that only this process has, when it starts. */
   reclaimAll(): Promise<readonly string[]>
   /** How many runs are owned, ready and parked. */
@@ -72,8 +73,13 @@ export interface ClaimedRun {
 export type Release =
   /** Somebody else is to go on at once. */
   | { readonly kind: 'ready' }
+  /** The same, from an owner who could not keep what it did. */
+  | { readonly kind: 'lost' }
   /** It waits for a person; absent, for as long as it takes. In milliseconds from now. */
   | { readonly kind: 'parked'; readonly wakeInMs?: number }
+
+/** What became of a run that is given up; `fenced` when the caller did not have it. */
+export type Released = Release['kind'] | 'fenced'
 
 /** How many runs are in which state, over all processes. */
 export interface QueueLoad {

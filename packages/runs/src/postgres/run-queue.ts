@@ -18,6 +18,7 @@ import type {
   Holder,
   QueueLoad,
   Release,
+  Released,
   RunQueue,
 } from '../ports/run-queue.ts'
 import type { Signal } from '../ports/run-signals.ts'
@@ -93,10 +94,10 @@ export class PostgresRunQueue implements RunQueue {
     }))
   }
 
-  async release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'> {
+  async release(held: HeldRun, how: Release): Promise<Released> {
     const { database, notices } = this.#parts
     const became = await database.transaction({}, (session) => this.#release(session, held, how))
-    if (became === 'ready') notices.tell([{ kind: 'ready' }])
+    if (became === 'ready' || became === 'lost') notices.tell([{ kind: 'ready' }])
     return became
   }
 
@@ -133,11 +134,7 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   /** A signal is sent under the lock of its run, so none is overlooked (L5). */
-  async #release(
-    session: Session,
-    { runId, epoch }: HeldRun,
-    how: Release,
-  ): Promise<'ready' | 'parked' | 'fenced'> {
+  async #release(session: Session, { runId, epoch }: HeldRun, how: Release): Promise<Released> {
     const { schema } = session
     const [locked] = await session.query(
       `SELECT id FROM ${schema}.runs
@@ -157,13 +154,16 @@ export class PostgresRunQueue implements RunQueue {
       )
       if (parked.length > 0) return 'parked'
     }
+    // One that is lost stays owned, by nobody, under a lease that is over; its owner is fenced.
+    const isLost = how.kind === 'lost'
+    const change = isLost ? 'epoch = epoch + 1' : `state = 'ready'`
     await session.query(
-      `UPDATE ${schema}.runs SET state = 'ready', owner = NULL, due_at = clock_timestamp()
+      `UPDATE ${schema}.runs SET ${change}, owner = NULL, due_at = clock_timestamp()
        WHERE id = $1`,
       [locked['id']],
     )
     await this.#notifyReady(session)
-    return 'ready'
+    return isLost ? 'lost' : 'ready'
   }
 
   async #notifyReady(session: Session): Promise<void> {

@@ -11,6 +11,7 @@ import type {
   Holder,
   QueueLoad,
   Release,
+  Released,
   RunQueue,
 } from '../ports/run-queue.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
@@ -54,19 +55,21 @@ export class SqliteRunQueue implements RunQueue {
     }))
   }
 
-  async release(held: HeldRun, how: Release): Promise<'ready' | 'parked' | 'fenced'> {
+  async release(held: HeldRun, how: Release): Promise<Released> {
     const { board, rows, transaction } = this.#parts
-    const became = transaction(() => {
+    const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.run.epoch !== held.epoch) return 'fenced'
       if (how.kind === 'parked' && rows.signals(found.id).length === 0) {
         this.#statements.park.run(this.#inFuture(how.wakeInMs ?? Infinity), found.id)
         return 'parked'
       }
-      this.#statements.makeReady.run(this.#inFuture(0), found.id)
-      return 'ready'
+      const isLost = how.kind === 'lost'
+      const { lapse, makeReady } = this.#statements
+      ;(isLost ? lapse : makeReady).run(this.#inFuture(0), found.id)
+      return isLost ? 'lost' : 'ready'
     })
-    if (became === 'ready') board.tell([{ kind: 'ready' }])
+    if (became === 'ready' || became === 'lost') board.tell([{ kind: 'ready' }])
     return became
   }
 
@@ -104,7 +107,7 @@ function isAtRest(state: RunState): boolean {
 
 type Statements = Readonly<
   Record<
-    'active' | 'due' | 'take' | 'renew' | 'park' | 'makeReady' | 'reclaim' | 'load',
+    'active' | 'due' | 'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load',
     StatementSync
   >
 >
@@ -146,6 +149,10 @@ function prepareStatements(database: DatabaseSync): Statements {
     ),
     makeReady: database.prepare(
       `UPDATE runs SET state = 'ready', owner = NULL, due_at = ? WHERE id = ?`,
+    ),
+    // It stays owned, by nobody, under a lease that is over; what its owner still writes is fenced.
+    lapse: database.prepare(
+      'UPDATE runs SET epoch = epoch + 1, owner = NULL, due_at = ? WHERE id = ?',
     ),
     // Runs whose owner is lost come before all that wait: these wait since the beginning of time.
     reclaim: database.prepare(

@@ -8,6 +8,7 @@ import {
   claimRun,
   createRun,
   ownedRun,
+  ownerOf,
   parkedRun,
   recordOf,
 } from './run-fixtures.ts'
@@ -33,6 +34,33 @@ export const releaseCases: readonly StorageCase[] = [
       strictEqual(await release(1), 'parked')
       strictEqual(await release(1), 'fenced')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 1 })
+    },
+  },
+  {
+    name: '[L8] a run that is given up as lost is due at once, and counts as one whose owner was lost',
+    async run({ storage }) {
+      await createRun(storage, 'run-w')
+      const owner = await ownedRun(storage, 'run-a')
+      strictEqual(await storage.queue.release(owner, { kind: 'lost' }), 'lost')
+      strictEqual(await storage.queue.release(owner, { kind: 'lost' }), 'fenced')
+      deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
+      const [claimed] = await claimDue(storage, { wanted: 1 })
+      deepStrictEqual([claimed?.run.runId, claimed?.lostOwners], ['run-a', 1])
+      ok((claimed?.run.epoch ?? 0) > owner.epoch)
+      strictEqual((await recordOf(storage, 'run-a')).status, 'ACCEPTED')
+    },
+  },
+  {
+    name: '[L8] a run that is given up as lost again and again is counted each time',
+    async run({ storage }) {
+      let owner = await ownedRun(storage, 'run-a')
+      for (let lost = 1; lost <= 3; lost += 1) {
+        await storage.queue.release(owner, { kind: 'lost' })
+        const [claimed] = await claimDue(storage)
+        ok(claimed !== undefined)
+        strictEqual(claimed.lostOwners, lost)
+        owner = ownerOf(storage, claimed)
+      }
     },
   },
   {
