@@ -9,7 +9,7 @@ import { until } from './places.ts'
 import { storageOver } from './storage-over.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunStorage } from '@tutti/runs'
+import type { Notice, RunStorage } from '@tutti/runs'
 
 const INPUTS = { topic: 'Bach' }
 const CLOSE = { drainTimeoutMs: 5_000 }
@@ -98,6 +98,41 @@ describe('several processes on one store', () => {
     expect(all).toEqual(first)
     expect(isGapless(all)).toBe(true)
     for (const service of [taker, worker, onlooker]) await service.close(CLOSE)
+  })
+
+  it('[F6] readers of a process that heard nothing for a while miss nothing', async () => {
+    await using database = await testDatabase()
+    const { ensemble, play, waiting } = band()
+    const storage = await open(database.url)
+    let isDeaf = false
+    const listeners = new Set<(notice: Notice) => void>()
+    const deaf = storageOver(storage, {})
+    deaf.listen = (listener) => {
+      listeners.add(listener)
+      return storage.listen((notice) => {
+        if (!isDeaf) listener(notice)
+      })
+    }
+    const onlooker = new RunService(deaf, [ensemble], { ...QUICK, ...api })
+    await onlooker.start()
+    const worker = await processOf(database.url, { ensemble })
+    const all: LoggedRunEvent[] = []
+    onlooker.listenToAll((events) => all.push(...events))
+    const { runId } = await worker.submit({ inputs: INPUTS })
+    const reader = allEvents(onlooker, runId)
+    await waiting(1)
+    await until('the onlooker is told of the task', () =>
+      all.some((event) => event.type === 'task_started' && event.taskName === 'play'),
+    )
+    isDeaf = true
+    play()
+    const expected = await allEvents(worker, runId)
+    expect(all.length).toBeLessThan(expected.length)
+    for (const listener of listeners) listener({ kind: 'missed' })
+    expect(await reader).toEqual(expected)
+    await until('the listener to all is told of the end', () => all.length >= expected.length)
+    expect(all).toEqual(expected)
+    for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 
   it('[S2] [Q1] together execute no more than the limit, and take no more than the bound', async () => {

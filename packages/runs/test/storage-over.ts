@@ -1,7 +1,10 @@
 import type { RunStorage, RunStore } from '@tutti/runs'
 
 /** `storage`, but for some methods of its store. */
-export function storageOver(storage: RunStorage, changed: Partial<RunStore>): RunStorage {
+export function storageOver(
+  storage: RunStorage,
+  changed: Partial<RunStore>,
+): { -readonly [K in keyof RunStorage]: RunStorage[K] } {
   const { runs } = storage
   return {
     runs: {
