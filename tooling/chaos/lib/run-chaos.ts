@@ -14,12 +14,12 @@
  * R3 Whatever happens, no process, server or directory is left.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { freePort } from '../../postgres/free-port.ts'
 import { testServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
 import { startCounter } from './counter.ts'
@@ -236,18 +236,4 @@ async function stopFleet(fleet: Fleet, onProblem: (problem: string) => void): Pr
       if (end?.code !== 0) onProblem(`${member.name} did not stop well at the end\n${member.said}`)
     }),
   )
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      // NOTE: a server that listens on a port has an address of this shape.
-      const { port } = server.address() as AddressInfo
-      server.close(() => {
-        resolve(port)
-      })
-    })
-  })
 }

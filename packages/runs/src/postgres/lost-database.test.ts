@@ -1,30 +1,14 @@
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import {
-  testDatabase,
-  testServer,
-  type TestDatabase,
-} from '../../../../tooling/postgres/test-database.ts'
+import { testServer } from '../../../../tooling/postgres/test-database.ts'
 import { queued, token } from '../testing/event-fixtures.ts'
 import { newRun, ownedRun, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { heardNotices } from './testing/heard-notices.ts'
 import { StubbornWriters } from './testing/stubborn-writers.ts'
+import { ownDatabase } from './testing/own-database.ts'
 
-let database: TestDatabase
-let client: Client
-
-beforeAll(async () => {
-  database = await testDatabase()
-  client = new Client({ connectionString: database.url })
-  await client.connect()
-})
-
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = ownDatabase()
 
 describe('a server that goes and comes', () => {
   it('[P7] nothing that was written is lost, and nothing is there twice', async () => {
@@ -91,7 +75,7 @@ describe('connections that are ended', () => {
     const writing = work.write(storage)
     while (work.unavailable < 4) {
       await work.more()
-      await client.query(
+      await database.client.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND random() < 0.7`,
       )
@@ -117,7 +101,7 @@ describe('a database that is busy', () => {
     })
     const owner = await ownedRun(storage, 'run-a')
     const heard = heardNotices(storage.listen)
-    await client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
+    await database.client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
     const [written, read, created] = await Promise.all([
       owner.commit([token('x')]),
       storage.runs.get('run-a').catch((error: unknown) => error),
@@ -125,7 +109,7 @@ describe('a database that is busy', () => {
         .create(newRun('run-b'), { firstEvent: queued(newRun('run-b')), maxUnfinishedRuns: 9 })
         .catch((error: unknown) => error),
     ])
-    await client.query('COMMIT')
+    await database.client.query('COMMIT')
     expect(written).toMatchObject({
       kind: 'unavailable',
       error: { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('lock timeout') },

@@ -1,23 +1,10 @@
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { createRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
+import { ownDatabase } from './testing/own-database.ts'
 
-let database: TestDatabase
-let client: Client
-
-beforeAll(async () => {
-  database = await testDatabase()
-  client = new Client({ connectionString: database.url })
-  await client.connect()
-})
-
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = ownDatabase()
 
 describe('opening', () => {
   it('[D10] several processes at once make the tables once', async () => {
@@ -26,7 +13,7 @@ describe('opening', () => {
         postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 2 }),
       ),
     )
-    const { rows } = await client.query('SELECT version FROM eight.schema_version')
+    const { rows } = await database.client.query('SELECT version FROM eight.schema_version')
     expect(rows).toEqual([{ version: 1 }])
     for (const storage of storages) expect(await storage.queue.load()).toMatchObject({ queued: 0 })
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
@@ -34,14 +21,14 @@ describe('opening', () => {
 
   it('[D10] a newer schema is refused with both versions named, and left as it is', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'newer' })
-    await client.query('UPDATE newer.schema_version SET version = 99')
+    await database.client.query('UPDATE newer.schema_version SET version = 99')
     await expect(
       postgresRunStorage({ connectionString: database.url, schema: 'newer' }),
     ).rejects.toMatchObject({
       code: 'SCHEMA_TOO_NEW',
       message: expect.stringMatching(/version 99.*version 1/),
     })
-    const { rows } = await client.query('SELECT version FROM newer.schema_version')
+    const { rows } = await database.client.query('SELECT version FROM newer.schema_version')
     expect(rows).toEqual([{ version: 99 }])
   })
 
@@ -59,16 +46,16 @@ describe('opening', () => {
 
   it('a user who may only use the tables can open them', async () => {
     await using _ = await postgresRunStorage({ connectionString: database.url, schema: 'lent' })
-    await client.query(`CREATE ROLE borrower LOGIN PASSWORD 'pw-borrower'`)
-    await client.query('GRANT USAGE ON SCHEMA lent TO borrower')
-    await client.query('GRANT ALL ON ALL TABLES IN SCHEMA lent TO borrower')
+    await database.client.query(`CREATE ROLE borrower LOGIN PASSWORD 'pw-borrower'`)
+    await database.client.query('GRANT USAGE ON SCHEMA lent TO borrower')
+    await database.client.query('GRANT ALL ON ALL TABLES IN SCHEMA lent TO borrower')
     const url = new URL(database.url)
     url.username = 'borrower'
     url.password = 'pw-borrower'
     await using lent = await postgresRunStorage({ connectionString: url.href, schema: 'lent' })
     await createRun(lent, 'run-a')
     await lent[Symbol.asyncDispose]()
-    await client.query('DROP OWNED BY borrower; DROP ROLE borrower')
+    await database.client.query('DROP OWNED BY borrower; DROP ROLE borrower')
   })
 
   it.for([

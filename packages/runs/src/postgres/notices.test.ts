@@ -1,32 +1,19 @@
 import { silentLogger } from '@tutti/core'
-import { Client } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tcpProxy } from '../../../../tooling/postgres/tcp-proxy.ts'
-import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { channelOf, Notices } from './notices.ts'
 import { heardNotices } from './testing/heard-notices.ts'
+import { ownDatabase } from './testing/own-database.ts'
 
 import type { Notice, RunStorage } from '../ports/run-storage.ts'
 
-let database: TestDatabase
-let client: Client
+const database = ownDatabase()
 let schema = ''
 let schemas = 0
-
-beforeAll(async () => {
-  database = await testDatabase()
-  client = new Client({ connectionString: database.url })
-  await client.connect()
-})
-
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
 
 beforeEach(() => {
   schemas += 1
@@ -107,7 +94,7 @@ describe('the connection that listens', () => {
     await using writer = await open()
     await using reader = await open()
     const heard = heardNotices(reader.listen)
-    const { rowCount } = await client.query(
+    const { rowCount } = await database.client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = $1`,
       [`LISTEN "${channelOf(schema)}"`],
     )
@@ -131,7 +118,7 @@ describe('the connection that listens', () => {
     expect(heard.all).toEqual([])
     server.resume()
     await heard.first(({ kind }) => kind === 'missed')
-    await client.query('SELECT pg_notify($1, $2)', [
+    await database.client.query('SELECT pg_notify($1, $2)', [
       channelOf(schema),
       '{"from":"x","items":[{"kind":"ready"}]}',
     ])
@@ -141,7 +128,7 @@ describe('the connection that listens', () => {
   it('[N3] one that answers is asked again and again, and kept', async () => {
     await using notices = await openNotices(database.url)
     const asked = async (): Promise<number> => {
-      const { rows } = await client.query<{ asked: Date }>(
+      const { rows } = await database.client.query<{ asked: Date }>(
         `SELECT query_start AS asked FROM pg_stat_activity
          WHERE query = 'SELECT 1' AND application_name = 'tutti-runs'
            AND backend_start > clock_timestamp() - interval '20 s' ORDER BY 1 DESC LIMIT 1`,
@@ -164,9 +151,10 @@ function isWritten(notice: Notice): notice is Extract<Notice, { kind: 'events' }
 async function listeners(count: number): Promise<void> {
   await expect
     .poll(async () => {
-      const { rowCount } = await client.query(`SELECT FROM pg_stat_activity WHERE query = $1`, [
-        `LISTEN "${channelOf(schema)}"`,
-      ])
+      const { rowCount } = await database.client.query(
+        `SELECT FROM pg_stat_activity WHERE query = $1`,
+        [`LISTEN "${channelOf(schema)}"`],
+      )
       return rowCount
     })
     .toBe(count)

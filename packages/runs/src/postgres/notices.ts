@@ -11,6 +11,7 @@
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
+import { NoticeBoard } from '../notice-board.ts'
 import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
 import { fromPayload } from './notice-payload.ts'
 
@@ -43,7 +44,7 @@ export class Notices {
   /** Tells this store from others, so that it does not hear itself. */
   readonly origin = crypto.randomUUID()
   readonly #options: NoticesOptions
-  readonly #listeners = new Set<{ readonly listener: (notice: Notice) => void }>()
+  readonly #board: NoticeBoard
   #client: Client | undefined
   #isClosed = false
   #waitMs = FIRST_WAIT_MS
@@ -51,6 +52,9 @@ export class Notices {
 
   constructor(options: NoticesOptions) {
     this.#options = options
+    this.#board = new NoticeBoard((error) => {
+      options.logger.error('A listener of the run store threw', { error })
+    })
   }
 
   /** Begins to hear what others do. @throws {Error} of the driver when there is no connection. */
@@ -65,7 +69,7 @@ export class Notices {
       this.#lost(client, new Error('The connection that listens was ended'))
     })
     client.on('notification', ({ payload = '' }) => {
-      this.#tellNow(fromPayload(this.origin, payload))
+      this.#board.tellNow(fromPayload(this.origin, payload))
     })
     try {
       await client.connect()
@@ -81,42 +85,23 @@ export class Notices {
 
   /** Adds a listener, until the returned function is called. */
   listen(listener: (notice: Notice) => void): () => void {
-    const entry = { listener }
-    this.#listeners.add(entry)
-    return () => {
-      this.#listeners.delete(entry)
-    }
+    return this.#board.listen(listener)
   }
 
   /** Tells the listeners of this process; after the caller has gone on. */
   tell(notices: readonly Notice[]): void {
-    if (notices.length === 0 || this.#listeners.size === 0) return
-    queueMicrotask(() => {
-      this.#tellNow(notices)
-    })
+    this.#board.tell(notices)
   }
 
   /** Hears and tells nothing any more. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#listeners.clear()
+    this.#board.close()
     this.#stopWaiting?.()
     const client = this.#client
     if (client === undefined) return
     await settled(client.end())
     destroy(client)
-  }
-
-  #tellNow(notices: readonly Notice[]): void {
-    for (const notice of notices) {
-      for (const { listener } of this.#listeners) {
-        try {
-          listener(notice)
-        } catch (error) {
-          this.#options.logger.error('A listener of the run store threw', { error })
-        }
-      }
-    }
   }
 
   #askLater(client: Client): void {

@@ -1,32 +1,19 @@
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 
-import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { runStorageCases, sharedStorageCases } from '../testing/index.ts'
 import { quoted } from './connections.ts'
 import { postgresRunStorage } from './index.ts'
+import { ownDatabase } from './testing/own-database.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 
-let database: TestDatabase
-let client: Client
-
-beforeAll(async () => {
-  database = await testDatabase()
-  client = new Client({ connectionString: database.url })
-  await client.connect()
-})
-
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = ownDatabase()
 
 describe('every storage', () => {
   it.for(runStorageCases)('$name', async ({ run }) => {
     await using place = placeIn('cases')
     const storage = await place.open()
-    await client.query('DELETE FROM cases.runs')
+    await database.client.query('DELETE FROM cases.runs')
     await run({ storage, passTime: place.passTime })
   })
 })
@@ -57,7 +44,7 @@ function placeIn(schema: string): Place {
       return storage
     },
     async passTime(ms) {
-      await client.query(
+      await database.client.query(
         `UPDATE ${quoted(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
            ended_at = ended_at - $1 * interval '1 millisecond'`,
         [ms],

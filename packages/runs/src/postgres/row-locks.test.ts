@@ -1,33 +1,22 @@
-import { Client } from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
-import { testDatabase, type TestDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { token } from '../testing/event-fixtures.ts'
 import { ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
+import { ownDatabase } from './testing/own-database.ts'
 
-let database: TestDatabase
-let client: Client
-
-beforeAll(async () => {
-  database = await testDatabase()
-  client = new Client({ connectionString: database.url })
-  await client.connect()
-})
-
-afterAll(async () => {
-  await client.end()
-  await database[Symbol.asyncDispose]()
-})
+const database = ownDatabase()
 
 describe('what happens to a run while somebody else changes it', () => {
   it('[P2] a write that meets a claim is fenced', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-a')
-    await client.query(`BEGIN; UPDATE tutti.runs SET epoch = epoch + 1 WHERE run_id = 'run-a'`)
+    await database.client.query(
+      `BEGIN; UPDATE tutti.runs SET epoch = epoch + 1 WHERE run_id = 'run-a'`,
+    )
     const written = owner.commit([token('zombie')])
     await someoneWaits()
-    await client.query('COMMIT')
+    await database.client.query('COMMIT')
     expect(await written).toEqual({ kind: 'fenced' })
     expect(await storage.runs.get('run-a')).toMatchObject({ epoch: 2, lastSeq: 0 })
   })
@@ -35,24 +24,26 @@ describe('what happens to a run while somebody else changes it', () => {
   it('[L5] a run that is given up meets a signal: it becomes ready', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-b')
-    await client.query(
+    await database.client.query(
       `BEGIN; SELECT * FROM tutti.runs WHERE run_id = 'run-b' FOR UPDATE;
        INSERT INTO tutti.signals (run, signal_id, wish)
        SELECT id, 's', '{"kind":"cancel","mode":"abort"}' FROM tutti.runs WHERE run_id = 'run-b'`,
     )
     const released = storage.queue.release(owner, { kind: 'parked' })
     await someoneWaits()
-    await client.query('COMMIT')
+    await database.client.query('COMMIT')
     expect(await released).toBe('ready')
   })
 
   it('[W2] a signal meets an owner who gives up: its sender gets the run', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await ownedRun(storage, 'run-c')
-    await client.query(`BEGIN; UPDATE tutti.runs SET state = 'parked' WHERE run_id = 'run-c'`)
+    await database.client.query(
+      `BEGIN; UPDATE tutti.runs SET state = 'parked' WHERE run_id = 'run-c'`,
+    )
     const sent = storage.signals.send('run-c', { kind: 'cancel', mode: 'abort' })
     await someoneWaits()
-    await client.query('COMMIT')
+    await database.client.query('COMMIT')
     expect((await sent)?.kind).toBe('at_rest')
   })
 })
@@ -60,7 +51,7 @@ describe('what happens to a run while somebody else changes it', () => {
 async function someoneWaits(): Promise<void> {
   await expect
     .poll(async () => {
-      const { rowCount } = await client.query(
+      const { rowCount } = await database.client.query(
         `SELECT FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       )

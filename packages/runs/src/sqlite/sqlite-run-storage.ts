@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from '@tutti/core'
 
-import { NoticeBoard } from './notice-board.ts'
+import { NoticeBoard } from '../notice-board.ts'
 import { openDatabase } from './open-database.ts'
 import { runRowsOf } from './run-rows.ts'
 import { sqliteEventLog } from './sqlite-event-log.ts'

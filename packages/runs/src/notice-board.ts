@@ -1,9 +1,15 @@
-/** Tells those in this process who listen; nobody else writes to an embedded store. */
-import type { Notice } from '../ports/run-storage.ts'
+/** Tells those in this process who listen to a store. */
+import type { Notice } from './ports/run-storage.ts'
 
 /** Where notices go. */
 export class NoticeBoard {
   readonly #listeners = new Set<{ readonly listener: (notice: Notice) => void }>()
+  readonly #onError: (error: unknown) => void
+
+  /** `onError` is told of what a listener throws; the others hear of the notice all the same. */
+  constructor(onError: (error: unknown) => void = () => undefined) {
+    this.#onError = onError
+  }
 
   /** Adds a listener, until the returned function is called. */
   listen(listener: (notice: Notice) => void): () => void {
@@ -14,15 +20,17 @@ export class NoticeBoard {
     }
   }
 
-  /**
-   * Tells of what was committed, after the statement that did it. What a listener throws is dropped: the
-   * write that it was told of is kept, and the others are to hear of it too.
-   */
+  /** Tells of what was committed, after the caller has gone on. */
   tell(notices: readonly Notice[]): void {
     if (notices.length === 0 || this.#listeners.size === 0) return
     queueMicrotask(() => {
-      for (const notice of notices) this.#tellOf(notice)
+      this.tellNow(notices)
     })
+  }
+
+  /** Tells at once. */
+  tellNow(notices: readonly Notice[]): void {
+    for (const notice of notices) this.#tellOf(notice)
   }
 
   /** Tells nobody any more. */
@@ -34,8 +42,8 @@ export class NoticeBoard {
     for (const { listener } of this.#listeners) {
       try {
         listener(notice)
-      } catch {
-        // Whoever listens looks after its own errors.
+      } catch (error) {
+        this.#onError(error)
       }
     }
   }
