@@ -143,6 +143,22 @@ describe('GroupCommit', () => {
     expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
   })
 
+  it('[G3] joins the tokens that come while it writes until the next tick', async () => {
+    const { journal, store, clock } = setUp()
+    store.before = async (batch) => {
+      if (batch === 1) journal.emit(token('a '))
+    }
+    journal.emit(CANCELLING)
+    await turns()
+    journal.emit(token('b'))
+    await turns()
+    expect(store.batches).toHaveLength(1)
+    await clock.advance(25)
+    await turns()
+    expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['a b']])
+    expect(clock.pending).toBe(0)
+  })
+
   it('[G1] numbers the writes of a claim from 1, and says whose they are', async () => {
     const { commits, store } = setUp()
     const journal = commits.journal({ runId: 'run-b', epoch: 7, onLost: () => undefined })

@@ -117,11 +117,14 @@ export class GroupCommit {
     if (this.#isStopped) return
     this.#dirty.add(pending)
     if (urgent) this.#flushSoon()
-    else {
-      this.#stopTick ??= this.#options.clock.after(this.#options.tickMs ?? DEFAULT_TICK_MS, () => {
-        this.#flushSoon()
-      })
-    }
+    else this.#flushOnTick()
+  }
+
+  #flushOnTick(): void {
+    if (this.#stopRetry !== undefined) return
+    this.#stopTick ??= this.#options.clock.after(this.#options.tickMs ?? DEFAULT_TICK_MS, () => {
+      this.#flushSoon()
+    })
   }
 
   #flushSoon(): void {
@@ -134,7 +137,10 @@ export class GroupCommit {
       this.#flushing = true
       void this.#flush().finally(() => {
         this.#flushing = false
-        if (this.#dirty.size > 0) this.#flushSoon()
+        if (this.#dirty.size === 0) return
+        // Tokens that came meanwhile are joined as long as any others.
+        if ([...this.#dirty].some(({ isUrgent }) => isUrgent)) this.#flushSoon()
+        else this.#flushOnTick()
       })
     })
   }

@@ -60,6 +60,16 @@ export class PendingWrites {
     return this.#sent === undefined && this.#hasNothingNew
   }
 
+  /** Whether anything waits that is more than tokens, or that somebody waits for. */
+  get isUrgent(): boolean {
+    return (
+      this.#waiters.length > 0 ||
+      this.#steps.length > 0 ||
+      this.#answers.length > 0 ||
+      this.#events.some(({ type }) => type !== 'token')
+    )
+  }
+
   /** Takes what was emitted; false when it is dropped as the run may write nothing more. */
   add({ event, step, answer }: Entry): boolean {
     if (this.#lost !== undefined) return false

@@ -40,6 +40,12 @@ describe('what an error says about the database', () => {
     expect(troubleOf(new Error('timeout exceeded when trying to connect'))).toBe('busy')
   })
 
+  it('a statement that was prepared before the tables were changed is stale', () => {
+    const error = coded('0A000', 'cached plan must not change result type')
+    expect(troubleOf(error)).toBe('stale')
+    expect(troubleOf(coded('0A000'))).toBe('none')
+  })
+
   it.for(['40P01', '40001'])('%s is a collision', (code) => {
     expect(troubleOf(coded(code))).toBe('collision')
   })

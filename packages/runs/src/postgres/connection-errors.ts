@@ -18,6 +18,9 @@ const QUERY_CANCELED = '57014'
 /** What is worth another try at once: a serialization failure, a deadlock. */
 const COLLISIONS = new Set(['40001', '40P01'])
 
+/** What a newer version of this store leaves to connections that prepared statements before it. */
+const STALE_PLAN = /cached plan must not change result type/
+
 const SYSTEM_ERRORS =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/
 
@@ -34,6 +37,8 @@ export type Trouble =
   | 'none'
   /** It was in the way of somebody else: try again. */
   | 'collision'
+  /** What the connection had prepared no longer fits the tables: try again on another one. */
+  | 'stale'
   /** It cannot do it now, and is there. */
   | 'busy'
   /** It cannot be reached. */
@@ -43,6 +48,7 @@ export type Trouble =
 export function troubleOf(error: unknown): Trouble {
   const code = codeOf(error)
   if (COLLISIONS.has(code)) return 'collision'
+  if (STALE_PLAN.test(errorMessage(error))) return 'stale'
   if (code === QUERY_CANCELED) return 'busy'
   if (/^[0-9A-Z]{5}$/.test(code) && !SYSTEM_ERRORS.test(code)) {
     const group = code.slice(0, 2)

@@ -5,7 +5,8 @@
  *    STORE_UNAVAILABLE, and what is open is rolled back by the server.
  * B2 A statement has a limit, on both sides: a paused process holds no lock for long, and a database that
  *    does not answer is noticed.
- * B3 Transactions that meet a deadlock are tried again.
+ * B3 Transactions that meet a deadlock, and statements that were prepared before a newer version changed the
+ *    tables, are tried again.
  * B4 Session settings are set for a transaction only, so that a pooler may be in between.
  */
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
@@ -47,8 +48,8 @@ const LOCK_LIMIT_MS = 5_000
 const IDLE_LIMIT_MS = 5_000
 const MIGRATION_LIMIT_MS = 120_000
 
-/** How often a transaction is tried that meets a deadlock. */
-const TRIES = 5
+/** How often something is tried again: more often than a pool has connections that may be stale. */
+const TRIES = 12
 
 const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS)
 const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
@@ -62,12 +63,13 @@ export class Database implements Session {
   readonly #lockKey: number
   readonly #onLost: (error: unknown) => void
   readonly #logger: Logger
+  readonly #isPreparing: boolean
 
   /** `onLost` is called whenever a statement meets a lost connection. */
   constructor(
     options: Pick<
       ResolvedPostgresRunStorageOptions,
-      'connectionString' | 'schema' | 'maxConnections' | 'logger'
+      'connectionString' | 'schema' | 'maxConnections' | 'preparedStatements' | 'logger'
     >,
     onLost: (error: unknown) => void,
   ) {
@@ -75,6 +77,7 @@ export class Database implements Session {
     this.#connectionString = options.connectionString
     this.#lockKey = hashOf(options.schema).readInt32BE()
     this.#logger = options.logger
+    this.#isPreparing = options.preparedStatements
     this.#onLost = onLost
     this.#pool = new Pool({
       ...connectionOptions(options.connectionString),
@@ -94,11 +97,7 @@ export class Database implements Session {
 
   /** Runs one statement. @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached. */
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    try {
-      return await this.#guarded(async (client) => (await run(client, sql, values)).rows)
-    } catch (error) {
-      throw this.#told(error)
-    }
+    return this.#tried(async (client) => (await this.#run(client, sql, values)).rows)
   }
 
   /**
@@ -114,19 +113,26 @@ export class Database implements Session {
     const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
     const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.#lockKey})`
     const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}`
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#guarded((client) => this.#transact(client, { begin, body }))
-      } catch (error) {
-        if (attempt === TRIES || troubleOf(error) !== 'collision') throw this.#told(error)
-      }
-    }
+    return this.#tried((client) => this.#transact(client, { begin, body }))
   }
 
   /** Lets go of all connections; within a second also when the database does not answer. */
   async close(): Promise<void> {
     await settled(this.#pool.end())
     for (const client of this.#clients) destroy(client)
+  }
+
+  /** Gives a connection to `use`, again when that can help. */
+  async #tried<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#guarded(use)
+      } catch (error) {
+        const trouble = troubleOf(error)
+        const mayHelp = trouble === 'collision' || trouble === 'stale'
+        if (attempt === TRIES || !mayHelp) throw this.#told(error)
+      }
+    }
   }
 
   async #transact<T>(
@@ -137,7 +143,7 @@ export class Database implements Session {
       await client.query(begin)
       const result = await body({
         schema: this.schema,
-        query: async (sql, values = []) => (await run(client, sql, values)).rows,
+        query: async (sql, values = []) => (await this.#run(client, sql, values)).rows,
       })
       await client.query('COMMIT')
       return result
@@ -157,10 +163,19 @@ export class Database implements Session {
       return result
     } catch (error) {
       const trouble = troubleOf(error)
-      client?.release(trouble === 'lost')
+      client?.release(trouble === 'lost' || trouble === 'stale')
       if (trouble === 'lost') this.#onLost(error)
-      throw trouble === 'collision' ? error : this.#told(error)
+      throw error
     }
+  }
+
+  #run(client: PoolClient, text: string, values: readonly unknown[]) {
+    const query = { text, values: [...values] }
+    // What has no values may be several statements, which cannot be prepared.
+    const isPrepared = this.#isPreparing && values.length > 0
+    return client.query<QueryResultRow>(
+      isPrepared ? { ...query, name: statementName(text) } : query,
+    )
   }
 
   /** What a caller gets to see of an error. */
@@ -169,8 +184,16 @@ export class Database implements Session {
   }
 }
 
-function run(client: PoolClient, sql: string, values: readonly unknown[]) {
-  return client.query<QueryResultRow>(sql, [...values])
+/** Names of statements that were made so far: there are some dozens, as their texts hold no values. */
+const statementNames = new Map<string, string>()
+
+/** A name that the same text has in every process; a server keeps 63 bytes of it. */
+function statementName(text: string): string {
+  const known = statementNames.get(text)
+  if (known !== undefined) return known
+  const name = `tutti_${hashOf(text).toString('hex').slice(0, 32)}`
+  statementNames.set(text, name)
+  return name
 }
 
 function limits(lockMs: number, statementMs: number): string {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { createRun } from '../testing/run-fixtures.ts'
+import { token } from '../testing/event-fixtures.ts'
+import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from './testing/own-database.ts'
 
@@ -17,6 +18,20 @@ describe('opening', () => {
     expect(rows).toEqual([{ version: 1 }])
     for (const storage of storages) expect(await storage.queue.load()).toMatchObject({ queued: 0 })
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
+  })
+
+  it('[B3] a process of the version before goes on when the tables are changed under it', async () => {
+    const settings = { connectionString: database.url, schema: 'rolling', maxConnections: 4 }
+    await using storage = await postgresRunStorage(settings)
+    const owner = await ownedRun(storage, 'run-a')
+    const busy = Array.from({ length: 8 }, () => storage.runs.get('run-a'))
+    await Promise.all(busy)
+    await database.client.query('ALTER TABLE rolling.runs ADD COLUMN later text')
+    await database.client.query('ALTER TABLE rolling.tasks ADD COLUMN later text')
+    expect(await storage.runs.get('run-a')).toMatchObject({ runId: 'run-a' })
+    expect((await owner.commit([token('a')])).kind).toBe('written')
+    expect(await storage.queue.release(owner, { kind: 'ready' })).toBe('ready')
+    expect(storage.isAvailable).toBe(true)
   })
 
   it('[D10] a newer schema is refused with both versions named, and left as it is', async () => {

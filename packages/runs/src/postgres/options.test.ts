@@ -11,7 +11,15 @@ describe('settings of the Postgres store', () => {
       listenConnectionString: URL_TEXT,
       schema: 'tutti',
       maxConnections: 10,
+      preparedStatements: true,
     })
+  })
+
+  it('statements are not prepared behind a pooler, unless it is said', () => {
+    const pooled = { connectionString: URL_TEXT, listenConnectionString: URL_TEXT }
+    expect(resolvePostgresRunStorageOptions(pooled).preparedStatements).toBe(false)
+    const said = { ...pooled, preparedStatements: true }
+    expect(resolvePostgresRunStorageOptions(said).preparedStatements).toBe(true)
   })
 
   it('every one that is out of range is named, and no password is shown', () => {

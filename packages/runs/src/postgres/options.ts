@@ -12,6 +12,12 @@ export interface PostgresRunStorageOptions {
   readonly listenConnectionString?: string
   /** The schema that holds the tables; made when it is not there. @default 'tutti' */
   readonly schema?: string
+  /**
+   * Whether statements are prepared once a connection, which saves a third of the time. Poolers that give a
+   * connection for one transaction only have to know of them, as PgBouncer does since 1.21.
+   * @default whether `listenConnectionString` is not given
+   */
+  readonly preparedStatements?: boolean
   /** Connections at the same time, besides the one that listens. @default 10 */
   readonly maxConnections?: number
   /** Where lost connections are told of. @default none */
@@ -37,7 +43,8 @@ export function resolvePostgresRunStorageOptions(
   options: PostgresRunStorageOptions,
 ): ResolvedPostgresRunStorageOptions {
   const { connectionString, listenConnectionString = connectionString } = options
-  const resolved = { ...DEFAULTS, ...options, listenConnectionString }
+  const preparedStatements = options.listenConnectionString === undefined
+  const resolved = { ...DEFAULTS, preparedStatements, ...options, listenConnectionString }
   const problems = [
     ...urlProblems({ connectionString, listenConnectionString }),
     ...schemaProblems(resolved.schema),

@@ -1,0 +1,2 @@
+/** Finds one. */
+export declare function freePort(): Promise<number>;
