@@ -17,7 +17,8 @@ it('a few runs come to their end among faults, and nothing that was promised is 
 
 it('says what it cannot read, and starts nothing', async () => {
   const { code, output } = await chaos('--runs', 'many')
-  expect({ code, output }).toEqual({ code: 2, output: 'Cannot use --runs: got NaN\n' })
+  expect(code).toBe(2)
+  expect(output).toMatch(/^Cannot use --runs: got NaN\n\nUsage: /)
 })
 
 it('leaves no process behind when it is stopped, and says what had not ended', async () => {

@@ -12,11 +12,23 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
+import { errorMessage } from '@tutti/core'
+
 import { figuresOf } from './lib/figures.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
 import { judgePeople } from './lib/judge-people.ts'
 import { judgeRuns } from './lib/judge-runs.ts'
 import { runChaos, type ChaosOptions } from './lib/run-chaos.ts'
+
+const USAGE = `Usage: npm run chaos -- [options]
+
+  --runs N         runs to submit (200)
+  --workers N      processes that execute runs (4)
+  --apis N         processes that take requests (2)
+  --seed N         what decides about runs and faults (random)
+  --minutes N      time after which runs count as stuck (5)
+  --evidence FILE  where to write all that was seen, as JSON
+`
 
 /** Exit code for a command line that is not understood, as shells use it. */
 const EXIT_USAGE = 2
@@ -33,6 +45,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 process.exit(await main())
 
 async function main(): Promise<number> {
+  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+    console.log(USAGE)
+    return 0
+  }
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
   const { evidenceFile } = options
@@ -62,6 +78,15 @@ interface Asked extends ChaosOptions {
 }
 
 function readOptions(): Asked | undefined {
+  try {
+    return checked(parsed())
+  } catch (error) {
+    console.error(`${errorMessage(error)}\n\n${USAGE}`)
+    return undefined
+  }
+}
+
+function parsed() {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: '200' },
@@ -72,6 +97,11 @@ function readOptions(): Asked | undefined {
       evidence: { type: 'string' },
     },
   })
+  return values
+}
+
+/** @throws {RangeError} naming every value that is no number of its kind. */
+function checked(values: ReturnType<typeof parsed>): Asked {
   const numbers = {
     runs: Number(values.runs),
     workers: Number(values.workers),
@@ -85,8 +115,9 @@ function readOptions(): Asked | undefined {
       (name !== 'minutes' && !Number.isInteger(value)),
   )
   if (wrong.length > 0) {
-    console.error(wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'))
-    return undefined
+    throw new RangeError(
+      wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'),
+    )
   }
   const { minutes, ...rest } = numbers
   return {
