@@ -38,6 +38,7 @@ export type {
   ClaimRequest,
   HeldRun,
   Holder,
+  KnownEnsembles,
   Release,
   Released,
   RunQueue,

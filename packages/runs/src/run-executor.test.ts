@@ -26,8 +26,8 @@ describe('RunExecutor, claiming', () => {
     expect([executor.running, queue.wanted]).toEqual([2, [2]])
   })
 
-  it('[Q1] says how many may execute over all processes, who it is, and for how long', async () => {
-    const { executor, queue } = setUp({ options: { maxConcurrentRuns: 7 } })
+  it('[Q1] [Q7] says how many may execute over all processes, who it is, for how long, and what it knows', async () => {
+    const { executor, queue, engine } = setUp({ options: { maxConcurrentRuns: 7 } })
     const requests: unknown[] = []
     queue.claimNext = async (request) => {
       requests.push(request)
@@ -36,7 +36,8 @@ describe('RunExecutor, claiming', () => {
     executor.start()
     await turns()
     const owner: unknown = expect.stringMatching(new RegExp(`^${process.pid}-.{36}$`))
-    expect(requests).toEqual([{ owner, leaseMs: LEASE_MS, wanted: 2, maxConcurrentRuns: 7 }])
+    const known = { ensembles: [engine.name], othersAfterMs: 600_000 }
+    expect(requests).toEqual([{ owner, leaseMs: LEASE_MS, wanted: 2, maxConcurrentRuns: 7, known }])
   })
 
   it('[Q1] takes the next one when a place is free', async () => {

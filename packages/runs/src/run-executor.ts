@@ -12,6 +12,8 @@
  * Q4 A run that is let go keeps all that happened before, and nothing of what its end then looks like.
  * Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
  * Q6 A run that the store says is here, and is not, is given up as lost.
+ * Q7 A run of an ensemble that this process does not know is left to others for ten minutes; of a store that
+ *    only this process has, not at all.
  */
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
@@ -20,7 +22,7 @@ import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution
 
 import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
-import type { ClaimedRun, HeldRun, Holder } from './ports/run-queue.ts'
+import type { ClaimedRun, HeldRun, Holder, KnownEnsembles } from './ports/run-queue.ts'
 import type { RunStorage } from './ports/run-storage.ts'
 import type { Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { Ensemble } from '@tutti/ensemble'
@@ -36,11 +38,18 @@ export interface RunExecutorOptions {
 /** How often a lease is renewed before it is over. */
 const RENEWALS_PER_LEASE = 3
 
+/**
+ * How long a run waits for a process that knows its ensemble before it fails in one that does not: longer
+ * than it takes to replace all processes by those of another version.
+ */
+const OTHERS_AFTER_MS = 600_000
+
 /** The runs that this process executes. */
 export class RunExecutor {
   readonly #options: RunExecutorOptions
   readonly #holder: Holder
   readonly #logger: Logger
+  readonly #known: KnownEnsembles
   readonly #active = new Map<string, Execution>()
   readonly #stops: (() => void)[] = []
   /** Claims that were made so far. */
@@ -56,6 +65,10 @@ export class RunExecutor {
     this.#logger = settings.logger
     const owner = `${process.pid}-${crypto.randomUUID()}`
     this.#holder = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
+    this.#known = {
+      ensembles: [...options.ensembles.keys()],
+      othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
+    }
   }
 
   /** How many execute here. */
@@ -192,7 +205,7 @@ export class RunExecutor {
       for (;;) {
         const wanted = maxRunsPerProcess - this.#active.size
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
-        const request = { ...this.#holder, wanted, maxConcurrentRuns }
+        const request = { ...this.#holder, wanted, maxConcurrentRuns, known: this.#known }
         const claims = await this.#counted(storage.queue.claimNext(request))
         for (const claim of claims) this.#execute(claim)
         if (claims.length < wanted) return

@@ -162,6 +162,22 @@ describe('several processes on one store', () => {
     for (const worker of workers) await worker.close(CLOSE)
   })
 
+  it('[Q7] a process leaves runs of ensembles that it does not know to those that do', async () => {
+    await using database = await testDatabase()
+    const choir = band({ name: 'choir' })
+    choir.play()
+    const stranger = await processOf(database.url, band())
+    const taker = await processOf(database.url, choir, api)
+    const { runId } = await taker.submit({ inputs: INPUTS })
+    await until('the stranger has looked', async () => {
+      await new Promise((resolve) => setTimeout(resolve, 2 * QUICK.pollMs))
+      return (await stranger.load()).queued === 1
+    })
+    const worker = await processOf(database.url, choir)
+    expect((await allEvents(taker, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    for (const process of [stranger, taker, worker]) await process.close(CLOSE)
+  })
+
   it('[S6] the same submission is one run, wherever and how often it is sent', async () => {
     await using database = await testDatabase()
     const { ensemble } = band()

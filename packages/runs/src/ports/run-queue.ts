@@ -17,6 +17,8 @@
  *    count 0.
  * L7 Leases and instants are measured by the clock of the store.
  * L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
+ * L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
+ *    while.
  */
 import type { RunRecord } from '../run-record.ts'
 import type { Signal } from './run-signals.ts'
@@ -50,6 +52,15 @@ export interface Holder {
 export interface ClaimRequest extends Holder {
   readonly wanted: number
   readonly maxConcurrentRuns: number
+  /** Which runs the caller can execute. @default all */
+  readonly known?: KnownEnsembles
+}
+
+/** The ensembles of a process. */
+export interface KnownEnsembles {
+  readonly ensembles: readonly string[]
+  /** How long a run of another ensemble is due before the process is given it, in milliseconds. */
+  readonly othersAfterMs: number
 }
 
 /** A run under a claim. */

@@ -28,6 +28,13 @@ import type { RunStep } from '@tutti/ensemble'
 
 const OVER = 'due_at <= statement_timestamp()'
 
+/** L9: the ensemble of the run is one of those named, or the run has been due for long. */
+const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
+  OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
+
+/** A hundred years: what Postgres takes for as long as anyone waits. */
+const LONGEST_MS = 3.15e12
+
 /** What a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
 const TAKE = `
   lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
@@ -45,7 +52,7 @@ export class PostgresRunQueue implements RunQueue {
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { database } = this.#parts
     const { schema } = database
-    const { owner, leaseMs, wanted, maxConcurrentRuns } = request
+    const { owner, leaseMs, wanted, maxConcurrentRuns, known } = request
     if (wanted <= 0) return []
     const [due] = await database.query(
       `SELECT 1 FROM ${schema}.runs
@@ -58,6 +65,8 @@ export class PostgresRunQueue implements RunQueue {
         finite(leaseMs),
         countable(wanted),
         countable(maxConcurrentRuns),
+        known?.ensembles.map(toColumn) ?? null,
+        Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
       ])
       const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
       return claimedRuns(session, inOrder)
@@ -175,7 +184,8 @@ export class PostgresRunQueue implements RunQueue {
 
 /**
  * Takes runs whose lease is over while there is room below those that are under a lease, then those that
- * wait while there is room below all that are owned (Q2). `$3` is how many, `$4` the limit.
+ * wait while there is room below all that are owned (Q2). `$3` is how many, `$4` the limit, `$5` the
+ * ensembles, null for all, and `$6` how long a run of another one is due first, in milliseconds.
  */
 function claimSql(schema: string): string {
   return `
@@ -183,12 +193,13 @@ function claimSql(schema: string): string {
       SELECT count(*) AS total, count(*) FILTER (WHERE due_at IS NULL OR NOT ${OVER}) AS active
       FROM ${schema}.runs WHERE state = 'owned'
     ), lost AS (
-      SELECT id, due_at FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} ORDER BY due_at, id
+      SELECT id, due_at FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} AND ${FITS}
+      ORDER BY due_at, id
       LIMIT (SELECT greatest(least($3::int8, $4::int8 - active), 0) FROM owned)
       FOR UPDATE SKIP LOCKED
     ), waiting AS (
       SELECT id, due_at FROM ${schema}.runs
-      WHERE state = 'ready' OR (state = 'parked' AND ${OVER}) ORDER BY due_at, id
+      WHERE (state = 'ready' OR (state = 'parked' AND ${OVER})) AND ${FITS} ORDER BY due_at, id
       LIMIT (SELECT greatest(least($3::int8 - (SELECT count(*) FROM lost), $4::int8 - total), 0)
         FROM owned)
       FOR UPDATE SKIP LOCKED

@@ -34,7 +34,13 @@ export class SqliteRunQueue implements RunQueue {
       const active = Number(this.#statements.active.get(now)?.['count'])
       const room = Math.min(request.wanted, request.maxConcurrentRuns - active)
       if (room <= 0) return []
-      const due = this.#statements.due.all({ now, room: Math.min(room, Number.MAX_SAFE_INTEGER) })
+      const { ensembles, othersAfterMs = 0 } = request.known ?? {}
+      const due = this.#statements.due.all({
+        now,
+        room: Math.min(room, Number.MAX_SAFE_INTEGER),
+        known: ensembles === undefined ? null : JSON.stringify(ensembles),
+        others: now - othersAfterMs,
+      })
       return due.map((row) => this.#take(Number(row['id']), request))
     })
   }
@@ -105,6 +111,10 @@ function isAtRest(state: RunState): boolean {
   return state === 'ready' || state === 'parked'
 }
 
+/** L9: the ensemble of the run is one of those named, or the run has been due for long. */
+const FITS = `AND ($known IS NULL OR due_at <= $others
+  OR ensemble IN (SELECT value FROM json_each($known)))`
+
 type Statements = Readonly<
   Record<
     'active' | 'due' | 'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load',
@@ -129,7 +139,7 @@ function prepareStatements(database: DatabaseSync): Statements {
         "1 AS place, due_at FROM runs WHERE state = 'ready'",
         "1 AS place, due_at FROM runs WHERE state = 'parked' AND due_at <= $now",
       ]
-        .map((part) => `SELECT * FROM (SELECT id, ${part} ORDER BY due_at, id LIMIT $room)`)
+        .map((part) => `SELECT * FROM (SELECT id, ${part} ${FITS} ORDER BY due_at, id LIMIT $room)`)
         .join(' UNION ALL ')
         .concat(' ORDER BY place, due_at, id LIMIT $room'),
     ),

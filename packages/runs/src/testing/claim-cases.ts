@@ -21,6 +21,33 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 /** The cases. */
 export const claimCases: readonly StorageCase[] = [
   {
+    name: '[L9] a run of an ensemble that the caller does not know is left to others for a while',
+    async run({ storage, passTime }) {
+      await createRun(storage, 'run-choir', { ensemble: 'choir' })
+      await createRun(storage, 'run-band')
+      const known = { ensembles: ['band'], othersAfterMs: 60_000 }
+      assertClaimed(await claimDue(storage, { known }), ['run-band'])
+      await passTime(50_000)
+      deepStrictEqual(await claimDue(storage, { known }), [])
+      await passTime(11_000)
+      assertClaimed(await claimDue(storage, { known }), ['run-choir'])
+    },
+  },
+  {
+    name: '[L9] who knows the ensemble is given the run at once; who knows none waits for ever',
+    async run({ storage, passTime }) {
+      await createRun(storage, 'run-a', { ensemble: 'choir' })
+      const lost = { owner: 'gone', leaseMs: 1000 }
+      const choir = { ensembles: ['x', 'choir'], othersAfterMs: Infinity }
+      const nothing = { ensembles: [], othersAfterMs: Infinity }
+      deepStrictEqual(await claimDue(storage, { known: nothing }), [])
+      assertClaimed(await claimDue(storage, { ...lost, known: choir }), ['run-a'])
+      await passTime(1e9)
+      deepStrictEqual(await claimDue(storage, { known: nothing }), [])
+      assertClaimed(await claimDue(storage, { known: choir }), ['run-a'])
+    },
+  },
+  {
     name: '[L1] a claim gives the run with its epoch raised, and what a new one has: nothing yet',
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })

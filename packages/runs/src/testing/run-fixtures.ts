@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts'
 
-import type { ClaimedRun, Holder } from '../ports/run-queue.ts'
+import type { ClaimedRun, ClaimRequest, Holder } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
@@ -146,13 +146,9 @@ export function readAll(storage: RunStorage, runId: string): Promise<readonly Lo
 /** Claims as many runs as are due, for an owner, up to `wanted`; gives their ids in order. */
 export async function claimDue(
   storage: RunStorage,
-  {
-    wanted = 10,
-    maxConcurrentRuns = 1000,
-    ...holder
-  }: Partial<Holder> & { readonly wanted?: number; readonly maxConcurrentRuns?: number } = {},
+  { wanted = 10, maxConcurrentRuns = 1000, ...more }: Partial<ClaimRequest> = {},
 ): Promise<readonly ClaimedRun[]> {
-  return storage.queue.claimNext({ ...HOLDER, ...holder, wanted, maxConcurrentRuns })
+  return storage.queue.claimNext({ ...HOLDER, ...more, wanted, maxConcurrentRuns })
 }
 
 /** Checks that these runs were claimed, in this order. */
