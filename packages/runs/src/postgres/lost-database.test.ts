@@ -6,7 +6,7 @@ import { newRun, ownedRun, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { heardNotices } from './testing/heard-notices.ts'
 import { StubbornWriters } from './testing/stubborn-writers.ts'
-import { ownDatabase } from './testing/own-database.ts'
+import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 

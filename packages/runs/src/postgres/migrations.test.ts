@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { ownDatabase } from './testing/own-database.ts'
+import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 

@@ -7,7 +7,7 @@ import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { channelOf, Notices } from './notices.ts'
 import { heardNotices } from './testing/heard-notices.ts'
-import { ownDatabase } from './testing/own-database.ts'
+import { ownDatabase } from '../../test/own-database.ts'
 
 import type { Notice, RunStorage } from '../ports/run-storage.ts'
 

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest'
 import { runStorageCases, sharedStorageCases } from '../testing/index.ts'
 import { quoted } from './connections.ts'
 import { postgresRunStorage } from './index.ts'
-import { ownDatabase } from './testing/own-database.ts'
+import { ownDatabase } from '../../test/own-database.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 

@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 
-import { testDatabase, type TestDatabase } from '../../../../../tooling/postgres/test-database.ts'
+import { testDatabase, type TestDatabase } from '../../../tooling/postgres/test-database.ts'
 
 /** The database, and a connection to it past the store. Both are there while the tests run. */
 export interface OwnDatabase {

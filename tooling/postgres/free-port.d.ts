@@ -1,2 +1,0 @@
-/** Finds one. */
-export declare function freePort(): Promise<number>;
