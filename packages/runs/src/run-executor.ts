@@ -144,9 +144,14 @@ export class RunExecutor {
     for (const execution of before) {
       const { runId, epoch } = execution
       if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
-      this.#logger.warn('The lease of a run was lost', { runId })
-      execution.lose(fenced(runId))
+      this.#lose(execution)
     }
+  }
+
+  #lose(execution: Execution): void {
+    const { runId } = execution
+    this.#logger.warn('The lease of a run was lost', { runId })
+    execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
   }
 
   /** Gives up runs that the store says are here and are not: the answer to their claim was lost. */
@@ -218,7 +223,8 @@ export class RunExecutor {
   #execute(claim: ClaimedRun): Execution {
     const { runId } = claim.run
     // A run whose lease was over may come back to the process that had it.
-    this.#active.get(runId)?.lose(fenced(runId))
+    const earlier = this.#active.get(runId)
+    if (earlier !== undefined) this.#lose(earlier)
     const execution = new Execution(claim, this.#executionOptions(claim))
     this.#active.set(runId, execution)
     void execution.over.then(() => {
@@ -252,8 +258,4 @@ export class RunExecutor {
     }
     this.#stops.push(every({ clock, everyMs, task, onError }))
   }
-}
-
-function fenced(runId: string): TuttiError {
-  return new TuttiError('FENCED', `Run ${runId} was taken over by another owner`)
 }
