@@ -10,7 +10,7 @@ import { ServerProcess, temporaryDirectory } from './server-process.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** The lease of the config, in milliseconds. */
-export const LEASE_MS = 2_000
+export const LEASE_MS = 4_000
 
 /** The drain time of the config, in milliseconds. */
 export const DRAIN_MS = 3_000
