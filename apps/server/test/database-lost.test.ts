@@ -1,8 +1,8 @@
 /** The database goes away under running processes, and comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { tcpProxy } from '../../../tooling/postgres/tcp-proxy.ts'
 import { testServer, type TestServer } from '../../../tooling/postgres/test-database.ts'
-import { frozenProxy } from './frozen-proxy.ts'
 import { crew, DRAIN_MS, eventsOf, numbers, PATIENCE, submit } from './crew.ts'
 
 import type { ServerProcess } from './server-process.ts'
@@ -76,11 +76,11 @@ describe('when the database is lost', { timeout: LIMIT_MS }, () => {
 
   it('a process whose database does not answer any more stops in that time as well', async () => {
     using files = crew()
-    await using proxy = await frozenProxy(database.url)
+    await using proxy = await tcpProxy(database.url)
     await using server = await files.start({ DATABASE_URL: proxy.url })
     files.hold(2)
     await files.untilBegun(await submit(server), 2)
-    proxy.freeze()
+    proxy.pause()
     const toldAt = performance.now()
     await server.end('SIGTERM')
     expect(performance.now() - toldAt).toBeLessThan(DRAIN_MS + 10_000)

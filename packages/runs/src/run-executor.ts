@@ -81,7 +81,11 @@ export class RunExecutor {
     const { storage, settings } = this.#options
     const { clock, pollMs, leaseMs } = settings
     if (storage.isShared) {
-      this.#repeat('renew the leases of runs', leaseMs / RENEWALS_PER_LEASE, () => this.renew())
+      const onError = (error: unknown): void => {
+        this.#logger.warn('Could not renew the leases of runs', { error })
+      }
+      const everyMs = leaseMs / RENEWALS_PER_LEASE
+      this.#stops.push(every({ clock, everyMs, task: () => this.renew(), onError }))
     }
     if (!settings.executes) return
     this.#isStarted = true
@@ -139,13 +143,13 @@ export class RunExecutor {
     const claims = this.#claims.begun
     const isQuiet = claims === this.#claims.ended
     const held = await this.#options.storage.queue.renew(this.#holder)
-    if (isQuiet && claims === this.#claims.begun) await this.#giveUpStrays(held)
     const epochs = new Map(held.map(({ runId, epoch }) => [runId, epoch]))
     for (const execution of before) {
       const { runId, epoch } = execution
       if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
       this.#lose(execution)
     }
+    if (isQuiet && claims === this.#claims.begun) await this.#giveUpStrays(held)
   }
 
   #lose(execution: Execution): void {
@@ -249,13 +253,5 @@ export class RunExecutor {
       clock,
       logger,
     }
-  }
-
-  #repeat(what: string, everyMs: number, task: () => Promise<void>): void {
-    const { clock } = this.#options.settings
-    const onError = (error: unknown): void => {
-      this.#logger.warn(`Could not ${what}`, { error })
-    }
-    this.#stops.push(every({ clock, everyMs, task, onError }))
   }
 }

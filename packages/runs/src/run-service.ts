@@ -40,6 +40,7 @@ import {
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
 } from './options.ts'
+import { storeAway } from './refusals.ts'
 import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
 import { fingerprintOf } from './submission.ts'
@@ -71,9 +72,6 @@ export interface RunWithTasks {
 
 /** What the service does: takes runs, takes none any more, or cannot reach its store. */
 export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
-
-/** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
-const RETRY_AFTER_MS = 5_000
 
 /** Random bytes of a run id: enough that two ids never meet. */
 const RUN_ID_BYTES = 8
@@ -416,12 +414,7 @@ export class RunService {
         retryable: true,
       })
     }
-    if (state === 'STORE_UNAVAILABLE') {
-      throw new TuttiError('STORE_UNAVAILABLE', 'The run store cannot be reached', {
-        retryable: true,
-        details: { retryAfterMs: RETRY_AFTER_MS },
-      })
-    }
+    if (state === 'STORE_UNAVAILABLE') throw storeAway()
   }
 }
 

@@ -13,6 +13,8 @@
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { runAtRest } from '@tutti/ensemble'
 
+import { runCompleted } from './refusals.ts'
+
 import type { EventFeed } from './event-feed.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
 import type { RunStorage } from './ports/run-storage.ts'
@@ -70,7 +72,7 @@ export class Wishes {
     for (;;) {
       const sent = await this.#options.storage.signals.send(runId, wish)
       if (sent === undefined) throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
-      if (sent.kind === 'ended') throw runCompleted(sent.run)
+      if (sent.kind === 'ended') throw hasEnded(sent.run)
       if (sent.kind === 'sent') return this.#answered(runId, wish, { ...how, ...sent })
       const value = await this.#writeAtRest(sent, wish, how)
       if (value !== undefined) return { kind: 'at_rest', value: value.value }
@@ -106,7 +108,7 @@ export class Wishes {
     if (answer.ok) return { kind: 'answered', value: answer.value }
     const { code, message, retryable } = answer.error
     const run = code === 'RUN_COMPLETED' ? await storage.runs.get(runId) : undefined
-    throw run === undefined ? new TuttiError(code, message, { retryable }) : runCompleted(run)
+    throw run === undefined ? new TuttiError(code, message, { retryable }) : hasEnded(run)
   }
 
   /** The answer to a signal; undefined when there is none in time. */
@@ -197,6 +199,7 @@ export class Wishes {
   }
 }
 
-function runCompleted({ runId, status }: RunRecord): TuttiError {
-  return new TuttiError('RUN_COMPLETED', `Run ${runId} already completed with status ${status}`)
+function hasEnded(run: RunRecord): TuttiError {
+  const { code, message } = runCompleted(run)
+  return new TuttiError(code, message)
 }

@@ -5,21 +5,19 @@
  * same time: they share a lock. Else, and when two are the same, one has the lock for itself: it sees all
  * that the others did.
  */
-import { TuttiError } from '@tutti/core'
 import { DatabaseError } from 'pg'
 
+import { logged } from '../record-fields.ts'
+import { assertRoom, idempotencyConflict, runExists } from '../refusals.ts'
 import { LOCKS, type Row, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
-import { logged, toRunRow } from './rows.ts'
+import { toRunRow } from './rows.ts'
 import { tagIndex, toColumn, toIndex } from './text.ts'
 
 import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
-
-/** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
-const RETRY_AFTER_MS = 5_000
 
 /** SQLSTATE of a second row of the same id or key. */
 const UNIQUE_VIOLATION = '23505'
@@ -96,27 +94,13 @@ async function stateOf({ schema, query }: Session, run: NewRun): Promise<State> 
 /** Gives the run that the submission made before, if it did. */
 function assertNew(found: readonly Row[], { runId, submission }: NewRun): CreatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
-  if (earlier !== undefined) {
+  if (earlier !== undefined && submission !== undefined) {
     const row = toRunRow(earlier)
-    if (row.fingerprint === submission?.fingerprint) return { kind: 'repeated', run: row.run }
-    throw new TuttiError(
-      'IDEMPOTENCY_CONFLICT',
-      `The idempotency key "${submission?.idempotencyKey}" was used for another request`,
-    )
+    if (row.fingerprint === submission.fingerprint) return { kind: 'repeated', run: row.run }
+    throw idempotencyConflict(submission.idempotencyKey)
   }
-  if (found.length > 0) {
-    throw new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
-  }
+  if (found.length > 0) throw runExists(runId)
   return undefined
-}
-
-function assertRoom(unfinished: number, maxUnfinishedRuns: number): void {
-  if (unfinished < maxUnfinishedRuns) return
-  throw new TuttiError(
-    'CONCURRENCY_LIMIT',
-    `So many runs (${unfinished}) wait or execute already. Retry later.`,
-    { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
-  )
 }
 
 function insertSql(schema: string): string {

@@ -1,8 +1,9 @@
 /** Pure: what becomes of a write, by the row of its run, which the caller has locked. */
-import { logged, type RunRow } from './rows.ts'
+import { logged } from '../record-fields.ts'
 
 import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { SignalAnswer } from '../ports/run-signals.ts'
+import type { RunRow } from './rows.ts'
 import type { RunStatus } from '@tutti/protocol'
 
 /** A write that is to be kept. */

@@ -4,6 +4,7 @@
  * changed in memory and written back.
  */
 import { changesOf, type Change } from '../changes.ts'
+import { runCompleted } from '../refusals.ts'
 import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
 import { toPayloads, type SentNotice } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
@@ -175,10 +176,7 @@ async function keepAnswers(
 function restAnswers(runs: readonly KeptWrite[]): readonly unknown[] {
   return [
     runs.map(({ write }) => write.row.id),
-    runs.map(({ records: { run } }) => {
-      const message = `Run ${run.runId} already completed with status ${run.status}`
-      return JSON.stringify({ code: 'RUN_COMPLETED', message, retryable: false })
-    }),
+    runs.map(({ records: { run } }) => JSON.stringify(runCompleted(run))),
   ]
 }
 

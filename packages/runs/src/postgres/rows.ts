@@ -1,6 +1,7 @@
 /** Pure: between rows of the Postgres store and records. */
 import { addTokens } from '@tutti/ensemble'
 
+import { field, logged, optionalNumber } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
 import type { Signal } from '../ports/run-signals.ts'
@@ -140,11 +141,6 @@ export function toEvent(runId: string, row: Row): LoggedRunEvent {
   return logged(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
 }
 
-/** An event as it is in the log. */
-export function logged(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
-  return { ...event, runId, seq, id: `${runId}:${seq}` }
-}
-
 function usedOf(row: Row, prefix: string): Used {
   const costUsd = row[`${prefix}cost_usd`]
   return {
@@ -164,14 +160,5 @@ function text(value: unknown): string {
 }
 
 function optionalText<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
-  return typeof value === 'string' ? single(key, fromColumn(value)) : {}
-}
-
-function optionalNumber<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
-  return value === null || value === undefined ? {} : single(key, Number(value))
-}
-
-function single<K extends string, V>(key: K, value: V): Partial<Record<K, V>> {
-  // NOTE: TypeScript widens a computed key to string.
-  return { [key]: value } as Partial<Record<K, V>>
+  return typeof value === 'string' ? field(key, fromColumn(value)) : {}
 }

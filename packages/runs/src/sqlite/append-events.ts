@@ -1,7 +1,8 @@
 /** Writes events of one run and all that follows from them; the caller holds a transaction. */
 import { changesOf } from '../changes.ts'
+import { logged } from '../record-fields.ts'
+import { runCompleted } from '../refusals.ts'
 import { changeApplier } from './apply-changes.ts'
-import { logged } from './rows.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
 import type { SignalAnswer } from '../ports/run-signals.ts'
@@ -98,11 +99,10 @@ function runEnder(database: DatabaseSync, clock: Clock): Ender {
     setEnded.run(clock.now(), id)
     deleteSteps.run(id)
     withdraw.run(id)
-    const message = `Run ${runId} already completed with status ${status}`
     return waiting.all(id).map((row) => ({
       signalId: String(row['signal_id']),
       ok: false,
-      error: { code: 'RUN_COMPLETED', message, retryable: false },
+      error: runCompleted({ runId, status }),
     }))
   }
 }

@@ -1,16 +1,13 @@
 /** Takes a run in, once. */
-import { TuttiError } from '@tutti/core'
-
-import { logged, toRun, type Row } from './rows.ts'
+import { logged } from '../record-fields.ts'
+import { assertRoom, idempotencyConflict, runExists } from '../refusals.ts'
+import { toRun } from './rows.ts'
 
 import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
 import type { NewRun, Submission } from '../run-record.ts'
 import type { Appended, Addition } from './append-events.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
-import type { SQLInputValue } from 'node:sqlite'
-
-/** How long a caller that was refused should wait, in milliseconds; AgentEnsemble's number. */
-const RETRY_AFTER_MS = 5_000
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Makes the function that takes runs in. */
 export function runCreator(
@@ -30,11 +27,9 @@ export function runCreator(
   return (run, { firstEvent, maxUnfinishedRuns }) => {
     const { runId, submission } = run
     const created = transaction((): CreatedRun => {
-      const row = submission && byKey.get(JSON.stringify(submission.idempotencyKey))
-      if (row !== undefined) return repeated(row, submission)
-      if (rows.find(runId) !== undefined) {
-        throw new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
-      }
+      const repeated = submission && repeatedRun(byKey, submission)
+      if (repeated !== undefined) return repeated
+      if (rows.find(runId) !== undefined) throw runExists(runId)
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
       const { lastInsertRowid } = insert.run(...valuesOf(run, clock.now()))
       append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
@@ -61,21 +56,15 @@ function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
   ]
 }
 
-function repeated(row: Row, submission: Submission | undefined): CreatedRun {
-  if (row['fingerprint'] === JSON.stringify(submission?.fingerprint)) {
+/** The run that the submission made before, if it did. */
+function repeatedRun(
+  byKey: StatementSync,
+  { idempotencyKey, fingerprint }: Submission,
+): CreatedRun | undefined {
+  const row = byKey.get(JSON.stringify(idempotencyKey))
+  if (row === undefined) return undefined
+  if (row['fingerprint'] === JSON.stringify(fingerprint)) {
     return { kind: 'repeated', run: toRun(row) }
   }
-  throw new TuttiError(
-    'IDEMPOTENCY_CONFLICT',
-    `The idempotency key "${submission?.idempotencyKey}" was used for another request`,
-  )
-}
-
-function assertRoom(unfinished: number, maxUnfinishedRuns: number): void {
-  if (unfinished < maxUnfinishedRuns) return
-  throw new TuttiError(
-    'CONCURRENCY_LIMIT',
-    `So many runs (${unfinished}) wait or execute already. Retry later.`,
-    { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
-  )
+  throw idempotencyConflict(idempotencyKey)
 }

@@ -8,6 +8,8 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
+import { field, logged, optionalNumber } from '../record-fields.ts'
+
 import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
 import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
@@ -94,11 +96,6 @@ export function toEvent(runId: string, row: Row): LoggedRunEvent {
   return logged(runId, Number(row['seq']), parse(row['data']) as RunEvent)
 }
 
-/** An event with its place in the log of its run. */
-export function logged(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
-  return { ...event, runId, seq, id: `${runId}:${seq}` }
-}
-
 function tokensOf(row: Row, prefix: string): TokenCount {
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
@@ -119,14 +116,5 @@ function parse(json: unknown): unknown {
 }
 
 function optionalJson<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
-  return typeof value === 'string' ? single(key, String(parse(value))) : {}
-}
-
-function optionalNumber<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
-  return value === null || value === undefined ? {} : single(key, Number(value))
-}
-
-function single<K extends string, V>(key: K, value: V): Partial<Record<K, V>> {
-  // NOTE: TypeScript widens a computed key to string.
-  return { [key]: value } as Partial<Record<K, V>>
+  return typeof value === 'string' ? field(key, String(parse(value))) : {}
 }

@@ -1,6 +1,6 @@
 /** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
+import { logged } from '../record-fields.ts'
 import { eventAppender, type Addition, type Appended } from './append-events.ts'
-import { logged } from './rows.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
 import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
