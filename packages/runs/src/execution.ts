@@ -80,6 +80,9 @@ export class Execution {
     })
     this.#journal = options.journal((reason) => {
       this.#controller.abort(reason)
+      if (reason.code === 'FENCED') {
+        options.logger.warn('The lease of a run was lost', { runId: this.runId })
+      }
       // What cannot be kept is tried again by the next owner, but not for ever.
       if (reason.code === 'STORE_UNAVAILABLE') this.#givingUp ??= this.#release({ kind: 'lost' })
     })

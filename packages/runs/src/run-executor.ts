@@ -154,7 +154,6 @@ export class RunExecutor {
 
   #lose(execution: Execution): void {
     const { runId } = execution
-    this.#logger.warn('The lease of a run was lost', { runId })
     execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
   }
 
