@@ -1,4 +1,13 @@
-/** The server as one file, from sources. */
+/** The server as one file, from sources, with the script of its `/docs` beside it. */
 import { programBuild } from '../../tooling/build/builds.ts'
+import { docsScript } from '../../tooling/build/docs-script.ts'
 
-export default programBuild({ tutti: 'src/main.ts' }, [/^langchain/, /^@langchain\//, /^pg$/])
+/** Loaded only when they are used. */
+const LATE = [/^langchain/, /^@langchain\//, /^pg$/]
+
+/** Imported by config files too: as part of the program they would be loaded, and kept, twice. */
+const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble)(?:\/|$)/]
+
+const build = programBuild({ tutti: 'src/main.ts' }, [...LATE, ...SHARED_WITH_CONFIGS])
+
+export default { ...build, plugins: [build.plugins, docsScript()] }

@@ -1,118 +1,59 @@
 /**
- * The built server from outside: how long until it is ready, to the first event and to the result of a
- * run, and runs per second. One agent, one typed tool call, a scripted model without delay. Loopback only,
- * bounded in count; medians.
+ * The built server beside those of its peers: the same agent run, one typed tool call, over loopback HTTP.
+ *
+ * How it is fair:
+ * - The same client asks all of them, over connections that stay open, and follows the run over the
+ *   stream that each product has for it. Ours needs two requests for that, the others one.
+ * - The same tool of five fields, the same scripted model without delay that streams its answer in the
+ *   same three pieces. Every run is checked: the tool was called, the answer repeats what it gave.
+ * - The first event of a peer is whatever comes first; of ours, that the engine has begun.
+ * - A run is over when its result has arrived, also when the stream ends later.
+ * - Each server starts afresh for each round, in turns, alone on the machine, works for some seconds
+ *   before anything counts, and stores what it stores by itself. Figures are medians of the rounds.
+ * - Limits on runs at once are raised to 50 where there are any. No tracing, no telemetry.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { median } from './lib/measure.ts'
+import { measureFanOut } from './lib/server-fan-out.ts'
+import { LoadClient, type LoadBounds } from './lib/server-load.ts'
+import { startServerProcess } from './lib/server-process.ts'
+import { peerServers, TUTTI, TUTTI_NORMAL, type ServerProduct } from './lib/server-products.ts'
+import { printServers, type ServerFigures } from './lib/server-table.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../apps/server/dist/tutti.js', import.meta.url))
-const CONFIG = fileURLToPath(new URL('./fixtures/one-tool.config.mjs', import.meta.url))
-const STARTS = 9
-const SINGLE_RUNS = 200
-const RUNS_PER_WIDTH = 400
-const WIDTHS = [1, 20, 50]
+const ROUNDS = 3
+const WIDTHS = [1, 20, 50] as const
 
-const startMs: number[] = []
-for (let index = 0; index < STARTS; index += 1) {
-  const server = await start()
-  startMs.push(server.readyMs)
-  await server.stop()
+const WARM_UP: LoadBounds = { runs: 2_000, forMs: 3_000 }
+const LOAD: LoadBounds = { runs: 4_000, forMs: 3_000 }
+const TOOL_CALLS: LoadBounds = { runs: 500, forMs: 2_000 }
+
+// Ends through the exit of this process, which ends the servers.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+const products = [TUTTI, TUTTI_NORMAL, ...peerServers()]
+const rounds = new Map<ServerProduct, ServerFigures[]>(products.map((product) => [product, []]))
+for (let round = 0; round < ROUNDS; round += 1) {
+  for (const product of products) rounds.get(product)?.push(await measure(product))
 }
-console.log(`start to ready: ${median(startMs)} ms`)
+printServers(
+  products.map((product) => ({ product, figures: rounds.get(product) ?? [] })),
+  WIDTHS,
+)
+await measureFanOut()
 
-const server = await start()
-try {
-  await latencies(server.url)
-  for (const width of WIDTHS)
-    console.log(`${width} at once: ${await runsPerSecond(server.url, width)} runs/s`)
-  console.log(`memory of the process: ${residentMiB(server.child)} MiB`)
-} finally {
-  await server.stop()
-}
-
-async function start() {
-  const data = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
-  const startedAt = performance.now()
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: { ...process.env, PORT: '0', TUTTI_DATA_DIR: data, TUTTI_CONFIG: CONFIG },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const url = await new Promise<string>((resolve, reject) => {
-    let output = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString()
-      const [, found] = /Tutti ready on (\S+)/.exec(output) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    child.on('exit', () => reject(new Error(`The server ended: ${output}`)))
-  })
-  const readyMs = performance.now() - startedAt
-  const stop = async (): Promise<void> => {
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    await exited
-    rmSync(data, { recursive: true })
+async function measure(product: ServerProduct): Promise<ServerFigures> {
+  await using server = await startServerProcess(product.command, product.readyPath)
+  await using client = new LoadClient(product, server.url)
+  await client.makeRuns(20, WARM_UP)
+  const figures = []
+  for (const width of WIDTHS) figures.push(await client.makeRuns(width, LOAD))
+  const toolCalls = await client.callTool(TOOL_CALLS)
+  const [alone] = figures
+  return {
+    readyMs: server.readyMs,
+    firstMs: median(alone?.firstMs ?? []),
+    resultMs: median(alone?.resultMs ?? []),
+    perSecond: figures.map(({ perSecond }) => perSecond),
+    toolMs: typeof toolCalls === 'object' ? median(toolCalls) : toolCalls,
+    memoryMiB: server.memoryMiB(),
   }
-  return { child, url, readyMs, stop }
-}
-
-async function latencies(url: string): Promise<void> {
-  const first: number[] = []
-  const result: number[] = []
-  for (let index = 0; index < SINGLE_RUNS; index += 1) {
-    const startedAt = performance.now()
-    const events = await follow(url, await submit(url))
-    let text = ''
-    for await (const chunk of events) {
-      text += new TextDecoder().decode(chunk)
-      if (first.length === index && text.includes('ensemble_started')) {
-        first.push(performance.now() - startedAt)
-      }
-    }
-    result.push(performance.now() - startedAt)
-  }
-  console.log(`submit to first event of the engine: ${median(first)} ms`)
-  console.log(`submit to result: ${median(result)} ms`)
-}
-
-async function runsPerSecond(url: string, width: number): Promise<string> {
-  const startedAt = performance.now()
-  let left = RUNS_PER_WIDTH
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      for await (const _chunk of await follow(url, await submit(url))) continue
-    }
-  }
-  await Promise.all(Array.from({ length: width }, worker))
-  return (RUNS_PER_WIDTH / ((performance.now() - startedAt) / 1000)).toFixed(0)
-}
-
-async function submit(url: string): Promise<string> {
-  const response = await fetch(`${url}/api/runs`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"inputs":{"piece":"a fugue"}}',
-  })
-  const { runId } = await response.json()
-  return runId
-}
-
-async function follow(url: string, runId: string): Promise<AsyncIterable<Uint8Array>> {
-  const { body } = await fetch(`${url}/api/runs/${runId}/events`)
-  if (body === null) throw new Error(`The events of ${runId} have no body`)
-  return body
-}
-
-function residentMiB({ pid }: ChildProcess): string {
-  const [, kib] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-  return (Number(kib) / 1024).toFixed(0)
-}
-
-function median(values: readonly number[]): string {
-  return (values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN).toFixed(1)
 }

@@ -1,5 +1,12 @@
 /** The reference pages, made from the tables of the protocol. */
-import { ERROR_CODES, FAILURE_CODES, ROUTES, RunEvent, type Route } from '@tutti/protocol'
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  FAILURE_CODES,
+  ROUTES,
+  RunEvent,
+  type Route,
+} from '@tutti/protocol'
 
 /** A page and where it goes. */
 export interface Page {
@@ -38,18 +45,21 @@ function errorsPage(): string {
 
 function routesPage(): string {
   const routes: readonly Route[] = Object.values(ROUTES)
-  const rows = routes.map(({ method, path, status, summary, errors }) =>
+  const rows = routes.map(({ method, path, status, others = [], scope, summary, errors }) =>
     row([
       `\`${method} ${path}\``,
-      String(status),
+      [status, ...others.map((other) => other.status)].join(', '),
       summary,
+      scope === null ? '' : `\`${scope}\``,
       errors.map((code) => `\`${code}\``).join(' '),
     ]),
   )
   return page('Routes', [
-    'Routes of the protocol. One that a server does not serve yet is answered with 404.',
+    'Routes of the protocol. `/openapi.json` of a server has them with their schemas, `/docs` shows it.',
     '',
-    ...table(['route', 'success', 'does', 'own errors'], rows),
+    ...table(['route', 'answers', 'does', 'scope of its key', 'own errors'], rows),
+    '',
+    `Any of them can also refuse with ${COMMON_ERRORS.map((code) => `\`${code}\``).join(' ')}.`,
   ])
 }
 

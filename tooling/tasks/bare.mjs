@@ -16,6 +16,9 @@ const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node')
 const CACHE = join(ROOT, 'node_modules', '.cache', 'tutti')
 const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 
+/** Packages that the program imports, as config files do; see `apps/server/tsdown.program.ts`. */
+const SHARED = ['protocol', 'core', 'ensemble']
+
 /** What a build is made of. */
 const SOURCES = ['packages', 'apps', 'tooling/build', 'tooling/tsconfig']
 
@@ -89,10 +92,13 @@ function build() {
   })
 }
 
-/** Builds the server alone, which needs no other package to be built. */
+/** Builds the server and what it shares with config files; neither needs other packages, nor types. */
 function buildServer() {
-  unlessSame('build-server', { signature: statsOf(SOURCES), present: existsSync(SERVER) }, () => {
+  const shared = SHARED.map((name) => join(ROOT, 'packages', name))
+  const present = existsSync(SERVER) && shared.every((path) => existsSync(join(path, 'dist')))
+  unlessSame('build-server', { signature: statsOf(SOURCES), present }, () => {
     say('Building the server')
+    for (const path of shared) must('tsdown', ['--no-dts', '--log-level', 'warn'], path)
     must(
       'tsdown',
       ['--config', 'tsdown.program.ts', '--log-level', 'warn'],

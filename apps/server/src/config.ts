@@ -17,6 +17,16 @@ export interface TuttiConfig {
   readonly auth?: AuthConfig
   /** Host names under which the server is reached, beside loopback. @default none */
   readonly allowedHosts?: readonly string[]
+  /** Origins of web pages that may call, such as `https://app.example.com`. @default none */
+  readonly allowedOrigins?: readonly string[]
+  /** Directory whose files are shown, from the working directory on. @default none */
+  readonly workspace?: string
+  /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
+  readonly shared?: SharedConfig
+  /** Webhooks that runs may name in `webhooks`, by that name. @default none */
+  readonly webhooks?: Readonly<Record<string, WebhookConfig>>
+  /** More values that no log, error or event may show, each of at least 8 characters. @default none */
+  readonly secrets?: readonly string[]
 }
 
 /** Limits of a server. */
@@ -38,6 +48,14 @@ export interface LimitsConfig {
   readonly leaseMs?: number
   /** Longest request body, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
+  /** Tools called by hand at the same time. @default 32 */
+  readonly maxToolCalls?: number
+  /** Entries of the audit trail that are kept. @default 100000 */
+  readonly maxAuditEntries?: number
+  /** Connections at the same time, WebSockets among them. @default 5000 */
+  readonly maxConnections?: number
+  /** WebSocket connections at the same time. @default 1000 */
+  readonly maxSockets?: number
   /**
    * How long the server takes to stop, in milliseconds. Until then running runs may end, or on a database
    * hand themselves over to another process. @default 10000
@@ -47,11 +65,70 @@ export interface LimitsConfig {
 
 /** Who may call a server. */
 export interface AuthConfig {
+  /** Keys of which every request must carry one, beside those of TUTTI_API_KEYS. @default none */
+  readonly keys?: readonly KeyConfig[]
   /**
    * Listen on other addresses than loopback although no keys are set: anyone who reaches the port can
    * start runs and spend money. @default false
    */
   readonly allowUnauthenticated?: boolean
+}
+
+/** A key, as a config file tells of it: by its hash, or itself where the file gets it from elsewhere. */
+export interface KeyConfig {
+  /** Who it stands for, in runs, events and the audit trail. */
+  readonly name: string
+  /** The key: at least 16 characters without spaces. */
+  readonly key?: string
+  /** SHA-256 of the key, in hex, in place of the key. */
+  readonly sha256?: string
+  /** What it may do. @default everything but `admin` */
+  readonly scopes?: readonly KeyScope[]
+  /** From when on it is refused: milliseconds since 1970, or a time as ISO 8601. @default never */
+  readonly expiresAt?: number | string
+  /** What it may use. @default no limits */
+  readonly limits?: KeyLimitsConfig
+}
+
+// NOTE: these are written out and not taken from the packages that use them, whose types would otherwise
+// all become part of this package's declarations.
+
+/** What a key may do; `admin` is everything. */
+export type KeyScope =
+  | 'runs:read'
+  | 'runs:write'
+  | 'runs:control'
+  | 'reviews:decide'
+  | 'tools:invoke'
+  | 'admin'
+
+/** What one key may use. */
+export interface KeyLimitsConfig {
+  /** Runs of it that have not ended. @default no limit */
+  readonly maxUnfinishedRuns?: number
+  /** Requests and messages a minute, to each process. @default no limit */
+  readonly requestsPerMinute?: number
+  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
+  readonly maxCostUsdPerDay?: number
+}
+
+/** Somebody who is told what becomes of runs. */
+export interface WebhookConfig {
+  /** Where to send it: an `http` or `https` address. */
+  readonly url: string
+  /** Signs what is sent: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
+  readonly secret: string
+  /** What it is told of. @default everything */
+  readonly events?: readonly WebhookEvent[]
+}
+
+/** What a webhook can be told of. */
+export type WebhookEvent = 'run.completed' | 'run.failed' | 'run.cancelled' | 'review.requested'
+
+/** What peers may ask for, by name. */
+export interface SharedConfig {
+  readonly ensembles?: readonly string[]
+  readonly tools?: readonly string[]
 }
 
 /** Gives `config` back; its parameter type is what an editor completes. */

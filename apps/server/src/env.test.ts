@@ -10,9 +10,11 @@ describe('readEnvironment', () => {
       configPath: undefined,
       role: 'all',
       dataDir: '.tutti',
+      synchronous: 'FULL',
       databaseUrl: undefined,
       databaseListenUrl: undefined,
       apiKeys: [],
+      secrets: [],
       providers: [],
       sampleModel: undefined,
     })
@@ -25,6 +27,7 @@ describe('readEnvironment', () => {
         PORT: '0',
         TUTTI_CONFIG: 'my.config.ts',
         TUTTI_DATA_DIR: ' data ',
+        TUTTI_SQLITE_SYNC: 'normal',
         TUTTI_API_KEYS: 'first-key-of-length, second-key-of-length',
         TUTTI_MODEL: 'openai:gpt-5',
         TUTTI_ROLE: 'api',
@@ -39,9 +42,14 @@ describe('readEnvironment', () => {
       configPath: 'my.config.ts',
       role: 'api',
       dataDir: 'data',
+      synchronous: 'NORMAL',
       databaseUrl: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
       databaseListenUrl: 'postgres://tutti:secret@db:6432/tutti',
-      apiKeys: ['first-key-of-length', 'second-key-of-length'],
+      apiKeys: [
+        { name: 'key-1', scopes: ['admin'], key: 'first-key-of-length', sha256: undefined },
+        { name: 'key-2', scopes: ['admin'], key: 'second-key-of-length', sha256: undefined },
+      ],
+      secrets: ['first-key-of-length', 'second-key-of-length', 'sk-1', 'secret'],
       providers: ['openai'],
       sampleModel: 'openai:gpt-5',
     })
@@ -53,6 +61,7 @@ describe('readEnvironment', () => {
         PORT: '80a',
         TUTTI_API_KEYS: 'secret,first-key-of-length',
         TUTTI_ROLE: 'boss',
+        TUTTI_SQLITE_SYNC: 'off',
         DATABASE_URL: 'mysql://user:pass@db/tutti',
         DATABASE_LISTEN_URL: 'user:pass@db',
       })
@@ -61,11 +70,12 @@ describe('readEnvironment', () => {
         code: 'CONFIG_INVALID',
         details: {
           problems: [
+            'Key "key-1" of TUTTI_API_KEYS must have at least 16 characters and no spaces',
             'PORT must be a number from 0 to 65535, got "80a"',
             'TUTTI_ROLE must be "all", "api" or "worker", got "boss"',
+            'TUTTI_SQLITE_SYNC must be "full" or "normal", got "off"',
             'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database',
             'DATABASE_LISTEN_URL must be a URL such as postgres://user:password@host:5432/database',
-            expect.stringContaining('1 of 2 are not'),
           ],
         },
       }),
@@ -80,6 +90,33 @@ describe('readEnvironment', () => {
     )
     const url = 'postgres://db/tutti'
     expect(readEnvironment({ TUTTI_ROLE: role, DATABASE_URL: url })).toMatchObject({ role })
+  })
+
+  it('knows as secrets what is one by its name, and the passwords of databases', () => {
+    const { secrets } = readEnvironment({
+      STRIPE_KEY: 'stripe-value',
+      github_token: 'github-value',
+      MY_SECRET: ' my-value ',
+      DB_PASSWORD: 'db-value',
+      EMPTY_TOKEN: '',
+      TOKENS: 'not one',
+      DATABASE_URL: 'postgres://user:p%40ssword@db/tutti?password=of-the-query',
+      DATABASE_LISTEN_URL: 'postgres://user:listen-word@db/tutti',
+      TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'0'.repeat(64)}`,
+    })
+    expect(secrets.toSorted()).toEqual(
+      [
+        'plain-key-of-length',
+        'stripe-value',
+        'github-value',
+        'my-value',
+        'db-value',
+        'p%40ssword',
+        'p@ssword',
+        'of-the-query',
+        'listen-word',
+      ].toSorted(),
+    )
   })
 
   it('an address to listen on goes with a database', () => {

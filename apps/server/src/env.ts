@@ -1,6 +1,8 @@
 /** The environment of the server: the one file that reads it. Every problem is reported at once. */
 import { TuttiError } from '@tutti/core'
 
+import { readApiKeys, type EnvironmentKey } from './api-keys.ts'
+
 /** What the environment says. */
 export interface Environment {
   /** Address to listen on. */
@@ -13,12 +15,16 @@ export interface Environment {
   readonly role: Role
   /** Directory of the embedded store. */
   readonly dataDir: string
+  /** When a commit of the embedded store is on disk: before it is answered, or soon after. */
+  readonly synchronous: 'FULL' | 'NORMAL'
   /** Postgres that takes the place of the embedded store, with its password; undefined for none. */
   readonly databaseUrl: string | undefined
   /** The same database without a pooler in between, to listen on; undefined when there is none. */
   readonly databaseListenUrl: string | undefined
   /** Keys of which every request must carry one. */
-  readonly apiKeys: readonly string[]
+  readonly apiKeys: readonly EnvironmentKey[]
+  /** Values that no log, error or event may show. */
+  readonly secrets: readonly string[]
   /** Providers whose key variable is set. */
   readonly providers: readonly Provider[]
   /** Model of the sample ensemble, such as `openai:gpt-5-mini`. */
@@ -36,9 +42,6 @@ const PROVIDER_KEYS: Readonly<Record<Provider, string>> = {
   openai: 'OPENAI_API_KEY',
 }
 
-/** Shortest key that is taken: 16 characters cannot be guessed over a network. */
-const MIN_KEY_LENGTH = 16
-
 const MAX_PORT = 65_535
 
 /**
@@ -48,15 +51,18 @@ const MAX_PORT = 65_535
  */
 export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
   const problems: string[] = []
+  const apiKeys = readApiKeys(text(variables, 'TUTTI_API_KEYS'), problems)
   const environment: Environment = {
     host: text(variables, 'HOST') ?? '127.0.0.1',
     port: readPort(text(variables, 'PORT'), problems),
     configPath: text(variables, 'TUTTI_CONFIG'),
     role: readRole(variables, problems),
     dataDir: text(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
+    synchronous: readSynchronous(text(variables, 'TUTTI_SQLITE_SYNC'), problems),
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
     databaseListenUrl: readListenUrl(variables, problems),
-    apiKeys: readKeys(text(variables, 'TUTTI_API_KEYS'), problems),
+    apiKeys,
+    secrets: secretsOf(variables, apiKeys),
     providers: (['anthropic', 'openai'] as const).filter(
       (provider) => text(variables, PROVIDER_KEYS[provider]) !== undefined,
     ),
@@ -85,19 +91,6 @@ function readPort(value: string | undefined, problems: string[]): number {
   return 0
 }
 
-function readKeys(value: string | undefined, problems: string[]): readonly string[] {
-  const keys = (value ?? '').split(',').map((key) => key.trim())
-  const given = keys.filter((key) => key !== '')
-  const short = given.filter((key) => key.length < MIN_KEY_LENGTH || /\s/.test(key))
-  if (short.length > 0) {
-    problems.push(
-      `TUTTI_API_KEYS must be keys of at least ${MIN_KEY_LENGTH} characters without spaces, ` +
-        `separated by commas; ${short.length} of ${given.length} are not`,
-    )
-  }
-  return given
-}
-
 const ROLES: readonly Role[] = ['all', 'api', 'worker']
 
 function readRole(variables: NodeJS.ProcessEnv, problems: string[]): Role {
@@ -116,6 +109,17 @@ function readRole(variables: NodeJS.ProcessEnv, problems: string[]): Role {
   return role
 }
 
+function readSynchronous(
+  given: string | undefined = 'full',
+  problems: string[],
+): Environment['synchronous'] {
+  const level = (['FULL', 'NORMAL'] as const).find((known) => known === given.toUpperCase())
+  if (level === undefined) {
+    problems.push(`TUTTI_SQLITE_SYNC must be "full" or "normal", got "${given}"`)
+  }
+  return level ?? 'FULL'
+}
+
 /** The address of a database. It holds a password, so no problem shows it. */
 function readDatabase(
   variables: NodeJS.ProcessEnv,
@@ -127,6 +131,42 @@ function readDatabase(
     problems.push(`${name} must be a URL such as postgres://user:password@host:5432/database`)
   }
   return url
+}
+
+/** Names of variables that hold a secret. */
+const SECRET_NAME = /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i
+
+/** Values that are secrets by their name, the keys, and the passwords of the databases. */
+function secretsOf(
+  variables: NodeJS.ProcessEnv,
+  apiKeys: readonly EnvironmentKey[],
+): readonly string[] {
+  const named = Object.keys(variables).filter((name) => SECRET_NAME.test(name))
+  const passwords = ['DATABASE_URL', 'DATABASE_LISTEN_URL'].flatMap((name) =>
+    passwordsOf(text(variables, name)),
+  )
+  const secrets = [
+    ...apiKeys.map(({ key }) => key),
+    ...named.map((name) => text(variables, name)),
+    ...passwords,
+  ]
+  return [...new Set(secrets.filter((secret) => secret !== undefined))]
+}
+
+/** The password of a URL, as it is and as it is written there. */
+function passwordsOf(url: string | undefined): readonly string[] {
+  if (url === undefined || !URL.canParse(url)) return []
+  const { password, searchParams } = new URL(url)
+  const inQuery = searchParams.get('password') ?? ''
+  return [password, decoded(password), inQuery].filter((text) => text !== '')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function readListenUrl(variables: NodeJS.ProcessEnv, problems: string[]): string | undefined {

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { ensemble, task } from '@tutti/ensemble'
-import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { findConfigProblems, loadConfig } from './load-config.ts'
+import { loadConfig } from './load-config.ts'
 
 let directory: string
 
@@ -16,29 +14,6 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(directory, { recursive: true })
-})
-
-describe('findConfigProblems', () => {
-  const band = ensemble({
-    name: 'band',
-    tasks: [task({ description: 'Play' })],
-    model: scriptedModel([]),
-  })
-
-  it('finds nothing wrong with a config', () => {
-    expect(findConfigProblems({ ensembles: [band], limits: { maxConcurrentRuns: 2 } })).toEqual([])
-  })
-
-  it.each([
-    ['nothing', undefined, ['export default defineConfig']],
-    ['no ensembles', {}, ['"ensembles" must be a list of at least one']],
-    ['something else', { ensembles: [{ name: 'x' }] }, ['made by ensemble()']],
-    ['unknown settings', { ensembles: [band], port: 1, model: 2 }, ['"port"', '"model"']],
-  ])('says what is wrong with %s', (_, config, expected) => {
-    expect(findConfigProblems(config)).toEqual(
-      expected.map((text) => expect.stringContaining(text)),
-    )
-  })
 })
 
 describe('loadConfig', () => {

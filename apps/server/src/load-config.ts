@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 
+import { findConfigProblems } from './config-problems.ts'
+
 import type { TuttiConfig } from './config.ts'
 
 const NAMES = ['tutti.config.ts', 'tutti.config.mts', 'tutti.config.js', 'tutti.config.mjs']
@@ -48,37 +50,4 @@ async function importFile(path: string): Promise<unknown> {
 function invalid(path: string, problems: readonly string[], cause?: unknown): TuttiError {
   const message = `Cannot use the config file "${path}":\n${problems.map((p) => `  ${p}`).join('\n')}`
   return new TuttiError('CONFIG_INVALID', message, { cause, details: { problems } })
-}
-
-const KNOWN_KEYS = ['ensembles', 'tools', 'models', 'limits', 'auth', 'allowedHosts']
-
-/** Everything that is wrong with the value a config file exports. */
-export function findConfigProblems(config: unknown): readonly string[] {
-  if (config === null || typeof config !== 'object') {
-    return ['its default export must be a config: export default defineConfig({ … })']
-  }
-  const problems = Object.keys(config)
-    .filter((key) => !KNOWN_KEYS.includes(key))
-    .map((key) => `"${key}" is not a known setting. Known: ${KNOWN_KEYS.join(', ')}`)
-  if (
-    !('ensembles' in config) ||
-    !Array.isArray(config.ensembles) ||
-    config.ensembles.length === 0
-  ) {
-    problems.push('"ensembles" must be a list of at least one ensemble')
-  } else if (!config.ensembles.every(isEnsemble)) {
-    problems.push('"ensembles" must hold values made by ensemble() of @tutti/ensemble')
-  }
-  return problems
-}
-
-function isEnsemble(value: unknown): boolean {
-  return (
-    value !== null &&
-    typeof value === 'object' &&
-    'name' in value &&
-    'tasks' in value &&
-    'run' in value &&
-    typeof value.run === 'function'
-  )
 }

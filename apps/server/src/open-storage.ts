@@ -10,10 +10,10 @@ import type { Logger } from '@tutti/core'
  * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE.
  */
 export async function openStorage(
-  { dataDir, databaseUrl, databaseListenUrl }: Environment,
+  { dataDir, synchronous, databaseUrl, databaseListenUrl }: Environment,
   logger: Logger,
 ): Promise<RunStorage> {
-  if (databaseUrl === undefined) return sqliteRunStorage(dataDir)
+  if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous })
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
   const told = { isOpen: false }
   const storage = await postgresRunStorage({

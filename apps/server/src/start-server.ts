@@ -1,15 +1,31 @@
 /** Composes a server from its configuration and environment, and runs it. */
+import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { errorMessage, toolCatalog, TuttiError, type AgentTool, type Logger } from '@tutti/core'
-import { serveControlApi } from '@tutti/control-api'
+import {
+  errorMessage,
+  toolCatalog,
+  TuttiError,
+  type AgentTool,
+  type Logger,
+  type ToolCatalog,
+} from '@tutti/core'
+import {
+  redactor,
+  serveControlApi,
+  type ControlApiOptions,
+  type ControlApiServer,
+} from '@tutti/control-api'
 import { modelCatalog, type ChatModel, type Ensemble } from '@tutti/ensemble'
 import { langchainModel } from '@tutti/langchain'
 import { RunService } from '@tutti/runs'
 
+import { apiKeysOf } from './api-keys-of.ts'
 import { openStorage } from './open-storage.ts'
+import { pricesFor } from './prices.ts'
+import { secretsOf } from './secrets-of.ts'
 
-import type { TuttiConfig } from './config.ts'
+import type { LimitsConfig, TuttiConfig } from './config.ts'
 import type { Environment } from './env.ts'
 
 /** A server that accepts requests. */
@@ -23,6 +39,8 @@ export interface RunningServer {
    * resolves at most a second after that time, also when the store cannot be reached.
    */
   stop(): Promise<void>
+  /** Resolves when it has stopped, whoever asked for it. */
+  readonly stopped: Promise<void>
 }
 
 /** How long running runs may go on when the server stops: a supervisor usually waits 10 to 30 s. */
@@ -43,46 +61,141 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   assertSafeAddress(config, environment)
-  const { ensembles, limits = {} } = config
-  const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS, maxBodyBytes, ...runLimits } = limits
+  const { ensembles } = config
+  const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
   const tools = toolCatalog(allTools(ensembles, config.tools ?? []))
   const models = modelCatalog(toModels(config.models ?? {}))
+  assertShared(config, tools)
+  const executes = environment.role !== 'api'
+  const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
+  const secrets = redactor(secretsOf(config, environment))
   const storage = await openStorage(environment, logger)
-  const runs = await unlessFailed(storage, () => {
-    const executes = environment.role !== 'api'
-    return new RunService(storage, ensembles, { ...runLimits, executes, models, logger })
-  })
+  const runs = await unlessFailed(
+    storage,
+    () =>
+      new RunService(storage, ensembles, {
+        ...runLimits(config.limits),
+        executes,
+        tools,
+        models,
+        logger,
+        redact: (event) => secrets.value(event),
+        ...(prices === undefined ? {} : { prices }),
+      }),
+  )
   const api = await unlessFailed(storage, () =>
     serveControlApi(
       {
+        ...accessOptions(config, environment),
+        ...apiLimits(config.limits),
         runs,
         tools,
         models,
         logger,
+        redactor: secrets,
         surface: environment.role === 'worker' ? 'health' : 'all',
-        apiKeys: environment.apiKeys,
-        allowedHosts: allowedHosts(config, environment),
-        ...(maxBodyBytes === undefined ? {} : { maxBodyBytes }),
+        drain: () => {
+          void stop()
+        },
       },
       environment,
     ),
   )
-  const stop = async (): Promise<void> => {
-    const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
-      logger.warn('The run store could not be closed', { error })
-    })
-    const deadline = wait(drainTimeoutMs + FAREWELL_MS, LATE, { ref: false })
-    if ((await Promise.race([closed, deadline])) === LATE) {
-      logger.warn('The run store could not be told in time that this process stops')
-    }
-    await api.close()
+  const stopped = Promise.withResolvers<void>()
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => {
+    stopping ??= stopServer({ runs, api, logger, drainTimeoutMs }).finally(stopped.resolve)
+    return stopping
   }
   try {
-    return { url: api.url, resumed: await runs.start(), stop }
+    return { url: api.url, resumed: await runs.start(), stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+interface Stopping {
+  readonly runs: RunService
+  readonly api: ControlApiServer
+  readonly logger: Logger
+  readonly drainTimeoutMs: number
+}
+
+async function stopServer({ runs, api, logger, drainTimeoutMs }: Stopping): Promise<void> {
+  const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
+    logger.warn('The run store could not be closed', { error })
+  })
+  // What was done before this is in the audit trail before the store is closed.
+  void api.flush()
+  const deadline = wait(drainTimeoutMs + FAREWELL_MS, LATE, { ref: false })
+  if ((await Promise.race([closed, deadline])) === LATE) {
+    logger.warn('The run store could not be told in time that this process stops')
+  }
+  await Promise.race([api.close(), wait(FAREWELL_MS, LATE, { ref: false })])
+}
+
+/** Who may call, and what they are shown. */
+function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
+  const { auth = {}, allowedOrigins = [], workspace, shared, webhooks = {} } = config
+  return {
+    apiKeys: apiKeysOf(auth, environment.apiKeys),
+    allowedHosts: allowedHosts(config, environment),
+    allowedOrigins,
+    shared,
+    webhooks,
+    workspace: workspace === undefined ? undefined : resolve(workspace),
+  }
+}
+
+type AccessOptions = Pick<
+  ControlApiOptions,
+  'apiKeys' | 'allowedHosts' | 'allowedOrigins' | 'shared' | 'webhooks' | 'workspace'
+>
+
+/** The limits that the control API keeps. */
+const API_LIMITS = [
+  'maxBodyBytes',
+  'maxToolCalls',
+  'maxAuditEntries',
+  'maxConnections',
+  'maxSockets',
+] as const satisfies readonly (keyof LimitsConfig & keyof ControlApiOptions)[]
+
+type ApiLimit = (typeof API_LIMITS)[number]
+
+function apiLimits(limits: LimitsConfig = {}): Pick<LimitsConfig, ApiLimit> {
+  const given = API_LIMITS.filter((name) => limits[name] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, limits[name]]))
+}
+
+/** The limits that the runs keep. */
+function runLimits(limits: LimitsConfig = {}): Omit<LimitsConfig, ApiLimit | 'drainTimeoutMs'> {
+  const others: readonly string[] = [...API_LIMITS, 'drainTimeoutMs']
+  const entries = Object.entries(limits)
+  return Object.fromEntries(
+    entries.filter(([name, value]) => !others.includes(name) && value !== undefined),
+  )
+}
+
+function assertShared({ ensembles, shared = {} }: TuttiConfig, tools: ToolCatalog): void {
+  const unknown = (what: string, names: readonly string[] = [], known: readonly string[]) =>
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => `Unknown ${what} '${name}' in "shared". Available: [${known.join(', ')}]`)
+  const problems = [
+    ...unknown(
+      'ensemble',
+      shared.ensembles,
+      ensembles.map(({ name }) => name),
+    ),
+    ...unknown(
+      'tool',
+      shared.tools,
+      tools.tools.map(({ name }) => name),
+    ),
+  ]
+  if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
 }
 
 const LATE = Symbol('late')
@@ -121,12 +234,14 @@ function toModels(
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
-function assertSafeAddress({ auth }: TuttiConfig, { host, apiKeys }: Environment): void {
-  if (LOOPBACK.test(host) || apiKeys.length > 0 || auth?.allowUnauthenticated === true) return
+function assertSafeAddress({ auth = {} }: TuttiConfig, { host, apiKeys }: Environment): void {
+  const keys = apiKeys.length + (auth.keys?.length ?? 0)
+  if (LOOPBACK.test(host) || keys > 0 || auth.allowUnauthenticated === true) return
   throw new TuttiError(
     'CONFIG_INVALID',
     `Cannot listen on "${host}" without keys: anyone who reaches it could start runs. ` +
-      'Set TUTTI_API_KEYS, or say auth: { allowUnauthenticated: true } in the config file',
+      'Set TUTTI_API_KEYS or auth.keys in the config file, or say there ' +
+      'auth: { allowUnauthenticated: true }',
   )
 }
 

@@ -219,7 +219,7 @@ async function greeted(server: ServerProcess) {
     if ('seq' in message) events.push(message)
     for (const watcher of watchers) watcher()
   })
-  expect(await hello.promise).toEqual({ type: 'hello' })
+  expect(await hello.promise).toEqual({ type: 'hello', sharedCapabilities: expect.any(Array) })
   const until = (type: LoggedRunEvent['type']): Promise<readonly LoggedRunEvent[]> =>
     new Promise((resolve) => {
       const look = (): void => {

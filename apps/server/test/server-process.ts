@@ -72,6 +72,11 @@ export class ServerProcess implements AsyncDisposable {
     this.#child.kill(signal)
   }
 
+  /** Waits for the end; gives the exit code, null when a signal ended it. */
+  ended(): Promise<number | null> {
+    return this.#exited
+  }
+
   /** Sends a signal and waits for the end; gives the exit code, null when the signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.#child.kill(signal)

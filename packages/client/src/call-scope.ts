@@ -20,8 +20,11 @@ export interface CallScope {
   limit(limitMs: number, message: string): () => void
   /** Resolves after `delayMs`. */
   pause(delayMs: number): Promise<void>
-  /** For its owner, when nothing waits in it any more: lets go of requests and signals. */
-  close(): void
+  /**
+   * For its owner: lets go of requests and signals. What still waits, here or in scopes opened on its
+   * signal, fails with `reason`, or with ABORTED caused by it.
+   */
+  close(reason?: unknown): void
 }
 
 /** Opens a scope that ends with the first of `signals` that aborts. */
@@ -60,13 +63,17 @@ export function openScope(
       const stop = clock.after(delayMs, wake)
       await race(woken).finally(stop)
     },
-    close() {
-      end()
+    close(reason) {
+      end(reason === undefined ? undefined : asClientError(reason))
     },
   }
 }
 
 function endReason({ reason }: AbortSignal): TuttiClientError {
+  return asClientError(reason)
+}
+
+function asClientError(reason: unknown): TuttiClientError {
   if (TuttiClientError.isInstance(reason)) return reason
   return new TuttiClientError('ABORTED', 'The caller aborted', { cause: reason })
 }

@@ -1,8 +1,18 @@
 import { expectTypeOf, it } from 'vitest'
 
-import { createClient, TuttiClientError } from './index.ts'
+import { createClient, TuttiClientError, UnfinishedRunError } from './index.ts'
 
-import type { Clock, Fetch, LoggedRunEventOf, TuttiClient } from './index.ts'
+import type {
+  Clock,
+  EndedRun,
+  Fetch,
+  LocalErrorCode,
+  LoggedRunEventOf,
+  RunEnd,
+  RunSubscription,
+  SocketLike,
+  TuttiClient,
+} from './index.ts'
 import type {
   CancelAccepted,
   Capabilities,
@@ -27,7 +37,6 @@ const client = createClient({ baseUrl: 'http://127.0.0.1:7329' })
 it('answers have the types of the protocol', () => {
   expectTypeOf(client).toEqualTypeOf<TuttiClient>()
   expectTypeOf(client.runs.submit).parameter(0).toEqualTypeOf<SubmitRunBody>()
-  expectTypeOf(client.runs.submit).returns.resolves.toEqualTypeOf<RunAccepted>()
   expectTypeOf(client.runs.get).returns.resolves.toEqualTypeOf<RunDetail>()
   expectTypeOf(client.runs.list).parameter(0).toEqualTypeOf<ListRunsQuery | undefined>()
   expectTypeOf(client.runs.list).returns.resolves.toEqualTypeOf<RunList>()
@@ -80,18 +89,40 @@ it('a filter narrows what the loop gets', async () => {
   client.runs.events('run-1', { events: ['tokens'] })
 })
 
-it('the result is the terminal event', async () => {
+it('a submit gives the acceptance, or with a wait the run that has ended', async () => {
+  expectTypeOf(await client.runs.submit({})).toEqualTypeOf<RunAccepted>()
+  expectTypeOf(await client.runs.submit({}, { idempotencyKey: 'a' })).toEqualTypeOf<RunAccepted>()
+  const waited = await client.runs.submit({}, { wait: 5 })
+  expectTypeOf(waited).toEqualTypeOf<RunAccepted | EndedRun>()
+  if (waited.status === 'ACCEPTED') expectTypeOf(waited.tasks).toBeNumber()
+  else expectTypeOf(waited.lastSeq).toBeNumber()
+})
+
+it('a failed run narrows by its brand', () => {
+  const error: unknown = undefined
+  if (UnfinishedRunError.isInstance(error)) expectTypeOf(error.run).toEqualTypeOf<RunEnd>()
+})
+
+it('a subscription narrows by its filter', () => {
+  const connection = client.connect({ runId: 'run-1' })
+  const tokens = connection.subscribe({ events: ['token'], from: -1 })
+  expectTypeOf(tokens).toEqualTypeOf<RunSubscription<'token'>>()
+  connection.subscribe({ onEvent: (event) => expectTypeOf(event).toEqualTypeOf<LoggedRunEvent>() })
+  // @ts-expect-error no such type
+  connection.subscribe({ events: ['tokens'] })
+})
+
+it('the result is the run as it ended', async () => {
   const result = await client.runs.result('run-1')
-  expectTypeOf(result).toEqualTypeOf<LoggedRunEventOf<'run_result'>>()
+  expectTypeOf(result).toEqualTypeOf<RunEnd>()
+  expectTypeOf(result.status).toEqualTypeOf<'COMPLETED' | 'FAILED' | 'CANCELLED'>()
   expectTypeOf(result.outputs[0]?.output).toEqualTypeOf<string | undefined>()
 })
 
 it('an error narrows by its brand and code', () => {
   const error: unknown = undefined
   if (!TuttiClientError.isInstance(error)) return
-  expectTypeOf(error.code).toEqualTypeOf<
-    ErrorCode | 'CONNECTION_FAILED' | 'TIMED_OUT' | 'BAD_RESPONSE' | 'ABORTED'
-  >()
+  expectTypeOf(error.code).toEqualTypeOf<ErrorCode | LocalErrorCode>()
   expectTypeOf(error.problems).toEqualTypeOf<readonly Problem[] | undefined>()
 })
 
@@ -113,6 +144,11 @@ it('takes the global fetch and the clock of others', () => {
     after(delayMs: number, callback: () => void): () => void
     advance(ms: number): Promise<void>
   }>().toExtend<Clock>()
+})
+
+it('takes the sockets of the platform and of others', () => {
+  expectTypeOf<WebSocket>().toExtend<SocketLike>()
+  createClient({ baseUrl: '/', openSocket: (url) => new WebSocket(url) })
 })
 
 it('what may be missing may be undefined', () => {

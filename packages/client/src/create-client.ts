@@ -1,19 +1,28 @@
 /** Makes a client of one server. */
-import { decode, ROUTES, routePath, type Capabilities, type ServerStatus } from '@tutti/protocol'
-
-import { callRoute, type CallOptions } from './http/call-route.ts'
 import { resolveClientOptions, type ClientOptions } from './options.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
-import { createRunsClient, type RunsClient } from './runs-client.ts'
+import { createRunsClient } from './runs/runs-client.ts'
+import { createServerClient, type ServerClient } from './server-client.ts'
+import { connect } from './socket/connect.ts'
+import { createToolsClient, type ToolsClient } from './tools-client.ts'
+import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts'
 
-/** A Tutti server, seen from outside. It holds no connection but those of its open event streams. */
-export interface TuttiClient {
+import type { RunsClient } from './runs/runs-types.ts'
+import type { ConnectOptions, TuttiConnection } from './socket/connection-types.ts'
+
+/** A Tutti server, seen from outside. It holds no connection but its open event streams and sockets. */
+export interface TuttiClient extends ServerClient {
   readonly runs: RunsClient
   readonly reviews: ReviewsClient
-  /** The ensembles, models and tools that the server offers. */
-  capabilities(options?: CallOptions): Promise<Capabilities>
-  /** How the server is. */
-  status(options?: CallOptions): Promise<ServerStatus>
+  readonly tools: ToolsClient
+  readonly workspace: WorkspaceClient
+  /**
+   * Opens a WebSocket to every run, or to the run `runId`, and keeps it open until it is closed: it comes
+   * back by itself.
+   *
+   * @throws {TypeError} when `runId` is empty, or there is no `WebSocket` here and none was given.
+   */
+  connect(options?: ConnectOptions): TuttiConnection
 }
 
 /**
@@ -25,21 +34,11 @@ export interface TuttiClient {
 export function createClient(options: ClientOptions): TuttiClient {
   const settings = resolveClientOptions(options)
   return {
+    ...createServerClient(settings),
     runs: createRunsClient(settings),
     reviews: createReviewsClient(settings),
-    capabilities: (callOptions) =>
-      callRoute(settings, {
-        ...callOptions,
-        method: ROUTES.getCapabilities.method,
-        path: routePath('getCapabilities'),
-        decode: (value) => decode(ROUTES.getCapabilities.response, value),
-      }),
-    status: (callOptions) =>
-      callRoute(settings, {
-        ...callOptions,
-        method: ROUTES.getStatus.method,
-        path: routePath('getStatus'),
-        decode: (value) => decode(ROUTES.getStatus.response, value),
-      }),
+    tools: createToolsClient(settings),
+    workspace: createWorkspaceClient(settings),
+    connect: (connectOptions) => connect(settings, connectOptions),
   }
 }

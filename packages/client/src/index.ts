@@ -5,23 +5,48 @@
 // To call a server
 export { createClient } from './create-client.ts'
 export type { TuttiClient } from './create-client.ts'
-export type { ClientOptions, Fetch, ReconnectOptions } from './options.ts'
+export type { ClientOptions, Fetch, OpenSocket, ReconnectOptions, SocketLike } from './options.ts'
 export type { ReviewsClient } from './reviews-client.ts'
 export type {
   CancelOptions,
+  EndedRun,
   InjectOptions,
+  ResultOptions,
+  RunEnd,
+  RunOptions,
   RunsClient,
   SubmitOptions,
+  SubmitRun,
   SwitchModelOptions,
-} from './runs-client.ts'
-export type { CallOptions } from './http/call-route.ts'
+} from './runs/runs-types.ts'
+export type {
+  ApiDocument,
+  AuditClient,
+  HealthClient,
+  ServerClient,
+  TicketsClient,
+} from './server-client.ts'
+export type { ToolsClient } from './tools-client.ts'
+export type { WorkspaceClient } from './workspace-client.ts'
+export type { CallOptions } from './http/exchange.ts'
 
 // To follow a run
 export type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from './events/run-events.ts'
 export type { ConnectionState } from './events/connection-state.ts'
 
+// To talk over a WebSocket
+export type {
+  ConnectOptions,
+  RunSubscription,
+  SocketInjectOptions,
+  SocketRun,
+  SocketRunOptions,
+  SubscribeOptions,
+  TuttiConnection,
+} from './socket/connection-types.ts'
+
 // To handle a failure
-export { LOCAL_ERROR_CODES, TuttiClientError } from './errors.ts'
+export { LOCAL_ERROR_CODES, TuttiClientError, UnfinishedRunError } from './errors.ts'
 export type { ClientErrorCode, LocalErrorCode, TuttiClientErrorOptions } from './errors.ts'
 
 // To test

@@ -4,7 +4,25 @@ import { systemClock, type Clock } from './clock.ts'
 /** The part of `fetch` that the client uses. It must honour `init.signal` and stream the body. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** How event streams come back after they were cut. */
+/** Opens a WebSocket whose handshake carries these headers. */
+export type OpenSocket = (
+  url: string,
+  options: { readonly headers: Readonly<Record<string, string>> },
+) => SocketLike
+
+/** The part of a `WebSocket` that the client uses. */
+export interface SocketLike {
+  addEventListener(type: 'open' | 'error', listener: () => void): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(
+    type: 'close',
+    listener: (event: { readonly code: number; readonly reason: string }) => void,
+  ): void
+  send(text: string): void
+  close(code?: number, reason?: string): void
+}
+
+/** How event streams and sockets come back after they were cut. */
 export interface ReconnectOptions {
   /** Longest wait before the first try, in milliseconds; it doubles with each further try. @default 250 */
   readonly baseDelayMs?: number
@@ -33,10 +51,21 @@ export interface ClientOptions {
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * Time for a plain request up to the end of its answer, in milliseconds; `Infinity` for no limit.
-   * Event streams have `reconnect.idleTimeoutMs`. @default 30000
+   * Time for a plain request up to the end of its answer, repeats included, in milliseconds; `Infinity`
+   * for no limit. Event streams and sockets have `reconnect.idleTimeoutMs`. @default 30000
    */
   readonly timeoutMs?: number
+  /**
+   * How often a plain call that does no harm twice is repeated after a failure that may pass: what only
+   * reads, and a submit with an `idempotencyKey`. 0 for never. The waits are those of `reconnect`, and
+   * longer when the server asks for it. @default 2
+   */
+  readonly maxRepeats?: number
+  /**
+   * Opens a WebSocket that sends `headers` with its handshake. When absent, the global `WebSocket` is
+   * used: in Node with headers, elsewhere with a ticket in place of the key, as pages cannot set headers.
+   */
+  readonly openSocket?: OpenSocket
   readonly reconnect?: ReconnectOptions
   /** @default the clock of this machine */
   readonly clock?: Clock
@@ -52,6 +81,8 @@ export interface ResolvedClientOptions {
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: Fetch
   readonly timeoutMs: number
+  readonly maxRepeats: number
+  readonly openSocket: OpenSocket | undefined
   readonly reconnect: Required<ReconnectOptions>
   readonly clock: Clock
   readonly random: () => number
@@ -60,6 +91,8 @@ export interface ResolvedClientOptions {
 const DEFAULTS = {
   // A submit or a read takes milliseconds; 30 s is a server that is stuck.
   timeoutMs: 30_000,
+  // Bridges a restart behind a proxy; longer outages are for the caller to judge.
+  maxRepeats: 2,
   // Short enough that nobody sees a dropped connection, as long as the server is there.
   baseDelayMs: 250,
   // Thousands of clients that wait for a server to come back ask it some hundred times a second.
@@ -77,17 +110,20 @@ const DEFAULTS = {
  * @throws {RangeError} when a number is out of its range.
  */
 export function resolveClientOptions(options: ClientOptions): ResolvedClientOptions {
-  const { timeoutMs = DEFAULTS.timeoutMs, reconnect = {}, clock = systemClock } = options
+  const { timeoutMs = DEFAULTS.timeoutMs, maxRepeats = DEFAULTS.maxRepeats } = options
+  const { reconnect = {}, clock = systemClock } = options
   const { baseDelayMs = DEFAULTS.baseDelayMs, maxDelayMs = DEFAULTS.maxDelayMs } = reconnect
   const { maxRetries = DEFAULTS.maxRetries, idleTimeoutMs = DEFAULTS.idleTimeoutMs } = reconnect
   assertAbove(0, { timeoutMs, baseDelayMs, maxDelayMs, idleTimeoutMs })
-  assertAbove(-1, { maxRetries })
+  assertAbove(-1, { maxRetries, maxRepeats })
   return {
     baseUrl: resolveBaseUrl(options.baseUrl),
     headers: resolveHeaders(options),
     // The global one is looked up at each call, as others may replace it later.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeoutMs,
+    maxRepeats,
+    openSocket: options.openSocket,
     reconnect: { baseDelayMs, maxDelayMs, maxRetries, idleTimeoutMs },
     clock,
     random: options.random ?? Math.random,

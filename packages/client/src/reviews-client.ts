@@ -1,6 +1,5 @@
 /** Everything that a client can do with reviews. */
 import {
-  decode,
   ROUTES,
   routePath,
   type ListReviewsQuery,
@@ -9,8 +8,9 @@ import {
   type ReviewList,
 } from '@tutti/protocol'
 
-import { callRoute, type CallOptions } from './http/call-route.ts'
+import { callRoute } from './http/call-route.ts'
 
+import type { CallOptions } from './http/exchange.ts'
 import type { ResolvedClientOptions } from './options.ts'
 
 /** Reviews of a server. Every method throws {@link TuttiClientError}; an empty `reviewId` is a TypeError. */
@@ -32,20 +32,16 @@ export interface ReviewsClient {
 export function createReviewsClient(settings: ResolvedClientOptions): ReviewsClient {
   return {
     list: async (query = {}, options = {}) =>
-      callRoute(settings, {
+      callRoute(settings, ROUTES.listReviews, {
         ...options,
-        method: ROUTES.listReviews.method,
         path: routePath('listReviews'),
         query,
-        decode: (value) => decode(ROUTES.listReviews.response, value),
       }),
     decide: async (reviewId, decision, options) =>
-      callRoute(settings, {
+      callRoute(settings, ROUTES.decideReview, {
         ...options,
-        method: ROUTES.decideReview.method,
         path: routePath('decideReview', { reviewId }),
         body: decision,
-        decode: (value) => decode(ROUTES.decideReview.response, value),
       }),
   }
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 
 import { expect, it } from 'vitest'
 
-it('shows the example that is type-checked', () => {
-  const example = textOf('../src/create-client.examples.ts')
+it.each(['create-client', 'connect'])('shows the example of %s that is type-checked', (name) => {
+  const example = textOf(`../src/${name}.examples.ts`)
   const [, shown] = /\/\/ #region readme\n(.*)\/\/ #endregion/s.exec(example) ?? []
   expect(shown).toBeDefined()
   expect(textOf('../README.md')).toContain(`\`\`\`ts\n${shown}\`\`\``)

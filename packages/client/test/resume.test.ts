@@ -6,6 +6,8 @@ import { fakeClock } from './fake-clock.ts'
 import { asked, collect, EVENTS_PATH, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer, type WireServer } from './wire-server.ts'
 
+import type { RunDetail } from '@tutti/protocol'
+
 /** A client that does not wait before it comes back. */
 function eagerClient({ url }: WireServer): TuttiClient {
   const clock = fakeClock({ impatientUpToMs: 10_000 })
@@ -223,16 +225,39 @@ describe('[R2] the end', () => {
   })
 })
 
+/** The sample run when it is over. */
+const ENDED: RunDetail = {
+  runId: RUN_ID,
+  status: 'COMPLETED',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  workflow: 'SEQUENTIAL',
+  inputs: {},
+  tags: {},
+  tasks: [],
+  metrics: { totalTokens: 0, totalToolCalls: 0 },
+  pendingReviews: [],
+  ensemble: 'sample',
+  lastSeq: 4,
+}
+
 describe('the result', () => {
-  it('is the last event, asked for from the end', async () => {
+  it('is the run as it ended, when its last event has come, asked for from the end', async () => {
     await using server = await wireServer(async (exchange, index) => {
+      if (exchange.url === '/api/runs/run-1') {
+        exchange.json(200, ENDED)
+        return
+      }
       await exchange.open().write(index === 0 ? '' : frames(asked(LOG, exchange)))
       exchange.end()
     })
-    await expect(eagerClient(server).runs.result(RUN_ID)).resolves.toEqual(LOG.at(-1))
+    await expect(eagerClient(server).runs.result(RUN_ID)).resolves.toEqual({
+      ...ENDED,
+      outputs: [{ taskName: 'write', output: 'Grüße, 世界 🎻' }],
+    })
     expect(server.exchanges.map(({ url }) => url)).toEqual([
       `${EVENTS_PATH}?from=-1&events=run_result`,
       `${EVENTS_PATH}?from=-1&events=run_result`,
+      '/api/runs/run-1',
     ])
     await server.exchanges[1]?.closed
   })

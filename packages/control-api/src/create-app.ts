@@ -1,46 +1,77 @@
-/** Puts the routes into a Hono app: guard, route, error, each in one place. */
+/**
+ * Puts the routes into a Hono app.
+ *
+ *   site ─▶ preflight ─▶ address ─▶ route ─▶ caller ─▶ scope ─▶ media type ─▶ handler ─▶ answer
+ *                                                      └──── audit trail ────┘
+ */
 import { ERROR_CODES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
 
-import { requestGuard, type RequestHeaders } from './http/guard-request.ts'
+import { audited, isAudited, type TellSubject } from './audit/audited.ts'
+import { anyone, assertScope, type Caller } from './caller.ts'
+import { assertNoForm } from './http/assert-no-form.ts'
+import { assertTarget } from './http/assert-target.ts'
+import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
+import { requestFacts } from './http/request-facts.ts'
+import { routeName } from './routes/route-name.ts'
+import { accessRoutes } from './routes/access.ts'
+import { documentRoutes } from './routes/documents.ts'
+import { lifecycleRoutes } from './routes/lifecycle.ts'
 import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { capabilitiesRoute, healthRoutes, type ServerFacts } from './routes/server.ts'
 import { steeringRoutes } from './routes/steering.ts'
+import { toolRoutes } from './routes/tools.ts'
+import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
+import { workspaceRoutes } from './routes/workspace.ts'
 
+import type { RequestGuard } from './http/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
 import type { Route } from './routes/route.ts'
+import type { HttpBindings } from '@hono/node-server'
 
-/** Paths that probes may ask without a key. */
-const PUBLIC_PATHS: readonly string[] = ['/api/health/live', '/api/health/ready']
+/** What an app is given beside its options. */
+export interface AppParts {
+  readonly facts: ServerFacts
+  readonly guard: RequestGuard
+}
+
+interface Env {
+  readonly Bindings: HttpBindings
+}
 
 /** The HTTP side of the control API. */
-export function createApp(options: ResolvedControlApiOptions, facts: ServerFacts): Hono {
-  const app = new Hono()
-  const guard = requestGuard(options)
-  app.use(async (context, next) => {
-    const access = PUBLIC_PATHS.includes(context.req.path) ? 'public' : 'keyed'
-    guard(headersOf(context), access)
-    await next()
+export function createApp(
+  options: ResolvedControlApiOptions,
+  { facts, guard }: AppParts,
+): Hono<Env> {
+  const app = new Hono<Env>()
+  app.use(async ({ env, req: { raw } }, next) => {
+    guard.assertSite(requestFacts(env.incoming))
+    if (isPreflight(raw.method, raw.headers)) {
+      return new Response(null, { status: 204, headers: preflightHeaders(raw.headers) })
+    }
+    assertTarget(raw.url)
+    return next()
   })
   const routes = [
     ...(options.surface === 'all' ? controlRoutes(options) : []),
     ...healthRoutes(options, facts),
   ]
   for (const route of routes) {
-    app.on(route.method, honoPath(route.path), (context) =>
-      route.handle({ request: context.req.raw, parameters: context.req.param() }),
-    )
+    const dispatch = dispatcher(route, options, guard)
+    app.on(route.method, honoPath(route.path), (context) => dispatch(context))
   }
-  refuseOtherMethods(app, routes)
+  refuseOtherMethods(app, routes, guard)
   app.notFound((context) => {
+    identify(context, guard)
     const message = `There is nothing at ${context.req.method} ${context.req.path}${hint(options, routes)}`
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
-  app.onError((error) => toResponse(wireErrorOf(error, options.logger)))
+  app.onError((error) => toResponse(wireErrorOf(error, options)))
   return app
 }
 
@@ -50,8 +81,66 @@ function controlRoutes(options: ResolvedControlApiOptions): readonly Route[] {
     ...runRoutes(options),
     ...steeringRoutes(options),
     runEventsRoute(options),
+    ...traceRoutes(options),
+    ...toolRoutes(options),
+    ...workspaceRoutes(options),
+    ...lifecycleRoutes(options),
+    ...accessRoutes(options),
+    ...documentRoutes(options),
     capabilitiesRoute(options),
   ]
+}
+
+/** Makes what answers the requests to one route. */
+function dispatcher(
+  route: Route,
+  { trail, clock }: ResolvedControlApiOptions,
+  guard: RequestGuard,
+): (context: Context<Env>) => Promise<Response> {
+  const { scope } = route
+  const action = routeName(route)
+  const answer = async (
+    context: Context<Env>,
+    caller: Caller,
+    tell: TellSubject,
+  ): Promise<Response> => {
+    const { raw: request } = context.req
+    assertScope(caller, scope)
+    assertNoForm(request)
+    const response = await route.handle({ request, caller, tell, parameters: context.req.param() })
+    const runId = newRunId(response)
+    if (runId !== undefined) tell({ runId })
+    return response
+  }
+  return async (context) => {
+    const caller = scope === null ? callerUnknown(context) : identify(context, guard, route)
+    if (!isAudited(scope)) return answer(context, caller, () => undefined)
+    const { runId, reviewId, name: target = reviewId } = context.req.param()
+    const subject = {
+      ...(runId === undefined ? {} : { runId }),
+      ...(target === undefined ? {} : { target }),
+    }
+    const asked = { caller, action, via: 'http', ...subject } as const
+    return audited(asked, { trail, now: clock.now() }, (tell) => answer(context, caller, tell))
+  }
+}
+
+function callerUnknown({ env }: Context<Env>): Caller {
+  return anyone(env.incoming.socket.remoteAddress)
+}
+
+function identify(
+  { env }: Context<Env>,
+  guard: RequestGuard,
+  route?: Pick<Route, 'takesTicket'>,
+): Caller {
+  return guard.identify(requestFacts(env.incoming), { takesTicket: route?.takesTicket === true })
+}
+
+/** The run that an answer says was made. */
+function newRunId(response: Response): string | undefined {
+  const [, runId] = /^\/api\/runs\/([^/]+)$/.exec(response.headers.get('location') ?? '') ?? []
+  return runId === undefined ? undefined : decodeURIComponent(runId)
 }
 
 /** What somebody should know who asks a process for something that it does not serve. */
@@ -61,21 +150,18 @@ function hint({ surface }: ResolvedControlApiOptions, routes: readonly Route[]):
   return `: this process is a worker, which executes runs and serves only ${served}`
 }
 
-function headersOf(context: Context): RequestHeaders {
-  return {
-    host: context.req.header('host'),
-    origin: context.req.header('origin'),
-    authorization: context.req.header('authorization'),
-  }
-}
-
 /** Known paths answer any other method with the list of those they take. */
-function refuseOtherMethods(app: Hono, routes: readonly Route[]): void {
-  const methods = new Map<string, readonly string[]>()
-  for (const { path, method } of routes) methods.set(path, [...(methods.get(path) ?? []), method])
-  for (const [path, allowed] of methods) {
+function refuseOtherMethods(app: Hono<Env>, routes: readonly Route[], guard: RequestGuard): void {
+  const methods = new Map<string, readonly Route[]>()
+  for (const route of routes) {
+    methods.set(route.path, [...(methods.get(route.path) ?? []), route])
+  }
+  for (const [path, taken] of methods) {
+    const allowed = taken.map(({ method }) => method)
+    const isPublic = taken.every(({ scope }) => scope === null)
     const allow = (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', ')
     app.all(honoPath(path), (context) => {
+      if (!isPublic) identify(context, guard)
       const message = `${context.req.path} takes ${allow}, got ${context.req.method}`
       const { status } = ERROR_CODES.METHOD_NOT_ALLOWED
       return toResponse({ status, body: { error: 'METHOD_NOT_ALLOWED', message } }, { allow })

@@ -4,7 +4,7 @@ import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { cursorOf, type CursorRequest } from './event-cursor.ts'
 
-import type { RunService, RunWithTasks } from '@tutti/runs'
+import type { RunRecord, RunService, RunWithTasks } from '@tutti/runs'
 
 /**
  * The run of that id with its tasks.
@@ -13,6 +13,17 @@ import type { RunService, RunWithTasks } from '@tutti/runs'
  */
 export async function findRun(runs: RunService, runId: string): Promise<RunWithTasks> {
   const found = await runs.get(runId)
+  if (found === undefined) throw runNotFound(runId)
+  return found
+}
+
+/**
+ * The run of that id without its tasks, which cost another read.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND when there is none.
+ */
+export async function findRecord(runs: RunService, runId: string): Promise<RunRecord> {
+  const found = await runs.record(runId)
   if (found === undefined) throw runNotFound(runId)
   return found
 }
@@ -39,7 +50,7 @@ export async function findPlace(
   runId: string,
   request: CursorRequest,
 ): Promise<ReadingPlace> {
-  const { run } = await findRun(runs, runId)
+  const run = await findRecord(runs, runId)
   const cursor = cursorOf(run, request)
   return { cursor, over: isTerminalRunStatus(run.status) && cursor > run.lastSeq }
 }

@@ -1,3 +1,5 @@
 /** The control API of durable runs: HTTP, SSE and WebSocket. */
-export type { ControlApiOptions } from './options.ts'
+export { apiKey, DEFAULT_SCOPES } from './keys.ts'
+export type { ApiKey, ControlApiOptions, KeyLimits, Shared, Webhook } from './options.ts'
 export { serveControlApi, type ControlApiServer, type ListenOptions } from './serve-control-api.ts'
+export { REDACTED, redactor, type Redactor } from './secrets/redactor.ts'

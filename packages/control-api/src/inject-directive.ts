@@ -2,6 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
 
+import { actorOf, type Caller } from './caller.ts'
 import { durationMs } from './duration-ms.ts'
 import { badRequest } from './http/api-error.ts'
 import { notImplemented } from './not-implemented.ts'
@@ -21,10 +22,11 @@ const MAX_RUNS = 1_000
 export async function injectDirective(
   runs: RunService,
   runId: string,
-  { content, target, priority, ttl }: InjectBody,
+  { content, target, priority, ttl, caller }: InjectBody & { readonly caller: Caller },
 ): Promise<InjectAccepted> {
   const { id } = await runs.inject(runId, {
     content,
+    ...actorOf(caller),
     ...(target === undefined ? {} : { to: target }),
     ...(priority === undefined ? {} : { priority }),
     ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, 'Request body') }),
@@ -42,9 +44,9 @@ export async function injectDirective(
 export async function broadcastDirective(
   runs: RunService,
   message: Directive,
-  homeRunId: string | undefined,
+  { homeRunId, caller }: { readonly homeRunId: string | undefined; readonly caller: Caller },
 ): Promise<string> {
-  const directive = { ...toDirective(message), id: crypto.randomUUID() }
+  const directive = { ...toDirective(message), ...actorOf(caller), id: crypto.randomUUID() }
   const targets = await runsMeant(runs, message.runId ?? homeRunId)
   const taken = await Promise.allSettled(
     targets.map(({ runId, ensemble }) => runs.inject(runId, forEnsemble(directive, ensemble))),

@@ -16,14 +16,14 @@ export async function listRuns(
     limit,
     offset,
     ...(status === undefined ? {} : { statuses: [status] }),
-    ...(tag === undefined ? {} : { tag: toTag(tag) }),
+    ...(tag === undefined ? {} : { tag: tagOf(tag) }),
   })
   const summaries = page.runs.map(async (run) => toRunSummary(run, await runs.currentTask(run)))
   return { runs: await Promise.all(summaries), total: page.total }
 }
 
-/** `key` or `key:value`. */
-function toTag(text: string): { readonly key: string; readonly value?: string } {
+/** The tag that a text names: `key` or `key:value`. */
+export function tagOf(text: string): { readonly key: string; readonly value?: string } {
   const colon = text.indexOf(':')
   if (colon === -1) return { key: text }
   return { key: text.slice(0, colon), value: text.slice(colon + 1) }

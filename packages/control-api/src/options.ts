@@ -1,7 +1,19 @@
 /** What a control API is made of, its limits and their defaults. */
-import { silentLogger, systemClock, type Clock, type Logger, type ToolCatalog } from '@tutti/core'
+import {
+  silentLogger,
+  systemClock,
+  type Clock,
+  type Logger,
+  type ToolCatalog,
+  type ToolMetrics,
+} from '@tutti/core'
+
+import { accessProblems } from './access-problems.ts'
+import { AuditTrail } from './audit/audit-trail.ts'
+import { redactor, type Redactor } from './secrets/redactor.ts'
 
 import type { ModelCatalog } from '@tutti/ensemble'
+import type { Scope, WebhookEventType } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /** Parts and limits of a control API. */
@@ -16,38 +28,211 @@ export interface ControlApiOptions {
    * @default 'all'
    */
   readonly surface?: 'all' | 'health'
-  /** Keys of which every request must carry one; none lets everybody in. @default [] */
-  readonly apiKeys?: readonly string[]
+  /** Keys of which every request must carry one; none lets everybody do everything. @default [] */
+  readonly apiKeys?: readonly ApiKey[]
   /**
-   * Host names under which the server is reached, beside loopback; `*` allows every host and origin.
+   * Host names under which the server is reached, beside loopback. `*` allows every host, and pages of the
+   * very host that they call.
    * @default []
    */
   readonly allowedHosts?: readonly string[]
+  /**
+   * Origins of web pages that may call, such as `https://app.example.com`, beside pages of these hosts and,
+   * when the server listens on loopback, pages of this machine.
+   * @default []
+   */
+  readonly allowedOrigins?: readonly string[]
+  /** Directory whose files are shown, absolute. @default none */
+  readonly workspace?: string | undefined
+  /** Webhooks that runs may name. @default {} */
+  readonly webhooks?: Readonly<Record<string, Webhook>>
+  /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
+  readonly shared?: Shared | undefined
+  /** Tool calls by hand that are in flight at the same time, over REST, WebSocket and others. @default 32 */
+  readonly maxToolCalls?: number
+  /** Where tool calls by hand are counted. @default nowhere */
+  readonly toolMetrics?: ToolMetrics | undefined
+  /** Stops the server when everything is done or handed over; asked by `POST /api/lifecycle/drain`. */
+  readonly drain?: (() => void) | undefined
   /** Longest request body and longest WebSocket message, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
   /** Bytes that may wait for one slow WebSocket reader before it is closed. @default 4194304 */
   readonly maxBufferedBytes?: number
   /** Time between signs of life on quiet connections, in milliseconds. @default 15000 */
   readonly heartbeatMs?: number
+  /** How long a ticket is good, in milliseconds: long enough to open a connection with it. @default 60000 */
+  readonly ticketTtlMs?: number
+  /** Requests with a wrong key, or with none, that one address may make a minute. @default 300 */
+  readonly maxRefusedKeysPerMinute?: number
+  /** Entries of the audit trail that are kept; older ones are deleted now and then. @default 100000 */
+  readonly maxAuditEntries?: number
+  /** Connections at the same time, WebSockets among them. @default 5000 */
+  readonly maxConnections?: number
+  /** WebSocket connections at the same time. @default 1000 */
+  readonly maxSockets?: number
+  /** Longest request line and headers together, in bytes. @default 16384 */
+  readonly maxHeaderBytes?: number
+  /** Header lines of a request, at most. @default 100 */
+  readonly maxHeaders?: number
+  /** How long the headers of a request may take to arrive, in milliseconds. @default 10000 */
+  readonly headersTimeoutMs?: number
+  /** How long a whole request may take to arrive, in milliseconds; its answer may take any time. @default 60000 */
+  readonly requestTimeoutMs?: number
+  /** How long an idle connection is kept for another request, in milliseconds. @default 65000 */
+  readonly keepAliveTimeoutMs?: number
+  /** After what time without taking anything a reader of an answer is dropped, in milliseconds. @default 30000 */
+  readonly stalledReaderMs?: number
+  /** Takes secrets out of what callers are told of errors. @default nothing is taken out */
+  readonly redactor?: Redactor
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
+/** A key, as the server knows it. */
+export interface ApiKey {
+  /** Who it stands for, in runs, events and the audit trail. */
+  readonly name: string
+  /** SHA-256 of the key, in hex. */
+  readonly sha256: string
+  /** What it may do. @default everything but `admin` */
+  readonly scopes?: readonly Scope[]
+  /** From when on it is refused, in milliseconds since 1970. @default never */
+  readonly expiresAt?: number
+  readonly limits?: KeyLimits
+}
+
+/** What one key may use. */
+export interface KeyLimits {
+  /** Runs of it that have not ended. @default no limit */
+  readonly maxUnfinishedRuns?: number
+  /** Requests and messages a minute. @default no limit */
+  readonly requestsPerMinute?: number
+  /** What its runs may cost within 24 hours, in US dollars; a run is refused when that is reached. @default no limit */
+  readonly maxCostUsdPerDay?: number
+}
+
+/** Somebody who is told what becomes of runs. */
+export interface Webhook {
+  /** Where to send it: `https`, or `http` in the operator's own network. */
+  readonly url: string
+  /** Signs what is sent: `whsec_` and 24 to 64 bytes in base64. @see https://www.standardwebhooks.com */
+  readonly secret: string
+  /** What it is told of. @default everything */
+  readonly events?: readonly WebhookEventType[]
+}
+
+/** What peers may ask for, by name. */
+export interface Shared {
+  readonly ensembles?: readonly string[]
+  readonly tools?: readonly string[]
+}
+
 /** The same with every value present. */
-export type ResolvedControlApiOptions = Required<ControlApiOptions>
+export type ResolvedControlApiOptions = Required<ControlApiOptions> & {
+  /** Tells who did what. */
+  readonly trail: AuditTrail
+}
 
 const DEFAULTS = {
   surface: 'all',
   apiKeys: [],
   allowedHosts: [],
+  allowedOrigins: [],
+  workspace: undefined,
+  webhooks: {},
+  shared: undefined,
+  drain: undefined,
+  // A call mostly waits for a network; more at once is a load that runs should make.
+  maxToolCalls: 32,
+  toolMetrics: undefined,
   // AgentEnsemble's limit: a level 3 request with hundreds of tasks fits many times.
   maxBodyBytes: 1_000_000,
   maxBufferedBytes: 4 * 1024 * 1024,
   // Below the 60 s after which common proxies drop a quiet connection; AgentEnsemble's number.
   heartbeatMs: 15_000,
+  ticketTtlMs: 60_000,
+  // A page with a stale key that polls every second stays below; guessing gets nowhere.
+  maxRefusedKeysPerMinute: 300,
+  maxAuditEntries: 100_000,
+  maxConnections: 5_000,
+  maxSockets: 1_000,
+  // Node's; more than browsers and proxies send.
+  maxHeaderBytes: 16_384,
+  maxHeaders: 100,
+  headersTimeoutMs: 10_000,
+  // The longest body over a slow line of 20 kB a second.
+  requestTimeoutMs: 60_000,
+  // Longer than the 60 s of common load balancers, which would send on a connection that is just closed.
+  keepAliveTimeoutMs: 65_000,
+  // Two signs of life of an event stream.
+  stalledReaderMs: 30_000,
 } as const
 
-/** Fills options. */
+type Limits = Pick<
+  ResolvedControlApiOptions,
+  {
+    [K in keyof ResolvedControlApiOptions]: ResolvedControlApiOptions[K] extends number ? K : never
+  }[keyof ResolvedControlApiOptions]
+>
+
+/** The least value of each limit; those that are no times are whole numbers. */
+const LEAST: Readonly<Partial<Record<keyof Limits, number>>> = {
+  maxBodyBytes: 1,
+  maxBufferedBytes: 1,
+  heartbeatMs: 1,
+  ticketTtlMs: 1,
+  maxRefusedKeysPerMinute: 1,
+  maxAuditEntries: 0,
+  maxConnections: 1,
+  maxSockets: 0,
+  maxHeaderBytes: 1_024,
+  maxHeaders: 1,
+  headersTimeoutMs: 1,
+  requestTimeoutMs: 1,
+  keepAliveTimeoutMs: 1,
+  stalledReaderMs: 1,
+}
+
+/**
+ * Fills and checks options.
+ *
+ * @throws {RangeError} naming every value that does not fit, and no key.
+ */
 export function resolveControlApiOptions(options: ControlApiOptions): ResolvedControlApiOptions {
-  return { clock: systemClock, logger: silentLogger, ...DEFAULTS, ...options }
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const filled: Required<ControlApiOptions> = {
+    clock: systemClock,
+    logger: silentLogger,
+    redactor: redactor([]),
+    ...DEFAULTS,
+    ...options,
+    ...Object.fromEntries(given),
+  }
+  const problems = [...limitProblems(filled), ...accessProblems(filled)]
+  if (problems.length > 0) {
+    throw new RangeError(`Cannot serve the control API: ${problems.join('; ')}`)
+  }
+  return { ...filled, trail: auditTrail(filled) }
+}
+
+function auditTrail({
+  runs,
+  clock,
+  logger,
+  maxAuditEntries,
+}: Required<ControlApiOptions>): AuditTrail {
+  const runOf = async (reviewId: string): Promise<string | undefined> =>
+    (await runs.review(reviewId))?.runId
+  const isHurried = (): boolean => runs.state === 'DRAINING'
+  return new AuditTrail({ log: runs.audit, clock, logger, maxAuditEntries, runOf, isHurried })
+}
+
+function limitProblems(limits: Limits): readonly string[] {
+  return Object.entries(LEAST).flatMap(([name, least]) => {
+    // NOTE: the keys of the table are names of limits.
+    const value = limits[name as keyof Limits]
+    const whole = !name.endsWith('Ms')
+    if (value >= least && (!whole || Number.isInteger(value))) return []
+    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
+  })
 }

@@ -1,6 +1,7 @@
 /** Reviews as bodies and messages ask for them and decide them. */
+import { actorOf, type Caller } from './caller.ts'
 import { badRequest } from './http/api-error.ts'
-import { findRun } from './find-run.ts'
+import { findRecord } from './find-run.ts'
 import { toPendingReview } from './to-wire.ts'
 
 import type { GateDecision } from '@tutti/ensemble'
@@ -21,7 +22,7 @@ export async function listReviews(
   runs: RunService,
   { runId }: ListReviewsQuery,
 ): Promise<ReviewList> {
-  if (runId !== undefined) await findRun(runs, runId)
+  if (runId !== undefined) await findRecord(runs, runId)
   const open = await runs.openReviews(runId === undefined ? {} : { runId })
   return { reviews: open.map(toPendingReview), total: open.length }
 }
@@ -34,9 +35,11 @@ export async function listReviews(
 export async function decideReview(
   runs: RunService,
   reviewId: string,
-  body: ReviewDecisionBody,
+  { caller, ...body }: ReviewDecisionBody & { readonly caller: Caller },
 ): Promise<ReviewDecisionApplied> {
-  await runs.decide(reviewId, await toDecision(runs, reviewId, body))
+  const { actor } = actorOf(caller)
+  const decision = await toDecision(runs, reviewId, body)
+  await runs.decide(reviewId, { ...decision, ...(actor === undefined ? {} : { decidedBy: actor }) })
   return { reviewId, decision: body.decision, status: 'APPLIED' }
 }
 

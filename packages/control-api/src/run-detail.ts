@@ -1,9 +1,10 @@
 /** Looks at one run as a route or a message asks. */
+import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
+
 import { findRun } from './find-run.ts'
 import { toRunDetail } from './to-wire.ts'
 
-import type { RunDetail } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
+import type { RunRecord, RunService } from '@tutti/runs'
 
 /**
  * A run with its tasks, and with the reviews that wait for a decision.
@@ -12,5 +13,19 @@ import type { RunService } from '@tutti/runs'
  */
 export async function runDetail(runs: RunService, runId: string): Promise<RunDetail> {
   const found = await findRun(runs, runId)
-  return toRunDetail(found, await runs.openReviews({ runId }))
+  const [openReviews, result] = await Promise.all([
+    runs.openReviews({ runId }),
+    resultOf(runs, found.run),
+  ])
+  return toRunDetail(found, openReviews, result)
+}
+
+/** The last event of a run that has ended. */
+async function resultOf(
+  runs: RunService,
+  { runId, status, lastSeq }: RunRecord,
+): Promise<RunEventOf<'run_result'> | undefined> {
+  if (!isTerminalRunStatus(status)) return undefined
+  const [last] = await runs.readEvents({ runId, from: lastSeq, limit: 1 })
+  return last?.type === 'run_result' ? last : undefined
 }

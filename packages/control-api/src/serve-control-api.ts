@@ -1,13 +1,17 @@
 /** Serves a control API on a port: HTTP, SSE and WebSocket together. */
-import { createServer, type Server } from 'node:http'
-
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, RequestError } from '@hono/node-server'
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import { createApp } from './create-app.ts'
+import { badRequest } from './http/api-error.ts'
+import { requestGuard } from './http/guard-request.ts'
+import { createLimitedServer } from './http/limited-server.ts'
+import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'
 import { createSockets } from './sockets/attach-sockets.ts'
+import { startWebhooks } from './webhooks/start-webhooks.ts'
 
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** Where to listen. */
@@ -22,6 +26,8 @@ export interface ListenOptions {
 export interface ControlApiServer {
   /** Such as `http://127.0.0.1:7329`. */
   readonly url: string
+  /** Resolves when the audit trail is kept of everything that was done so far. */
+  flush(): Promise<void>
   /** Accepts nothing more and ends every connection. Runs are not touched. */
   close(): Promise<void>
 }
@@ -32,6 +38,7 @@ const DEFAULT_PORT = 7329
 /**
  * Serves until it is closed.
  *
+ * @throws {RangeError} naming every option that does not fit.
  * @throws {TuttiError} CONFIG_INVALID when the address cannot be listened on.
  */
 export async function serveControlApi(
@@ -39,28 +46,51 @@ export async function serveControlApi(
   { host = '127.0.0.1', port = DEFAULT_PORT }: ListenOptions = {},
 ): Promise<ControlApiServer> {
   const resolved = resolveControlApiOptions(options)
-  const sockets = createSockets(resolved)
+  const { trail, surface } = resolved
+  const stopWebhooks = startWebhooks(resolved)
+  const guard = requestGuard({ ...resolved, isLoopback: LOOPBACK.test(host) })
+  const sockets = createSockets(resolved, guard)
   let listening = 0
-  const app = createApp(resolved, { clients: () => sockets.count, port: () => listening })
-  const answer = getRequestListener(app.fetch)
-  const server = createServer((request, response) => {
-    void answer(request, response)
+  const facts = { clients: () => sockets.count, port: () => listening }
+  const app = createApp(resolved, { facts, guard })
+  const respond = getRequestListener(app.fetch, {
+    // For requests without a Host, which the guard refuses.
+    hostname: 'localhost',
+    errorHandler: (error) => toResponse(wireErrorOf(addressError(error), resolved)),
+  })
+  const server = createLimitedServer(resolved, {
+    guard,
+    answer: (request, response) => {
+      void respond(request, response)
+    },
   })
   listening = await listen(server, host, port)
   // Without sockets a handshake is a request like others, and gets the answer that there is nothing.
-  if (resolved.surface === 'all') sockets.attach(server)
+  if (surface === 'all') sockets.attach(server)
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,
-    close() {
+    flush: () => trail.flush(),
+    async close() {
+      await stopWebhooks()
       sockets.close()
-      return new Promise((resolve) => {
+      await new Promise<void>((resolve) => {
         server.close(() => {
           resolve()
         })
         server.closeAllConnections()
       })
+      await trail.close()
     },
   }
+}
+
+/** Addresses that only this machine reaches. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
+
+/** A request of which no address can be made is a bad one; anything else that is thrown here is a fault. */
+function addressError(error: unknown): unknown {
+  if (!(error instanceof RequestError)) return error
+  return badRequest('Address', [{ path: '', message: `cannot be understood (${error.message})` }])
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

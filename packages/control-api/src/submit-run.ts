@@ -1,33 +1,42 @@
 /** Submits what a body or a message asks for. */
-import { notImplemented } from './not-implemented.ts'
+import { TuttiError } from '@tutti/core'
 
+import { actorOf, type Caller } from './caller.ts'
+
+import type { ResolvedControlApiOptions } from './options.ts'
 import type { SubmitRunBody } from '@tutti/protocol'
-import type { RunRecord, RunService, SubmitRun } from '@tutti/runs'
+import type { RunRecord, SubmitRun } from '@tutti/runs'
 
-/** Parts of a submission that this version knows but does not act on. */
-const NOT_YET = ['tasks', 'taskOverrides', 'options'] as const
+/** Who submits, and under which key. */
+export interface SubmitOptions extends Pick<SubmitRun, 'idempotencyKey'> {
+  readonly caller: Caller
+}
 
 /**
  * Submits a run; the same one again under the same idempotency key is the run that it was.
  *
- * @throws {TuttiError} as `RunService.submit`, and NOT_IMPLEMENTED naming every field that this version
- * does not act on; nothing is ignored in silence.
+ * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
  */
 export function submitRun(
-  runs: RunService,
+  { runs, webhooks }: Pick<ResolvedControlApiOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
-  { idempotencyKey }: Pick<SubmitRun, 'idempotencyKey'> = {},
+  { caller, idempotencyKey }: SubmitOptions,
 ): Promise<RunRecord> {
-  const refused = NOT_YET.filter((field) => body[field] !== undefined)
-  if (refused.length > 0) {
-    throw notImplemented(refused.map((field) => `"${field}"`).join(', '))
-  }
-  const { ensemble, inputs, tags, runId } = body
+  assertWebhooks(body.webhooks ?? [], Object.keys(webhooks))
+  const quota = caller.quota()
   return runs.submit({
-    ...(ensemble === undefined ? {} : { ensemble }),
-    ...(inputs === undefined ? {} : { inputs }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(runId === undefined ? {} : { runId }),
+    ...body,
+    ...actorOf(caller),
+    ...(quota === undefined ? {} : { quota }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   })
+}
+
+function assertWebhooks(names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw new TuttiError(
+    'INVALID_WEBHOOK',
+    `Unknown webhook '${unknown.join("', '")}'. Available: [${known.join(', ')}]`,
+  )
 }

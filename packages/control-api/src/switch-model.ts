@@ -1,4 +1,6 @@
 /** Switches the model of a run as a body or a message asks. */
+import { actorOf, type Caller } from './caller.ts'
+
 import type { ModelSwitched, SwitchModelBody } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
@@ -10,10 +12,13 @@ import type { RunService } from '@tutti/runs'
 export async function switchModel(
   runs: RunService,
   runId: string,
-  { model, taskName }: SwitchModelBody,
+  { model, taskName, caller }: SwitchModelBody & { readonly caller: Caller },
 ): Promise<ModelSwitched> {
   const task = taskName === undefined ? {} : { task: taskName }
-  const { previousModel, ...made } = await runs.switchModel(runId, model, task)
+  const { previousModel, ...made } = await runs.switchModel(runId, model, {
+    ...task,
+    ...actorOf(caller),
+  })
   return {
     runId,
     model: made.model,

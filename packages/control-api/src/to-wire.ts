@@ -1,16 +1,20 @@
 /** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
-import type { ToolCatalog } from '@tutti/core'
-import type { Ensemble, ModelCatalog, Task } from '@tutti/ensemble'
+import { sharedEnsembles, sharedTools, type Sharing } from './peers/shared.ts'
+
+import type { ModelCatalog, Task } from '@tutti/ensemble'
 import type {
   Capabilities,
   PendingReview,
   PreconfiguredTask,
   RunAccepted,
   RunDetail,
+  RunEventOf,
+  RunMetrics,
   RunSummary,
   RunTaskDetail,
+  SharedInfo,
 } from '@tutti/protocol'
 import type { ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
 
@@ -37,11 +41,16 @@ export function toRunSummary(run: RunRecord, current: TaskRecord | undefined): R
   }
 }
 
-/** A run with everything that is known of it, and the reviews of it that are open. */
+/**
+ * A run with everything that is known of it, the reviews of it that are open, and the event with which it
+ * ended.
+ */
 export function toRunDetail(
   { run, tasks }: RunWithTasks,
   openReviews: readonly ReviewRecord[],
+  result?: Pick<RunEventOf<'run_result'>, 'metrics'>,
 ): RunDetail {
+  const { options } = run.request ?? {}
   return {
     runId: run.runId,
     status: run.status,
@@ -52,15 +61,37 @@ export function toRunDetail(
     inputs: { ...run.inputs },
     tags: { ...run.tags },
     tasks: tasks.map(toTaskDetail),
-    metrics: {
-      totalTokens: totalTokens(addTokens(tasks)),
-      totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
-    },
+    metrics: metricsOf(tasks, result?.metrics?.costEstimate),
     pendingReviews: openReviews.map(toPendingReview),
     ...(run.error === undefined ? {} : { error: run.error }),
     ensemble: run.ensemble,
     lastSeq: run.lastSeq,
+    ...(options === undefined ? {} : { options }),
+    ...(run.actor === undefined ? {} : { submittedBy: run.actor }),
+    ...(run.webhooks === undefined ? {} : { webhooks: [...run.webhooks] }),
   }
+}
+
+function metricsOf(
+  tasks: readonly TaskRecord[],
+  costEstimate: RunMetrics['costEstimate'],
+): RunMetrics {
+  const costUsd = costOf(tasks)
+  return {
+    totalTokens: totalTokens(addTokens(tasks)),
+    totalToolCalls: tasks.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+    ...(costEstimate === undefined ? {} : { costEstimate }),
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+/** What tasks have cost so far; undefined as soon as one has used tokens without a price. */
+function costOf(tasks: readonly TaskRecord[]): number | undefined {
+  const costs = tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined))
+  return costs.reduce<number | undefined>(
+    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
+    0,
+  )
 }
 
 /** A review that waits for a decision. */
@@ -99,12 +130,10 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
   }
 }
 
-/** What the server can do. */
-export function toCapabilities(
-  ensembles: readonly Ensemble[],
-  tools: ToolCatalog,
-  models: ModelCatalog,
-): Capabilities {
+/** What the server can do, and what of it is shared with peers. */
+export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog }): Capabilities {
+  const { tools, models } = parts
+  const { ensembles } = parts.runs
   return {
     tools: tools.tools.map(({ name, description, inputSchema }) => ({
       name,
@@ -112,8 +141,8 @@ export function toCapabilities(
       inputSchema: { ...inputSchema },
     })),
     models: [...models.models].map(([alias, { provider }]) => ({ alias, provider })),
-    sharedTasks: [],
-    sharedTools: [],
+    sharedTasks: sharedEnsembles(parts).map(toSharedInfo),
+    sharedTools: sharedTools(parts).map(toSharedInfo),
     preconfiguredTasks: (ensembles[0]?.tasks ?? []).map(toPreconfiguredTask),
     ensembles: ensembles.map(({ name, description, plan, tasks }) => ({
       name,
@@ -123,6 +152,10 @@ export function toCapabilities(
       tasks: tasks.map(toPreconfiguredTask),
     })),
   }
+}
+
+function toSharedInfo({ name, description }: SharedInfo): SharedInfo {
+  return { name, description }
 }
 
 function toPreconfiguredTask(task: Task): PreconfiguredTask {

@@ -2,6 +2,8 @@ import { request } from 'node:http'
 
 import { describe, expect, it } from 'vitest'
 
+import { apiKey } from '@tutti/control-api'
+
 import { served, type Served } from './served.ts'
 
 const KEY = 'a-key-of-some-length'
@@ -37,7 +39,9 @@ describe('who may call', () => {
   })
 
   it('where keys are set, every request needs one; probes do not', async () => {
-    await using api = await served({ apiKeys: [KEY, 'another-key-of-length'] })
+    await using api = await served({
+      apiKeys: [KEY, 'another-key-of-length'].map((key) => apiKey(key, { name: key })),
+    })
     expect(await raw(api, {})).toEqual([401, expect.stringContaining('UNAUTHORIZED')])
     expect((await raw(api, { authorization: 'Bearer wrong' }))[0]).toBe(401)
     expect((await raw(api, { authorization: `Basic ${KEY}` }))[0]).toBe(401)

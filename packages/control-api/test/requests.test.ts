@@ -138,16 +138,6 @@ describe('bad requests', () => {
     expect(api.errors).toEqual([])
   })
 
-  it('parts that this version does not act on are refused, all of them named', async () => {
-    await using api = await served()
-    const body = { inputs: INPUTS, options: {}, tasks: [{ description: 'Sing' }] }
-    const response = await api.post('/api/runs', body)
-    expect([response.status, await response.json()]).toMatchObject([
-      501,
-      { error: 'NOT_IMPLEMENTED', message: expect.stringMatching(/"tasks", "options"/) },
-    ])
-  })
-
   it('a body of another type gets 415', async () => {
     await using api = await served()
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {

@@ -1,4 +1,7 @@
-/** A control API on a free port, over an ensemble whose tool waits until the test lets it go on. */
+/**
+ * A control API on a free port, over an ensemble whose tool waits until the test lets it go on. Every
+ * answer, event and message of it is checked against the documents of the API.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +12,8 @@ import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
+
+import { AnswerMiss, checkedFetch, messageMisses, missesOf, type Surface } from './answers.ts'
 
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent, RunDetail, ServerMessage } from '@tutti/protocol'
@@ -85,7 +90,9 @@ export async function served({
     { port: 0 },
   )
   await runs.start()
-  const get = (route: string, init: RequestInit = {}) => fetch(`${server.url}${route}`, init)
+  const { surface = 'all' } = options
+  const get = (route: string, init: RequestInit = {}) =>
+    checkedFetch(`${server.url}${route}`, init, { surface })
   const post = (route: string, body: unknown, headers: Record<string, string> = {}) =>
     get(route, {
       method: 'POST',
@@ -107,7 +114,7 @@ export async function served({
     async detail(runId) {
       return (await (await get(`/api/runs/${runId}`)).json()) as RunDetail
     },
-    connect: (route = '/ws', headers = {}) => new Socket(`${server.url}${route}`, headers),
+    connect: (route = '/ws', headers = {}) => new Socket(`${server.url}${route}`, headers, surface),
     async [Symbol.asyncDispose]() {
       gate.resolve()
       await runs.close({ drainTimeoutMs: 5_000 })
@@ -165,17 +172,22 @@ export async function eventsOf(response: Response): Promise<readonly LoggedRunEv
   return events
 }
 
-/** A WebSocket client that keeps what it was sent. */
+/** A WebSocket client that keeps what it was sent; its end fails when a message was not as documented. */
 export class Socket implements AsyncDisposable {
   readonly socket: WebSocket
   readonly received: ServerMessage[] = []
   readonly #watchers = new Set<() => void>()
+  readonly #misses: string[] = []
+  readonly #surface: Surface
 
-  constructor(url: string, headers: Record<string, string>) {
+  constructor(url: string, headers: Record<string, string>, surface: Surface = 'all') {
+    this.#surface = surface
     this.socket = new WebSocket(url.replace(/^http/, 'ws'), { headers })
     this.socket.on('error', () => undefined)
     this.socket.on('message', (data: Buffer) => {
-      this.received.push(JSON.parse(data.toString()))
+      const message: ServerMessage = JSON.parse(data.toString())
+      this.received.push(message)
+      this.#misses.push(...messageMisses(message))
       for (const watcher of this.#watchers) watcher()
     })
   }
@@ -212,20 +224,43 @@ export class Socket implements AsyncDisposable {
     })
   }
 
-  /** The HTTP status with which the handshake was refused. */
+  /**
+   * The HTTP status with which the handshake was refused.
+   *
+   * @throws {AnswerMiss} when the refusal is not as documented.
+   */
   refused(): Promise<number | undefined> {
-    return new Promise((resolve) => {
-      this.socket.on('unexpected-response', (_request, response) => {
-        response.resume()
-        resolve(response.statusCode)
+    return new Promise((resolve, reject) => {
+      this.socket.on('unexpected-response', (sent, response) => {
+        const { statusCode: status = 0, headers } = response
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => {
+          const misses = missesOf(
+            {
+              method: 'GET',
+              path: sent.path,
+              status,
+              headers: new Headers(
+                Object.entries(headers).map(([name, text]) => [name, [text].flat().join(', ')]),
+              ),
+              body: Buffer.concat(chunks).toString(),
+            },
+            this.#surface,
+          )
+          if (misses.length === 0) resolve(status)
+          else reject(new AnswerMiss(misses))
+        })
       })
     })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.socket.readyState === WebSocket.CLOSED) return
-    const closed = this.closed()
-    this.socket.terminate()
-    await closed
+    if (this.socket.readyState !== WebSocket.CLOSED) {
+      const closed = this.closed()
+      this.socket.terminate()
+      await closed
+    }
+    if (this.#misses.length > 0) throw new AnswerMiss(this.#misses)
   }
 }

@@ -15,7 +15,8 @@ describe('switching the model of a run', () => {
     const response = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
     const body: unknown = await response.json()
     expect(decode(ROUTES.switchModel.response, body)).toMatchObject({ ok: true })
-    expect([response.status, body]).toEqual([200, { runId, model: 'small', status: 'APPLIED' }])
+    const applied = { runId, model: 'small', previousModel: 'small', status: 'APPLIED' }
+    expect([response.status, body]).toEqual([200, applied])
     await using socket = api.connect()
     await socket.next('hello')
     const message = { type: 'run_control', runId, action: 'switch_model', model: 'small' }

@@ -177,6 +177,8 @@ function losable(inner: RunStorage) {
     queue: guarded(inner.queue),
     signals: guarded(inner.signals),
     events: guarded(inner.events),
+    outbox: guarded(inner.outbox),
+    audit: guarded(inner.audit),
     isShared: inner.isShared,
     get isAvailable() {
       return !lost

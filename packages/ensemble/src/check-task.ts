@@ -14,6 +14,7 @@ const FOR_AGENTS = [
   'rateLimit',
   'memory',
   'reflection',
+  'additionalContext',
   'tools',
 ] as const satisfies readonly (keyof TaskDefinition)[]
 

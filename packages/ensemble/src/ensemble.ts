@@ -59,6 +59,8 @@ export interface Ensemble extends EnsembleSettings {
   readonly modelRetries: number
   /** Which tasks a person looks at that do not say so themselves. */
   readonly reviewPolicy: ReviewPolicy
+  /** Whether the logger of a run is told of every task, model turn and tool call. */
+  readonly verbose: boolean
   /**
    * Runs the tasks in this process, with no server. A task that fails is a result, not a throw.
    *
@@ -94,6 +96,8 @@ export interface EnsembleDefinition extends EnsembleSettings {
   readonly modelRetries?: number
   /** @default NEVER */
   readonly reviewPolicy?: ReviewPolicy
+  /** Whether the logger of a run is told of every task, model turn and tool call. @default false */
+  readonly verbose?: boolean
   /** Model of the manager in HIERARCHICAL. @default the ensemble's */
   readonly managerModel?: ChatModel
   /** Model turns of the manager. @default 20 */
@@ -123,6 +127,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     maxToolOutputLength: definition.maxToolOutputLength ?? -1,
     modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
     reviewPolicy: definition.reviewPolicy ?? 'NEVER',
+    verbose: definition.verbose ?? false,
     ...(workflow === 'HIERARCHICAL' ? { manager: managerOf(definition) } : {}),
     run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),

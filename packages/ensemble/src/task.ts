@@ -40,6 +40,8 @@ interface TaskSettings {
   readonly rateLimit?: RateLimit
   /** The author's own checks of what goes in and what comes out. */
   readonly guardrails?: Guardrails
+  /** Text that the agent is given after the outputs of earlier tasks; as it is, no template. */
+  readonly additionalContext?: string
   /** Asks a person before the task begins. */
   readonly beforeReview?: ReviewSetting
   /** Asks a person about the output; else the policy of the ensemble. */

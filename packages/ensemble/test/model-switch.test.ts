@@ -60,7 +60,7 @@ describe('[S2] [L17] a switch counts from the next model call on', () => {
     const old = named('old', [{ text: 'one two three', ...CALL }, 'never'], 50)
     const run = start(one(old))
     await clock.advance(60)
-    expect(run.handle.switchModel('fast')).toEqual({ model: 'fast' })
+    expect(run.handle.switchModel('fast')).toEqual({ model: 'fast', previousModel: 'test:old' })
     await clock.advance(5_000)
     expect((await run.ended).output).toBe('fast')
     expect(modelsAsked(run)).toEqual(['test:old', 'test:fast'])
@@ -100,8 +100,11 @@ describe('[S2] [L17] a switch counts from the next model call on', () => {
   it('the last one counts, also one of the run over one of a task', async () => {
     const run = start(pair(named('old', () => CALL)))
     await clock.advance(500)
-    expect(run.handle.switchModel('deep', { task: 'a' })).toEqual({ model: 'deep' })
-    expect(run.handle.switchModel('fast')).toEqual({ model: 'fast' })
+    expect(run.handle.switchModel('deep', { task: 'a' })).toEqual({
+      model: 'deep',
+      previousModel: 'test:old',
+    })
+    expect(run.handle.switchModel('fast')).toEqual({ model: 'fast', previousModel: 'test:old' })
     expect(run.handle.switchModel('deep', { task: 'b' })).toEqual({
       model: 'deep',
       previousModel: 'fast',
@@ -110,8 +113,14 @@ describe('[S2] [L17] a switch counts from the next model call on', () => {
     expect((await run.ended).tasks.map(({ output }) => output)).toEqual(['fast', 'deep'])
     const switchedAt = new Date(clock.now() - 5_000).toISOString()
     expect(eventsOf(run.events, 'model_switched')).toEqual([
-      { type: 'model_switched', model: 'deep', taskName: 'a', switchedAt },
-      { type: 'model_switched', model: 'fast', switchedAt },
+      {
+        type: 'model_switched',
+        model: 'deep',
+        previousModel: 'test:old',
+        taskName: 'a',
+        switchedAt,
+      },
+      { type: 'model_switched', model: 'fast', previousModel: 'test:old', switchedAt },
       {
         type: 'model_switched',
         model: 'deep',
@@ -125,7 +134,10 @@ describe('[S2] [L17] a switch counts from the next model call on', () => {
   it('a model that has no alias goes by provider and name', async () => {
     const run = start(one(named('old', [CALL])))
     await clock.advance(10)
-    expect(run.handle.switchModel(named('own', ['own']))).toEqual({ model: 'test:own' })
+    expect(run.handle.switchModel(named('own', ['own']))).toEqual({
+      model: 'test:own',
+      previousModel: 'test:old',
+    })
     await clock.advance(5_000)
     expect((await run.ended).output).toBe('own')
   })

@@ -167,7 +167,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       'is refused when the run is cancelled in mode %s, and its gate closes so',
       async (mode) => {
         const from = await restAt(team)
-        const cancel = rest(team, from.steps).cancel(mode)
+        const cancel = rest(team, from.steps).cancel({ mode })
         expect(kinds(cancel)).toEqual(['run_cancelling', 'cancel_asked'])
         const deciding = rest(team, [...from.steps, ...cancel.steps]).decide(from.request, yes)
         if (mode === 'abort' || timing === 'BEFORE_EXECUTION') {
@@ -293,9 +293,9 @@ describe('[S4] other wishes at rest', () => {
   it('a switch counts from the next call on, and knows the one before it', async () => {
     const from = await restAt(team)
     const first = rest(team, from.steps).switchModel('slow')
-    expect(first.value).toEqual({ model: 'slow' })
+    expect(first.value).toEqual({ model: 'slow', previousModel: 'scripted:model' })
     expect(kinds(first)).toEqual(['model_switched', 'model_switched'])
-    const second = rest(team, [...from.steps, ...first.steps]).switchModel('fast', 'last')
+    const second = rest(team, [...from.steps, ...first.steps]).switchModel('fast', { task: 'last' })
     expect(second.value).toEqual({ model: 'fast', previousModel: 'slow' })
     const decided = await rest(team, from.steps).decide(from.request, yes)
     const { result } = await goOn(team, from, first, second, decided)
@@ -324,7 +324,7 @@ describe('[S4] other wishes at rest', () => {
   it.each([
     ['INVALID_MODEL', () => rest(team, []).switchModel('none')],
     ['INVALID_MODEL', () => runAtRest(team, { runId: 'r', steps: [] }).switchModel('fast')],
-    ['BAD_REQUEST', () => rest(team, []).switchModel('fast', 'nobody')],
+    ['BAD_REQUEST', () => rest(team, []).switchModel('fast', { task: 'nobody' })],
     ['BAD_REQUEST', () => rest(team, []).inject(' ')],
     ['BAD_REQUEST', () => rest(team, []).inject({ content: 'x', to: 'nobody' })],
   ] as const)('one that does not fit is refused with %s', (code, wish) => {
@@ -332,11 +332,11 @@ describe('[S4] other wishes at rest', () => {
   })
 
   it('a cancel is asked once; it can only become harder', () => {
-    const boundary = rest(team, []).cancel('boundary')
-    expect(kinds(rest(team, boundary.steps).cancel('boundary'))).toEqual([])
+    const boundary = rest(team, []).cancel({ mode: 'boundary' })
+    expect(kinds(rest(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
     const abort = rest(team, boundary.steps).cancel()
     expect(abort.steps).toEqual([{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }])
-    expect(kinds(rest(team, abort.steps).cancel('boundary'))).toEqual([])
+    expect(kinds(rest(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
   })
 
   it('the working time of the run stands still', () => {
@@ -357,7 +357,7 @@ describe('[S4] [E11] a run that has not begun', () => {
       team,
       nothing,
       told,
-      rest(team, told.steps).switchModel('fast', 'last'),
+      rest(team, told.steps).switchModel('fast', { task: 'last' }),
     )
     expect(run.events[0]?.type).toBe('ensemble_started')
     expect(run.events.map(({ type }) => type)).not.toContain('run_resumed')
@@ -366,7 +366,7 @@ describe('[S4] [E11] a run that has not begun', () => {
   })
 
   it.each(['abort', 'boundary'] as const)('is cancelled from the start (%s)', async (mode) => {
-    const { result, run } = await goOn(team, nothing, rest(team, []).cancel(mode))
+    const { result, run } = await goOn(team, nothing, rest(team, []).cancel({ mode }))
     expect(result).toMatchObject({ status: 'CANCELLED', tasks: [] })
     expect(run.events.map(({ type }) => type)).toEqual([
       'ensemble_started',

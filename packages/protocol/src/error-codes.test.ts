@@ -9,6 +9,7 @@ const STATUSES = {
   INVALID_TASK_OVERRIDE: 400,
   CIRCULAR_DEPENDENCY: 400,
   INVALID_ENSEMBLE: 400,
+  INVALID_WEBHOOK: 400,
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   ORIGIN_NOT_ALLOWED: 403,
@@ -19,6 +20,7 @@ const STATUSES = {
   TOOL_NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
   RUN_COMPLETED: 409,
   RUN_NOT_RUNNING: 409,
   RUN_EXISTS: 409,
@@ -28,6 +30,8 @@ const STATUSES = {
   CURSOR_EXPIRED: 410,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
+  SPEND_LIMIT: 429,
+  HEADERS_TOO_LARGE: 431,
   CONCURRENCY_LIMIT: 429,
   RATE_LIMITED: 429,
   INTERNAL: 500,
@@ -74,9 +78,11 @@ describe('ERROR_CODES', () => {
     expect(Object.fromEntries(statuses)).toEqual(STATUSES)
   })
 
-  it('calls no client mistake retryable', () => {
-    const mistakes = Object.values(ERROR_CODES).filter(({ status }) => status < 409)
-    expect(mistakes.filter(({ retryable }) => retryable)).toEqual([])
+  it('calls no client mistake retryable but a request that was too slow to arrive', () => {
+    const mistakes = Object.entries(ERROR_CODES).filter(([, { status }]) => status < 409)
+    expect(mistakes.filter(([, { retryable }]) => retryable).map(([code]) => code)).toEqual([
+      'REQUEST_TIMEOUT',
+    ])
   })
 })
 

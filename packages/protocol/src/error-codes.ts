@@ -40,6 +40,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'No ensemble has this name, or its tasks do not fit together',
   },
+  INVALID_WEBHOOK: {
+    status: 400,
+    retryable: false,
+    meaning: 'No webhook is registered under this name',
+  },
   UNAUTHORIZED: {
     status: 401,
     retryable: false,
@@ -82,6 +87,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'The Accept header allows no form that this address can send',
   },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    retryable: true,
+    meaning: 'The request took too long to arrive',
+  },
   RUN_COMPLETED: {
     status: 409,
     retryable: false,
@@ -121,7 +131,17 @@ export const ERROR_CODES = {
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     retryable: false,
-    meaning: 'The body is not application/json',
+    meaning: 'The body is not application/json, or the file is no text in UTF-8',
+  },
+  SPEND_LIMIT: {
+    status: 429,
+    retryable: true,
+    meaning: 'The runs of this key have cost as much as it may spend',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    retryable: false,
+    meaning: 'The headers of the request are over the limit',
   },
   CONCURRENCY_LIMIT: {
     status: 429,

@@ -24,7 +24,7 @@ export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 
 // To serve or call an address
 export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
-export type { Route, RouteName, RouteParams } from './routes.ts'
+export type { OtherAnswer, Route, RouteName, RouteParams } from './routes.ts'
 
 // To emit, store or follow the events of a run
 export { EventPosition, LoggedRunEvent, RUN_EVENT_TYPES, RunEvent } from './schemas/run-event.ts'
@@ -91,7 +91,9 @@ export type { AttemptUsage, RunTotals } from './run-state/usage.ts'
 export {
   RunAccepted,
   RunOptionsBody,
+  RunOptionsGiven,
   SubmitRunBody,
+  SubmitRunQuery,
   TaskDefinitionBody,
   TaskOverrideBody,
 } from './schemas/rest/submit-run.ts'
@@ -107,11 +109,15 @@ export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
 export {
   CancelAccepted,
   CancelBody,
+  CancelRunsBody,
   InjectAccepted,
   InjectBody,
   ModelSwitched,
+  RunsCancelled,
   SwitchModelBody,
 } from './schemas/rest/run-control.ts'
+export { AuditEntry, AuditList, AuditQuery, Ticket, TicketQuery } from './schemas/rest/security.ts'
+export { WebhookDelivery, WebhookEventType } from './schemas/rest/webhook.ts'
 export {
   ListReviewsQuery,
   PendingReview,
@@ -208,6 +214,7 @@ export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.
 // Word lists
 export {
   CancelMode,
+  CaptureMode,
   isTerminalRunStatus,
   LifecycleState,
   Priority,
@@ -217,6 +224,7 @@ export {
   ReviewTiming,
   RunOutcome,
   RunStatus,
+  Scope,
   TaskStatus,
   TERMINAL_RUN_STATUSES,
   ToolOutcome,

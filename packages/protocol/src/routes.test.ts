@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Scope } from './schemas/enums.ts'
 import { COMMON_ERRORS, type Route, routePath, ROUTES } from './routes.ts'
 
 /** Written out and not derived: the addresses are a promise to every client. */
@@ -14,6 +15,8 @@ const TABLE = [
   'getRun: GET /api/runs/{runId} 200',
   'deleteRun: DELETE /api/runs/{runId} 204',
   'cancelRun: POST /api/runs/{runId}/cancel 200',
+  'cancelRuns: POST /api/runs/cancel 200',
+  'getRunTrace: GET /api/runs/{runId}/trace 200',
   'switchModel: POST /api/runs/{runId}/model 200',
   'injectDirective: POST /api/runs/{runId}/inject 200',
   'streamRunEvents: GET /api/runs/{runId}/events 200',
@@ -21,10 +24,53 @@ const TABLE = [
   'decideReview: POST /api/reviews/{reviewId} 200',
   'getCapabilities: GET /api/capabilities 200',
   'invokeTool: POST /api/tools/{name}/invoke 200',
+  'createTicket: POST /api/tickets 201',
+  'listAudit: GET /api/audit 200',
+  'getOpenApi: GET /openapi.json 200',
+  'getAsyncApi: GET /asyncapi.json 200',
+  'getDocs: GET /docs 200',
+  'getDocsScript: GET /docs/reference.js 200',
   'openSocket: GET /ws 101',
   'openRunSocket: GET /runs/{runId}/ws 101',
   'listRunWorkspaceFiles: GET /runs/{runId}/api/workspace/files 200',
   'readRunWorkspaceFile: GET /runs/{runId}/api/workspace/file 200',
+]
+
+/** Scope → the routes that ask for it; `null` for those that ask for no key. */
+const SCOPES = {
+  null: ['getLiveness', 'getReadiness', 'getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
+  'runs:read': [
+    'getStatus',
+    'listWorkspaceFiles',
+    'readWorkspaceFile',
+    'listRuns',
+    'getRun',
+    'getRunTrace',
+    'streamRunEvents',
+    'listReviews',
+    'getCapabilities',
+    'createTicket',
+    'openSocket',
+    'openRunSocket',
+    'listRunWorkspaceFiles',
+    'readRunWorkspaceFile',
+  ],
+  'runs:write': ['submitRun'],
+  'runs:control': ['deleteRun', 'cancelRun', 'cancelRuns', 'switchModel', 'injectDirective'],
+  'reviews:decide': ['decideReview'],
+  'tools:invoke': ['invokeTool'],
+  admin: ['drain', 'listAudit'],
+}
+
+/** Answers that are no errors, beside the usual one. */
+const OTHERS = [
+  'getReadiness 503',
+  'submitRun 200',
+  'streamRunEvents 204',
+  'getOpenApi 304',
+  'getAsyncApi 304',
+  'getDocs 304',
+  'getDocsScript 304',
 ]
 
 const routes: [string, Route][] = Object.entries(ROUTES)
@@ -52,6 +98,34 @@ describe('ROUTES', () => {
   it('takes a body only where the method has one', () => {
     const withBody = routes.filter(([, route]) => route.body !== undefined)
     expect(withBody.map(([, { method }]) => method)).toEqual(withBody.map(() => 'POST'))
+  })
+
+  it('asks for the scope that is pinned here, and lets everybody read what is not of runs', () => {
+    const scopes = new Map<Scope | null, string[]>()
+    for (const [name, { scope }] of routes) scopes.set(scope, [...(scopes.get(scope) ?? []), name])
+    expect(Object.fromEntries(scopes)).toEqual(SCOPES)
+  })
+
+  it('takes a ticket exactly where a browser opens a stream, and names it in the query', () => {
+    const streams = routes.filter(
+      ([, { mediaType, status }]) => mediaType === 'text/event-stream' || status === 101,
+    )
+    const takesTicket = routes.filter(([, route]) => route.takesTicket === true)
+    expect(takesTicket).toEqual(streams)
+    for (const [name, { query }] of takesTicket) {
+      expect(query, name).toHaveProperty('properties.ticket')
+    }
+  })
+
+  it('has each status of a route once, and another answer only where it is no error', () => {
+    for (const [name, { status, others = [] }] of routes) {
+      const statuses = [status, ...others.map((other) => other.status)]
+      expect(new Set(statuses).size, name).toBe(statuses.length)
+    }
+    const rows = routes.flatMap(([name, { others = [] }]) =>
+      others.map((other) => `${name} ${other.status}`),
+    )
+    expect(rows).toEqual(OTHERS)
   })
 })
 

@@ -7,6 +7,7 @@
  */
 import type Type from 'typebox'
 import type { ErrorCode } from './error-codes.ts'
+import type { Scope } from './schemas/enums.ts'
 import { Capabilities } from './schemas/rest/capabilities.ts'
 import {
   ListReviewsQuery,
@@ -17,9 +18,11 @@ import {
 import {
   CancelAccepted,
   CancelBody,
+  CancelRunsBody,
   InjectAccepted,
   InjectBody,
   ModelSwitched,
+  RunsCancelled,
   SwitchModelBody,
 } from './schemas/rest/run-control.ts'
 import { ListRunsQuery, RunDetail, RunEventsQuery, RunList } from './schemas/rest/runs.ts'
@@ -32,9 +35,12 @@ import {
   WorkspaceFiles,
   WorkspaceFilesQuery,
 } from './schemas/rest/server.ts'
-import { RunAccepted, SubmitRunBody } from './schemas/rest/submit-run.ts'
+import { AuditList, AuditQuery, Ticket, TicketQuery } from './schemas/rest/security.ts'
+import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submit-run.ts'
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
 import { LoggedRunEvent } from './schemas/run-event.ts'
+import { JsonObject } from './schemas/scalars.ts'
+import { ExecutionTrace } from './schemas/trace/execution-trace.ts'
 
 /** One address: what it takes, what it gives, and what it can refuse with. */
 export interface Route {
@@ -50,11 +56,25 @@ export interface Route {
   /** Schema of the body on success; of one event for a stream; null for none. */
   readonly response: Type.TSchema | null
   /** Media type of the answer on success. */
-  readonly mediaType?: 'text/event-stream' | 'text/plain'
+  readonly mediaType?: 'text/event-stream' | 'text/plain' | 'text/html' | 'text/javascript'
   /** HTTP status on success. */
   readonly status: number
+  /** Answers that are no errors, beside the one above. */
+  readonly others?: readonly OtherAnswer[]
+  /** What a key must be allowed to do; null when nobody is asked for a key. */
+  readonly scope: Scope | null
+  /** True where a browser may show a ticket in the query in place of a key. */
+  readonly takesTicket?: true
   readonly errors: readonly ErrorCode[]
   readonly summary: string
+}
+
+/** An answer that is no error and not the usual one. */
+export interface OtherAnswer {
+  readonly status: number
+  /** Schema of its body; null for none. */
+  readonly response: Type.TSchema | null
+  readonly meaning: string
 }
 
 /** Codes that any address can answer with. */
@@ -68,10 +88,17 @@ export const COMMON_ERRORS = [
   'NOT_ACCEPTABLE',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
   'RATE_LIMITED',
   'INTERNAL',
   'STORE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
+
+/** Documents are kept by their readers, who ask whether theirs is still the one. */
+const NOT_CHANGED = [
+  { status: 304, response: null, meaning: 'The copy named by `If-None-Match` is still the one' },
+] as const satisfies readonly OtherAnswer[]
 
 /** Name of a route → the route. */
 export const ROUTES = {
@@ -80,6 +107,7 @@ export const ROUTES = {
     path: '/api/status',
     response: ServerStatus,
     status: 200,
+    scope: 'runs:read',
     errors: [],
     summary: 'Say how the server is',
   },
@@ -88,6 +116,7 @@ export const ROUTES = {
     path: '/api/health/live',
     response: Liveness,
     status: 200,
+    scope: null,
     errors: [],
     summary: 'Say that the process is alive',
   },
@@ -96,6 +125,8 @@ export const ROUTES = {
     path: '/api/health/ready',
     response: Readiness,
     status: 200,
+    others: [{ status: 503, response: Readiness, meaning: 'No runs are taken at this moment' }],
+    scope: null,
     errors: [],
     summary: 'Say whether runs are taken: 200 when READY, 503 with the same body when not',
   },
@@ -104,7 +135,8 @@ export const ROUTES = {
     path: '/api/lifecycle/drain',
     response: DrainAccepted,
     status: 200,
-    errors: ['NOT_IMPLEMENTED'],
+    scope: 'admin',
+    errors: ['NOT_CONFIGURED'],
     summary: 'Take no new runs, end or hand over the running ones, then stop',
   },
   listWorkspaceFiles: {
@@ -113,6 +145,7 @@ export const ROUTES = {
     query: WorkspaceFilesQuery,
     response: WorkspaceFiles,
     status: 200,
+    scope: 'runs:read',
     errors: ['NOT_FOUND', 'NOT_CONFIGURED'],
     summary: 'List a directory of the workspace',
   },
@@ -123,24 +156,36 @@ export const ROUTES = {
     response: null,
     mediaType: 'text/plain',
     status: 200,
+    scope: 'runs:read',
     errors: ['NOT_FOUND', 'NOT_CONFIGURED'],
     summary: 'Read a text file of the workspace, at most 1 MiB',
   },
   submitRun: {
     method: 'POST',
     path: '/api/runs',
+    query: SubmitRunQuery,
     body: SubmitRunBody,
     response: RunAccepted,
     status: 202,
+    others: [
+      {
+        status: 200,
+        response: RunDetail,
+        meaning: 'The run, which has ended within the time of `wait`',
+      },
+    ],
+    scope: 'runs:write',
     errors: [
       'INVALID_TOOL',
       'INVALID_MODEL',
       'INVALID_TASK_OVERRIDE',
       'CIRCULAR_DEPENDENCY',
       'INVALID_ENSEMBLE',
+      'INVALID_WEBHOOK',
       'RUN_EXISTS',
       'IDEMPOTENCY_CONFLICT',
       'CONCURRENCY_LIMIT',
+      'SPEND_LIMIT',
       'NOT_CONFIGURED',
       'DRAINING',
     ],
@@ -152,6 +197,7 @@ export const ROUTES = {
     query: ListRunsQuery,
     response: RunList,
     status: 200,
+    scope: 'runs:read',
     errors: [],
     summary: 'List runs, newest first',
   },
@@ -160,6 +206,7 @@ export const ROUTES = {
     path: '/api/runs/{runId}',
     response: RunDetail,
     status: 200,
+    scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: 'Get one run with its tasks and outputs',
   },
@@ -168,7 +215,8 @@ export const ROUTES = {
     path: '/api/runs/{runId}',
     response: null,
     status: 204,
-    errors: ['RUN_NOT_FOUND'],
+    scope: 'runs:control',
+    errors: ['RUN_NOT_FOUND', 'NOT_CONFIRMED'],
     summary: 'Remove a run and its events; an active one is cancelled first',
   },
   cancelRun: {
@@ -178,8 +226,28 @@ export const ROUTES = {
     bodyOptional: true,
     response: CancelAccepted,
     status: 200,
+    scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
     summary: 'Cancel a run; repeating it does no harm',
+  },
+  cancelRuns: {
+    method: 'POST',
+    path: '/api/runs/cancel',
+    body: CancelRunsBody,
+    response: RunsCancelled,
+    status: 200,
+    scope: 'runs:control',
+    errors: [],
+    summary: 'Cancel every run that has a tag',
+  },
+  getRunTrace: {
+    method: 'GET',
+    path: '/api/runs/{runId}/trace',
+    response: ExecutionTrace,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['RUN_NOT_FOUND'],
+    summary: "Get the trace of a run, in AgentEnsemble's form",
   },
   switchModel: {
     method: 'POST',
@@ -187,6 +255,7 @@ export const ROUTES = {
     body: SwitchModelBody,
     response: ModelSwitched,
     status: 200,
+    scope: 'runs:control',
     errors: [
       'RUN_NOT_FOUND',
       'RUN_COMPLETED',
@@ -203,6 +272,7 @@ export const ROUTES = {
     body: InjectBody,
     response: InjectAccepted,
     status: 200,
+    scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'NOT_CONFIRMED'],
     summary: 'Tell the agents of a run something before their next model call',
   },
@@ -213,6 +283,15 @@ export const ROUTES = {
     response: LoggedRunEvent,
     mediaType: 'text/event-stream',
     status: 200,
+    others: [
+      {
+        status: 204,
+        response: null,
+        meaning: 'The run has ended and the reader has all of it: nothing to come back for',
+      },
+    ],
+    scope: 'runs:read',
+    takesTicket: true,
     errors: ['RUN_NOT_FOUND', 'CURSOR_PAST_END', 'CURSOR_EXPIRED'],
     summary: 'Follow the events of a run from any position, as server-sent events',
   },
@@ -222,6 +301,7 @@ export const ROUTES = {
     query: ListReviewsQuery,
     response: ReviewList,
     status: 200,
+    scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: 'List the reviews that wait for a decision',
   },
@@ -231,6 +311,7 @@ export const ROUTES = {
     body: ReviewDecisionBody,
     response: ReviewDecisionApplied,
     status: 200,
+    scope: 'reviews:decide',
     errors: ['REVIEW_NOT_FOUND', 'REVIEW_RESOLVED', 'NOT_CONFIRMED'],
     summary: 'Decide a review; the first decision counts',
   },
@@ -239,6 +320,7 @@ export const ROUTES = {
     path: '/api/capabilities',
     response: Capabilities,
     status: 200,
+    scope: 'runs:read',
     errors: [],
     summary: 'List the tools, models, ensembles and shared capabilities',
   },
@@ -248,22 +330,90 @@ export const ROUTES = {
     body: InvokeToolBody,
     response: ToolInvocation,
     status: 200,
-    errors: ['TOOL_NOT_FOUND', 'TOOL_EXECUTION_FAILED', 'NOT_CONFIGURED'],
+    scope: 'tools:invoke',
+    errors: ['TOOL_NOT_FOUND', 'TOOL_EXECUTION_FAILED', 'CONCURRENCY_LIMIT', 'NOT_CONFIGURED'],
     summary: 'Call one tool by hand; a failure of its own is 200 with status FAILED',
+  },
+  createTicket: {
+    method: 'POST',
+    path: '/api/tickets',
+    response: Ticket,
+    status: 201,
+    scope: 'runs:read',
+    errors: ['NOT_CONFIGURED'],
+    summary: 'Get a ticket that takes the place of the key where a browser cannot send one',
+  },
+  listAudit: {
+    method: 'GET',
+    path: '/api/audit',
+    query: AuditQuery,
+    response: AuditList,
+    status: 200,
+    scope: 'admin',
+    errors: [],
+    summary: 'List who did what, newest first',
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    response: JsonObject,
+    status: 200,
+    others: NOT_CHANGED,
+    scope: null,
+    errors: [],
+    summary: 'Get the OpenAPI 3.1 document of this API',
+  },
+  getAsyncApi: {
+    method: 'GET',
+    path: '/asyncapi.json',
+    response: JsonObject,
+    status: 200,
+    others: NOT_CHANGED,
+    scope: null,
+    errors: [],
+    summary: 'Get the AsyncAPI 3.0 document of the WebSocket',
+  },
+  getDocs: {
+    method: 'GET',
+    path: '/docs',
+    response: null,
+    mediaType: 'text/html',
+    status: 200,
+    others: NOT_CHANGED,
+    scope: null,
+    errors: [],
+    summary: 'Read this API in a browser',
+  },
+  getDocsScript: {
+    method: 'GET',
+    path: '/docs/reference.js',
+    response: null,
+    mediaType: 'text/javascript',
+    status: 200,
+    others: NOT_CHANGED,
+    scope: null,
+    errors: ['NOT_FOUND'],
+    summary: 'Get the script of that page',
   },
   openSocket: {
     method: 'GET',
     path: '/ws',
+    query: TicketQuery,
     response: null,
     status: 101,
+    scope: 'runs:read',
+    takesTicket: true,
     errors: [],
     summary: 'Open a WebSocket to every run: ClientMessage in, ServerMessage out',
   },
   openRunSocket: {
     method: 'GET',
     path: '/runs/{runId}/ws',
+    query: TicketQuery,
     response: null,
     status: 101,
+    scope: 'runs:read',
+    takesTicket: true,
     errors: ['RUN_NOT_FOUND'],
     summary: 'Open a WebSocket to one run, for viewers that show one at a time',
   },
@@ -273,6 +423,7 @@ export const ROUTES = {
     query: WorkspaceFilesQuery,
     response: WorkspaceFiles,
     status: 200,
+    scope: 'runs:read',
     errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
     summary: 'List a directory of the workspace, under the address of a run socket',
   },
@@ -283,6 +434,7 @@ export const ROUTES = {
     response: null,
     mediaType: 'text/plain',
     status: 200,
+    scope: 'runs:read',
     errors: ['RUN_NOT_FOUND', 'NOT_FOUND', 'NOT_CONFIGURED'],
     summary: 'Read a text file of the workspace, under the address of a run socket',
   },

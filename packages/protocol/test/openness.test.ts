@@ -19,7 +19,10 @@ const received = [
   protocol.DagModel,
   protocol.ProcessToolRequest,
   protocol.ProcessToolResponse,
-  ...routes.flatMap(({ response }) => response ?? []),
+  protocol.WebhookDelivery,
+  ...routes.flatMap(({ response, others = [] }) =>
+    [response, ...others.map((other) => other.response)].filter((schema) => schema !== null),
+  ),
 ]
 
 describe('what a client sends', () => {

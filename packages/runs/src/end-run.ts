@@ -4,6 +4,9 @@ import { addUsage, totalTokens } from '@tutti/ensemble'
 
 import type { DurableJournal } from './group-commit.ts'
 import type { ClaimedRun } from './ports/run-queue.ts'
+import type { TaskRecord } from './run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { RunEvent } from '@tutti/protocol'
 
 /** How a run ends. */
 export interface EndRunOptions {
@@ -11,14 +14,25 @@ export interface EndRunOptions {
   readonly clock: Clock
   /** Why it cannot go on. A run that was asked to end is CANCELLED all the same. */
   readonly error: TuttiError
+  /** The tasks of the run as they are kept; those that have not ended end with it. */
+  readonly tasks: readonly TaskRecord[]
 }
 
 /** Writes the end of a claimed run; what was completed stays. */
 export function endRun(
   { run, steps }: Pick<ClaimedRun, 'run' | 'steps'>,
-  { journal, clock, error }: EndRunOptions,
+  { journal, clock, error, tasks }: EndRunOptions,
 ): void {
   const isCancelled = steps.some(({ kind }) => kind === 'cancel_asked')
+  const why = {
+    code: isCancelled ? 'CANCELLED' : error.code,
+    reason: isCancelled ? 'The run was cancelled' : error.message,
+    now: clock.now(),
+  }
+  for (const task of tasks) {
+    const event = taskEnd(task, steps, why)
+    if (event !== undefined) journal.emit(event)
+  }
   const durationMs = clock.now() - (run.startedAt ?? clock.now())
   const done = steps.filter((step) => step.kind === 'task_completed')
   const ended = steps.filter((step) => 'used' in step)
@@ -45,4 +59,55 @@ export function endRun(
     metrics,
     ...(isCancelled ? {} : { error: error.message, code: error.code }),
   })
+}
+
+interface WhyEnded {
+  readonly code: string
+  readonly reason: string
+  readonly now: number
+}
+
+/** The end of a task that has not ended; undefined for one that has. */
+function taskEnd(
+  task: TaskRecord,
+  steps: readonly RunStep[],
+  { code, reason, now }: WhyEnded,
+): RunEvent | undefined {
+  const { taskIndex, name: taskName, description: taskDescription, agentRole } = task
+  const at = new Date(now).toISOString()
+  if (task.status === 'PENDING') {
+    return { type: 'task_skipped', taskIndex, taskName, taskDescription, skippedAt: at, reason }
+  }
+  if (task.status !== 'RUNNING') return undefined
+  return {
+    type: 'task_failed',
+    taskIndex,
+    taskDescription,
+    agentRole,
+    failedAt: at,
+    reason,
+    taskName,
+    attempt: task.attempt,
+    durationMs: now - (task.startedAt ?? now),
+    code,
+    ...usedByAttempt(task, steps),
+    willRetry: false,
+  }
+}
+
+/** What the present attempt has used: all that the task has, without what earlier attempts had. */
+function usedByAttempt(
+  { name, inputTokens, outputTokens, toolCallCount }: TaskRecord,
+  steps: readonly RunStep[],
+): Pick<TaskRecord, 'inputTokens' | 'outputTokens' | 'toolCallCount'> {
+  const earlier = addUsage(
+    steps.flatMap((step) => ('used' in step && step.taskName === name ? [step.used] : [])),
+  )
+  const since = (all: number, before: number): number =>
+    all < 0 || before < 0 ? -1 : Math.max(0, all - before)
+  return {
+    inputTokens: since(inputTokens, earlier.inputTokens),
+    outputTokens: since(outputTokens, earlier.outputTokens),
+    toolCallCount: Math.max(0, toolCallCount - earlier.toolCallCount),
+  }
 }

@@ -20,13 +20,17 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
-import { sleep, TuttiError, type Clock, type Logger } from '@tutti/core'
+import { sleep, TuttiError, type Clock, type Logger, type ToolCatalog } from '@tutti/core'
 
 import { endRun } from './end-run.ts'
+import { field } from './record-fields.ts'
+import { ensembleOf } from './request/ensemble-of.ts'
+import { cancelOf, switchOf } from './wish-options.ts'
 
 import type { DurableJournal } from './group-commit.ts'
 import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
 import type { Signal, SignalAnswer } from './ports/run-signals.ts'
+import type { TaskRecord } from './run-record.ts'
 import type { Ensemble, ModelCatalog, Prices, RunHandle } from '@tutti/ensemble'
 
 /** What a run is executed with. */
@@ -34,8 +38,12 @@ export interface ExecutionOptions {
   /** The ensemble of the run, or undefined when it is not registered any more. */
   readonly ensemble: Ensemble | undefined
   readonly queue: Pick<RunQueue, 'release'>
+  /** The tasks of the run as they are kept. */
+  readonly tasks?: () => Promise<readonly TaskRecord[]>
   /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
   readonly journal: (onLost: (reason: TuttiError) => void) => DurableJournal
+  /** Tools that the request of a run may name. */
+  readonly tools?: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
   /** How long a run waits for a person before it is parked, in milliseconds. */
@@ -155,7 +163,8 @@ export class Execution {
   }
 
   #start(): RunHandle {
-    const { ensemble, models, prices, clock, logger, maxLostOwners } = this.#options
+    const { ensemble: template, tools, models, prices, clock, logger } = this.#options
+    const { maxLostOwners } = this.#options
     const { run, steps, lostOwners } = this.#claim
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
@@ -163,13 +172,14 @@ export class Execution {
         `The processes that executed the run were lost, or could not keep what it did, ${lostOwners} times in a row`,
       )
     }
-    if (ensemble === undefined) {
+    if (template === undefined) {
       throw new TuttiError(
         'CONFIG_INVALID',
         `Ensemble "${run.ensemble}" is not registered any more`,
       )
     }
-    return ensemble.start(run.inputs, {
+    const { verbose, toolLogTruncateLength } = run.request?.options ?? {}
+    return ensembleOf(template, run.request ?? {}, { tools, models }).start(run.inputs, {
       runId: run.runId,
       // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
       signal: this.#controller.signal,
@@ -179,6 +189,8 @@ export class Execution {
       onWaiting: () => {
         this.#parkSoon()
       },
+      ...field('verbose', verbose),
+      ...field('toolLogTruncateLength', toolLogTruncateLength),
       ...(models === undefined ? {} : { models }),
       ...(prices === undefined ? {} : { prices }),
       ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
@@ -186,9 +198,10 @@ export class Execution {
   }
 
   async #endWith(error: TuttiError): Promise<void> {
-    const { clock, logger } = this.#options
-    endRun(this.#claim, { journal: this.#journal, clock, error })
+    const { clock, logger, tasks } = this.#options
     try {
+      const kept = (await tasks?.()) ?? []
+      endRun(this.#claim, { journal: this.#journal, clock, error, tasks: kept })
       await this.#journal.flush()
     } catch (lost) {
       logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
@@ -292,12 +305,9 @@ export class Execution {
     switch (wish.kind) {
       case 'cancel':
         // The end of a run that is over already answers by itself.
-        return handle.cancel({ mode: wish.mode }) ? undefined : NO_ANSWER
+        return handle.cancel(cancelOf(wish)) ? undefined : NO_ANSWER
       case 'switch_model':
-        return handle.switchModel(
-          wish.model,
-          wish.taskName === undefined ? {} : { task: wish.taskName },
-        )
+        return handle.switchModel(wish.model, switchOf(wish))
       case 'inject':
         return handle.inject(wish.directive)
       case 'decide':

@@ -7,6 +7,7 @@
 export { DEFAULT_TICK_MS } from './group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
 export { RunService, type RunWithTasks, type ServiceState, type SubmitRun } from './run-service.ts'
+export type { SwitchOptions } from './wish-options.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 // To read
@@ -14,12 +15,15 @@ export type { EventListener } from './event-bus.ts'
 export type { FollowOptions } from './follow-events.ts'
 export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad } from './ports/run-queue.ts'
-export type { ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
+export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
+export type { Catalogs } from './request/ensemble-of.ts'
+export { ensembleOf } from './request/ensemble-of.ts'
 export type {
   NewRun,
   ReviewRecord,
   ReviewStatus,
   RunRecord,
+  RunRequest,
   Submission,
   TaskRecord,
 } from './run-record.ts'
@@ -44,7 +48,14 @@ export type {
   RunQueue,
 } from './ports/run-queue.ts'
 export type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'
+export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export type { Notice, RunStorage } from './ports/run-storage.ts'
+export type {
+  ClaimDeliveries,
+  ClaimedDelivery,
+  DeliveryEnd,
+  WebhookOutbox,
+} from './ports/webhook-outbox.ts'
 export type {
   CreatedRun,
   CreateOptions,

@@ -20,6 +20,7 @@ describe('resolveRunServiceOptions', () => {
       maxLostOwners: 5,
       models: undefined,
       prices: undefined,
+      redact: expect.any(Function),
       clock: systemClock,
       logger: silentLogger,
     })

@@ -1,8 +1,9 @@
 /** Limits of durable runs and their defaults. */
-import { silentLogger, systemClock, type Clock, type Logger } from '@tutti/core'
+import { silentLogger, systemClock, type Clock, type Logger, type ToolCatalog } from '@tutti/core'
 
 import { DEFAULT_TICK_MS } from './group-commit.ts'
 
+import type { RedactEvent } from './redacted-journal.ts'
 import type { ModelCatalog, Prices } from '@tutti/ensemble'
 
 /** How a run service behaves. */
@@ -32,16 +33,23 @@ export interface RunServiceOptions {
   readonly parkAfterMs?: number
   /** How often in a row a run may lose its process without getting further, before it fails. @default 5 */
   readonly maxLostOwners?: number
-  /** Models that a switch may name. */
+  /** Tools that requests may name. */
+  readonly tools?: ToolCatalog
+  /** Models that requests and switches may name. */
   readonly models?: ModelCatalog
   /** What models cost. */
   readonly prices?: Prices
+  /** Takes out of events what nobody is to read, before they are kept. @default nothing is taken out */
+  readonly redact?: RedactEvent
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
 /** The same with every value present. */
-export type ResolvedRunServiceOptions = Required<Omit<RunServiceOptions, 'models' | 'prices'>> & {
+export type ResolvedRunServiceOptions = Required<
+  Omit<RunServiceOptions, 'tools' | 'models' | 'prices'>
+> & {
+  readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
 }
@@ -64,6 +72,8 @@ const DEFAULTS = {
   parkAfterMs: 1_000,
   maxLostOwners: 5,
 } as const
+
+const unchanged: RedactEvent = (event) => event
 
 type Limits = Pick<
   ResolvedRunServiceOptions,
@@ -95,8 +105,10 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
   const filled = {
     clock: systemClock,
     logger: silentLogger,
+    tools: undefined,
     models: undefined,
     prices: undefined,
+    redact: unchanged,
     ...DEFAULTS,
     ...options,
   }

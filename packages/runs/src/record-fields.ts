@@ -1,4 +1,6 @@
 /** Pure: what every store makes records of. */
+import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
+import type { NewRun, RunRecord, RunRequest } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** An event with its place in the log of its run. */
@@ -14,8 +16,59 @@ export function optionalNumber<K extends string>(
   return value === null || value === undefined ? {} : field(key, Number(value))
 }
 
-/** A record of one field. */
-export function field<K extends string, V>(key: K, value: V): Partial<Record<K, V>> {
+/** What a submit may bring, as the columns `request`, `actor` and `webhooks` keep it: JSON, or NULL. */
+export function submittedColumns({
+  request,
+  actor,
+  webhooks = [],
+}: Pick<NewRun, 'request' | 'actor' | 'webhooks'>): readonly (string | null)[] {
+  return [request, actor, webhooks.length === 0 ? undefined : webhooks].map((value) =>
+    value === undefined ? null : JSON.stringify(value),
+  )
+}
+
+/** What those columns keep. */
+export function submittedFields(
+  row: Readonly<Record<string, unknown>>,
+): Pick<RunRecord, 'request' | 'actor' | 'webhooks'> {
+  return {
+    ...jsonField<'request', RunRequest>('request', row['request']),
+    ...jsonField<'actor', string>('actor', row['actor']),
+    ...jsonField<'webhooks', readonly string[]>('webhooks', row['webhooks']),
+  }
+}
+
+function jsonField<K extends string, V>(key: K, value: unknown): Partial<Record<K, V>> {
+  // NOTE: stores keep under each name what they read back under it.
+  return typeof value === 'string' ? field(key, JSON.parse(value) as V) : {}
+}
+
+/** The id of a delivery: the same for every attempt. A run id holds no colon. */
+export function deliveryId({ runId, seq, webhook }: DeliveryParts): string {
+  return `${runId}:${seq}:${webhook}`
+}
+
+/** What a delivery id says; undefined when it is none. */
+export function deliveryParts(id: string): DeliveryParts | undefined {
+  const [, runId, seq, webhook] = /^([^:]*):(\d{1,9}):(.*)$/s.exec(id) ?? []
+  if (runId === undefined || seq === undefined || webhook === undefined) return undefined
+  return { runId, seq: Number(seq), webhook }
+}
+
+/** What tells a delivery from others. */
+export type DeliveryParts = Pick<ClaimedDelivery, 'runId' | 'seq' | 'webhook'>
+
+/** Whether webhooks of the run are told of the event (O1). */
+export function isDelivered({ type }: RunEvent): boolean {
+  return type === 'run_result' || type === 'review_requested'
+}
+
+/** A record of one field; of none when the value is undefined. */
+export function field<K extends string, V>(
+  key: K,
+  value: V,
+): Partial<Record<K, Exclude<V, undefined>>> {
+  if (value === undefined) return {}
   // NOTE: TypeScript widens a computed key to string.
-  return { [key]: value } as Partial<Record<K, V>>
+  return { [key]: value } as Partial<Record<K, Exclude<V, undefined>>>
 }

@@ -1,6 +1,7 @@
 /** How stores and the service refuse, in the same words whichever store it is. */
 import { TuttiError } from '@tutti/core'
 
+import type { Quota } from './ports/run-store.ts'
 import type { RunRecord } from './run-record.ts'
 import type { StepError } from '@tutti/ensemble'
 
@@ -28,6 +29,43 @@ export function assertRoom(unfinished: number, maxUnfinishedRuns: number): void 
     `So many runs (${unfinished}) wait or execute already. Retry later.`,
     { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
   )
+}
+
+/** What the runs of an actor are and have cost, as a store counts them. */
+export interface ActorUse {
+  /** Runs that have not ended; those that wait for a person are counted. */
+  readonly unfinished: number
+  /** In US dollars, since the instant of the quota. */
+  readonly spentUsd: number
+}
+
+/** @throws {TuttiError} CONCURRENCY_LIMIT or SPEND_LIMIT when the quota has no place for one more run. */
+export function assertWithinQuota(
+  { actor, maxUnfinishedRuns = Infinity, spend }: Quota,
+  { unfinished, spentUsd }: ActorUse,
+): void {
+  if (unfinished >= maxUnfinishedRuns) {
+    const runs = unfinished === 1 ? '1 run that has' : `${unfinished} runs that have`
+    const rule =
+      unfinished === maxUnfinishedRuns ? 'as many as it may' : `it may have ${maxUnfinishedRuns}`
+    throw new TuttiError('CONCURRENCY_LIMIT', `Key "${actor}" has ${runs} not ended, ${rule}`, {
+      retryable: true,
+      details: { retryAfterMs: RETRY_AFTER_MS },
+    })
+  }
+  if (spend === undefined || spentUsd < spend.maxCostUsd) return
+  const { maxCostUsd, since } = spend
+  throw new TuttiError(
+    'SPEND_LIMIT',
+    `Key "${actor}" has spent ${dollars(spentUsd)} since ${new Date(since).toISOString()}, ` +
+      `it may spend ${dollars(maxCostUsd)}`,
+    { retryable: true, details: { spentUsd, maxCostUsd } },
+  )
+}
+
+/** An amount without the noise of adding fractions. */
+function dollars(amount: number): string {
+  return `$${Number(amount.toFixed(6))}`
 }
 
 /** Nobody can say whether there is room. */

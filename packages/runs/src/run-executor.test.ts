@@ -50,7 +50,18 @@ describe('RunExecutor, claiming', () => {
     expect(executor.running).toBe(2)
   })
 
-  it('[Q1] looks when it is woken, and again when it is woken while it looks', async () => {
+  it('[Q1] looks once for all that wake it in one turn of the event loop', async () => {
+    const { executor, queue } = setUp()
+    executor.start()
+    await turns()
+    executor.wake()
+    executor.wake()
+    executor.wake()
+    await turns(8)
+    expect(queue.wanted).toHaveLength(2)
+  })
+
+  it('[Q1] looks again when it is woken while it looks', async () => {
     const { executor, queue, started } = setUp()
     executor.start()
     await turns()
@@ -58,8 +69,9 @@ describe('RunExecutor, claiming', () => {
     queue.beforeAnswer = () => gate.promise
     executor.wake()
     executor.wake()
-    executor.wake()
+    await turns()
     expect(queue.wanted).toHaveLength(2)
+    executor.wake()
     queue.waiting.push(claimed('a'))
     gate.resolve()
     await turns()
@@ -250,6 +262,7 @@ describe('RunExecutor, about leases', () => {
       const early = when === 'before it renews' ? undefined : executor.renew()
       queue.waiting.push(claimed('a'))
       executor.wake()
+      await turns()
       const renewed = early ?? executor.renew()
       renewal.resolve()
       await renewed
@@ -415,6 +428,7 @@ describe('RunExecutor that is stopped', () => {
     const gate = Promise.withResolvers<void>()
     queue.beforeAnswer = () => gate.promise
     executor.start()
+    await turns()
     const stopped = executor.stop(60_000)
     gate.resolve()
     await stopped

@@ -15,10 +15,13 @@
  * Q7 A run of an ensemble that this process does not know is left to others for ten minutes; of a store that
  *    only this process has, not at all.
  */
+import { setImmediate } from 'node:timers/promises'
+
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
 import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
+import { redactedJournal } from './redacted-journal.ts'
 
 import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
@@ -210,7 +213,11 @@ export class RunExecutor {
     const { storage, settings } = this.#options
     const { maxRunsPerProcess, maxConcurrentRuns } = settings
     try {
+      // What comes in during this turn of the event loop is claimed together, with one write.
+      await setImmediate()
       for (;;) {
+        // Whoever has asked so far is served by what follows.
+        this.#isAskedAgain = false
         const wanted = maxRunsPerProcess - this.#active.size
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
         const request = { ...this.#holder, wanted, maxConcurrentRuns, known: this.#known }
@@ -240,11 +247,13 @@ export class RunExecutor {
 
   #executionOptions({ run: { runId, epoch, ensemble } }: ClaimedRun): ExecutionOptions {
     const { storage, commits, ensembles, settings } = this.#options
-    const { models, prices, parkAfterMs, maxLostOwners, clock, logger } = settings
+    const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
     return {
       ensemble: ensembles.get(ensemble),
       queue: storage.queue,
-      journal: (onLost) => commits.journal({ runId, epoch, onLost }),
+      tasks: () => storage.runs.tasks(runId),
+      journal: (onLost) => redactedJournal(commits.journal({ runId, epoch, onLost }), redact),
+      tools,
       models,
       prices,
       parkAfterMs,

@@ -1,5 +1,13 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
-import type { RunEventOf, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
+import type {
+  RunEventOf,
+  RunOptionsBody,
+  RunStatus,
+  TaskDefinitionBody,
+  TaskOverrideBody,
+  TaskStatus,
+  Workflow,
+} from '@tutti/protocol'
 
 /** A run. */
 export interface RunRecord {
@@ -23,6 +31,21 @@ export interface RunRecord {
   readonly epoch: number
   /** Sequence number of its newest event. */
   readonly lastSeq: number
+  /** What it was asked to do otherwise than its ensemble says; absent when nothing. */
+  readonly request?: RunRequest
+  /** Who submitted it: the name of a key. */
+  readonly actor?: string
+  /** Names of the webhooks that are told of it; absent when there are none. */
+  readonly webhooks?: readonly string[]
+}
+
+/** What a run does otherwise than its ensemble says, as the wire has it. Plain data. */
+export interface RunRequest {
+  /** Tasks in place of those of the ensemble. */
+  readonly tasks?: readonly TaskDefinitionBody[]
+  /** Task name, or the start of its description → what changes. */
+  readonly taskOverrides?: Readonly<Record<string, TaskOverrideBody>>
+  readonly options?: RunOptionsBody
 }
 
 /** A task of a run. */
@@ -68,7 +91,16 @@ export type ReviewStatus = 'OPEN' | 'DECIDED' | 'TIMED_OUT' | 'WITHDRAWN'
 /** What a submit brings. */
 export interface NewRun extends Pick<
   RunRecord,
-  'runId' | 'ensemble' | 'workflow' | 'inputs' | 'tags' | 'taskCount' | 'createdAt'
+  | 'runId'
+  | 'ensemble'
+  | 'workflow'
+  | 'inputs'
+  | 'tags'
+  | 'taskCount'
+  | 'createdAt'
+  | 'request'
+  | 'actor'
+  | 'webhooks'
 > {
   readonly submission?: Submission
 }

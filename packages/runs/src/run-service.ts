@@ -40,7 +40,9 @@ import {
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
 } from './options.ts'
+import { field } from './record-fields.ts'
 import { storeAway } from './refusals.ts'
+import { ensembleOf } from './request/ensemble-of.ts'
 import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
 import { fingerprintOf } from './submission.ts'
@@ -48,20 +50,29 @@ import { Wishes } from './wishes.ts'
 
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad } from './ports/run-queue.ts'
-import type { RunPage, RunQuery } from './ports/run-store.ts'
+import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
+import type { AuditLog } from './ports/audit-log.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
+import type { WebhookOutbox } from './ports/webhook-outbox.ts'
+import type { NewRun, ReviewRecord, RunRecord, RunRequest, TaskRecord } from './run-record.ts'
+import type { SwitchOptions } from './wish-options.ts'
 
 /** What a run is asked to do. */
-export interface SubmitRun {
+export interface SubmitRun extends RunRequest {
   /** Name of the ensemble. @default the first one */
   readonly ensemble?: string
   readonly inputs?: Readonly<Record<string, string>>
   readonly tags?: Readonly<Record<string, string>>
   /** @default a random id */
   readonly runId?: string
-  /** Under which the same submission is recognised when it is sent again. */
+  /** Under which the same submission of the same actor is recognised when it is sent again. */
   readonly idempotencyKey?: string
+  /** Names of webhooks that are told of it. */
+  readonly webhooks?: readonly string[]
+  /** Who submits, for the record. */
+  readonly actor?: string
+  /** What the runs of the actor may be and cost. */
+  readonly quota?: Quota
 }
 
 /** A run with its tasks. */
@@ -100,6 +111,7 @@ export class RunService {
   readonly #wishes: Wishes
   readonly #steering: RunSteering
   readonly #stops: (() => void)[] = []
+  readonly #farewells: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
 
   /**
@@ -196,11 +208,13 @@ export class RunService {
    * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
    */
   async submit(request: SubmitRun): Promise<RunRecord> {
-    const ensemble = this.#ensembleNamed(request.ensemble)
-    assertInputs(ensemble, request.inputs ?? {})
+    const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = request
+    const asked = requestOf(request)
+    const ensemble = ensembleOf(this.#ensembleNamed(request.ensemble), asked ?? {}, this.#settings)
+    assertInputs(ensemble, inputs)
     this.#assertReady()
-    const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey } = request
-    const content = { ensemble: ensemble.name, inputs, tags, runId: request.runId }
+    const more = { request: asked, webhooks, actor }
+    const content = { ensemble: ensemble.name, inputs, tags, runId: request.runId, ...more }
     const run: NewRun = {
       runId,
       ensemble: ensemble.name,
@@ -209,16 +223,29 @@ export class RunService {
       tags,
       taskCount: ensemble.tasks.length,
       createdAt: this.#settings.clock.now(),
+      ...field('request', asked),
+      ...field('actor', actor),
+      ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),
       ...(idempotencyKey === undefined
         ? {}
-        : { submission: { idempotencyKey, fingerprint: fingerprintOf(content) } }),
+        : {
+            submission: {
+              idempotencyKey: keyOf(idempotencyKey, actor),
+              fingerprint: fingerprintOf(content),
+            },
+          }),
     }
-    const created = await this.#create(run)
+    const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
     this.#feed.offer(runId, [created.event])
     this.#executor.wake()
     const { submission: _, ...kept } = run
     return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
+  }
+
+  /** A run without its tasks, or undefined. */
+  record(runId: string): Promise<RunRecord | undefined> {
+    return this.#storage.runs.get(runId)
   }
 
   /** A run with its tasks, or undefined. */
@@ -232,6 +259,31 @@ export class RunService {
     if (isTerminalRunStatus(status)) return undefined
     const tasks = await this.#storage.runs.tasks(runId)
     return tasks.find((task) => task.status === 'RUNNING')
+  }
+
+  /** Deletes a run with its events, if it has ended. */
+  async delete(runId: string): ReturnType<RunStorage['runs']['delete']> {
+    const end = await this.#storage.runs.delete(runId)
+    // Whoever follows it is told that there is nothing to wait for.
+    if (end === 'deleted') await this.#feed.catchUp()
+    return end
+  }
+
+  /** Who did what, and what is to be kept of it. */
+  get audit(): AuditLog {
+    return this.#storage.audit
+  }
+
+  /** What webhooks are to be told. */
+  get outbox(): WebhookOutbox {
+    return this.#storage.outbox
+  }
+
+  /** Tells `listener` that a webhook may have something to be told, until stopped. */
+  listenToOutbox(listener: () => void): () => void {
+    return this.#storage.listen(({ kind }) => {
+      if (kind === 'delivery' || kind === 'missed') listener()
+    })
   }
 
   /** Runs, newest first. */
@@ -283,11 +335,7 @@ export class RunService {
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, INVALID_MODEL, BAD_REQUEST for an unknown task,
    * NOT_CONFIRMED.
    */
-  switchModel(
-    runId: string,
-    model: string,
-    options: { readonly task?: string } = {},
-  ): Promise<ModelSwitch> {
+  switchModel(runId: string, model: string, options: SwitchOptions = {}): Promise<ModelSwitch> {
     return this.#steering.switchModel(runId, model, options)
   }
 
@@ -324,8 +372,14 @@ export class RunService {
     return this.#closing
   }
 
+  /** Has `task` done when runs have stopped, and before the store is closed. Its errors are its own. */
+  beforeStoreCloses(task: () => Promise<void>): void {
+    this.#farewells.push(task)
+  }
+
   async #close(drainTimeoutMs: number): Promise<void> {
     await this.#executor.stop(drainTimeoutMs)
+    await Promise.allSettled(this.#farewells.map((task) => task()))
     for (const stop of this.#stops) stop()
     this.#commits.stop()
     await this.#storage[Symbol.asyncDispose]()
@@ -383,11 +437,12 @@ export class RunService {
     await this.#executor.takeSignals()
   }
 
-  #create(run: NewRun): ReturnType<RunStorage['runs']['create']> {
-    const { maxConcurrentRuns, maxQueuedRuns, clock } = this.#settings
+  #create(run: NewRun, quota: Quota | undefined): ReturnType<RunStorage['runs']['create']> {
+    const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = this.#settings
     return this.#storage.runs.create(run, {
       maxUnfinishedRuns: maxConcurrentRuns + maxQueuedRuns,
-      firstEvent: {
+      ...field('quota', quota),
+      firstEvent: redact({
         type: 'run_queued',
         queuedAt: isoNow(clock),
         ensemble: run.ensemble,
@@ -395,7 +450,8 @@ export class RunService {
         totalTasks: run.taskCount,
         inputs: { ...run.inputs },
         tags: { ...run.tags },
-      },
+        ...field('actor', run.actor),
+      }),
     })
   }
 
@@ -428,6 +484,21 @@ function ensemblesByName(ensembles: readonly Ensemble[]): ReadonlyMap<string, En
   }
   if (byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
   return byName
+}
+
+/** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
+function requestOf({ tasks, taskOverrides, options }: SubmitRun): RunRequest | undefined {
+  const asked = {
+    ...field('tasks', tasks),
+    ...field('taskOverrides', taskOverrides),
+    ...field('options', options),
+  }
+  return Object.keys(asked).length === 0 ? undefined : asked
+}
+
+/** The keys of one actor say nothing of those of another. */
+function keyOf(idempotencyKey: string, actor: string | undefined): string {
+  return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
 }
 
 function newRunId(): string {

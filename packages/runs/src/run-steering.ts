@@ -1,9 +1,12 @@
 /** What people ask of a run, as wishes, and what they are answered; see the methods of `RunService`. */
 import { TuttiError } from '@tutti/core'
 
+import { field } from './record-fields.ts'
+
 import type { RunStore } from './ports/run-store.ts'
 import type { RunExecutor } from './run-executor.ts'
 import type { ReviewRecord } from './run-record.ts'
+import type { SwitchOptions } from './wish-options.ts'
 import type { WishEnd, Wishes } from './wishes.ts'
 import type {
   CancelOptions,
@@ -38,9 +41,9 @@ export class RunSteering {
   /** Cancels a run; a run that nobody executes, and that has nothing to finish, ends here and now. */
   async cancel(
     runId: string,
-    { mode = 'abort' }: CancelOptions,
+    { mode = 'abort', actor }: CancelOptions,
   ): Promise<'CANCELLING' | 'CANCELLED'> {
-    const wish = { kind: 'cancel', mode } as const
+    const wish = { kind: 'cancel', mode, ...field('actor', actor) } as const
     const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: CANCEL_ANSWER_MS })
     if (end.kind !== 'at_rest') return 'CANCELLING'
     const steps = await this.#store.steps(runId)
@@ -54,10 +57,10 @@ export class RunSteering {
   async switchModel(
     runId: string,
     model: string,
-    { task }: { readonly task?: string },
+    { task, actor }: SwitchOptions,
   ): Promise<ModelSwitch> {
-    const ofTask = task === undefined ? {} : { taskName: task }
-    const wish = { kind: 'switch_model', model, ...ofTask } as const
+    const how = { ...field('taskName', task), ...field('actor', actor) }
+    const wish = { kind: 'switch_model', model, ...how } as const
     const end = await this.#wishes.send(runId, wish, { answerTimeoutMs: ANSWER_MS })
     // NOTE: what the engine answers to this wish, maybe by way of JSON.
     return valueOf(runId, end) as ModelSwitch

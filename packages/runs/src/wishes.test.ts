@@ -13,6 +13,7 @@ import type { EventFeed } from './event-feed.ts'
 import type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { RestWrite, WriteResult } from './ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from './run-record.ts'
+import type { RedactEvent } from './redacted-journal.ts'
 import type { RunExecutor } from './run-executor.ts'
 
 const RUN = 'run-a'
@@ -271,6 +272,15 @@ describe('a wish for a run at rest', () => {
     expect(woken()).toBe(1)
   })
 
+  it('is written without what nobody is to read; what the agents are told stays', async () => {
+    const redact: RedactEvent = (event) =>
+      event.type === 'directive_active' ? { ...event, content: '[redacted]' } : event
+    const { wishes, written } = setUp({ sent: [atRest([])], redact })
+    await wishes.send(RUN, INJECT, PATIENCE)
+    expect(JSON.stringify(written[0]?.events)).not.toContain('Play softly')
+    expect(JSON.stringify(written[0]?.steps)).toContain('Play softly')
+  })
+
   it.each([
     [SWITCH, { model: 'fast' }, 'model_switched'],
     [INJECT, { content: 'Play softly' }, 'directive_taken'],
@@ -412,6 +422,7 @@ interface Given {
   readonly results?: readonly WriteResult[]
   /** The run as it is looked at. */
   readonly run?: RunRecord
+  readonly redact?: RedactEvent
 }
 
 function setUp(given: Given = {}): SetUp {
@@ -460,6 +471,7 @@ function setUp(given: Given = {}): SetUp {
     executor: executor as RunExecutor,
     feed: feed as EventFeed,
     settings: resolveRunServiceOptions({
+      ...(given.redact === undefined ? {} : { redact: given.redact }),
       clock,
       models: modelCatalog({ fast: scriptedModel([]), other: scriptedModel([]) }),
     }),

@@ -13,7 +13,10 @@
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { runAtRest } from '@tutti/ensemble'
 
+import { field } from './record-fields.ts'
 import { runCompleted } from './refusals.ts'
+import { ensembleOf } from './request/ensemble-of.ts'
+import { cancelOf, switchOf } from './wish-options.ts'
 
 import type { EventFeed } from './event-feed.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
@@ -137,7 +140,7 @@ export class Wishes {
     wish: RunWish,
     { review }: SendWish,
   ): Promise<{ readonly value: unknown } | undefined> {
-    const { storage, feed, executor } = this.#options
+    const { storage, feed, executor, settings } = this.#options
     const wished = await this.#wishedOf({ kind: 'at_rest', run, steps }, wish, review)
     const goesOn = wish.kind === 'cancel' || wish.kind === 'decide'
     if (wished.events.length === 0) return { value: wished.value }
@@ -145,7 +148,7 @@ export class Wishes {
       runId: run.runId,
       epoch: run.epoch,
       lastSeq: run.lastSeq,
-      events: wished.events,
+      events: wished.events.map((event) => settings.redact(event)),
       steps: wished.steps,
       next: goesOn ? 'ready' : 'stay',
     })
@@ -162,9 +165,11 @@ export class Wishes {
     review: ReviewRecord | undefined,
   ): Promise<Wished<unknown>> {
     const { ensembles, settings } = this.#options
-    const ensemble = ensembles.get(run.ensemble)
-    if (ensemble === undefined) return this.#withoutEnsemble(run, wish)
+    const template = ensembles.get(run.ensemble)
+    if (template === undefined) return this.#withoutEnsemble(run, wish)
     const { models, clock } = settings
+    const ensemble = rebuilt(template, run, { settings, wish })
+    if (ensemble === undefined) return this.#withoutEnsemble(run, wish)
     const atRest = runAtRest(ensemble, {
       runId: run.runId,
       steps,
@@ -173,9 +178,9 @@ export class Wishes {
     })
     switch (wish.kind) {
       case 'cancel':
-        return atRest.cancel(wish.mode)
+        return atRest.cancel(cancelOf(wish))
       case 'switch_model':
-        return atRest.switchModel(wish.model, wish.taskName)
+        return atRest.switchModel(wish.model, switchOf(wish))
       case 'inject':
         return atRest.inject(wish.directive)
       case 'decide': {
@@ -190,12 +195,27 @@ export class Wishes {
     if (wish.kind !== 'cancel') {
       throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is not registered any more`)
     }
-    const { mode } = wish
+    const { mode, actor } = wish
+    const requestedAt = isoNow(this.#options.settings.clock)
     return {
       value: undefined,
-      events: [{ type: 'run_cancelling', requestedAt: isoNow(this.#options.settings.clock), mode }],
+      events: [{ type: 'run_cancelling', requestedAt, mode, ...field('actor', actor) }],
       steps: [{ kind: 'cancel_asked', mode, runMs: 0 }],
     }
+  }
+}
+
+/** The ensemble of a run; undefined when it cannot be made any more and the run is to be cancelled. */
+function rebuilt(
+  template: Ensemble,
+  { request = {} }: RunRecord,
+  { settings, wish }: { readonly settings: ResolvedRunServiceOptions; readonly wish: RunWish },
+): Ensemble | undefined {
+  try {
+    return ensembleOf(template, request, settings)
+  } catch (error) {
+    if (wish.kind === 'cancel') return undefined
+    throw error
   }
 }
 

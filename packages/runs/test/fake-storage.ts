@@ -1,5 +1,6 @@
 /** A storage of which only those parts work that a test gives. */
 import type {
+  AuditLog,
   ClaimedRun,
   EventLog,
   Notice,
@@ -7,6 +8,7 @@ import type {
   RunSignals,
   RunStorage,
   RunStore,
+  WebhookOutbox,
 } from '@tutti/runs'
 
 /** What a test gives. */
@@ -37,6 +39,8 @@ export function fakeStorage({
     queue: queue as RunQueue,
     signals: signals as RunSignals,
     events: events as EventLog,
+    outbox: {} as WebhookOutbox,
+    audit: {} as AuditLog,
     isShared,
     isAvailable: true,
     listen: (_listener: (notice: Notice) => void) => () => undefined,

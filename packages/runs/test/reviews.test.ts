@@ -188,7 +188,10 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     await expect(service.switchModel('run-1', 'none')).rejects.toMatchObject({
       code: 'INVALID_MODEL',
     })
-    expect(await service.switchModel('run-1', 'other')).toEqual({ model: 'other' })
+    expect(await service.switchModel('run-1', 'other')).toEqual({
+      model: 'other',
+      previousModel: expect.any(String),
+    })
     expect(await service.switchModel('run-1', 'other')).toEqual({
       model: 'other',
       previousModel: 'other',

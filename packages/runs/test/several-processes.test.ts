@@ -215,7 +215,10 @@ describe('several processes on one store', () => {
     const { runId } = await taker.submit({ inputs: INPUTS })
     await gate.waiting(1)
     await expect(taker.switchModel(runId, 'none')).rejects.toMatchObject({ code: 'INVALID_MODEL' })
-    expect(await taker.switchModel(runId, 'other', { task: 'again' })).toEqual({ model: 'other' })
+    expect(await taker.switchModel(runId, 'other', { task: 'again' })).toEqual({
+      model: 'other',
+      previousModel: expect.any(String),
+    })
     expect(await taker.inject(runId, { content: 'Louder', to: 'again' })).toMatchObject({
       content: 'Louder',
     })

@@ -17,11 +17,14 @@ export function storageOver(
       list: (query) => runs.list(query),
       reviews: (query) => runs.reviews(query),
       deleteEnded: (which) => runs.deleteEnded(which),
+      delete: (runId) => runs.delete(runId),
       ...changed,
     },
     queue: storage.queue,
     signals: storage.signals,
     events: storage.events,
+    outbox: storage.outbox,
+    audit: storage.audit,
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

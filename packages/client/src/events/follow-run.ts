@@ -6,7 +6,7 @@
  *      └───── wait ◀───── lost ◀─────────┘
  *
  * It leaves to its neighbours what a frame is (`read-frames.ts`), which event is next
- * (`event-cursor.ts`), and how long to wait (`backoff.ts`).
+ * (`event-cursor.ts`), and how long to wait (`../backoff.ts`).
  *
  * R1 Every event from the place asked for is given once, in order, over any number of connections.
  * R2 It ends after the terminal event, which is asked for even when the reader does not want it, and on
@@ -14,17 +14,18 @@
  * R3 A lost connection is tried again for ever, or `maxRetries` times in a row that bring nothing. What
  *    a repeat cannot mend is thrown: a status below 500 that is not 429, an answer that is no event
  *    stream, an event that does not fit.
- * R4 An abort is thrown as ABORTED; a reader that leaves sees a plain end. Both close the connection at
+ * R4 An abort is thrown as ABORTED, the end of the time for it as TIMED_OUT; a reader that leaves sees a plain end. Both close the connection at
  *    once, wherever the stream is.
  * R5 No timer, listener or connection is left when it has ended.
  */
 import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
 
 import { openScope, type CallScope } from '../call-scope.ts'
+import { canReconnect } from '../can-reconnect.ts'
 import { TuttiClientError } from '../errors.ts'
 import { answerError } from '../http/read-answer.ts'
 import { readText, send, type HttpRequest } from '../http/send.ts'
-import { backoffMs } from './backoff.ts'
+import { backoffMs } from '../backoff.ts'
 import { decodeEvent } from './decode-event.ts'
 import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
 import { readFrames } from './read-frames.ts'
@@ -45,6 +46,8 @@ export interface FollowRequest<Wanted extends LoggedRunEvent> {
   readonly types: readonly string[] | undefined
   readonly isWanted: (event: LoggedRunEvent) => event is Wanted
   readonly signal: AbortSignal | undefined
+  /** Time for the whole stream, in milliseconds. */
+  readonly timeoutMs: number
   readonly onConnection: ((state: ConnectionState) => void) | undefined
 }
 
@@ -55,6 +58,8 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
   leaving: AbortSignal,
 ): AsyncGenerator<Wanted, void> {
   const life = openScope(settings.clock, [leaving, request.signal])
+  const { runId, timeoutMs } = request
+  const stop = life.limit(timeoutMs, `Run "${runId}" has not ended within ${timeoutMs} ms`)
   const stream = new RunStream(settings, request, life)
   let failure: { readonly error: unknown } | undefined
   try {
@@ -68,6 +73,7 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
     failure = { error }
     throw error
   } finally {
+    stop()
     life.close()
     stream.tell({ status: 'closed', ...failure })
   }
@@ -119,6 +125,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
       }
       return { kind: 'over' }
     } catch (error) {
+      if (this.#life.signal.aborted) throw error
       if (!TuttiClientError.isInstance(error) || !canReconnect(error)) throw error
       // Quiet runs bring nothing for long: a connection that held is no failed try.
       if (clock.elapsed() - openedAt >= reconnect.maxDelayMs) this.#attempt = 0
@@ -207,8 +214,4 @@ function eventBody(
   if (body !== null && /^text\/event-stream\b/i.test(type)) return body
   const message = `${method} ${path} was answered with ${status} and no event stream: content-type is ${type}`
   throw new TuttiClientError('BAD_RESPONSE', message, { status })
-}
-
-function canReconnect({ status, retryable }: TuttiClientError): boolean {
-  return status === undefined ? retryable : status === 429 || status >= 500
 }

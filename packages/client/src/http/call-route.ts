@@ -1,45 +1,52 @@
-/** A plain call: one request, one JSON answer, within a time limit. */
-import { openScope } from '../call-scope.ts'
-import { answerError, readAnswer } from './read-answer.ts'
-import { readText, send, type HttpRequest } from './send.ts'
+/** Calls a route of the protocol's table and reads its answer as what the table says. */
+import { decode } from '@tutti/protocol'
+
+import { exchange, type CallOptions, type Exchange } from './exchange.ts'
+import { readAnswer } from './read-answer.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
-import type { Decoded } from '@tutti/protocol'
+import type { HttpRequest } from './send.ts'
 
-/** Settings of one call. */
-export interface CallOptions {
-  /** Aborts the call; it then fails with ABORTED. What the server has begun goes on. */
-  readonly signal?: AbortSignal | undefined
+/** A schema of the protocol. */
+export type Schema = Parameters<typeof decode>[0]
+
+/** The type of the values that fit a schema. */
+export type ValueOf<S extends Schema> = Extract<
+  ReturnType<typeof decode<S>>,
+  { readonly ok: true }
+>['value']
+
+/** A route whose answer is JSON. */
+export interface JsonRoute<S extends Schema> {
+  readonly method: HttpRequest['method']
+  readonly response: S
 }
 
-/** A request and how its answer is read. */
-export interface RouteCall<T> extends HttpRequest, CallOptions {
-  decode(value: unknown): Decoded<T>
-}
+/** What is sent to a route: everything but its method. */
+export interface RouteCall extends Omit<Exchange, 'method'>, CallOptions {}
 
 /**
- * The decoded answer.
+ * The decoded answer of a route.
  *
  * @throws {TuttiClientError} with the server's code, or CONNECTION_FAILED, TIMED_OUT, BAD_RESPONSE or
  * ABORTED.
  */
-export async function callRoute<T>(
+export async function callRoute<S extends Schema>(
   settings: ResolvedClientOptions,
-  { signal, decode, ...request }: RouteCall<T>,
-): Promise<T> {
-  const { clock, timeoutMs } = settings
-  const scope = openScope(clock, [signal])
-  const { method, path } = request
-  const stop = scope.limit(timeoutMs, `${method} ${path} took longer than ${timeoutMs} ms`)
-  try {
-    const response = await send(settings, request, scope)
-    const { status, headers, ok } = response
-    const text = await readText(response, request, scope)
-    const answer = { request, status, headers, text, receivedAt: clock.now() }
-    if (!ok) throw answerError(answer)
-    return readAnswer(answer, decode)
-  } finally {
-    stop()
-    scope.close()
-  }
+  { method, response }: JsonRoute<S>,
+  call: RouteCall,
+): Promise<ValueOf<S>> {
+  const answer = await exchange(settings, { ...call, method })
+  return readAnswer(answer, (value) => decode(response, value))
+}
+
+/** The body of a route that answers with text, or with nothing. @throws as `callRoute` */
+export async function callPlainRoute(
+  settings: ResolvedClientOptions,
+  { method }: { readonly method: HttpRequest['method'] },
+  call: RouteCall,
+): Promise<string> {
+  const headers = { accept: 'text/plain, application/json', ...call.headers }
+  const { text } = await exchange(settings, { ...call, method, headers })
+  return text
 }

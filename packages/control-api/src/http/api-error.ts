@@ -14,8 +14,8 @@ export interface WireError {
   readonly body: ErrorBody
 }
 
-/** How long a caller should wait for a store that cannot be reached, when the store does not say. */
-const STORE_RETRY_MS = 5_000
+/** How long a caller should wait, in milliseconds, where the error does not say: until a store or server is back. */
+const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
 
 /** Makes the error of a request that does not fit, with every problem. */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
@@ -35,8 +35,7 @@ export function toWireError(error: unknown): WireError | undefined {
 
 function wireError(code: ErrorCode, error: TuttiError): WireError {
   const { problems } = error.details ?? {}
-  const retryAfterMs =
-    error.details?.['retryAfterMs'] ?? (code === 'STORE_UNAVAILABLE' ? STORE_RETRY_MS : undefined)
+  const retryAfterMs = error.details?.['retryAfterMs'] ?? RETRY_MS[code]
   return {
     status: ERROR_CODES[code].status,
     body: {

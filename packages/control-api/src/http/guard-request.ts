@@ -1,71 +1,180 @@
 /**
  * Who may talk to the server at all. A page of another site must not reach a server on this machine,
  * neither by its own request (Origin) nor under a name of its own (Host, "DNS rebinding"); and where
- * keys are set, every request carries one.
+ * keys are set, every request to something that is not public carries one.
+ *
+ *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, where the route is known)
+ *
+ * K1 A request under a name that is not the server's is refused, whatever else it carries.
+ * K2 A request from a page that is not allowed is refused; so is one that changes something and that a
+ *    browser says comes from another site, even when it does not say from which.
+ * K3 A ticket counts only where a browser needs one, and a key that is sent counts before it.
+ * K4 Who shows no valid key again and again is told to wait; valid keys from there go on to work.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { TuttiError, type Clock, type Logger } from '@tutti/core'
 
-import { TuttiError } from '@tutti/core'
+import { anyone, type Caller } from '../caller.ts'
+import { callerOf, keyLookup } from '../keys.ts'
+import { keyOfTicket } from '../tickets.ts'
+import { RateLimits } from './rate-limits.ts'
 
-import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ApiKey, ResolvedControlApiOptions } from '../options.ts'
 
-/** Headers that decide who may pass. */
-export interface RequestHeaders {
+/** What of a request decides whether it may pass. */
+export interface RequestFacts {
+  readonly method: string
   readonly host: string | undefined
   readonly origin: string | undefined
+  /** Header `Sec-Fetch-Site`: how a page is related to what it calls, as its browser says. */
+  readonly fetchSite: string | undefined
   readonly authorization: string | undefined
+  /** Value of `ticket` in the query. */
+  readonly ticket: string | undefined
+  /** Address of the connection. */
+  readonly remoteAddress: string | undefined
 }
 
-/** @throws {TuttiError} HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED or UNAUTHORIZED. */
-export type RequestGuard = (headers: RequestHeaders, access: 'public' | 'keyed') => void
+/** Decides who may pass. */
+export interface RequestGuard {
+  /** Whether pages of an origin may call. */
+  allowsOrigin(facts: Pick<RequestFacts, 'host' | 'origin'>): boolean
+  /**
+   * Refuses requests under another name, and from other sites.
+   *
+   * @throws {TuttiError} HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED.
+   */
+  assertSite(facts: RequestFacts): void
+  /**
+   * Says who calls, and counts the request; everybody where no keys are set.
+   *
+   * @throws {TuttiError} UNAUTHORIZED or RATE_LIMITED.
+   */
+  identify(facts: RequestFacts, access: { readonly takesTicket: boolean }): Caller
+}
+
+/** What a guard works with. */
+export interface GuardOptions extends Pick<
+  ResolvedControlApiOptions,
+  'allowedHosts' | 'allowedOrigins' | 'apiKeys' | 'maxRefusedKeysPerMinute'
+> {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Whether only this machine reaches the server; pages of it may call then. */
+  readonly isLoopback: boolean
+}
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
+/** A host name or address with or without a port, and nothing more. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
 /** Makes the guard of a server. */
-export function requestGuard({
-  allowedHosts,
-  apiKeys,
-}: Pick<ResolvedControlApiOptions, 'allowedHosts' | 'apiKeys'>): RequestGuard {
-  const everyone = allowedHosts.includes('*')
-  const hosts = new Set([...LOOPBACK, ...allowedHosts.map((host) => host.toLowerCase())])
-  const hashes = apiKeys.map(hash)
-  return ({ host, origin, authorization }, access) => {
-    if (!everyone) {
-      assertHost(host, hosts)
-      assertOrigin(origin, hosts)
-    }
-    if (access === 'keyed' && hashes.length > 0) assertKey(authorization, hashes)
+export function requestGuard(options: GuardOptions): RequestGuard {
+  const { apiKeys } = options
+  const names = options.allowedHosts.map((host) => host.toLowerCase())
+  const hosts = new Set([...LOOPBACK, ...names])
+  const anyHost = hosts.has('*')
+  const identify = identifier(options)
+  const allowsOrigin = originCheck(options, names)
+  return {
+    allowsOrigin,
+    assertSite(facts) {
+      assertHost(facts.host, anyHost ? undefined : hosts)
+      if (!allowsOrigin(facts)) {
+        throw new TuttiError(
+          'ORIGIN_NOT_ALLOWED',
+          `Origin "${facts.origin}" may not call this server`,
+        )
+      }
+      assertSameSite(facts)
+    },
+    identify: (facts, access) =>
+      apiKeys.length === 0 ? anyone(facts.remoteAddress) : identify(facts, access),
   }
 }
 
-function assertHost(host: string | undefined, hosts: ReadonlySet<string>): void {
-  if (host !== undefined && hosts.has(hostName(`http://${host}`))) return
+function originCheck(
+  { allowedOrigins, isLoopback }: GuardOptions,
+  names: readonly string[],
+): RequestGuard['allowsOrigin'] {
+  const origins = new Set(allowedOrigins)
+  const pages = new Set(isLoopback ? [...LOOPBACK, ...names] : names)
+  return ({ host = '', origin }) => {
+    if (origin === undefined || origins.has(origin)) return true
+    if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false
+    const page = new URL(origin)
+    return pages.has(page.hostname) || page.host === host.toLowerCase()
+  }
+}
+
+function assertHost(host: string | undefined, hosts: ReadonlySet<string> | undefined): void {
+  if (host !== undefined && HOST.test(host)) {
+    if (hosts === undefined || hosts.has(hostName(host))) return
+  }
   throw new TuttiError('HOST_NOT_ALLOWED', `Host "${host ?? ''}" is not one of this server's names`)
 }
 
-function assertOrigin(origin: string | undefined, hosts: ReadonlySet<string>): void {
-  if (origin === undefined || hosts.has(hostName(origin))) return
-  throw new TuttiError('ORIGIN_NOT_ALLOWED', `Origin "${origin}" may not call this server`)
-}
-
-function hostName(url: string): string {
+function hostName(host: string): string {
+  const url = `http://${host}`
   return URL.canParse(url) ? new URL(url).hostname : ''
 }
 
-function assertKey(authorization: string | undefined, hashes: readonly Buffer[]): void {
-  const [, key] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  const given = hash(key ?? '')
-  // Every key is compared, so that the time taken tells nothing.
-  const matches = hashes.filter((known) => timingSafeEqual(known, given))
-  if (key !== undefined && matches.length > 0) return
+/** Methods that change nothing. */
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** Where a browser names no origin, it still says that the request is of another site. */
+function assertSameSite({ method, origin, fetchSite }: RequestFacts): void {
+  const isForeign = fetchSite === 'cross-site' || fetchSite === 'same-site'
+  if (origin !== undefined || !isForeign || SAFE_METHODS.includes(method)) return
+  throw new TuttiError('ORIGIN_NOT_ALLOWED', 'A page of another site may not change anything here')
+}
+
+function identifier({
+  apiKeys,
+  maxRefusedKeysPerMinute,
+  clock,
+  logger,
+}: GuardOptions): RequestGuard['identify'] {
+  const lookUp = keyLookup(apiKeys)
+  const rates = new RateLimits(clock)
+  const refusals = new RateLimits(clock)
+  const find = (facts: RequestFacts, takesTicket: boolean): ApiKey => {
+    const { authorization, ticket } = facts
+    if (authorization === undefined && ticket !== undefined && takesTicket) {
+      return keyOfTicket(ticket, apiKeys, clock.now())
+    }
+    return lookUp(bearer(authorization), clock.now())
+  }
+  return (facts, { takesTicket }) => {
+    const { remoteAddress } = facts
+    let key: ApiKey
+    try {
+      key = find(facts, takesTicket)
+    } catch (error) {
+      const retryAfterMs = refusals.take(remoteAddress ?? '', maxRefusedKeysPerMinute)
+      if (retryAfterMs > 0) throw tooManyRefusals(remoteAddress, retryAfterMs)
+      logger.warn('A request without a valid key was refused', { remoteAddress, error })
+      throw error
+    }
+    const caller = callerOf(key, { remoteAddress, clock, rates })
+    caller.count()
+    return caller
+  }
+}
+
+function bearer(authorization: string | undefined): string {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
+  if (key !== undefined) return key
   throw new TuttiError(
     'UNAUTHORIZED',
-    key === undefined
-      ? 'This server needs a key: send "Authorization: Bearer <key>"'
-      : 'This key is not known to the server',
+    'This server needs a key: send "Authorization: Bearer <key>"',
   )
 }
 
-function hash(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
+function tooManyRefusals(remoteAddress: string | undefined, retryAfterMs: number): TuttiError {
+  return new TuttiError(
+    'RATE_LIMITED',
+    `Too many requests without a valid key came from ${remoteAddress ?? 'this address'}`,
+    { retryable: true, details: { retryAfterMs } },
+  )
 }

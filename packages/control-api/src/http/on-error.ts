@@ -1,12 +1,16 @@
 /** The one place where what was thrown becomes what the caller gets, over HTTP and WebSocket alike. */
 import { toWireError, type WireError } from './api-error.ts'
 
+import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Logger } from '@tutti/core'
 import type { ErrorBody } from '@tutti/protocol'
 
 /** Turns anything that was thrown into its wire form; faults of ours are logged under the id they carry. */
-export function wireErrorOf(error: unknown, logger: Logger): WireError {
-  return toWireError(error) ?? fault(error, logger)
+export function wireErrorOf(
+  error: unknown,
+  { logger, redactor }: Pick<ResolvedControlApiOptions, 'logger' | 'redactor'>,
+): WireError {
+  return redactor.value(toWireError(error) ?? fault(error, logger))
 }
 
 function fault(error: unknown, logger: Logger): WireError {
@@ -17,13 +21,28 @@ function fault(error: unknown, logger: Logger): WireError {
 }
 
 /** A response with an error body, and the headers that go with its code. */
-export function toResponse({ status, body }: WireError, headers: HeadersInit = {}): Response {
-  const response = Response.json(body satisfies ErrorBody, { status, headers })
-  if (body.retryAfterMs !== undefined) {
-    response.headers.set('retry-after', String(Math.ceil(body.retryAfterMs / 1000)))
+export function toResponse(
+  error: WireError,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { status, body } = error
+  return Response.json(body satisfies ErrorBody, {
+    status,
+    headers: { ...errorHeaders(error), ...headers },
+  })
+}
+
+/** Statuses after which nothing more can be read: the rest of the request was not. */
+const UNREAD: readonly number[] = [408, 413, 431]
+
+/** The headers that go with an error. */
+export function errorHeaders({ status, body }: WireError): Readonly<Record<string, string>> {
+  const { retryAfterMs } = body
+  return {
+    ...(retryAfterMs === undefined
+      ? {}
+      : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
+    ...(UNREAD.includes(status) ? { connection: 'close' } : {}),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   }
-  // The rest of a body that is too large is not read, so the connection cannot be used again.
-  if (status === 413) response.headers.set('connection', 'close')
-  if (status === 401) response.headers.set('www-authenticate', 'Bearer')
-  return response
 }

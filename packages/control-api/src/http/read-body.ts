@@ -3,6 +3,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 
 import { badRequest } from './api-error.ts'
+import { parseJson } from './parse-json.ts'
 
 import type { Static, TSchema } from '@tutti/core'
 
@@ -29,28 +30,37 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
   if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > maxBodyBytes) throw tooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.length
+      if (size > maxBodyBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (TuttiError.isInstance(error)) throw error
+    // The connection broke: nobody is there to read the answer, and nothing is wrong here.
+    const message = `broke off after ${size} bytes (${errorMessage(error)})`
+    throw badRequest('Request body', [{ path: '', message }])
   }
   return Buffer.concat(chunks)
 }
 
 function parseBody(request: Request, bytes: Uint8Array): unknown {
   assertJson(request.headers.get('content-type'))
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    throw badRequest('Request body', [
-      { path: '', message: `must be JSON in UTF-8 (${errorMessage(error)})` },
-    ])
-  }
+  const parsed = parseJson(bytes)
+  if (parsed.ok) return parsed.value
+  throw badRequest('Request body', [parsed.problem])
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-function assertJson(contentType: string | null): void {
+/**
+ * Refuses a body that is said to be something else than JSON; one that says nothing as well, when
+ * there is one.
+ *
+ * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE.
+ */
+export function assertJson(contentType: string | null): void {
   if (contentType !== null && JSON_TYPE.test(contentType)) return
   throw new TuttiError(
     'UNSUPPORTED_MEDIA_TYPE',

@@ -1,10 +1,17 @@
 /** What a route handler is given and gives. */
+import type { TellSubject } from '../audit/audited.ts'
+import type { Caller } from '../caller.ts'
+import type { Scope } from '@tutti/protocol'
 
 /** A route of the protocol's table with what answers it. */
 export interface Route {
   readonly method: string
   /** As in the table, with parameters like `{runId}`. */
   readonly path: string
+  /** What its callers must be allowed to do; null when everybody may. */
+  readonly scope: Scope | null
+  /** True where a ticket in the query takes the place of a key. */
+  readonly takesTicket?: true
   handle(call: RouteCall): Promise<Response> | Response
 }
 
@@ -12,4 +19,7 @@ export interface Route {
 export interface RouteCall {
   readonly request: Request
   readonly parameters: Readonly<Record<string, string>>
+  readonly caller: Caller
+  /** Says for the audit trail what the request is about, where its path does not. */
+  readonly tell: TellSubject
 }

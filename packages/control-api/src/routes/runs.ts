@@ -1,7 +1,16 @@
 /** Submitting runs, looking at them, and cancelling them. */
-import { CancelBody, ListRunsQuery, ROUTES, SubmitRunBody } from '@tutti/protocol'
+import {
+  CancelBody,
+  CancelRunsBody,
+  ListRunsQuery,
+  ROUTES,
+  SubmitRunBody,
+  SubmitRunQuery,
+  type RunDetail,
+} from '@tutti/protocol'
 
-import { cancelRun } from '../cancel-run.ts'
+import { cancelRun, cancelRuns } from '../cancel-run.ts'
+import { deleteRun } from '../delete-run.ts'
 import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
@@ -9,20 +18,30 @@ import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
 import { submitRun } from '../submit-run.ts'
 import { toRunAccepted } from '../to-wire.ts'
+import { waitForEnd, type WaitOptions } from '../wait-for-end.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
+import type { RunRecord } from '@tutti/runs'
 
 /** The routes below `/api/runs`, but for the event stream. */
-export function runRoutes({ runs, maxBodyBytes }: ResolvedControlApiOptions): readonly Route[] {
+export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  const { runs, maxBodyBytes } = options
   return [
     {
       ...ROUTES.submitRun,
-      async handle({ request }) {
+      async handle({ request, caller }) {
         const key = idempotencyKey(request.headers)
+        const { wait = 0 } = readQuery(request.url, SubmitRunQuery)
         const body = await readBody(request, SubmitRunBody, maxBodyBytes)
-        const run = await submitRun(runs, body, key === undefined ? {} : { idempotencyKey: key })
+        const run = await submitRun(options, body, {
+          caller,
+          ...(key === undefined ? {} : { idempotencyKey: key }),
+        })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
+        const patience = { timeoutMs: wait * 1_000, signal: request.signal }
+        const ended = wait === 0 ? undefined : await endOf(options, run, patience)
+        if (ended !== undefined) return Response.json(ended, { headers })
         return Response.json(toRunAccepted(run), { status: 202, headers })
       },
     },
@@ -40,12 +59,45 @@ export function runRoutes({ runs, maxBodyBytes }: ResolvedControlApiOptions): re
     },
     {
       ...ROUTES.cancelRun,
-      async handle({ request, parameters: { runId = '' } }) {
+      async handle({ request, caller, parameters: { runId = '' } }) {
         const { mode } = await readBody(request, CancelBody, maxBodyBytes)
-        return Response.json({ runId, status: await cancelRun(runs, runId, mode) })
+        return Response.json({ runId, status: await cancelRun(runs, runId, { mode, caller }) })
+      },
+    },
+    {
+      ...ROUTES.cancelRuns,
+      async handle({ request, caller, tell }) {
+        const body = await readBody(request, CancelRunsBody, maxBodyBytes)
+        tell({ target: body.tag })
+        return Response.json(await cancelRuns(runs, { ...body, caller }))
+      },
+    },
+    {
+      ...ROUTES.deleteRun,
+      async handle({ caller, parameters: { runId = '' } }) {
+        await deleteRun(options, runId, caller)
+        return new Response(null, { status: 204 })
       },
     },
   ]
+}
+
+/**
+ * A run when it has ended; undefined when it does not in time, or what became of it cannot be read: it was
+ * taken in all the same, and whoever is told otherwise would submit it again.
+ */
+async function endOf(
+  options: ResolvedControlApiOptions,
+  run: RunRecord,
+  patience: WaitOptions,
+): Promise<RunDetail | undefined> {
+  try {
+    if (!(await waitForEnd(options, run, patience))) return undefined
+    return await runDetail(options.runs, run.runId)
+  } catch (error) {
+    options.logger.warn('The end of a run could not be waited for', { runId: run.runId, error })
+    return undefined
+  }
 }
 
 /** The query of a list; a status may be written in any case. */

@@ -1,6 +1,7 @@
 /** The server itself: what it can do, and how it is. */
 import { ROUTES } from '@tutti/protocol'
 
+import { assertShared, sharedCapabilities } from '../peers/shared.ts'
 import { toCapabilities } from '../to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -15,19 +16,25 @@ export interface ServerFacts {
   port(): number
 }
 
-/** The route for capabilities. */
-export function capabilitiesRoute({ runs, tools, models }: ResolvedControlApiOptions): Route {
+/**
+ * The route for capabilities.
+ *
+ * @throws {TuttiError} CONFIG_INVALID when what is to be shared is not there.
+ */
+export function capabilitiesRoute(options: ResolvedControlApiOptions): Route {
+  assertShared(options)
   return {
     ...ROUTES.getCapabilities,
-    handle: () => Response.json(toCapabilities(runs.ensembles, tools, models)),
+    handle: () => Response.json(toCapabilities(options)),
   }
 }
 
 /** The routes for status and health, which every process serves. */
 export function healthRoutes(
-  { runs }: ResolvedControlApiOptions,
+  options: ResolvedControlApiOptions,
   facts: ServerFacts,
 ): readonly Route[] {
+  const { runs } = options
   const lifecycleState = (): 'READY' | 'DRAINING' =>
     runs.state === 'DRAINING' ? 'DRAINING' : 'READY'
   return [
@@ -41,6 +48,7 @@ export function healthRoutes(
           port: facts.port(),
           lifecycleState: lifecycleState(),
           queueDepth: queued,
+          ...(options.surface === 'all' ? { sharedCapabilities: sharedCapabilities(options) } : {}),
         }
         return Response.json(status)
       },

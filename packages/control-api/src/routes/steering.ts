@@ -24,16 +24,16 @@ export function steeringRoutes({
   return [
     {
       ...ROUTES.switchModel,
-      async handle({ request, parameters: { runId = '' } }) {
+      async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readBody(request, SwitchModelBody, maxBodyBytes)
-        return Response.json(await switchModel(runs, runId, body))
+        return Response.json(await switchModel(runs, runId, { ...body, caller }))
       },
     },
     {
       ...ROUTES.injectDirective,
-      async handle({ request, parameters: { runId = '' } }) {
+      async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readBody(request, InjectBody, maxBodyBytes)
-        return Response.json(await injectDirective(runs, runId, body))
+        return Response.json(await injectDirective(runs, runId, { ...body, caller }))
       },
     },
     {
@@ -44,9 +44,9 @@ export function steeringRoutes({
     },
     {
       ...ROUTES.decideReview,
-      async handle({ request, parameters: { reviewId = '' } }) {
+      async handle({ request, caller, parameters: { reviewId = '' } }) {
         const body = await readBody(request, ReviewDecisionBody, maxBodyBytes)
-        return Response.json(await decideReview(runs, reviewId, body))
+        return Response.json(await decideReview(runs, reviewId, { ...body, caller }))
       },
     },
   ]

@@ -9,6 +9,7 @@ export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
   return {
     method: 'GET',
     path: '/',
+    scope: 'runs:read',
     handle({ request }) {
       const { origin } = new URL(request.url)
       const ensembles = runs.ensembles.map(({ name, description, tasks }) => {

@@ -1,14 +1,20 @@
 /** Serves WebSockets on the HTTP server: upgrade, guard, sessions, signs of life. */
+import { TuttiError, type Clock } from '@tutti/core'
+import { ROUTES } from '@tutti/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
 
-import { findRun, runNotFound } from '../find-run.ts'
-import { requestGuard, type RequestHeaders } from '../http/guard-request.ts'
+import { assertScope, type Caller } from '../caller.ts'
+import { findRecord } from '../find-run.ts'
+import { badRequest } from '../http/api-error.ts'
+import { assertTarget } from '../http/assert-target.ts'
+import { corsHeaders } from '../http/cors.ts'
 import { wireErrorOf } from '../http/on-error.ts'
-import { Session } from './session.ts'
+import { endWithError } from '../http/raw-response.ts'
+import { requestFacts } from '../http/request-facts.ts'
+import { Session, type Visit } from './session.ts'
 
+import type { RequestGuard } from '../http/guard-request.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { WireError } from '../http/api-error.ts'
-import type { Clock } from '@tutti/core'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
@@ -38,21 +44,48 @@ const CLOSE_GRACE_MS = 1_000
 /** "Going away", the registered close code of a server that stops. */
 const GOING_AWAY = 1001
 
+/** "Policy violation", the registered close code for who may not be here any more. */
+const POLICY_VIOLATION = 1008
+
+/** How long a client should wait that found every connection taken. */
+const RETRY_MS = 5_000
+
 /** Makes the WebSocket side. */
-export function createSockets(options: ResolvedControlApiOptions): Sockets {
+export function createSockets(options: ResolvedControlApiOptions, guard: RequestGuard): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
-  const guard = requestGuard(options)
+  const { clock, logger, maxSockets } = options
   const sessions = new Map<WebSocket, Session>()
+  let opening = 0
   let stopHeartbeat = (): void => undefined
 
-  const admit = async (request: IncomingMessage): Promise<string | undefined> => {
-    guard(headersOf(request), 'keyed')
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
-    if (pathname === '/ws') return undefined
-    const [, encoded] = RUN_PATH.exec(pathname) ?? []
-    if (encoded === undefined) throw runNotFound(pathname)
-    const { run } = await findRun(options.runs, decodePathPart(encoded))
-    return run.runId
+  const refuse = (socket: Duplex, request: IncomingMessage, error: unknown): void => {
+    const facts = requestFacts(request)
+    const headers = corsHeaders(facts.origin, guard.allowsOrigin(facts))
+    endWithError(socket, wireErrorOf(error, options), { headers, clock })
+  }
+  server.on('wsClientError', (error, socket, request) => {
+    refuse(socket, request, badRequest('Handshake', [{ path: '', message: error.message }]))
+  })
+
+  const admit = async (request: IncomingMessage): Promise<Visit> => {
+    const facts = requestFacts(request)
+    guard.assertSite(facts)
+    const caller = guard.identify(facts, { takesTicket: true })
+    assertScope(caller, ROUTES.openSocket.scope)
+    if (sessions.size + opening > maxSockets) throw tooManySockets(maxSockets)
+    const runId = runIdOf(request.url ?? '/')
+    if (runId === undefined) return { caller, runId }
+    const run = await findRecord(options.runs, runId)
+    return { caller, runId: run.runId }
+  }
+
+  const open = (webSocket: WebSocket, visit: Visit): void => {
+    webSocket.on('error', (error) => {
+      logger.debug('A WebSocket failed', { error })
+    })
+    webSocket.on('close', () => sessions.delete(webSocket))
+    closeAtExpiry(webSocket, visit.caller, clock)
+    sessions.set(webSocket, new Session(webSocket, options, visit))
   }
 
   return {
@@ -63,37 +96,60 @@ export function createSockets(options: ResolvedControlApiOptions): Sockets {
       stopHeartbeat = beat(options, sessions)
       http.on('upgrade', (request, socket, head) => {
         socket.on('error', () => undefined)
-        admit(request).then(
-          (runId) => {
-            server.handleUpgrade(request, socket, head, (webSocket) => {
-              webSocket.on('error', (error) => {
-                options.logger.debug('A WebSocket failed', { error })
+        opening += 1
+        admit(request)
+          .finally(() => {
+            opening -= 1
+          })
+          .then(
+            (visit) => {
+              server.handleUpgrade(request, socket, head, (webSocket) => {
+                open(webSocket, visit)
               })
-              webSocket.on('close', () => sessions.delete(webSocket))
-              sessions.set(webSocket, new Session(webSocket, options, runId))
-            })
-          },
-          (error: unknown) => {
-            refuse(socket, wireErrorOf(error, options.logger))
-          },
-        )
+            },
+            (error: unknown) => {
+              refuse(socket, request, error)
+            },
+          )
       })
     },
     close() {
       stopHeartbeat()
-      for (const socket of sessions.keys()) closeSoon(socket, options.clock)
+      for (const socket of sessions.keys()) closeSoon(socket, clock)
       server.close()
     },
   }
 }
 
-/** A part of a path as text; one that is not encoded well names nothing, and stays as it is. */
-function decodePathPart(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
+/**
+ * The run that the address of a connection names; undefined for every run.
+ *
+ * @throws {TuttiError} NOT_FOUND for another address, BAD_REQUEST for one that is not written well.
+ */
+function runIdOf(target: string): string | undefined {
+  const [path = ''] = target.split('?')
+  assertTarget(`http://localhost${path}`)
+  if (path === '/ws') return undefined
+  const [, encoded] = RUN_PATH.exec(path) ?? []
+  if (encoded !== undefined) return decodeURIComponent(encoded)
+  throw new TuttiError('NOT_FOUND', `There is no WebSocket at ${path}`)
+}
+
+function tooManySockets(maxSockets: number): TuttiError {
+  return new TuttiError(
+    'RATE_LIMITED',
+    `${maxSockets} WebSockets are open, as many as this server allows`,
+    { retryable: true, details: { retryAfterMs: RETRY_MS } },
+  )
+}
+
+/** Ends a connection when its key does. */
+function closeAtExpiry(socket: WebSocket, { expiresAt }: Caller, clock: Clock): void {
+  if (expiresAt === Infinity) return
+  const stopWaiting = clock.after(expiresAt - clock.now(), () => {
+    socket.close(POLICY_VIOLATION, 'The key has expired')
+  })
+  socket.on('close', stopWaiting)
 }
 
 function closeSoon(socket: WebSocket, clock: Clock): void {
@@ -102,26 +158,6 @@ function closeSoon(socket: WebSocket, clock: Clock): void {
   })
   socket.on('close', stopWaiting)
   socket.close(GOING_AWAY, 'The server is shutting down')
-}
-
-function headersOf({ headers }: IncomingMessage): RequestHeaders {
-  const { host, origin, authorization } = headers
-  return { host, origin, authorization }
-}
-
-/** Answers a handshake with an error, as HTTP does. */
-function refuse(socket: Duplex, error: WireError): void {
-  const body = JSON.stringify(error.body)
-  socket.end(
-    [
-      `HTTP/1.1 ${error.status} Refused`,
-      'content-type: application/json',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
 }
 
 /** Sends a `heartbeat` to every connection, again and again; drops those that do not answer pings. */

@@ -1,31 +1,51 @@
 /**
  * The first message of every connection: what happened before it. AgentEnsemble's dashboard rebuilds
  * its whole state from it.
+ *
+ * V1 Its events stand run by run, and the runs in the order in which they were made, those under way
+ *    last: the dashboard shows one run at a time, the last one, and the events to come are of that one.
+ * V2 What is live only on AgentEnsemble's wire (tokens, model turns, reviews) is not among them. The last
+ *    turns of the run shown last are beside them, and of the metrics the newest of each task.
+ * V3 Of a run that is too long for it, what its tools did is left out at the end, but not how it went on.
  */
-import type { LoggedRunEvent, RunEvent, ServerMessage } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
+import {
+  isTerminalRunStatus,
+  type LoggedRunEvent,
+  type RunEvent,
+  type ServerMessage,
+} from '@tutti/protocol'
+
+import { recentIterations } from './recent-iterations.ts'
+
+import type { RunRecord, RunService } from '@tutti/runs'
 
 /** Runs that `hello` shows, the newest ones; AgentEnsemble's number. */
 const RUNS_SHOWN = 10
 
-/** Events of one run that `hello` shows, at most. */
+/** Events of one run that `hello` shows, at most, and as many more of those that tell how it went on. */
 const EVENTS_SHOWN = 10_000
 
-/** Event types that `hello` shows: what a late reader needs. The others are live only, as on AgentEnsemble. */
-const SHOWN: readonly RunEvent['type'][] = [
+/** What tells how a run went. */
+const COURSE: readonly RunEvent['type'][] = [
   'ensemble_started',
   'task_started',
-  'task_input',
   'task_completed',
   'task_failed',
   'task_skipped',
+  'ensemble_completed',
+  'run_result',
+]
+
+/** Event types that `hello` shows: what a late reader needs. */
+const SHOWN: readonly RunEvent['type'][] = [
+  ...COURSE,
+  'task_input',
   'tool_called',
   'delegation_started',
   'delegation_completed',
   'delegation_failed',
   'file_changed',
-  'ensemble_completed',
-  'run_result',
+  'metrics_snapshot',
 ]
 
 /** A `hello` and how far it reaches. */
@@ -37,35 +57,67 @@ export interface Hello {
 
 /** The `hello` of a connection to every run, or to one. */
 export async function helloOf(runs: RunService, runId: string | undefined): Promise<Hello> {
-  const shown = await runsToShow(runs, runId)
   const reaches = new Map<string, number>()
   const trace: LoggedRunEvent[] = []
-  for (const { runId: id, lastSeq } of shown) {
-    const events = await runs.readEvents({ runId: id, from: 0, limit: EVENTS_SHOWN, types: SHOWN })
-    trace.push(...events)
+  for (const { runId: id, lastSeq } of await runsToShow(runs, runId)) {
+    const events = await eventsToShow(runs, id)
+    for (const event of events) trace.push(event)
     reaches.set(id, Math.max(lastSeq, events.at(-1)?.seq ?? lastSeq))
   }
   const newest = trace.findLast((event) => event.type === 'ensemble_started')
+  if (newest?.type !== 'ensemble_started') {
+    return {
+      reaches,
+      message: { type: 'hello', ...(trace.length === 0 ? {} : { snapshotTrace: trace }) },
+    }
+  }
+  const upTo = reaches.get(newest.runId) ?? newest.seq
+  const turns = await recentIterations(runs, newest.runId, upTo)
   return {
     reaches,
     message: {
       type: 'hello',
-      ...(newest?.type === 'ensemble_started'
-        ? { ensembleId: newest.ensembleId, startedAt: newest.startedAt }
-        : {}),
-      ...(trace.length === 0 ? {} : { snapshotTrace: trace }),
+      ensembleId: newest.ensembleId,
+      startedAt: newest.startedAt,
+      snapshotTrace: trace,
+      ...(turns.length === 0 ? {} : { recentIterations: [...turns] }),
     },
   }
+}
+
+/** What is shown of one run, in order. */
+async function eventsToShow(runs: RunService, runId: string): Promise<readonly LoggedRunEvent[]> {
+  const query = { runId, limit: EVENTS_SHOWN }
+  const first = await runs.readEvents({ ...query, from: 0, types: SHOWN })
+  const last = first.at(-1)
+  if (last === undefined || first.length < EVENTS_SHOWN) return withNewestMetrics(first)
+  const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
+  return withNewestMetrics([...first, ...rest])
+}
+
+/** Metrics are running totals: the newest of a task holds those before it. */
+function withNewestMetrics(events: readonly LoggedRunEvent[]): readonly LoggedRunEvent[] {
+  const newest = new Map<number, string>()
+  for (const event of events) {
+    if (event.type === 'metrics_snapshot') newest.set(event.taskIndex, event.id)
+  }
+  return events.filter(
+    (event) => event.type !== 'metrics_snapshot' || newest.get(event.taskIndex) === event.id,
+  )
 }
 
 async function runsToShow(
   runs: RunService,
   runId: string | undefined,
-): Promise<readonly { readonly runId: string; readonly lastSeq: number }[]> {
-  if (runId === undefined) {
-    const { runs: newest } = await runs.list({ limit: RUNS_SHOWN, offset: 0 })
-    return newest.toReversed()
+): Promise<readonly RunRecord[]> {
+  if (runId !== undefined) {
+    const found = await runs.get(runId)
+    return found === undefined ? [] : [found.run]
   }
-  const found = await runs.get(runId)
-  return found === undefined ? [] : [found.run]
+  const { runs: newest } = await runs.list({ limit: RUNS_SHOWN, offset: 0 })
+  const inOrder = newest.toReversed()
+  return [
+    ...inOrder.filter(({ status }) => isTerminalRunStatus(status)),
+    ...inOrder.filter(({ status }) => !isTerminalRunStatus(status)),
+  ]
 }

@@ -6,8 +6,9 @@ import type { RunService } from '@tutti/runs'
 const MAX_EVENTS = 10_000
 
 /**
- * The events with which the open gates opened, of one run or of all. Their `timeoutMs` is the time that
- * is left at `now`, in milliseconds since 1970; 0 is without end, so it is never less than 1.
+ * The events with which the open gates opened, of one run or of all, each gate once: one that was asked
+ * for again after a crash has several. Their `timeoutMs` is the time that is left at `now`, in
+ * milliseconds since 1970; 0 is without end, so it is never less than 1.
  */
 export async function openGates(
   runs: RunService,
@@ -22,10 +23,27 @@ export async function openGates(
       runs.readEvents({ runId: id, from: 0, limit: MAX_EVENTS, types: ['review_requested'] }),
     ),
   )
-  return opened.flat().flatMap((event) => {
-    if (event.type !== 'review_requested' || !expiry.has(event.reviewId)) return []
+  const last = new Map<string, LoggedRunEvent>()
+  for (const event of opened.flat()) {
+    if (event.type !== 'review_requested' || !expiry.has(event.reviewId)) continue
     const expiresAt = expiry.get(event.reviewId)
-    if (expiresAt === undefined) return [event]
-    return [{ ...event, timeoutMs: Math.max(1, Math.round(expiresAt - now)) }]
-  })
+    const timeoutMs = expiresAt === undefined ? 0 : Math.max(1, Math.round(expiresAt - now))
+    last.set(event.reviewId, { ...event, timeoutMs })
+  }
+  return [...last.values()]
+}
+
+/**
+ * The event of one gate while it is open; undefined when it is not. A dashboard that closes its panel as
+ * it sends a decision needs it again when the decision is refused.
+ */
+export async function openGate(
+  runs: RunService,
+  reviewId: string,
+  now: number,
+): Promise<LoggedRunEvent | undefined> {
+  const review = await runs.review(reviewId)
+  if (review === undefined) return undefined
+  const gates = await openGates(runs, review.runId, now)
+  return gates.find((event) => event.type === 'review_requested' && event.reviewId === reviewId)
 }

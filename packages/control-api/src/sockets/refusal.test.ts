@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { refusalOf } from './refusal.ts'
+import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
 import type { WireError } from '../http/api-error.ts'
 import type { ClientMessage, ErrorCode } from '@tutti/protocol'
@@ -73,6 +73,31 @@ describe('refusalOf', () => {
       error: 'CONCURRENCY_LIMIT',
       message: 'Why',
       requestId: 'q-2',
+    })
+  })
+})
+
+describe('malformedRefusalOf', () => {
+  it('refuses a run that does not fit as one that was refused, under its own id', () => {
+    const head = { type: 'run_request', requestId: 'q-1' }
+    expect(malformedRefusalOf(failure('BAD_REQUEST', 400), head)).toEqual({
+      type: 'run_ack',
+      status: 'REJECTED',
+      tasks: 0,
+      error: 'BAD_REQUEST',
+      message: 'Why',
+      requestId: 'q-1',
+    })
+  })
+
+  it('answers everything else with an error, under its id if it has one', () => {
+    const wire = failure('BAD_REQUEST', 400)
+    const head = { type: 'state_query', requestId: 'q-2' }
+    expect(malformedRefusalOf(wire, head)).toMatchObject({ type: 'error', requestId: 'q-2' })
+    expect(malformedRefusalOf(wire, {})).toEqual({
+      type: 'error',
+      error: 'BAD_REQUEST',
+      message: 'Why',
     })
   })
 })

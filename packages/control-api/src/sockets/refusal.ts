@@ -1,6 +1,9 @@
 /** Pure: how a message that cannot be acted on is answered. */
+import { peerRefusal } from '../peers/peer-refusal.ts'
+
 import type { WireError } from '../http/api-error.ts'
-import type { ClientMessage, ErrorCode, ServerMessage } from '@tutti/protocol'
+import type { MessageHead } from './parse-message.ts'
+import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/protocol'
 
 type RunControlStatus = Extract<ServerMessage, { type: 'run_control_ack' }>['status']
 
@@ -24,19 +27,11 @@ export function refusalOf(
   { status, body }: WireError,
   message: ClientMessage | undefined,
 ): ServerMessage {
-  const { error: code, message: reason, ...rest } = body
+  const { error: code, message: reason } = body
   const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
-  const request = requestId === undefined ? {} : { requestId }
-  if (message?.type === 'run_request') {
-    return {
-      type: 'run_ack',
-      status: 'REJECTED',
-      tasks: 0,
-      error: code,
-      message: reason,
-      ...rest,
-      ...request,
-    }
+  if (message?.type === 'run_request') return refusedRun(body, requestId)
+  if (message?.type === 'task_request' || message?.type === 'tool_request') {
+    return peerRefusal({ status, body }, message)
   }
   const isRefused = status < 500 || NOT_OFFERED.includes(code)
   if (message?.type === 'run_control' && isRefused) {
@@ -47,5 +42,26 @@ export function refusalOf(
   if (message?.type === 'directive' && isRefused) {
     return { type: 'directive_ack', directiveId: null, status: 'REJECTED', message: reason }
   }
-  return { type: 'error', ...body, ...request }
+  return refusal(body, requestId)
+}
+
+/** The answer to a message that does not fit its schema, of which only the head can be told. */
+export function malformedRefusalOf(
+  { body }: WireError,
+  { type, requestId }: MessageHead,
+): ServerMessage {
+  return type === 'run_request' ? refusedRun(body, requestId) : refusal(body, requestId)
+}
+
+function refusedRun(body: ErrorBody, requestId: string | undefined): ServerMessage {
+  return { type: 'run_ack', status: 'REJECTED', tasks: 0, ...body, ...ownId(requestId) }
+}
+
+function refusal(body: ErrorBody, requestId: string | undefined): ServerMessage {
+  return { type: 'error', ...body, ...ownId(requestId) }
+}
+
+/** The client's own id; it takes the place of ours, under which a fault is logged. */
+function ownId(requestId: string | undefined): { readonly requestId?: string } {
+  return requestId === undefined ? {} : { requestId }
 }

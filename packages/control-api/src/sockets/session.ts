@@ -4,7 +4,9 @@
  *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
  *
  * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once.
- *    Gates that waited before it came follow `hello` at once, with the time that is left.
+ *    Gates that waited before it came follow `hello` at once, with the time that is left. A gate that is
+ *    decided or withdrawn closes its panel: its event is followed by a `review_timed_out`. One whose
+ *    decision was refused is sent again to the connection that decided it.
  * N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
  *    kind; it never closes the connection.
  * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
@@ -12,25 +14,22 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { cancelRun } from '../cancel-run.ts'
-import { eventJson } from '../event-json.ts'
+import { eventBytes } from '../event-json.ts'
 import { findPlace, type ReadingPlace } from '../find-run.ts'
 import { badRequest } from '../http/api-error.ts'
 import { wireErrorOf } from '../http/on-error.ts'
-import { broadcastDirective } from '../inject-directive.ts'
-import { notImplemented } from '../not-implemented.ts'
-import { decideReview } from '../reviews.ts'
-import { submitRun } from '../submit-run.ts'
-import { switchModel } from '../switch-model.ts'
+import { sharedCapabilities } from '../peers/shared.ts'
+import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
+import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
-import { openGates } from './open-gates.ts'
+import { openGate, openGates } from './open-gates.ts'
 import { parseMessage } from './parse-message.ts'
-import { refusalOf } from './refusal.ts'
-import { answerStateQuery } from './state-query.ts'
+import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
+import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { ClientMessage, LoggedRunEvent, ServerMessage } from '@tutti/protocol'
+import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 import type { RawData, WebSocket } from 'ws'
 
 /** "Try again later", the registered close code for a server that cannot keep up with a client. */
@@ -39,13 +38,18 @@ const TRY_AGAIN_LATER = 1013
 /** "Internal error", the registered close code. */
 const INTERNAL_ERROR = 1011
 
-type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
-
 /** Which events a connection gets. */
 interface Subscription {
   readonly runId: string | undefined
   /** Types it wants; undefined for all. */
   readonly types: ReadonlySet<string> | undefined
+}
+
+/** Who came, and for what. */
+export interface Visit {
+  readonly caller: Caller
+  /** The run that the connection is about; undefined for every run. */
+  readonly runId: string | undefined
 }
 
 /** Serves one connection until it closes. */
@@ -57,6 +61,8 @@ export class Session {
   #subscription: Subscription
   /** Runs submitted here; their result is sent whatever the subscription says. */
   readonly #ownRuns = new Set<string>()
+  /** Aborts when the connection is over. */
+  readonly #gone = new AbortController()
   /** Events that came before `hello` was ready. */
   #early: LoggedRunEvent[] | undefined = []
   /** Ids of the gates that followed `hello`, should their news come only now. */
@@ -64,11 +70,24 @@ export class Session {
   readonly #stopListening: () => void
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
+  readonly #asker: Asker
   #lastEventId = ''
 
-  /** @param runId the run this connection is about; undefined for every run. */
-  constructor(socket: WebSocket, options: ResolvedControlApiOptions, runId: string | undefined) {
+  constructor(socket: WebSocket, options: ResolvedControlApiOptions, { runId, caller }: Visit) {
     this.#socket = socket
+    this.#asker = {
+      options,
+      caller,
+      runId,
+      send: (message) => {
+        this.send(message)
+      },
+      subscribe: (message) => this.#subscribe(message),
+      own: (id) => {
+        this.#ownRuns.add(id)
+      },
+      gone: this.#gone.signal,
+    }
     this.#options = options
     this.#home = runId
     this.#subscription = { runId, types: undefined }
@@ -94,7 +113,7 @@ export class Session {
       const { runs, clock } = this.#options
       const { message, reaches } = await helloOf(runs, runId)
       const gates = await openGates(runs, runId, clock.now())
-      this.send(message)
+      this.send({ ...message, sharedCapabilities: sharedCapabilities(this.#options) })
       const early = this.#early ?? []
       this.#early = undefined
       const fresh = early.filter(({ seq, runId: of }) => seq > (reaches.get(of) ?? -1))
@@ -122,16 +141,24 @@ export class Session {
   }
 
   #stop(): void {
+    this.#gone.abort()
     this.#stopListening()
     this.#stopReading?.()
   }
 
   #deliver(events: readonly LoggedRunEvent[]): void {
     for (const event of events) {
-      if (!this.#wants(event)) continue
-      this.#lastEventId = event.id
-      this.#write(eventJson(event))
+      this.#deliverOne(event)
+      const closer = panelCloser(event)
+      if (closer !== undefined) this.#deliverOne(closer)
     }
+  }
+
+  #deliverOne(event: LoggedRunEvent): void {
+    if (!this.#wants(event)) return
+    this.#write(eventBytes(event))
+    // Not before: an event that finds the connection too slow is not sent.
+    this.#lastEventId = event.id
   }
 
   #wants(event: LoggedRunEvent): boolean {
@@ -143,14 +170,15 @@ export class Session {
     )
   }
 
-  #write(text: string): void {
+  /** Sends a text, or its bytes. */
+  #write(text: string | Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
       this.#stop()
       this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
       return
     }
-    this.#socket.send(text)
+    this.#socket.send(text, { binary: false })
   }
 
   /** Closes the connection, as what it is to be sent cannot be read. */
@@ -163,80 +191,28 @@ export class Session {
   }
 
   async #receive(data: RawData): Promise<void> {
-    let message: ClientMessage | undefined
+    const parsed = parseMessage(data)
+    const message = parsed.ok ? parsed.message : undefined
     try {
-      message = parseMessage(data)
-      await this.#answer(message)
+      this.#asker.caller.count()
+      if (!parsed.ok) throw parsed.error
+      await answerMessage(parsed.message, this.#asker)
     } catch (error) {
-      this.send(refusalOf(wireErrorOf(error, this.#options.logger), message))
+      const wire = wireErrorOf(error, this.#options)
+      this.send(parsed.ok ? refusalOf(wire, parsed.message) : malformedRefusalOf(wire, parsed.head))
+      if (message?.type === 'review_decision') await this.#showAgain(message.reviewId)
     }
   }
 
-  async #answer(message: ClientMessage): Promise<void> {
-    switch (message.type) {
-      case 'ping':
-        this.send({ type: 'pong' })
-        return
-      case 'subscribe':
-        await this.#subscribe(message)
-        return
-      case 'run_request':
-        await this.#submit(message)
-        return
-      case 'run_control':
-        await this.#control(message)
-        return
-      case 'directive':
-        await this.#direct(message)
-        return
-      case 'review_decision':
-        await this.#decide(message)
-        return
-      case 'state_query':
-        this.send(await answerStateQuery(message, this.#options))
-        return
-      default:
-        throw notImplemented(`the message "${message.type}"`)
+  /** A dashboard closes its panel as it sends a decision: when that was refused it needs it again. */
+  async #showAgain(reviewId: string): Promise<void> {
+    try {
+      const { runs, clock } = this.#options
+      const gate = await openGate(runs, reviewId, clock.now())
+      if (gate !== undefined) this.#deliver([gate])
+    } catch (error) {
+      this.#fail('The server could not read its runs', error)
     }
-  }
-
-  async #submit({ type: _type, requestId, ...body }: MessageOf<'run_request'>): Promise<void> {
-    const { runId, taskCount, workflow } = await submitRun(this.#options.runs, body)
-    this.#ownRuns.add(runId)
-    this.send({
-      type: 'run_ack',
-      ...(requestId === undefined ? {} : { requestId }),
-      runId,
-      status: 'ACCEPTED',
-      tasks: taskCount,
-      workflow,
-    })
-  }
-
-  async #control(message: MessageOf<'run_control'>): Promise<void> {
-    const { runs } = this.#options
-    const { runId, action, mode, model, taskName } = message
-    if (action === 'cancel') {
-      const status = await cancelRun(runs, runId, mode)
-      this.send({ type: 'run_control_ack', runId, action, status })
-      return
-    }
-    if (model === undefined) {
-      throw badRequest('Message', [{ path: '/model', message: 'is required' }])
-    }
-    const body = { model, ...(taskName === undefined ? {} : { taskName }) }
-    const switched = await switchModel(runs, runId, body)
-    this.send({ type: 'run_control_ack', action, ...switched })
-  }
-
-  async #direct(message: MessageOf<'directive'>): Promise<void> {
-    const directiveId = await broadcastDirective(this.#options.runs, message, this.#home)
-    this.send({ type: 'directive_ack', directiveId, status: 'accepted' })
-  }
-
-  /** Decides a review; what comes of it is told by its `review_decided`. */
-  async #decide({ type: _type, reviewId, ...body }: MessageOf<'review_decision'>): Promise<void> {
-    await decideReview(this.#options.runs, reviewId, body)
   }
 
   async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
@@ -244,7 +220,12 @@ export class Session {
     const about = runId ?? this.#subscription.runId
     const place = from === undefined ? undefined : await this.#place(about, from)
     this.#stopReading?.()
-    this.send({ type: 'subscribe_ack', events, ...(runId === undefined ? {} : { runId }) })
+    this.send({
+      type: 'subscribe_ack',
+      events,
+      ...(runId === undefined ? {} : { runId }),
+      ...(place === undefined ? {} : { from: place.cursor }),
+    })
     if (about === undefined || place === undefined) {
       this.#subscription = { runId: runId ?? this.#home, types }
       this.#stopReading = undefined
@@ -266,8 +247,11 @@ export class Session {
       if (over) return
       const batches = this.#options.runs.follow({ runId, from: cursor, signal: stop.signal })
       for await (const batch of batches) {
-        if (stop.signal.aborted) return
-        this.#deliver(batch)
+        for (const event of batch) {
+          if (stop.signal.aborted) return
+          this.#deliver([event])
+          if (this.#isBusy) await this.#drained()
+        }
         await this.#drained()
       }
     }
@@ -277,6 +261,11 @@ export class Session {
     return () => {
       stop.abort()
     }
+  }
+
+  /** Whether so much waits for the client that a reader who reads on would soon look too slow. */
+  get #isBusy(): boolean {
+    return this.#socket.bufferedAmount > this.#options.maxBufferedBytes / 2
   }
 
   /** Resolves when what was sent has left this process. */

@@ -11,14 +11,15 @@ type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
 /** @throws {TuttiError} RUN_NOT_FOUND for the detail of an unknown run. */
 export async function answerStateQuery(
   { requestId, query, runId = '', filter = {} }: StateQuery,
-  { runs, tools, models }: ResolvedControlApiOptions,
+  options: ResolvedControlApiOptions,
 ): Promise<StateResponse> {
   const answer = (data: StateResponse['data']): StateResponse => ({
     type: 'state_response',
     requestId,
     data,
   })
-  if (query === 'capabilities') return answer(toCapabilities(runs.ensembles, tools, models))
+  const { runs } = options
+  if (query === 'capabilities') return answer(toCapabilities(options))
   if (query === 'runs') return answer(await listRuns(runs, filter))
   return answer(await runDetail(runs, runId))
 }

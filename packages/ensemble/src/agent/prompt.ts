@@ -34,6 +34,8 @@ export interface PromptParts {
   readonly agent: Agent
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
+  /** What the author of the task or of the run adds to it. */
+  readonly additionalContext?: string | undefined
   readonly notes: TaskNotes
   readonly attempt: number
   readonly revision: Revision | undefined
@@ -71,10 +73,20 @@ function systemPrompt({ role, goal, background, responseFormat }: Agent): string
 }
 
 function userPrompt(parts: PromptParts): string {
-  const { text, context, notes, revision, attempt, directives, outputFormat } = parts
+  const {
+    text,
+    context,
+    additionalContext = '',
+    notes,
+    revision,
+    attempt,
+    directives,
+    outputFormat,
+  } = parts
   const sections: readonly (string | undefined)[] = [
     ...notes.memories.map((memory) => section(`Memory: ${memory.scope}`, memory.text)),
     context.length === 0 ? undefined : section('Context from Previous Tasks', contextText(context)),
+    additionalContext.trim() === '' ? undefined : section('Additional Context', additionalContext),
     notes.improvement === undefined
       ? undefined
       : section('Task Improvement Notes', notes.improvement),

@@ -32,6 +32,7 @@ import type { Revision, TaskNotes } from '../ports/run-step.ts'
 import type { TaskProgress } from '../resume/step-log.ts'
 import type { TaskResult } from './run-result.ts'
 import type { Guardrails } from '../guardrail.ts'
+import type { Task } from '../task.ts'
 import type { TaskScope } from './task-scope.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -171,6 +172,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer
       agent: task.agent,
       text,
       context,
+      additionalContext: task.additionalContext,
       notes: await notesOf(input),
       attempt: progress.attempt,
       revision: progress.revision,
@@ -180,6 +182,15 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer
   })
   scope.run.delegations.assertComplete(scope)
   return answer
+}
+
+/** What the agent is told of what is known already, as one text. */
+function assembledContext(
+  context: readonly ContextOutput[],
+  { additionalContext }: Pick<Task, 'additionalContext'>,
+): string {
+  const parts = [contextText(context), additionalContext ?? '']
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
 /** The notes of the task, kept with the event that shows what the agent is given. */
@@ -198,7 +209,7 @@ async function notesOf({ scope, text, context }: AttemptInput): Promise<TaskNote
       agentGoal: task.agent.goal,
       agentBackground: task.agent.background ?? null,
       toolNames: tools.map((tool) => tool.name),
-      assembledContext: limitText(contextText(context), CONTEXT_SHOWN),
+      assembledContext: limitText(assembledContext(context, task), CONTEXT_SHOWN),
       sentAt: isoNow(run.clock),
       taskName: identity.taskName,
       attempt: identity.attempt,

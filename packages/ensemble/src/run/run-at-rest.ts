@@ -22,6 +22,7 @@ import {
   reviewNotFound,
   reviewResolved,
 } from '../steering/gate-end.ts'
+import { ownModelIn } from '../model/model-of-task.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { Steering } from './steering.ts'
 
@@ -30,8 +31,8 @@ import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { Task } from '../task.ts'
-import type { ModelSwitch } from './run-handle.ts'
-import type { CancelMode, Problem, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { CancelOptions, ModelSwitch } from './run-handle.ts'
+import type { Problem, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A run that nobody executes. */
 export interface AtRestOptions {
@@ -53,14 +54,17 @@ export interface Wished<T> {
 
 /** Takes wishes for a run at rest. Each answer is for the steps that were given: ask anew for later ones. */
 export interface RunAtRest {
-  /** Asks the run to end; nothing is to be written when it was asked so already. @default abort */
-  cancel(mode?: CancelMode): Wished<void>
+  /** Asks the run to end; nothing is to be written when it was asked so already. */
+  cancel(options?: CancelOptions): Wished<void>
   /**
    * Sends the next model calls of the run, or of one task, to another model.
    *
    * @throws {TuttiError} INVALID_MODEL, BAD_REQUEST for an unknown task.
    */
-  switchModel(model: string, taskName?: string): Wished<ModelSwitch>
+  switchModel(
+    model: string,
+    options?: { readonly task?: string; readonly actor?: string },
+  ): Wished<ModelSwitch>
   /**
    * Tells the agents something.
    *
@@ -80,12 +84,12 @@ export interface RunAtRest {
 /** Makes what takes wishes for a run of `ensemble` that nobody executes. It executes nothing either. */
 export function runAtRest(ensemble: Ensemble, options: AtRestOptions): RunAtRest {
   return {
-    cancel: (mode) =>
+    cancel: (how) =>
       steer(ensemble, options, (steering) => {
-        steering.cancel(mode)
+        steering.cancel(how)
       }),
-    switchModel: (model, taskName) =>
-      steer(ensemble, options, (steering) => steering.switchModel(model, taskName)),
+    switchModel: (model, how) =>
+      steer(ensemble, options, (steering) => steering.switchModel(model, how)),
     inject: (input) =>
       steer(ensemble, options, (steering) =>
         steering.inject(typeof input === 'string' ? { content: input } : input),
@@ -118,6 +122,7 @@ function steer<T>(
     },
     stopwatch: { elapsed: () => workedMs(steps) },
     switches,
+    ownModel: ownModelIn(ensemble, tasks),
     directives: new Directives(),
     // The gates of a run that is cancelled close when it goes on.
     gates: { closeBefore: () => undefined },

@@ -14,13 +14,15 @@ export interface CancelOptions {
    * run finish and starts no other. @default abort
    */
   readonly mode?: CancelMode
+  /** Who asks, for the record. */
+  readonly actor?: string
 }
 
 /** A switch that was made. */
 export interface ModelSwitch {
   /** Alias of the model, or `provider:name`. */
   readonly model: string
-  /** What it takes the place of, when that was switched to as well. */
+  /** What it takes the place of; absent for a run whose tasks have models of their own. */
   readonly previousModel?: string
 }
 
@@ -65,7 +67,7 @@ export interface RunHandle {
    */
   readonly switchModel: (
     model: string | ChatModel,
-    options?: { readonly task?: string | Task },
+    options?: { readonly task?: string | Task; readonly actor?: string },
   ) => ModelSwitch
   /**
    * Tells the agents something: see {@link DirectiveInput}.

@@ -41,6 +41,10 @@ export interface RunOptions {
   readonly prices?: Prices
   /** What this run may use, in place of the budget of the ensemble. */
   readonly budget?: Budget
+  /** Whether the logger is told of every task, model turn and tool call. @default the ensemble's */
+  readonly verbose?: boolean
+  /** Characters of a tool's output in the log; negative is no limit. @default 200 */
+  readonly toolLogTruncateLength?: number
   /** Where tool calls are counted. */
   readonly toolMetrics?: ToolMetrics
   /** Where tasks with reflection learn. @default a store that lasts as long as the run */

@@ -15,10 +15,12 @@ import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { listenerJournal, type RunJournal } from '../ports/run-journal.ts'
 import { countEarlierRun } from '../resume/count-earlier.ts'
 import { StepLog } from '../resume/step-log.ts'
+import { ownModelIn } from '../model/model-of-task.ts'
 import { Directives } from '../steering/directives.ts'
 import { Gates } from '../steering/gates.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from './in-flight.ts'
+import { DEFAULT_TOOL_LOG_LENGTH, loggingJournal } from './logging-journal.ts'
 import { Steering } from './steering.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -53,7 +55,12 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   const { clock = systemClock, logger = silentLogger, resume } = options
   const runId = options.runId ?? `run-${crypto.randomUUID()}`
   const log = new StepLog(resume?.steps ?? [])
-  const journal = options.journal ?? journalOf(options, logger)
+  const journal = loggingJournal(options.journal ?? journalOf(options, logger), {
+    runId,
+    logger,
+    verbose: options.verbose ?? ensemble.verbose,
+    toolLogTruncateLength: options.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,
+  })
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const switches = new ModelSwitches(options.models)
   const directives = new Directives()
@@ -72,6 +79,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     journal,
     stopwatch,
     switches,
+    ownModel: ownModelIn(ensemble, tasks),
     directives,
     gates,
     taskNames: () => tasks.map(({ name }) => name),

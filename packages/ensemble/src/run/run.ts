@@ -75,9 +75,12 @@ export class Run {
     return {
       runId: scope.runId,
       result,
-      cancel: ({ mode } = {}) => steering.cancel(mode),
-      switchModel: (model, { task } = {}) =>
-        steering.switchModel(model, typeof task === 'object' ? task.name : task),
+      cancel: (wish) => steering.cancel(wish),
+      switchModel: (model, { task, ...by } = {}) => {
+        const ofTask =
+          task === undefined ? {} : { task: typeof task === 'object' ? task.name : task }
+        return steering.switchModel(model, { ...ofTask, ...by })
+      },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
       decide: (reviewId, decision) => scope.gates.decide(reviewId, decision),
       standStill: () => scope.inFlight.standStill(),
@@ -137,7 +140,7 @@ export class Run {
     const { signal: wish } = this.#options
     const { steering } = this.#parts
     const onAbort = (): void => {
-      steering.cancel('abort', wish?.reason)
+      steering.cancel({ mode: 'abort' }, wish?.reason)
     }
     const stopTimer = this.#begin()
     try {

@@ -21,7 +21,7 @@ import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { Gates } from '../steering/gates.ts'
 import type { ModelSwitches } from '../steering/models.ts'
-import type { ModelSwitch } from './run-handle.ts'
+import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { CancelMode } from '@tutti/protocol'
 
@@ -32,6 +32,8 @@ export interface SteeringOptions {
   readonly journal: Pick<RunJournal, 'emit'>
   readonly stopwatch: Pick<Stopwatch, 'elapsed'>
   readonly switches: ModelSwitches
+  /** The model that answers when nobody switches: of one task, or of all tasks when they have one. */
+  readonly ownModel: (taskName: string | undefined) => ChatModel | undefined
   readonly directives: Directives
   readonly gates: Pick<Gates, 'closeBefore'>
   /** Names of the tasks of the run. */
@@ -88,12 +90,17 @@ export class Steering {
   }
 
   /** Asks the run to end; see `RunHandle.cancel`. */
-  cancel(mode: CancelMode = 'abort', reason?: unknown): boolean {
+  cancel({ mode = 'abort', actor }: CancelOptions = {}, reason?: unknown): boolean {
     if (this.#over) return false
     if (this.#cancelMode === undefined || (mode === 'abort' && this.#cancelMode === 'boundary')) {
       const { clock, journal, stopwatch } = this.#options
       journal.emit(
-        { type: 'run_cancelling', requestedAt: isoNow(clock), mode },
+        {
+          type: 'run_cancelling',
+          requestedAt: isoNow(clock),
+          mode,
+          ...(actor === undefined ? {} : { actor }),
+        },
         { kind: 'cancel_asked', mode, runMs: stopwatch.elapsed() },
       )
       this.#cancelNow(mode, reason)
@@ -102,7 +109,10 @@ export class Steering {
   }
 
   /** Switches the run, or one task, to another model; see `RunHandle.switchModel`. */
-  switchModel(model: string | ChatModel, taskName?: string): ModelSwitch {
+  switchModel(
+    model: string | ChatModel,
+    { task: taskName, actor }: { readonly task?: string; readonly actor?: string } = {},
+  ): ModelSwitch {
     this.#assertRunning()
     const { switches, clock, journal, stopwatch, taskNames } = this.#options
     if (taskName !== undefined && !taskNames().includes(taskName)) {
@@ -113,14 +123,15 @@ export class Steering {
       )
     }
     const to = switches.resolve(model)
-    const previous = switches.switch(to, taskName)
+    const previous = switches.switch(to, taskName) ?? this.#ownModel(taskName)
     const ofTask = taskName === undefined ? {} : { taskName }
     const switched: ModelSwitch = {
       model: to.label,
       ...(previous === undefined ? {} : { previousModel: previous.label }),
     }
+    const by = actor === undefined ? {} : { actor }
     journal.emit(
-      { type: 'model_switched', ...switched, ...ofTask, switchedAt: isoNow(clock) },
+      { type: 'model_switched', ...switched, ...ofTask, switchedAt: isoNow(clock), ...by },
       { kind: 'model_switched', model: to.label, ...ofTask, runMs: stopwatch.elapsed() },
     )
     return switched
@@ -136,7 +147,7 @@ export class Steering {
       isTaken: (id) => directives.byId([id]).length > 0,
     })
     directives.add(taken)
-    const { id, content, to, from, priority, expiresAt } = taken
+    const { id, content, to, from, priority, expiresAt, actor } = taken
     journal.emit(
       {
         type: 'directive_active',
@@ -146,10 +157,17 @@ export class Steering {
         ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
         ...(to === undefined ? {} : { to }),
         priority,
+        ...(actor === undefined ? {} : { actor }),
       },
       { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() },
     )
     return taken
+  }
+
+  #ownModel(taskName: string | undefined): { readonly label: string } | undefined {
+    const { ownModel, switches } = this.#options
+    const model = ownModel(taskName)
+    return model === undefined ? undefined : { label: switches.labelOf(model) }
   }
 
   #cancelNow(mode: CancelMode, reason: unknown): void {

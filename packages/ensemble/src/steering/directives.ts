@@ -17,6 +17,8 @@ export interface DirectiveInput {
   readonly to?: string
   /** Who says it. */
   readonly from?: string
+  /** Whose key it came with, for the record. */
+  readonly actor?: string
   /** @default NORMAL */
   readonly priority?: Priority
   /** How long it stays in force, in milliseconds. @default as long as the run */
@@ -31,6 +33,7 @@ export interface Directive {
   readonly content: string
   readonly to?: string
   readonly from?: string
+  readonly actor?: string
   readonly priority: Priority
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -62,7 +65,7 @@ export function directive(
   input: DirectiveInput,
   { now, targets, isTaken }: DirectiveCheck,
 ): Directive {
-  const { content, to, from, priority = 'NORMAL', ttlMs, id } = input
+  const { content, to, from, actor, priority = 'NORMAL', ttlMs, id } = input
   const problems: string[] = []
   if (content.trim() === '') problems.push('content must not be blank')
   if (ttlMs !== undefined && !(ttlMs > 0)) problems.push(`ttlMs must be > 0, got ${ttlMs}`)
@@ -84,6 +87,7 @@ export function directive(
     content,
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),
+    ...(actor === undefined ? {} : { actor }),
     priority,
     createdAt: now,
     ...(ttlMs === undefined || now + ttlMs > LAST_INSTANT ? {} : { expiresAt: now + ttlMs }),

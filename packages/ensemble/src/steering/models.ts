@@ -42,6 +42,12 @@ export class ModelSwitches {
     return { label: model, model: this.#catalog.resolve(model) }
   }
 
+  /** The name of a model: its alias in the catalog, else `provider:name`. */
+  labelOf(model: ChatModel): string {
+    for (const [alias, known] of this.#catalog?.models ?? []) if (known === model) return alias
+    return modelLabel(model)
+  }
+
   /** Switches one task, or the run: then what single tasks were switched to before no longer counts. */
   switch(to: NamedModel, taskName?: string): NamedModel | undefined {
     const previous = this.#of(taskName)

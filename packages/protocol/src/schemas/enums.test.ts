@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  CaptureMode,
   isTerminalRunStatus,
   ReviewDecisionKind,
   RunStatus,
+  Scope,
   TaskStatus,
   TERMINAL_RUN_STATUSES,
 } from './enums.ts'
@@ -27,6 +29,15 @@ describe('the words of the wire', () => {
       'SKIPPED',
       'CANCELLED',
     ])
+    expect(Scope.enum).toEqual([
+      'runs:read',
+      'runs:write',
+      'runs:control',
+      'reviews:decide',
+      'tools:invoke',
+      'admin',
+    ])
+    expect(CaptureMode.enum).toEqual(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
     expect(ReviewDecisionKind.enum).toEqual(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
   })
 })

@@ -79,6 +79,21 @@ export type ToolOutcome = Type.Static<typeof ToolOutcome>
 export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
 export type LifecycleState = Type.Static<typeof LifecycleState>
 
+/** What an API key may do. `admin` may do everything, and alone drain the server and read its audit trail. */
+export const Scope = Type.Enum([
+  'runs:read',
+  'runs:write',
+  'runs:control',
+  'reviews:decide',
+  'tools:invoke',
+  'admin',
+])
+export type Scope = Type.Static<typeof Scope>
+
+/** How much a trace keeps. DETAILED is the seed's word, the others AgentEnsemble's. */
+export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
+export type CaptureMode = Type.Static<typeof CaptureMode>
+
 /** How urgent a directive or a peer's request is. AgentEnsemble wire; NORMAL when absent. */
 export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
 export type Priority = Type.Static<typeof Priority>

@@ -1,6 +1,6 @@
 /** What a run used, in total. Shared by `run_result` and the run detail. */
 import Type from 'typebox'
-import { Count, TokenCount } from './scalars.ts'
+import { CostUsd, Count, TokenCount } from './scalars.ts'
 
 /** Estimated cost in US dollars, by the prices the server knows. */
 export const CostEstimate = Type.Object({
@@ -14,5 +14,7 @@ export const RunMetrics = Type.Object({
   totalTokens: TokenCount,
   totalToolCalls: Count,
   costEstimate: Type.Optional(CostEstimate),
+  /** Estimated cost so far in US dollars; absent when a price is not known. Ours. */
+  costUsd: Type.Optional(CostUsd),
 })
 export type RunMetrics = Type.Static<typeof RunMetrics>

@@ -26,6 +26,7 @@ export const CostUsd = Type.Number({ minimum: 0 })
 
 const NON_BLANK = '\\S'
 const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
+const IDEMPOTENCY_KEY = '^[!-~]{1,255}$'
 const TASK_REFERENCE = '^\\$.'
 const ISO_DURATION =
   '^P(?=[0-9T])(?:\\d+Y)?(?:\\d+M)?(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:\\.\\d+)?S)?)?$'
@@ -34,6 +35,7 @@ const ISO_DURATION =
 export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [NON_BLANK, 'text that is not blank'],
   [RUN_ID, 'a run id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
+  [IDEMPOTENCY_KEY, '1 to 255 visible ASCII characters'],
   [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
 ])
@@ -43,6 +45,9 @@ export const NonBlank = Type.String({ pattern: NON_BLANK })
 
 /** A run's id, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
 export const RunId = Type.String({ pattern: RUN_ID })
+
+/** What a client calls one submission: visible ASCII, so that it fits into a header as it is. */
+export const IdempotencyKey = Type.String({ pattern: IDEMPOTENCY_KEY })
 
 /** One task named by another: `$name`, or `$0` by its place in the list. Control API seed §4.1. */
 export const TaskReference = Type.String({ pattern: TASK_REFERENCE })

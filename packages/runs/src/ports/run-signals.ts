@@ -23,8 +23,13 @@ export interface RunSignals {
 
 /** Something that somebody wants of a run. Plain data. */
 export type RunWish =
-  | { readonly kind: 'cancel'; readonly mode: CancelMode }
-  | { readonly kind: 'switch_model'; readonly model: string; readonly taskName?: string }
+  | { readonly kind: 'cancel'; readonly mode: CancelMode; readonly actor?: string }
+  | {
+      readonly kind: 'switch_model'
+      readonly model: string
+      readonly taskName?: string
+      readonly actor?: string
+    }
   | { readonly kind: 'inject'; readonly directive: DirectiveInput }
   | { readonly kind: 'decide'; readonly reviewId: string; readonly decision: GateDecision }
 

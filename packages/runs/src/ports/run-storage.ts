@@ -1,8 +1,10 @@
 /** A place where runs are kept: the ports together, and what it tells by itself. */
+import type { AuditLog } from './audit-log.ts'
 import type { EventLog } from './event-log.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { RunSignals } from './run-signals.ts'
 import type { RunStore } from './run-store.ts'
+import type { WebhookOutbox } from './webhook-outbox.ts'
 
 /** A place where runs are kept. */
 export interface RunStorage extends AsyncDisposable {
@@ -10,6 +12,8 @@ export interface RunStorage extends AsyncDisposable {
   readonly queue: RunQueue
   readonly signals: RunSignals
   readonly events: EventLog
+  readonly outbox: WebhookOutbox
+  readonly audit: AuditLog
   /** Whether other processes may have it open too. */
   readonly isShared: boolean
   /** Whether it can be reached, as far as is known. */
@@ -34,6 +38,8 @@ export type Notice =
   | { readonly kind: 'ready' }
   | { readonly kind: 'signal'; readonly runId: string }
   | { readonly kind: 'answer'; readonly signalId: string }
+  /** A webhook has something to be told. */
+  | { readonly kind: 'delivery' }
   /** Notices may have been missed: everything may have changed. */
   | { readonly kind: 'missed' }
   | { readonly kind: 'availability'; readonly isAvailable: boolean }

@@ -10,6 +10,8 @@
  * P7 A write that is sent again, as its first answer was lost, is kept once.
  * P8 A write at rest is kept only while nobody has the run and nothing was written since.
  * P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
+ * P10 What webhooks are to be told is kept in one piece with the events that they are told of.
+ * P11 The quota of an actor counts what is kept, also by other processes; two submits never share a place.
  */
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { SignalAnswer } from './run-signals.ts'
@@ -22,7 +24,8 @@ export interface RunStore {
    * Keeps a new run, which waits for an owner from then on.
    *
    * @throws {TuttiError} RUN_EXISTS when the id is taken, IDEMPOTENCY_CONFLICT when the key was used for
-   * something else, CONCURRENCY_LIMIT when `maxUnfinishedRuns` have not ended.
+   * something else, CONCURRENCY_LIMIT when `maxUnfinishedRuns` have not ended, or those that the quota
+   * allows, SPEND_LIMIT when the runs of the actor have cost what the quota allows.
    */
   create(run: NewRun, how: CreateOptions): Promise<CreatedRun>
   /** Writes what happened in several runs; one answer a write, in their order. At most one a run. */
@@ -41,6 +44,8 @@ export interface RunStore {
   reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]>
   /** Deletes runs that have ended, at most `limit`; gives the ids of those. */
   deleteEnded(which: Retention): Promise<readonly string[]>
+  /** Deletes one run if it has ended; `unfinished` when it has not, `unknown` when there is none. */
+  delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'>
 }
 
 /** How a run is taken in. */
@@ -48,6 +53,17 @@ export interface CreateOptions {
   readonly firstEvent: RunEvent
   /** Runs that may wait or execute, this one included; those that wait for a person are not counted. */
   readonly maxUnfinishedRuns: number
+  /** What the actor of the run may have, beside that. */
+  readonly quota?: Quota
+}
+
+/** What the runs of one actor may be and cost. */
+export interface Quota {
+  readonly actor: string
+  /** Runs that have not ended, this one included; those that wait for a person are counted. */
+  readonly maxUnfinishedRuns?: number
+  /** What runs that were submitted since an instant may have cost, in US dollars; no price counts as 0. */
+  readonly spend?: { readonly maxCostUsd: number; readonly since: number }
 }
 
 /** What became of a submission. */

@@ -3,17 +3,19 @@
  *
  * While there is room for every connection of the server to bring one more, several are taken in at the
  * same time: they share a lock. Else, and when two are the same, one has the lock for itself: it sees all
- * that the others did.
+ * that the others did. Where the runs of an actor are counted, one at a time adds to them: each actor has
+ * a lock of its own, which is taken after that one (P11).
  */
 import { DatabaseError } from 'pg'
 
-import { logged } from '../record-fields.ts'
-import { assertRoom, idempotencyConflict, runExists } from '../refusals.ts'
+import { logged, submittedColumns } from '../record-fields.ts'
+import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { LOCKS, type Row, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
 import { toRunRow } from './rows.ts'
 import { tagIndex, toColumn, toIndex } from './text.ts'
+import { useOfActor } from './use-of-actor.ts'
 
 import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
@@ -26,7 +28,7 @@ const UNIQUE_VIOLATION = '23505'
 export async function createRun(
   { database, notices, schemaName }: PostgresParts,
   run: NewRun,
-  { firstEvent, maxUnfinishedRuns }: CreateOptions,
+  { firstEvent, maxUnfinishedRuns, quota }: CreateOptions,
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
   const take = async (session: Session, room: Room): Promise<CreatedRun | undefined> => {
@@ -35,6 +37,7 @@ export async function createRun(
     if (repeated !== undefined) return repeated
     if (room === 'roomy' && state.unfinished + state.connections >= maxUnfinishedRuns) return
     assertRoom(state.unfinished, maxUnfinishedRuns)
+    if (quota !== undefined) assertWithinQuota(quota, await useOfActor(session, quota))
     await session.query(insertSql(session.schema), [
       ...valuesOf(run),
       firstEvent.type,
@@ -47,10 +50,14 @@ export async function createRun(
     ])
     return { kind: 'created', event: logged(run.runId, 0, firstEvent) }
   }
-  const shared = { lock: LOCKS.create, shares: true }
+  const alone = {
+    lock: LOCKS.create,
+    ...(quota?.maxUnfinishedRuns === undefined ? {} : { actor: quota.actor }),
+  }
+  const shared = { ...alone, shares: true }
   const created =
     (await database.transaction(shared, (session) => take(session, 'roomy')).catch(untilAlone)) ??
-    (await database.transaction({ lock: LOCKS.create }, (session) => take(session, 'exact')))
+    (await database.transaction(alone, (session) => take(session, 'exact')))
   if (created === undefined) throw new TypeError('A run was neither taken in nor refused')
   if (created.kind === 'created') notices.tell([{ kind: 'ready' }])
   return created
@@ -107,12 +114,12 @@ function insertSql(schema: string): string {
   return `
     WITH new_run AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
-        created_at, idempotency_key, fingerprint)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id
+        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id
     ), new_event AS (
-      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $11, $12 FROM new_run
+      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $15, $16 FROM new_run
     )
-    SELECT pg_notify($13, payload) FROM unnest($14::text[]) AS payload`
+    SELECT pg_notify($17, payload) FROM unnest($18::text[]) AS payload`
 }
 
 function valuesOf(run: NewRun): readonly unknown[] {
@@ -128,5 +135,7 @@ function valuesOf(run: NewRun): readonly unknown[] {
     run.createdAt,
     run.submission === undefined ? null : toIndex(run.submission.idempotencyKey),
     run.submission === undefined ? null : toColumn(run.submission.fingerprint),
+    ...submittedColumns(run),
+    run.actor === undefined ? null : toIndex(run.actor),
   ]
 }

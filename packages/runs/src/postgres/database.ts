@@ -27,8 +27,17 @@ export interface Session {
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>
 }
 
-/** Locks that last until the end of a transaction, one a schema: whoever counts holds one. */
-export const LOCKS = { migrate: 0x7475_0001, claim: 0x7475_0002, create: 0x7475_0003 } as const
+/**
+ * Locks that last until the end of a transaction, one a schema, and `actor` one an actor: whoever counts
+ * holds one.
+ */
+export const LOCKS = {
+  migrate: 0x7475_0001,
+  claim: 0x7475_0002,
+  create: 0x7475_0003,
+  actor: 0x7475_0004,
+  audit: 0x7475_0005,
+} as const
 
 /** How a transaction runs. */
 export interface TransactionOptions {
@@ -36,6 +45,8 @@ export interface TransactionOptions {
   readonly lock?: number
   /** Whether others may have the lock too that share it. @default false */
   readonly shares?: boolean
+  /** Whose lock is taken after it, for whoever counts what this one has. */
+  readonly actor?: string
   /** Whether it may wait long for its lock. @default false */
   readonly waits?: boolean
 }
@@ -57,10 +68,11 @@ const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
 /** The connections of a store. */
 export class Database implements Session {
   readonly schema: string
+  /** Tells the locks of this schema from those of others. */
+  readonly lockKey: number
   readonly #connectionString: string
   readonly #pool: Pool
   readonly #clients = new Set<PoolClient>()
-  readonly #lockKey: number
   readonly #onLost: (error: unknown) => void
   readonly #logger: Logger
   readonly #isPreparing: boolean
@@ -75,7 +87,7 @@ export class Database implements Session {
   ) {
     this.schema = quoted(options.schema)
     this.#connectionString = options.connectionString
-    this.#lockKey = hashOf(options.schema).readInt32BE()
+    this.lockKey = hashOf(options.schema).readInt32BE()
     this.#logger = options.logger
     this.#isPreparing = options.preparedStatements
     this.#onLost = onLost
@@ -107,13 +119,19 @@ export class Database implements Session {
    * was kept is not known then.
    */
   async transaction<T>(
-    { lock, shares = false, waits = false }: TransactionOptions,
+    { lock, shares = false, actor, waits = false }: TransactionOptions,
     body: (session: Session) => Promise<T>,
   ): Promise<T> {
     const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
-    const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.#lockKey})`
-    const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}`
+    const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.lockKey})`
+    const acting = actor === undefined ? '' : `; ${this.#lockOfActor(actor)}`
+    const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}${acting}`
     return this.#tried((client) => this.#transact(client, { begin, body }))
+  }
+
+  #lockOfActor(actor: string): string {
+    const key = hashOf(`${this.schema} ${actor}`).readInt32BE()
+    return `SELECT pg_advisory_xact_lock(${LOCKS.actor}, ${key})`
   }
 
   /** Lets go of all connections; within a second also when the database does not answer. */

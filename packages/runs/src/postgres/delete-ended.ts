@@ -1,4 +1,5 @@
 /** Deletes runs that ended long ago; what belongs to them goes with them. */
+import { countable, finite } from './numbers.ts'
 import { fromColumn } from './text.ts'
 
 import type { Retention } from '../ports/run-store.ts'
@@ -22,7 +23,7 @@ export async function deleteEnded(
      )
      DELETE FROM ${database.schema}.runs USING doomed WHERE runs.id = doomed.id
      RETURNING run_id, ended_at, runs.id`,
-    [countable(keep), Number.isFinite(maxAgeMs) ? maxAgeMs : null, countable(limit)],
+    [countable(keep), finite(maxAgeMs), countable(limit)],
   )
   return rows
     .map((row) => ({
@@ -32,9 +33,4 @@ export async function deleteEnded(
     }))
     .toSorted((a, b) => a.endedAt - b.endedAt || a.id - b.id)
     .map(({ runId }) => runId)
-}
-
-/** A count as Postgres takes it. */
-function countable(count: number): number {
-  return Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER)
 }

@@ -4,11 +4,13 @@
  * changed in memory and written back.
  */
 import { changesOf, type Change } from '../changes.ts'
+import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
 import { toPayloads, type SentNotice } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
-import { toTaskRow, type TaskRow } from './rows.ts'
+import { toTaskRow, type RunRow, type TaskRow } from './rows.ts'
+import { toColumn } from './text.ts'
 import { columnsOf, endedColumns, reviewColumns, runColumns, taskColumns } from './write-columns.ts'
 import { writeSql, type WriteSql } from './write-sql.ts'
 
@@ -42,7 +44,8 @@ export async function keepWrites(
   await keepTasks(session, kept, sql)
   await keepReviews(session, kept, sql)
   const answered = await keepAnswers(session, kept, sql)
-  const notices = [...kept.flatMap(noticesOf), ...answered]
+  const delivered = await keepDeliveries(session, kept, sql)
+  const notices = [...kept.flatMap(noticesOf), ...answered, ...delivered]
   const ended = endedOf(kept)
   if (ended.length > 0) {
     await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
@@ -178,6 +181,28 @@ function restAnswers(runs: readonly KeptWrite[]): readonly unknown[] {
     runs.map(({ write }) => write.row.id),
     runs.map(({ records: { run } }) => JSON.stringify(runCompleted(run))),
   ]
+}
+
+/** O1: a delivery for each webhook of a run and each event that webhooks are told of. */
+async function keepDeliveries(
+  session: Session,
+  kept: readonly KeptWrite[],
+  sql: WriteSql,
+): Promise<readonly SentNotice[]> {
+  const deliveries = kept.flatMap(({ write: { row, events } }) =>
+    events.flatMap((event, index) => (isDelivered(event) ? deliveriesOf(row, index) : [])),
+  )
+  if (deliveries.length === 0) return []
+  await session.query(
+    sql.deliver,
+    columnsOf(deliveries, ({ run, seq, webhook }) => [run, seq, toColumn(webhook)]),
+  )
+  return [{ kind: 'delivery' }]
+}
+
+/** What is told of the event with that index in the write. */
+function deliveriesOf({ id, run: { lastSeq, webhooks = [] } }: RunRow, index: number) {
+  return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
 
 function endedOf(kept: readonly KeptWrite[]): readonly KeptWrite[] {

@@ -107,6 +107,41 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX reviews_by_review_id ON $schema.reviews (review_id);
   CREATE INDEX reviews_open ON $schema.reviews (id) WHERE status = 'OPEN';
   `,
+  // What a run has cost is summed up when it ends, so that many that have ended are counted fast. Runs that
+  // were there have no actor, so nobody asks what they have cost.
+  `
+  ALTER TABLE $schema.runs
+    ADD COLUMN request text, ADD COLUMN actor text, ADD COLUMN actor_index text,
+    ADD COLUMN webhooks text, ADD COLUMN cost_usd double precision;
+  CREATE INDEX runs_of_actor ON $schema.runs (actor_index, created_at)
+    WHERE actor_index IS NOT NULL AND state <> 'ended';
+  CREATE INDEX runs_spent ON $schema.runs (actor_index, created_at) INCLUDE (cost_usd)
+    WHERE actor_index IS NOT NULL AND state = 'ended';
+
+  CREATE TABLE $schema.deliveries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    seq integer NOT NULL,
+    webhook text NOT NULL,
+    due_at timestamptz DEFAULT clock_timestamp(),
+    attempt integer NOT NULL DEFAULT 0,
+    outcome text CHECK (outcome IN ('done', 'given_up')),
+    reason text
+  );
+  CREATE INDEX deliveries_by_run ON $schema.deliveries (run, seq);
+  CREATE INDEX deliveries_due ON $schema.deliveries (due_at, id) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE $schema.audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id text,
+    actor text NOT NULL,
+    action text NOT NULL,
+    data text NOT NULL
+  );
+  CREATE INDEX audit_by_run ON $schema.audit (run_id, id) WHERE run_id IS NOT NULL;
+  CREATE INDEX audit_by_actor ON $schema.audit (actor, id);
+  CREATE INDEX audit_by_action ON $schema.audit (action, id);
+  `,
 ]
 
 /**

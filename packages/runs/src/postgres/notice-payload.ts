@@ -7,7 +7,7 @@ import type { Notice } from '../ports/run-storage.ts'
 /** Notices that go to other processes. */
 export type SentNotice = Extract<
   Notice,
-  { kind: 'events' | 'ready' | 'signal' | 'answer' | 'missed' }
+  { kind: 'events' | 'ready' | 'signal' | 'answer' | 'delivery' | 'missed' }
 >
 
 /** Below what Postgres takes, in bytes. @see https://www.postgresql.org/docs/current/sql-notify.html */

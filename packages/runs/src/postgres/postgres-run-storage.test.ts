@@ -13,7 +13,7 @@ describe('every storage', () => {
   it.for(runStorageCases)('$name', async ({ run }) => {
     await using place = placeIn('cases')
     const storage = await place.open()
-    await database.client.query('DELETE FROM cases.runs')
+    await database.client.query('DELETE FROM cases.runs; DELETE FROM cases.audit')
     await run({ storage, passTime: place.passTime })
   })
 })
@@ -47,6 +47,10 @@ function placeIn(schema: string): Place {
       await database.client.query(
         `UPDATE ${quoted(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
            ended_at = ended_at - $1 * interval '1 millisecond'`,
+        [ms],
+      )
+      await database.client.query(
+        `UPDATE ${quoted(schema)}.deliveries SET due_at = due_at - $1 * interval '1 millisecond'`,
         [ms],
       )
     },

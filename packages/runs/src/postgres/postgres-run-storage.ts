@@ -5,6 +5,7 @@
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 
+import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
 import { troubleOf, unavailable } from './connection-errors.ts'
 import { Database } from './database.ts'
@@ -19,6 +20,7 @@ import {
 import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresRunSignals } from './run-signals.ts'
 import { PostgresRunStore } from './run-store.ts'
+import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 
@@ -69,6 +71,8 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     queue: new PostgresRunQueue(parts),
     signals: new PostgresRunSignals(parts),
     events: new PostgresEventLog(database),
+    outbox: new PostgresWebhookOutbox(parts),
+    audit: new PostgresAuditLog(database),
     isShared: true,
     get isAvailable() {
       return availability.isAvailable

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { token } from '../testing/event-fixtures.ts'
-import { ownedRun } from '../testing/run-fixtures.ts'
+import { endedRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
@@ -45,6 +45,38 @@ describe('what happens to a run while somebody else changes it', () => {
     await someoneWaits()
     await database.client.query('COMMIT')
     expect((await sent)?.kind).toBe('at_rest')
+  })
+})
+
+describe('what happens to a delivery while somebody else changes it', () => {
+  it('[O2] one that somebody else has in hand is not waited for, others are claimed', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    await endedRun(storage, 'run-d', { webhooks: ['one', 'two'] })
+    await database.client.query(
+      `BEGIN; UPDATE tutti.deliveries SET outcome = 'done', due_at = NULL WHERE webhook = 'one'`,
+    )
+    const deliveries = await storage.outbox.claim({ limit: 9, claimMs: 60_000 })
+    expect(deliveries.map(({ webhook }) => webhook)).toEqual(['two'])
+    await database.client.query('COMMIT')
+    expect(await storage.outbox.claim({ limit: 9, claimMs: 60_000 })).toEqual([])
+  })
+
+  it('[O4] what is said of one while another claims it changes nothing', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    await endedRun(storage, 'run-e', { webhooks: ['hook'] })
+    const [old = expect.fail('nothing is due')] = await storage.outbox.claim({
+      limit: 9,
+      claimMs: 0,
+    })
+    await database.client.query(
+      `BEGIN; UPDATE tutti.deliveries SET attempt = 2 WHERE webhook = 'hook'`,
+    )
+    const settled = storage.outbox.settle(old, { kind: 'done' })
+    await someoneWaits()
+    await database.client.query('COMMIT')
+    await settled
+    const again = await storage.outbox.claim({ limit: 9, claimMs: 60_000 })
+    expect(again.map(({ attempt }) => attempt)).toEqual([3])
   })
 })
 

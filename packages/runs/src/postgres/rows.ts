@@ -1,7 +1,7 @@
 /** Pure: between rows of the Postgres store and records. */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, logged, optionalNumber } from '../record-fields.ts'
+import { field, logged, optionalNumber, submittedFields } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
 import type { Signal } from '../ports/run-signals.ts'
@@ -56,6 +56,7 @@ export function toRun(row: Row): RunRecord {
     ...optionalText('error', row['error']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
+    ...submittedFields(row),
   }
 }
 

@@ -8,6 +8,7 @@
 import { LOCKS, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
+import { countable, finite } from './numbers.ts'
 import { toRunRow, toSignal, toStep, type RunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
@@ -241,14 +242,4 @@ function byRun<T>(rows: readonly Row[], to: (row: Row) => T): ReadonlyMap<string
     groups.set(run, group)
   }
   return groups
-}
-
-/** What Postgres takes for a time without an end: nothing at all. */
-function finite(ms: number): number | null {
-  return Number.isFinite(ms) ? ms : null
-}
-
-/** A count as Postgres takes it. */
-function countable(count: number): number {
-  return Math.min(Math.floor(count), Number.MAX_SAFE_INTEGER)
 }

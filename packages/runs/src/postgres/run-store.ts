@@ -117,6 +117,17 @@ export class PostgresRunStore implements RunStore {
     return deleteEnded(this.#parts.database, which)
   }
 
+  async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
+    const values = [toColumn(runId)]
+    const gone = await this.#query(
+      `DELETE FROM $schema.runs WHERE run_id = $1 AND state = 'ended' RETURNING id`,
+      values,
+    )
+    if (gone.length > 0) return 'deleted'
+    const left = await this.#query('SELECT 1 FROM $schema.runs WHERE run_id = $1', values)
+    return left.length === 0 ? 'unknown' : 'unfinished'
+  }
+
   /** A store that cannot be reached is found out once, not by each write. */
   async #commitEachAlone(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const results: WriteResult[] = []

@@ -104,6 +104,9 @@ function statementsOf(schema: string) {
       FROM unnest($1::int8[], $2::text[]) AS ended (run, error)
       WHERE signals.run = ended.run AND signals.answer IS NULL
       RETURNING signals.signal_id`,
+    deliver: `
+      INSERT INTO ${schema}.deliveries (run, seq, webhook)
+      SELECT * FROM unnest($1::int8[], $2::int4[], $3::text[])`,
     deleteSteps: `DELETE FROM ${schema}.steps WHERE run = ANY($1::int8[])`,
     append: `
       WITH new_events AS (
@@ -122,7 +125,10 @@ function statementsOf(schema: string) {
             WHEN after.state = 'ended' THEN NULL
             WHEN after.state = 'ready' AND runs.state = 'parked' THEN clock_timestamp()
             ELSE runs.due_at END,
-          ended_at = CASE after.state WHEN 'ended' THEN clock_timestamp() END
+          ended_at = CASE after.state WHEN 'ended' THEN clock_timestamp() END,
+          cost_usd = CASE after.state WHEN 'ended' THEN (
+            SELECT sum(coalesce(tasks.cost_usd, 0) + coalesce(earlier_cost_usd, 0))
+            FROM ${schema}.tasks WHERE tasks.run = runs.id) END
         FROM unnest(${arrays(runColumns, 8)}) AS after (${runNames.join(', ')})
         WHERE runs.id = after.id
       )

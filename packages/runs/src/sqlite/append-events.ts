@@ -1,6 +1,6 @@
 /** Writes events of one run and all that follows from them; the caller holds a transaction. */
 import { changesOf } from '../changes.ts'
-import { logged } from '../record-fields.ts'
+import { isDelivered, logged, submittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { changeApplier } from './apply-changes.ts'
 
@@ -27,7 +27,7 @@ export interface Addition {
 export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
-  /** Of answers that were given. */
+  /** Of answers that were given, and of deliveries that were made. */
   readonly notices: readonly Notice[]
 }
 
@@ -42,19 +42,21 @@ export function eventAppender(
   )
   const insertStep = database.prepare(
     `INSERT INTO steps (run, n, data)
-     SELECT ?, coalesce(max(n), -1) + 1, ? FROM steps WHERE run = ?`,
+     VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data)`,
   )
   const end = runEnder(database, clock)
   const answer = signalAnswerer(database)
+  const deliver = deliveryMaker(database, clock)
   return ({ id, runId, lastSeq, events, steps, answers = [] }) => {
     const notices = answers.flatMap((given) => answer(id, given))
     for (const [index, event] of events.entries()) {
       insertEvent.run(id, lastSeq + 1 + index, event.type, JSON.stringify(event))
       for (const change of changesOf(event)) applyChange(id, change)
     }
+    notices.push(...deliver({ id, lastSeq, events }))
     const result = events.find((event) => event.type === 'run_result')
     if (result === undefined) {
-      for (const kept of steps) insertStep.run(id, JSON.stringify(kept), id)
+      for (const kept of steps) insertStep.run({ id, data: JSON.stringify(kept) })
     } else {
       notices.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
     }
@@ -80,6 +82,30 @@ function signalAnswerer(database: DatabaseSync): Answerer {
   }
 }
 
+type DeliveryMaker = (addition: Pick<Addition, 'id' | 'lastSeq' | 'events'>) => readonly Notice[]
+
+/** O1: makes a delivery for each webhook of the run and each event that webhooks are told of. */
+function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
+  const webhooksOf = database.prepare(
+    'SELECT webhooks FROM runs WHERE id = ? AND webhooks IS NOT NULL',
+  )
+  const insert = database.prepare(
+    'INSERT INTO deliveries (run, seq, webhook, due_at) VALUES (?, ?, ?, ?)',
+  )
+  return ({ id, lastSeq, events }) => {
+    const seqs = events.flatMap((event, at) => (isDelivered(event) ? [lastSeq + 1 + at] : []))
+    const row = seqs.length === 0 ? undefined : webhooksOf.get(id)
+    if (row === undefined) return []
+    const { webhooks = [] } = submittedFields(row)
+    for (const seq of seqs) {
+      for (const webhook of new Set(webhooks)) {
+        insert.run(id, seq, JSON.stringify(webhook), clock.now())
+      }
+    }
+    return [{ kind: 'delivery' }]
+  }
+}
+
 type Ender = (
   run: Pick<Addition, 'id' | 'runId'>,
   result: RunEventOf<'run_result'>,
@@ -88,7 +114,10 @@ type Ender = (
 /** Ends a run: it needs no steps any more, and nobody decides its reviews. Gives what its signals are told. */
 function runEnder(database: DatabaseSync, clock: Clock): Ender {
   const setEnded = database.prepare(
-    `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL WHERE id = ?`,
+    `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL, cost_usd = (
+       SELECT total(coalesce(cost_usd, 0) + coalesce(earlier_cost_usd, 0)) FROM tasks
+       WHERE run = runs.id)
+     WHERE id = ?`,
   )
   const deleteSteps = database.prepare('DELETE FROM steps WHERE run = ?')
   const withdraw = database.prepare(

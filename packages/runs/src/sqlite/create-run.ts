@@ -1,7 +1,8 @@
 /** Takes a run in, once. */
-import { logged } from '../record-fields.ts'
-import { assertRoom, idempotencyConflict, runExists } from '../refusals.ts'
+import { logged, submittedColumns } from '../record-fields.ts'
+import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { toRun } from './rows.ts'
+import { actorCounter } from './use-of-actor.ts'
 
 import type { CreatedRun, CreateOptions } from '../ports/run-store.ts'
 import type { NewRun, Submission } from '../run-record.ts'
@@ -11,26 +12,29 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Makes the function that takes runs in. */
 export function runCreator(
-  { database, clock, transaction, rows, board }: SqliteParts,
+  { database, clock, inTurn, board }: SqliteParts,
   append: (addition: Addition) => Appended,
-): (run: NewRun, how: CreateOptions) => CreatedRun {
+): (run: NewRun, how: CreateOptions) => Promise<CreatedRun> {
   const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
+  const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
     `SELECT count(*) AS count FROM runs WHERE state IN ('ready', 'owned')`,
   )
   const insert = database.prepare(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, state,
-        due_at, idempotency_key, fingerprint)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?)`,
+        due_at, idempotency_key, fingerprint, request, actor, webhooks)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?)`,
   )
-  return (run, { firstEvent, maxUnfinishedRuns }) => {
+  const useOfActor = actorCounter(database)
+  return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
     const { runId, submission } = run
-    const created = transaction((): CreatedRun => {
+    const created = await inTurn((): CreatedRun => {
       const repeated = submission && repeatedRun(byKey, submission)
       if (repeated !== undefined) return repeated
-      if (rows.find(runId) !== undefined) throw runExists(runId)
+      if (byId.get(runId) !== undefined) throw runExists(runId)
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
+      if (quota !== undefined) assertWithinQuota(quota, useOfActor(quota))
       const { lastInsertRowid } = insert.run(...valuesOf(run, clock.now()))
       append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
       return { kind: 'created', event: logged(runId, 0, firstEvent) }
@@ -53,6 +57,7 @@ function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
     now,
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
+    ...submittedColumns(run),
   ]
 }
 

@@ -152,6 +152,42 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX reviews_by_id ON reviews (review_id);
   CREATE INDEX reviews_by_status ON reviews (status, n);
   `,
+  // What a run has cost is summed up when it ends, so that many that have ended are counted fast. Runs that
+  // were there have no actor, so nobody asks what they have cost.
+  `
+  ALTER TABLE runs ADD COLUMN request TEXT;
+  ALTER TABLE runs ADD COLUMN actor TEXT;
+  ALTER TABLE runs ADD COLUMN webhooks TEXT;
+  ALTER TABLE runs ADD COLUMN cost_usd REAL;
+  CREATE INDEX runs_of_actor ON runs (actor, created_at)
+    WHERE actor IS NOT NULL AND state <> 'ended';
+  CREATE INDEX runs_spent ON runs (actor, created_at, state, cost_usd)
+    WHERE actor IS NOT NULL AND state = 'ended';
+
+  CREATE TABLE deliveries (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    webhook TEXT NOT NULL,
+    due_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT,
+    reason TEXT,
+    UNIQUE (run, seq, webhook)
+  ) STRICT;
+  CREATE INDEX deliveries_due ON deliveries (due_at, n) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_by_run ON audit (run_id, id) WHERE run_id IS NOT NULL;
+  CREATE INDEX audit_by_actor ON audit (actor, id);
+  CREATE INDEX audit_by_action ON audit (action, id);
+  `,
 ]
 
 /**

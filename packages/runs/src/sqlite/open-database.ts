@@ -16,18 +16,23 @@ export interface OpenDatabase {
   close(): void
 }
 
+/** When a commit is on disk; see `SqliteRunStorageOptions`. */
+export type Synchronous = 'FULL' | 'NORMAL'
+
 /**
  * Opens, or makes, the store in `directory`.
  *
  * @throws {TuttiError} STORE_LOCKED when another process has it open, SCHEMA_TOO_NEW when a newer
  * version has written it, STORE_UNAVAILABLE when the directory cannot be used.
  */
-export function openDatabase(directory: string): OpenDatabase {
+export function openDatabase(directory: string, synchronous: Synchronous): OpenDatabase {
   const lock = openLock(directory)
   try {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
-    // FULL: a commit is on disk before it is answered. WAL: readers such as backups do not block it.
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    // WAL: readers such as backups do not block it, and NORMAL loses the newest commits, never the file.
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
+    )
     migrate(database)
     return {
       database,

@@ -8,7 +8,7 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, logged, optionalNumber } from '../record-fields.ts'
+import { field, logged, optionalNumber, submittedFields } from '../record-fields.ts'
 
 import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
 import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
@@ -36,6 +36,7 @@ export function toRun(row: Row): RunRecord {
     ...optionalJson('error', row['error']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
+    ...submittedFields(row),
   }
 }
 

@@ -2,6 +2,7 @@
 import type { NoticeBoard } from '../notice-board.ts'
 import type { RunRows } from './run-rows.ts'
 import type { Transaction } from './transaction.ts'
+import type { TurnTransaction } from './turn-transaction.ts'
 import type { Clock } from '@tutti/core'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -10,6 +11,8 @@ export interface SqliteParts {
   readonly database: DatabaseSync
   readonly clock: Clock
   readonly transaction: Transaction
+  /** A transaction shared with what else is written in this turn of the event loop. */
+  readonly inTurn: TurnTransaction
   readonly rows: RunRows
   readonly board: NoticeBoard
 }

@@ -2,6 +2,7 @@
  * Gives the runs of the embedded store to those who execute them. One process has the store, but it may
  * hold runs under leases all the same: whoever opens it says how long they are.
  */
+import { dueRuns } from './due-runs.ts'
 import { toRunRow, type RunState } from './run-rows.ts'
 
 import type {
@@ -20,29 +21,18 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 /** The queue over an open database. */
 export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
+  readonly #due: ReturnType<typeof dueRuns>
   readonly #statements: Statements
 
   constructor(parts: SqliteParts) {
     this.#parts = parts
+    this.#due = dueRuns(parts.database)
     this.#statements = prepareStatements(parts.database)
   }
 
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
-    const { clock, transaction } = this.#parts
-    return transaction(() => {
-      const now = clock.now()
-      const active = Number(this.#statements.active.get(now)?.['count'])
-      const room = Math.min(request.wanted, request.maxConcurrentRuns - active)
-      if (room <= 0) return []
-      const { ensembles, othersAfterMs = 0 } = request.known ?? {}
-      const due = this.#statements.due.all({
-        now,
-        room: Math.min(room, Number.MAX_SAFE_INTEGER),
-        known: ensembles === undefined ? null : JSON.stringify(ensembles),
-        others: now - othersAfterMs,
-      })
-      return due.map((row) => this.#take(Number(row['id']), request))
-    })
+    const { clock, inTurn } = this.#parts
+    return inTurn(() => this.#due(request, clock.now()).map((id) => this.#take(id, request)))
   }
 
   async claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined> {
@@ -111,15 +101,8 @@ function isAtRest(state: RunState): boolean {
   return state === 'ready' || state === 'parked'
 }
 
-/** L9: the ensemble of the run is one of those named, or the run has been due for long. */
-const FITS = `AND ($known IS NULL OR due_at <= $others
-  OR ensemble IN (SELECT value FROM json_each($known)))`
-
 type Statements = Readonly<
-  Record<
-    'active' | 'due' | 'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load',
-    StatementSync
-  >
+  Record<'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load', StatementSync>
 >
 
 /**
@@ -128,21 +111,6 @@ type Statements = Readonly<
  */
 function prepareStatements(database: DatabaseSync): Statements {
   return {
-    active: database.prepare(
-      `SELECT count(*) AS count FROM runs
-       WHERE state = 'owned' AND (due_at IS NULL OR due_at > ?)`,
-    ),
-    // Each part reads no more of the index than there is room for.
-    due: database.prepare(
-      [
-        "0 AS place, due_at FROM runs WHERE state = 'owned' AND due_at <= $now",
-        "1 AS place, due_at FROM runs WHERE state = 'ready'",
-        "1 AS place, due_at FROM runs WHERE state = 'parked' AND due_at <= $now",
-      ]
-        .map((part) => `SELECT * FROM (SELECT id, ${part} ${FITS} ORDER BY due_at, id LIMIT $room)`)
-        .join(' UNION ALL ')
-        .concat(' ORDER BY place, due_at, id LIMIT $room'),
-    ),
     take: database.prepare(
       `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
          epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?,

@@ -7,11 +7,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 
 import { fakeClock } from '@tutti/testing'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { poison, result } from '../testing/event-fixtures.ts'
 import { newRun, queued, runStorageCases, token } from '../testing/index.ts'
-import { claimRun, createRun, ownedRun, parkedRun, restWrite } from '../testing/run-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  endedRun,
+  ownedRun,
+  parkedRun,
+  restWrite,
+} from '../testing/run-fixtures.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
@@ -103,6 +110,26 @@ describe('the embedded storage', () => {
     expect(told).toEqual([{ kind: 'ready' }])
   })
 
+  it('[O3] keeps what became of a delivery, and why, for whoever looks into the file', async () => {
+    {
+      await using storage = sqliteRunStorage(directory)
+      await endedRun(storage, 'run-a', { webhooks: ['one', 'two', 'three'] })
+      const [one, two, three] = await storage.outbox.claim({ limit: 9, claimMs: 1000 })
+      if (one === undefined || two === undefined || three === undefined) expect.fail('too few')
+      await storage.outbox.settle(one, { kind: 'done' })
+      await storage.outbox.settle(two, { kind: 'given_up', reason: 'it is "gone"' })
+      await storage.outbox.settle(three, { kind: 'retry', dueInMs: 1000, reason: 'away' })
+    }
+    const database = new DatabaseSync(join(directory, 'runs.sqlite'))
+    const rows = database.prepare('SELECT outcome, reason FROM deliveries ORDER BY n').all()
+    database.close()
+    expect(rows.map((row) => [row['outcome'], row['reason']])).toEqual([
+      ['done', null],
+      ['given_up', '"it is \\"gone\\""'],
+      [null, '"away"'],
+    ])
+  })
+
   it('deletes the oldest of runs that ended at the same instant', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
@@ -142,6 +169,81 @@ describe('the embedded storage', () => {
     await expect(storage.runs.get('run-a')).rejects.toThrow(/finalized|not open/)
   })
 
+  it('[P1] takes in at once what comes in one turn, and refuses of it what it must', async () => {
+    await using storage = sqliteRunStorage(directory)
+    const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+    const create = (runId: string, maxUnfinishedRuns: number, more = {}): Promise<unknown> => {
+      const run = newRun(runId, more)
+      return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns })
+    }
+    const all = await Promise.allSettled([
+      create('run-a', 9, { submission }),
+      create('run-a', 9),
+      create('run-b', 9, { submission }),
+      create('run-b', 9, { submission: { ...submission, fingerprint: 'other' } }),
+      create('run-b', 1),
+      create('run-b', 2),
+    ])
+    expect(
+      all.map((one) => (one.status === 'rejected' ? one.reason.code : one.value)),
+    ).toMatchObject([
+      { kind: 'created' },
+      'RUN_EXISTS',
+      { kind: 'repeated', run: { runId: 'run-a' } },
+      'IDEMPOTENCY_CONFLICT',
+      'CONCURRENCY_LIMIT',
+      { kind: 'created' },
+    ])
+    expect((await storage.queue.load()).queued).toBe(2)
+    expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
+  })
+
+  it('keeps and answers what waits when it is closed', async () => {
+    const storage = sqliteRunStorage(directory)
+    const made = ['run-a', 'run-b', 'run-c'].map((runId) => {
+      const run = newRun(runId)
+      return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 2 })
+    })
+    const claimed = storage.queue.claimNext({
+      owner: 'owner-a',
+      leaseMs: Infinity,
+      wanted: 1,
+      maxConcurrentRuns: 9,
+    })
+    await storage[Symbol.asyncDispose]()
+    const settled = await Promise.allSettled(made)
+    await expect(createRun(storage, 'run-d')).rejects.toThrow(/finalized|not open/)
+    expect(settled).toMatchObject([
+      { value: { kind: 'created' } },
+      { value: { kind: 'created' } },
+      { reason: { code: 'CONCURRENCY_LIMIT' } },
+    ])
+    expect((await claimed).map(({ run }) => run.runId)).toEqual(['run-a'])
+    await using again = sqliteRunStorage(directory)
+    expect((await again.runs.list({ limit: 9, offset: 0 })).total).toBe(2)
+  })
+
+  it('has a commit on disk before it answers, unless it is told otherwise', async () => {
+    for (const [options, level] of [
+      [{}, 2],
+      [{ synchronous: 'FULL' }, 2],
+      [{ synchronous: 'NORMAL' }, 1],
+    ] as const) {
+      const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare')
+      await using storage = sqliteRunStorage(directory, options)
+      // NOTE: it is a method of databases.
+      const [database] = prepare.mock.contexts as DatabaseSync[]
+      prepare.mockRestore()
+      expect(storage.isAvailable).toBe(true)
+      expect(database?.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: level })
+    }
+    // NOTE: what a caller without types may give.
+    const wrong = { synchronous: 'OFF' as 'FULL' }
+    expect(() => sqliteRunStorage(directory, wrong)).toThrow(
+      new RangeError(`synchronous must be 'FULL' or 'NORMAL', got "OFF"`),
+    )
+  })
+
   it('refuses a schema that a newer version wrote, naming both versions', () => {
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     database.exec('PRAGMA user_version = 99')
@@ -149,7 +251,7 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(/version 99.*up to version 3;/),
+        message: expect.stringMatching(/version 99.*up to version 4;/),
       }),
     )
   })

@@ -5,13 +5,16 @@
 import { systemClock, type Clock } from '@tutti/core'
 
 import { NoticeBoard } from '../notice-board.ts'
-import { openDatabase } from './open-database.ts'
+import { openDatabase, type Synchronous } from './open-database.ts'
 import { runRowsOf } from './run-rows.ts'
+import { SqliteAuditLog } from './sqlite-audit-log.ts'
 import { sqliteEventLog } from './sqlite-event-log.ts'
 import { SqliteRunQueue } from './sqlite-run-queue.ts'
 import { SqliteRunSignals } from './sqlite-run-signals.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
+import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
 import { transactionOn } from './transaction.ts'
+import { turnTransactionOn } from './turn-transaction.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
@@ -20,23 +23,40 @@ import type { SqliteParts } from './sqlite-parts.ts'
 export interface SqliteRunStorageOptions {
   /** Measures leases, waits and ages. @default the clock of this machine */
   readonly clock?: Clock
+  /**
+   * When a commit is on disk. FULL: before it is answered. NORMAL: soon after; when the machine loses its
+   * power, or its kernel fails, the last moments are lost, when only the process dies nothing is.
+   * @default 'FULL'
+   */
+  readonly synchronous?: Synchronous
 }
+
+const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Synchronous[]
 
 /**
  * Opens, or makes, the embedded store in `directory`. Only one process may have it open.
  *
  * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE, see the message.
+ * @throws {RangeError} when `synchronous` is neither of the two.
  */
 export function sqliteRunStorage(
   directory: string,
-  { clock = systemClock }: SqliteRunStorageOptions = {},
+  { clock = systemClock, synchronous = 'FULL' }: SqliteRunStorageOptions = {},
 ): RunStorage {
-  const { database, close } = openDatabase(directory)
+  if (!SYNCHRONOUS.includes(synchronous)) {
+    throw new RangeError(
+      `synchronous must be 'FULL' or 'NORMAL', got ${JSON.stringify(synchronous)}`,
+    )
+  }
+  const { database, close } = openDatabase(directory, synchronous)
   const board = new NoticeBoard()
+  const transaction = transactionOn(database)
+  const inTurn = turnTransactionOn(database, transaction)
   const parts: SqliteParts = {
     database,
     clock,
-    transaction: transactionOn(database),
+    transaction,
+    inTurn,
     rows: runRowsOf(database),
     board,
   }
@@ -45,11 +65,14 @@ export function sqliteRunStorage(
     queue: new SqliteRunQueue(parts),
     signals: new SqliteRunSignals(parts),
     events: sqliteEventLog(database),
+    outbox: new SqliteWebhookOutbox(parts),
+    audit: new SqliteAuditLog(parts),
     isShared: false,
     isAvailable: true,
     listen: (listener) => board.listen(listener),
     [Symbol.asyncDispose]() {
       board.close()
+      inTurn.flush()
       close()
       return Promise.resolve()
     },

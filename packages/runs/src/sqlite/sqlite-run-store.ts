@@ -27,9 +27,10 @@ import type { StatementSync } from 'node:sqlite'
 export class SqliteRunStore implements RunStore {
   readonly #parts: SqliteParts
   readonly #writer: RunWriter
-  readonly #create: (run: NewRun, how: CreateOptions) => CreatedRun
+  readonly #create: (run: NewRun, how: CreateOptions) => Promise<CreatedRun>
   readonly #list: (query: RunQuery) => RunPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
+  readonly #deleteOne: StatementSync
   readonly #run: StatementSync
   readonly #tasks: StatementSync
   readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
@@ -41,6 +42,7 @@ export class SqliteRunStore implements RunStore {
     this.#create = runCreator(parts, this.#writer.append)
     this.#list = runLister(database)
     this.#deleteEnded = runDeleter(parts)
+    this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
     this.#tasks = database.prepare(
       'SELECT tasks.* FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index',
@@ -48,17 +50,17 @@ export class SqliteRunStore implements RunStore {
     this.#reviews = reviewReader(database)
   }
 
-  async create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
+  create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
     return this.#create(run, how)
   }
 
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
-    const { transaction } = this.#parts
+    const { inTurn } = this.#parts
     try {
-      return this.#tellOf(transaction(() => writes.map((write) => this.#writer.write(write))))
+      return this.#tellOf(await inTurn(() => writes.map((write) => this.#writer.write(write))))
     } catch (error) {
       if (writes.length === 1) return [{ kind: 'failed', error }]
-      return writes.flatMap((write) => this.#commitAlone(() => this.#writer.write(write)))
+      return writes.map((write) => this.#commitAlone(() => this.#writer.write(write)))
     }
   }
 
@@ -90,6 +92,11 @@ export class SqliteRunStore implements RunStore {
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {
     return this.#deleteEnded(which)
+  }
+
+  async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
+    if (this.#deleteOne.run(runId).changes > 0) return 'deleted'
+    return this.#run.get(runId) === undefined ? 'unknown' : 'unfinished'
   }
 
   #commitAlone(body: () => Outcome): WriteResult {

@@ -102,9 +102,13 @@ export async function ownedRun(
 export async function parkedRun(
   storage: RunStorage,
   runId: string,
-  { wakeInMs, events = [] }: { readonly wakeInMs?: number; readonly events?: RunEvent[] } = {},
+  {
+    wakeInMs,
+    events = [],
+    ...changes
+  }: Partial<NewRun> & { readonly wakeInMs?: number; readonly events?: RunEvent[] } = {},
 ): Promise<RunRecord> {
-  const owner = await ownedRun(storage, runId)
+  const owner = await ownedRun(storage, runId, changes)
   await owner.commit([started, ...events], { steps: [step(1)] })
   const how = { kind: 'parked', ...(wakeInMs === undefined ? {} : { wakeInMs }) } as const
   strictEqual(await storage.queue.release(owner, how), 'parked')

@@ -1,15 +1,19 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage
  * for each case and runs it; a case throws when the adapter breaks its contract, whose rules are in the
- * heads of the ports: P1 to P9, L1 to L7, W1 to W4.
+ * heads of the ports: P1 to P11, L1 to L9, W1 to W4, O1 to O4, A1 to A3.
  *
  * Time passes for the storage only as the test lets it, or also by itself: cases leave a second between
  * what they expect to be over and what not.
  */
+import { auditCases } from './audit-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { commitCases } from './commit-cases.ts'
 import { createCases } from './create-cases.ts'
+import { deleteCases } from './delete-cases.ts'
 import { endCases } from './end-cases.ts'
+import { outboxCases } from './outbox-cases.ts'
+import { quotaCases } from './quota-cases.ts'
 import { readCases } from './read-cases.ts'
 import { recordCases } from './record-cases.ts'
 import { releaseCases } from './release-cases.ts'
@@ -29,4 +33,8 @@ export const runStorageCases: readonly StorageCase[] = [
   ...releaseCases,
   ...restWriteCases,
   ...signalCases,
+  ...quotaCases,
+  ...deleteCases,
+  ...outboxCases,
+  ...auditCases,
 ]

@@ -15,16 +15,18 @@ import {
   recordOf,
   restWrite,
 } from './run-fixtures.ts'
+import { sharedActorCases } from './shared-actor-cases.ts'
 import { sharedNoticeCases } from './shared-notice-cases.ts'
+import { at, storagesOf } from './storages-of.ts'
 
-import type { RunStorage } from '../ports/run-storage.ts'
-import type { SharedStorageCase, SharedStorageGiven } from './storage-case.ts'
+import type { SharedStorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
 /** The cases. */
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNoticeCases,
+  ...sharedActorCases,
   {
     name: '[P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
     async run({ storage, another }) {
@@ -201,18 +203,3 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
 ]
-
-/** So many storages of one place, the given one among them. */
-async function storagesOf(
-  { storage, another }: SharedStorageGiven,
-  count: number,
-): Promise<readonly RunStorage[]> {
-  return [storage, ...(await Promise.all(Array.from({ length: count - 1 }, () => another())))]
-}
-
-/** One of them, taken in turn. */
-function at(storages: readonly RunStorage[], n: number): RunStorage {
-  const storage = storages[n % storages.length]
-  ok(storage !== undefined)
-  return storage
-}

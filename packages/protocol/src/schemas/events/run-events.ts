@@ -13,6 +13,8 @@ export const RunQueued = Type.Object({
   totalTasks: Count,
   inputs: StringMap,
   tags: StringMap,
+  /** Who submitted it: the name of a key. */
+  actor: Type.Optional(Type.String()),
 })
 export type RunQueued = Type.Static<typeof RunQueued>
 
@@ -36,6 +38,8 @@ export const RunCancelling = Type.Object({
   type: Type.Literal('run_cancelling'),
   requestedAt: Instant,
   mode: CancelMode,
+  /** Who asked: the name of a key. */
+  actor: Type.Optional(Type.String()),
 })
 export type RunCancelling = Type.Static<typeof RunCancelling>
 

@@ -51,6 +51,7 @@ export const ReviewDecided = Type.Object({
   type: Type.Literal('review_decided'),
   reviewId: Type.String(),
   decision: ReviewDecisionKind,
+  /** Who decided: the name of a key. */
   decidedBy: Type.Optional(Type.String()),
   decidedAt: Instant,
   /** With REJECT: what the agent is told. */
@@ -81,6 +82,8 @@ export const DirectiveActive = Type.Object({
   /** The name of the task or the role of the agents it is for; absent when it is for the whole run. */
   to: Type.Optional(Type.String()),
   priority: Type.Optional(Priority),
+  /** Whose key it came with; `from` is what they call themselves. Ours. */
+  actor: Type.Optional(Type.String()),
 })
 export type DirectiveActive = Type.Static<typeof DirectiveActive>
 
@@ -103,5 +106,7 @@ export const ModelSwitchedEvent = Type.Object({
   previousModel: Type.Optional(Type.String()),
   taskName: Type.Optional(Type.String()),
   switchedAt: Instant,
+  /** Who asked: the name of a key. */
+  actor: Type.Optional(Type.String()),
 })
 export type ModelSwitchedEvent = Type.Static<typeof ModelSwitchedEvent>

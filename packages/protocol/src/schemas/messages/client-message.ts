@@ -4,7 +4,7 @@ import { CancelMode, Priority } from '../enums.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
-import { CLOSED, IsoDuration, NonBlank, requiredWhen } from '../scalars.ts'
+import { CLOSED, IdempotencyKey, IsoDuration, NonBlank, requiredWhen } from '../scalars.ts'
 import { CapabilityQuery, TaskRequest, ToolRequest } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
@@ -26,6 +26,8 @@ export const RunRequest = Type.Object(
     /** Comes back in `run_ack`. */
     requestId: Type.Optional(NonBlank),
     ...submitRunFields,
+    /** What the header `Idempotency-Key` says over REST. Ours. */
+    idempotencyKey: Type.Optional(IdempotencyKey),
   },
   CLOSED,
 )

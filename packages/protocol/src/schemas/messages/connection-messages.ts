@@ -1,14 +1,17 @@
 /** Server → client: the greeting and keep-alives of one connection, and directive replies. */
 import Type from 'typebox'
 import { LlmIterationCompleted, LlmIterationStarted } from '../events/agent-events.ts'
-import { LoggedRunEvent } from '../run-event.ts'
+import { EventPosition, LoggedRunEvent } from '../run-event.ts'
 import { Instant } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
+/** Where the event stands in the log of its run; AgentEnsemble's have no such place. */
+const maybePosition = Type.Partial(EventPosition)
+
 /** A model turn for late joiners; without `completed` while it is under way. AgentEnsemble wire. */
 export const IterationSnapshot = Type.Object({
-  started: LlmIterationStarted,
-  completed: Type.Optional(LlmIterationCompleted),
+  started: Type.Intersect([LlmIterationStarted, maybePosition]),
+  completed: Type.Optional(Type.Intersect([LlmIterationCompleted, maybePosition])),
 })
 export type IterationSnapshot = Type.Static<typeof IterationSnapshot>
 

@@ -5,7 +5,7 @@ import { ErrorCodeName, errorFields } from '../error-body.ts'
 import { Problem } from '../problem.ts'
 import { Capabilities } from '../rest/capabilities.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
-import { Count } from '../scalars.ts'
+import { Count, DurationMs } from '../scalars.ts'
 
 /** Reply to `run_request`. AgentEnsemble wire; the reason of a refusal is ours. */
 export const RunAck = Type.Object({
@@ -19,6 +19,8 @@ export const RunAck = Type.Object({
   error: Type.Optional(ErrorCodeName),
   message: Type.Optional(Type.String()),
   problems: Type.Optional(Type.Array(Problem)),
+  /** How long to wait before trying again, when that can help. Ours. */
+  retryAfterMs: Type.Optional(DurationMs),
 })
 export type RunAck = Type.Static<typeof RunAck>
 

@@ -1,7 +1,7 @@
 /** Steering a run: cancel it, switch its model, tell it something. */
 import Type from 'typebox'
-import { CancelMode, Priority } from '../enums.ts'
-import { CLOSED, IsoDuration, NonBlank } from '../scalars.ts'
+import { CancelMode, Priority, RunStatus } from '../enums.ts'
+import { CLOSED, Count, IsoDuration, NonBlank } from '../scalars.ts'
 
 /** Body of `POST /api/runs/{runId}/cancel`, which may be left out. Ours; the seed's cancel has none. */
 export const CancelBody = Type.Object({ mode: Type.Optional(CancelMode) }, CLOSED)
@@ -16,6 +16,24 @@ export const CancelAccepted = Type.Object({
   status: Type.Enum(['CANCELLING', 'CANCELLED']),
 })
 export type CancelAccepted = Type.Static<typeof CancelAccepted>
+
+/** Body of `POST /api/runs/cancel`: every run with this tag that has not ended. Ours. */
+export const CancelRunsBody = Type.Object(
+  {
+    /** `key`, or `key:value`. */
+    tag: Type.String({ minLength: 1 }),
+    mode: Type.Optional(CancelMode),
+  },
+  CLOSED,
+)
+export type CancelRunsBody = Type.Static<typeof CancelRunsBody>
+
+/** Answer to `POST /api/runs/cancel`: what became of each run that had the tag and had not ended. Ours. */
+export const RunsCancelled = Type.Object({
+  runs: Type.Array(Type.Object({ runId: Type.String(), status: RunStatus })),
+  total: Count,
+})
+export type RunsCancelled = Type.Static<typeof RunsCancelled>
 
 /** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `taskName` is ours. */
 export const SwitchModelBody = Type.Object(

@@ -12,6 +12,7 @@ import {
   TokenCount,
 } from '../scalars.ts'
 import { PendingReview } from './reviews.ts'
+import { RunOptionsGiven } from './submit-run.ts'
 
 /**
  * Query of `GET /api/runs`, and `filter` of a `state_query`. As it is after the numbers of the query
@@ -38,6 +39,8 @@ export const RunEventsQuery = Type.Object(
     events: Type.Optional(Type.String({ minLength: 1 })),
     /** First `seq` to send; negative counts from the end. `Last-Event-ID` wins over it. */
     from: Type.Optional(Type.Integer()),
+    /** For browsers, in place of a key. Ours. */
+    ticket: Type.Optional(Type.String({ minLength: 1 })),
   },
   CLOSED,
 )
@@ -106,5 +109,11 @@ export const RunDetail = Type.Object({
   ensemble: Type.String(),
   /** `seq` of the newest event; to follow the run with nothing missed, begin at the one after it. */
   lastSeq: Count,
+  /** The options it was submitted with. Ours. */
+  options: Type.Optional(RunOptionsGiven),
+  /** The key that submitted it, by its name. Ours. */
+  submittedBy: Type.Optional(Type.String()),
+  /** The webhooks that are told of it, by their names. Ours. */
+  webhooks: Type.Optional(Type.Array(Type.String())),
 })
 export type RunDetail = Type.Static<typeof RunDetail>

@@ -5,7 +5,7 @@
  * A present but empty `tasks` or `taskOverrides` is refused, as it can only be a mistake.
  */
 import Type from 'typebox'
-import { ReviewPolicy, Workflow } from '../enums.ts'
+import { CaptureMode, ReviewPolicy, Workflow } from '../enums.ts'
 import {
   CLOSED,
   Count,
@@ -64,22 +64,27 @@ export const TaskOverrideBody = Type.Object(
 )
 export type TaskOverrideBody = Type.Static<typeof TaskOverrideBody>
 
+/** The settings of one run, as they are asked for and as they are told. */
+const runOptionsFields = {
+  /** Characters of a tool's output that reach the model; -1 for all. */
+  maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
+  /** Characters of a tool's output that reach the log of the server; -1 for all, 200 when absent. */
+  toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
+  workflow: Type.Optional(Workflow),
+  /** Whether the server's log tells of every model turn and tool call of the run. */
+  verbose: Type.Optional(Type.Boolean()),
+  reviewPolicy: Type.Optional(ReviewPolicy),
+  /** How much the trace of the run tells; STANDARD when absent. */
+  captureMode: Type.Optional(CaptureMode),
+}
+
 /** Settings of one run, at every level. Control API seed §4.1, "Run Options". */
-export const RunOptionsBody = Type.Object(
-  {
-    /** Characters of a tool's output that reach the model; -1 for all. */
-    maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
-    /** Characters of a tool's output that reach the log; -1 for all. */
-    toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
-    workflow: Type.Optional(Workflow),
-    verbose: Type.Optional(Type.Boolean()),
-    reviewPolicy: Type.Optional(ReviewPolicy),
-    /** How much a trace keeps. DETAILED is the seed's word, the others AgentEnsemble's. */
-    captureMode: Type.Optional(Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])),
-  },
-  CLOSED,
-)
+export const RunOptionsBody = Type.Object(runOptionsFields, CLOSED)
 export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
+
+/** The same in an answer. */
+export const RunOptionsGiven = Type.Object(runOptionsFields)
+export type RunOptionsGiven = Type.Static<typeof RunOptionsGiven>
 
 /** The fields of a submission, shared by the body and the message. */
 export const submitRunFields = {
@@ -95,11 +100,26 @@ export const submitRunFields = {
   ensemble: Type.Optional(NonBlank),
   /** An id of the client's choice; the server chooses one when absent. Ours. */
   runId: Type.Optional(RunId),
+  /** Names of webhooks that the operator has registered; they are told what becomes of the run. Ours. */
+  webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true })),
 }
 
 /** Body of `POST /api/runs`. Control API seed §4.1. */
 export const SubmitRunBody = Type.Object(submitRunFields, CLOSED)
 export type SubmitRunBody = Type.Static<typeof SubmitRunBody>
+
+/** Query of `POST /api/runs`. Ours. */
+export const SubmitRunQuery = Type.Object(
+  {
+    /**
+     * Seconds to wait for the end of the run: it is answered with 200 and the run in detail when it ends in
+     * that time, else with 202. Nobody's leaving ends the run.
+     */
+    wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })),
+  },
+  CLOSED,
+)
+export type SubmitRunQuery = Type.Static<typeof SubmitRunQuery>
 
 /** Answer 202 to `POST /api/runs`: the run is queued, not yet done. Control API seed §4.1. */
 export const RunAccepted = Type.Object({

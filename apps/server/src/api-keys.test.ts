@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+
+import { readApiKeys } from './api-keys.ts'
+
+const KEY = 'a-key-of-some-length'
+const HASH = 'ab'.repeat(32)
+
+describe('readApiKeys', () => {
+  it.each([
+    [KEY, { name: 'key-1', scopes: ['admin'], key: KEY }],
+    [`ci:${KEY}`, { name: 'ci', scopes: ['admin'], key: KEY }],
+    [`ci:runs:read:${KEY}`, { name: 'ci', scopes: ['runs:read'], key: KEY }],
+    [
+      `ci:tools:invoke+runs:read+runs:read:${KEY}`,
+      { name: 'ci', scopes: ['runs:read', 'tools:invoke'], key: KEY },
+    ],
+    [`sha256:${HASH}`, { name: 'key-1', scopes: ['admin'], sha256: HASH }],
+    [`ci:sha256:${HASH}`, { name: 'ci', scopes: ['admin'], sha256: HASH }],
+    [
+      `ci:runs:read+runs:write:sha256:${HASH}`,
+      { name: 'ci', scopes: ['runs:read', 'runs:write'], sha256: HASH },
+    ],
+  ])('reads %s', (list, expected) => {
+    const problems: string[] = []
+    expect(readApiKeys(list, problems)).toEqual([
+      { key: undefined, sha256: undefined, ...expected },
+    ])
+    expect(problems).toEqual([])
+  })
+
+  it('reads nothing from nothing, and passes over what is empty', () => {
+    const problems: string[] = []
+    expect([undefined, '', ' , ,'].map((list) => readApiKeys(list, problems))).toEqual([[], [], []])
+    expect(readApiKeys(` ${KEY} ,, b:${KEY}x `, problems)).toHaveLength(2)
+    expect(problems).toEqual([])
+  })
+
+  it('names every problem at once, and shows no key', () => {
+    const problems: string[] = []
+    readApiKeys(
+      `ci:tooshort,two words:${KEY},x:root:${KEY},x:${KEY},y:sha256:abc,z::${KEY},secret part:with:${KEY}`,
+      problems,
+    )
+    expect(problems).toEqual([
+      'Key "ci" of TUTTI_API_KEYS must have at least 16 characters and no spaces',
+      'Key 2 of TUTTI_API_KEYS must have a name of letters, digits, ".", "_" and "-"',
+      expect.stringContaining('Key "x" of TUTTI_API_KEYS must have scopes of runs:read, '),
+      'Key "y" of TUTTI_API_KEYS must have 64 hexadecimal digits after "sha256:"',
+      expect.stringContaining('Key "z" of TUTTI_API_KEYS must have scopes of'),
+      'Key 7 of TUTTI_API_KEYS must have a name of letters, digits, ".", "_" and "-"',
+      expect.stringContaining('Key 7 of TUTTI_API_KEYS must have scopes of'),
+      'TUTTI_API_KEYS has two keys with the name "x"',
+    ])
+    expect(problems.join()).not.toMatch(/a-key|tooshort|two words|secret part/)
+  })
+})

@@ -1,0 +1,83 @@
+/**
+ * Pure: reads the keys of TUTTI_API_KEYS. Each is one of
+ *
+ *   KEY   NAME:KEY   NAME:SCOPE+SCOPE:KEY
+ *
+ * where KEY is the key itself, or `sha256:` and the 64 hexadecimal digits of its SHA-256. A key without
+ * scopes may do everything. No problem shows a key.
+ */
+import { Scope } from '@tutti/protocol'
+
+/** A key from the environment. */
+export interface EnvironmentKey {
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  /** The key itself; undefined when only its hash is known. */
+  readonly key: string | undefined
+  /** The SHA-256 of the key in hex; undefined when the key is there. */
+  readonly sha256: string | undefined
+}
+
+/** Shortest key that is taken: 16 characters cannot be guessed over a network. */
+export const MIN_KEY_LENGTH = 16
+
+const SCOPES: readonly Scope[] = Scope.enum
+
+const NAME = /^[\w.-]{1,64}$/
+
+/** Reads the list; what does not fit is told in `problems`. */
+export function readApiKeys(
+  list: string | undefined,
+  problems: string[],
+): readonly EnvironmentKey[] {
+  const parts = (list ?? '').split(',').map((part) => part.trim())
+  const keys = parts
+    .filter((part) => part !== '')
+    .map((part, index) => readKey(part, `key-${index + 1}`, problems))
+  const names = keys.map(({ name }) => name)
+  for (const name of new Set(names.filter((given, at) => names.indexOf(given) !== at))) {
+    problems.push(`TUTTI_API_KEYS has two keys with the name "${name}"`)
+  }
+  return keys
+}
+
+function readKey(text: string, unnamed: string, problems: string[]): EnvironmentKey {
+  const { head, ...secret } = splitSecret(text)
+  const colon = head.indexOf(':')
+  const name = head === '' ? unnamed : colon === -1 ? head : head.slice(0, colon)
+  // What is no name may be the start of a key with a colon in it, and is not shown.
+  const shown = NAME.test(name) ? `Key "${name}"` : `Key ${unnamed.slice('key-'.length)}`
+  const problem = (reason: string): void => {
+    problems.push(`${shown} of TUTTI_API_KEYS ${reason}`)
+  }
+  if (!NAME.test(name)) problem('must have a name of letters, digits, ".", "_" and "-"')
+  const { key, sha256 } = secret
+  if (key !== undefined && (key.length < MIN_KEY_LENGTH || /\s/.test(key))) {
+    problem(`must have at least ${MIN_KEY_LENGTH} characters and no spaces`)
+  }
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
+    problem('must have 64 hexadecimal digits after "sha256:"')
+  }
+  const asked = colon === -1 ? [] : head.slice(colon + 1).split('+')
+  const scopes = SCOPES.filter((scope) => asked.includes(scope))
+  if (new Set(asked).size > scopes.length) {
+    problem(`must have scopes of ${SCOPES.join(', ')}, with "+" between them`)
+  }
+  return { name, scopes: colon === -1 ? ['admin'] : scopes, key, sha256 }
+}
+
+interface Split extends Pick<EnvironmentKey, 'key' | 'sha256'> {
+  /** What stands before the key: nothing, a name, or a name and scopes. */
+  readonly head: string
+}
+
+function splitSecret(text: string): Split {
+  const [, head = '', sha256] = /^(?:(.*):)?sha256:([^:]*)$/i.exec(text) ?? []
+  if (sha256 !== undefined) return { head, key: undefined, sha256 }
+  const colon = text.lastIndexOf(':')
+  return {
+    head: text.slice(0, Math.max(colon, 0)),
+    key: text.slice(colon + 1),
+    sha256: undefined,
+  }
+}

@@ -1,0 +1,109 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { findConfigProblems, toInstant } from './config-problems.ts'
+
+const band = ensemble({
+  name: 'band',
+  tasks: [task({ description: 'Play' })],
+  model: scriptedModel([]),
+})
+const KEY = 'a-key-of-some-length'
+
+describe('findConfigProblems', () => {
+  it('finds nothing wrong with a config', () => {
+    const keys = [
+      {
+        name: 'a',
+        key: KEY,
+        scopes: ['runs:read'],
+        expiresAt: '2030-01-31',
+        limits: { requestsPerMinute: 9 },
+      },
+      { name: 'b', sha256: 'a'.repeat(64), expiresAt: 1 },
+    ]
+    expect(
+      findConfigProblems({
+        ensembles: [band],
+        limits: { maxConcurrentRuns: 2, maxRetainedAgeMs: undefined },
+        auth: { keys, allowUnauthenticated: true },
+        allowedHosts: ['a.example'],
+        allowedOrigins: ['https://a.example'],
+        workspace: '.',
+        shared: { ensembles: ['band'], tools: [] },
+        secrets: ['something-secret'],
+      }),
+    ).toEqual([])
+  })
+
+  it.each([
+    ['nothing', undefined, ['export default defineConfig']],
+    ['a list', [], ['export default defineConfig']],
+    ['no ensembles', {}, ['"ensembles" must be a list of at least one']],
+    ['something else', { ensembles: [{ name: 'x' }] }, ['made by ensemble()']],
+    ['unknown settings', { ensembles: [band], port: 1, model: 2 }, ['"port"', '"model"']],
+    [
+      'limits',
+      { ensembles: [band], limits: { maxRuns: 1, leaseMs: '5s', maxSockets: -1 } },
+      ['"maxRuns" is not a known limit', 'leaseMs in "limits" must be a number', 'maxSockets'],
+    ],
+    [
+      'lists',
+      { ensembles: [band], allowedHosts: 'x', secrets: [1] },
+      ['"allowedHosts"', '"secrets"'],
+    ],
+    ['a workspace', { ensembles: [band], workspace: './nowhere' }, ['nowhere" is none']],
+    [
+      'shared',
+      { ensembles: [band], shared: { tools: 'x', all: true } },
+      ['"all"', '"shared.tools"'],
+    ],
+    [
+      'auth',
+      { ensembles: [band], auth: { keys: {}, open: 1, allowUnauthenticated: 'yes' } },
+      ['"open"', 'true or false', 'a list of keys'],
+    ],
+  ])('says what is wrong with %s', (_, config, expected) => {
+    expect(findConfigProblems(config)).toEqual(
+      expected.map((text) => expect.stringContaining(text)),
+    )
+  })
+
+  it('names every problem of every key, and shows none', () => {
+    const keys = [
+      { name: '', key: 'secret value' },
+      { name: 'b', key: KEY, sha256: 'also-secret' },
+      {
+        name: 'c',
+        scopes: ['root'],
+        expiresAt: 'soon',
+        limits: { runs: 1, requestsPerMinute: 'x' },
+      },
+      'd',
+    ]
+    const problems = findConfigProblems({ ensembles: [band], auth: { keys } })
+    expect(problems).toEqual(
+      [
+        '"auth.keys[0]" must have a name',
+        'key of "auth.keys[0]" must have at least 16 characters',
+        '"auth.keys[1]" must have either a key or its sha256',
+        'sha256 of "auth.keys[1]" must be 64 hexadecimal digits',
+        '"auth.keys[2]" must have either a key or its sha256',
+        'expiresAt of "auth.keys[2]" must be',
+        'scopes of "auth.keys[2]" must be a list of runs:read',
+        '"runs" is not a known limit',
+        'requestsPerMinute in "limits of auth.keys[2]"',
+        '"auth.keys[3]" must be an object',
+      ].map((text) => expect.stringContaining(text)),
+    )
+    expect(problems.join()).not.toMatch(/secret value|also-secret|a-key/)
+  })
+})
+
+describe('toInstant', () => {
+  it('reads times and numbers, and nothing else', () => {
+    expect([toInstant(5), toInstant('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
+    expect([toInstant('soon'), toInstant({})]).toEqual([NaN, NaN])
+  })
+})

@@ -1,0 +1,201 @@
+/** Pure, but for the directory of the workspace: everything that is wrong with a config. */
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+
+import { Scope, WebhookEventType } from '@tutti/protocol'
+
+import { MIN_KEY_LENGTH } from './api-keys.ts'
+
+const KNOWN_KEYS = [
+  'ensembles',
+  'tools',
+  'models',
+  'limits',
+  'auth',
+  'allowedHosts',
+  'allowedOrigins',
+  'workspace',
+  'shared',
+  'webhooks',
+  'secrets',
+]
+
+const KNOWN_LIMITS = [
+  'maxConcurrentRuns',
+  'maxRunsPerProcess',
+  'maxQueuedRuns',
+  'maxRetainedRuns',
+  'maxRetainedAgeMs',
+  'leaseMs',
+  'maxBodyBytes',
+  'maxToolCalls',
+  'maxAuditEntries',
+  'maxConnections',
+  'maxSockets',
+  'drainTimeoutMs',
+]
+
+const KNOWN_KEY_FIELDS = ['name', 'key', 'sha256', 'scopes', 'expiresAt', 'limits']
+
+const KNOWN_KEY_LIMITS = ['maxUnfinishedRuns', 'requestsPerMinute', 'maxCostUsdPerDay']
+
+/** Everything that is wrong with the value a config file exports. No problem shows a key or a secret. */
+export function findConfigProblems(config: unknown): readonly string[] {
+  if (!isRecord(config)) {
+    return ['its default export must be a config: export default defineConfig({ … })']
+  }
+  return [
+    ...unknownFields('setting', config, KNOWN_KEYS),
+    ...ensembleProblems(config['ensembles']),
+    ...limitProblems('limits', config['limits'], KNOWN_LIMITS),
+    ...authProblems(config['auth']),
+    ...['allowedHosts', 'allowedOrigins', 'secrets'].flatMap((name) =>
+      textListProblems(`"${name}"`, config[name]),
+    ),
+    ...workspaceProblems(config['workspace']),
+    ...sharedProblems(config['shared']),
+    ...webhookProblems(config['webhooks']),
+  ]
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unknownFields(what: string, value: Fields, known: readonly string[]): readonly string[] {
+  return Object.keys(value)
+    .filter((key) => !known.includes(key))
+    .map((key) => `"${key}" is not a known ${what}. Known: ${known.join(', ')}`)
+}
+
+function ensembleProblems(ensembles: unknown): readonly string[] {
+  if (!Array.isArray(ensembles) || ensembles.length === 0) {
+    return ['"ensembles" must be a list of at least one ensemble']
+  }
+  if (ensembles.every(isEnsemble)) return []
+  return ['"ensembles" must hold values made by ensemble() of @tutti/ensemble']
+}
+
+function isEnsemble(value: unknown): boolean {
+  return (
+    isRecord(value) && 'name' in value && 'tasks' in value && typeof value['run'] === 'function'
+  )
+}
+
+function limitProblems(what: string, limits: unknown, known: readonly string[]): readonly string[] {
+  if (limits === undefined) return []
+  if (!isRecord(limits)) return [`"${what}" must be an object of numbers`]
+  const wrong = Object.entries(limits).filter(
+    ([name, limit]) =>
+      known.includes(name) && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
+  )
+  return [
+    ...unknownFields(`limit in "${what}"`, limits, known),
+    ...wrong.map(
+      ([name, limit]) => `${name} in "${what}" must be a number >= 0, got ${JSON.stringify(limit)}`,
+    ),
+  ]
+}
+
+function authProblems(auth: unknown): readonly string[] {
+  if (auth === undefined) return []
+  if (!isRecord(auth)) return ['"auth" must be an object']
+  const { keys = [], allowUnauthenticated = false } = auth
+  return [
+    ...unknownFields('setting of "auth"', auth, ['keys', 'allowUnauthenticated']),
+    ...(typeof allowUnauthenticated === 'boolean'
+      ? []
+      : ['"auth.allowUnauthenticated" must be true or false']),
+    ...(Array.isArray(keys) ? keys.flatMap(keyProblems) : ['"auth.keys" must be a list of keys']),
+  ]
+}
+
+function keyProblems(entry: unknown, index: number): readonly string[] {
+  const what = `"auth.keys[${index}]"`
+  if (!isRecord(entry)) return [`${what} must be an object`]
+  const { name, key, sha256, scopes = [], expiresAt, limits } = entry
+  const problems: string[] = [...unknownFields(`field of ${what}`, entry, KNOWN_KEY_FIELDS)]
+  if (typeof name !== 'string' || name === '') problems.push(`${what} must have a name`)
+  if ((key === undefined) === (sha256 === undefined)) {
+    problems.push(`${what} must have either a key or its sha256`)
+  }
+  if (key !== undefined && !(typeof key === 'string' && isKey(key))) {
+    problems.push(`key of ${what} must have at least ${MIN_KEY_LENGTH} characters and no spaces`)
+  }
+  if (sha256 !== undefined && !(typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256))) {
+    problems.push(`sha256 of ${what} must be 64 hexadecimal digits`)
+  }
+  if (expiresAt !== undefined && Number.isNaN(toInstant(expiresAt))) {
+    problems.push(
+      `expiresAt of ${what} must be milliseconds since 1970 or a time such as ` +
+        `"2030-01-31T00:00:00Z", got ${JSON.stringify(expiresAt)}`,
+    )
+  }
+  problems.push(
+    ...scopeProblems(what, scopes),
+    ...limitProblems(`limits of auth.keys[${index}]`, limits, KNOWN_KEY_LIMITS),
+  )
+  return problems
+}
+
+function isKey(key: string): boolean {
+  return key.length >= MIN_KEY_LENGTH && !/\s/.test(key)
+}
+
+function scopeProblems(what: string, scopes: unknown): readonly string[] {
+  const known: readonly unknown[] = Scope.enum
+  if (Array.isArray(scopes) && scopes.every((scope) => known.includes(scope))) return []
+  const wanted = `must be a list of ${known.join(', ')}`
+  return [`scopes of ${what} ${wanted}, got ${JSON.stringify(scopes)}`]
+}
+
+/** A time in milliseconds since 1970; NaN when it is none. */
+export function toInstant(time: unknown): number {
+  if (typeof time === 'number') return time
+  return typeof time === 'string' ? Date.parse(time) : Number.NaN
+}
+
+function textListProblems(what: string, list: unknown): readonly string[] {
+  if (list === undefined) return []
+  if (Array.isArray(list) && list.every((text) => typeof text === 'string')) return []
+  return [`${what} must be a list of texts`]
+}
+
+function workspaceProblems(workspace: unknown): readonly string[] {
+  if (workspace === undefined) return []
+  if (typeof workspace !== 'string') return ['"workspace" must be the path of a directory']
+  const path = resolve(workspace)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return []
+  return [`"workspace" must be a directory, and "${path}" is none`]
+}
+
+function sharedProblems(shared: unknown): readonly string[] {
+  if (shared === undefined) return []
+  if (!isRecord(shared)) return ['"shared" must be an object']
+  return [
+    ...unknownFields('setting of "shared"', shared, ['ensembles', 'tools']),
+    ...textListProblems('"shared.ensembles"', shared['ensembles']),
+    ...textListProblems('"shared.tools"', shared['tools']),
+  ]
+}
+
+/** What addresses and secrets must look like is checked where they are used. */
+function webhookProblems(webhooks: unknown): readonly string[] {
+  if (webhooks === undefined) return []
+  if (!isRecord(webhooks)) return ['"webhooks" must be an object of webhooks by name']
+  return Object.entries(webhooks).flatMap(([name, webhook]) => {
+    const what = `"webhooks.${name}"`
+    if (!isRecord(webhook)) return [`${what} must be an object`]
+    const { url, secret, events = [] } = webhook
+    const known: readonly unknown[] = WebhookEventType.enum
+    const isKnown = Array.isArray(events) && events.every((event) => known.includes(event))
+    return [
+      ...unknownFields(`setting of ${what}`, webhook, ['url', 'secret', 'events']),
+      ...(typeof url === 'string' ? [] : [`${what} must have a url`]),
+      ...(typeof secret === 'string' ? [] : [`${what} must have a secret`]),
+      ...(isKnown ? [] : [`events of ${what} must be a list of ${known.join(', ')}`]),
+    ]
+  })
+}

@@ -1,0 +1,64 @@
+import { redactor } from '@tutti/control-api'
+import { TuttiError } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { jsonLogger } from './log.ts'
+
+const SECRET = 'sk-live-"1234567890"'
+
+describe('jsonLogger', () => {
+  it('writes one JSON object a line', () => {
+    const { logger, lines } = recording()
+    logger.info('Hello', { runId: 'a\nb', size: 10n })
+    logger.debug('Not this')
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'info',
+      message: 'Hello',
+      runId: 'a\nb',
+      size: '10',
+    })
+    expect(lines[0]).toMatch(/^[^\n]+\n$/)
+  })
+
+  it('takes secrets out of messages, fields, errors and what caused them', () => {
+    const { logger, lines } = recording()
+    const cause = new Error(`cause ${SECRET}`)
+    const error = new TuttiError('INTERNAL', `error ${SECRET}`, { cause })
+    logger.error(`message ${SECRET}`, { error, deep: [{ text: `field ${SECRET}` }] })
+    expect(lines.join()).not.toContain('sk-live')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      message: 'message [redacted]',
+      error: {
+        code: 'INTERNAL',
+        message: 'error [redacted]',
+        stack: expect.stringContaining('[redacted]'),
+        cause: { message: 'cause [redacted]' },
+      },
+      deep: [{ text: 'field [redacted]' }],
+    })
+  })
+
+  it('survives fields that cannot be written', () => {
+    const { logger, lines } = recording()
+    const circle: Record<string, unknown> = {}
+    circle['self'] = circle
+    const thrower = {
+      toJSON() {
+        throw new Error('no')
+      },
+    }
+    logger.warn('Round', { circle })
+    logger.warn('Thrown', { thrower })
+    const fields = 'could not be written as JSON'
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { level: 'warn', message: 'Round', fields },
+      { level: 'warn', message: 'Thrown', fields },
+    ])
+  })
+})
+
+function recording() {
+  const lines: string[] = []
+  return { lines, logger: jsonLogger((line) => lines.push(line), { redactor: redactor([SECRET]) }) }
+}

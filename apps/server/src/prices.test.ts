@@ -1,0 +1,34 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { listPrices, pricesFor } from './prices.ts'
+
+describe('prices', () => {
+  it('are those of the list, for a million tokens', async () => {
+    const prices = await listPrices()
+    const price = prices({ provider: 'openai', name: 'gpt-4o' })
+    expect(price?.inputPerMillion).toBeCloseTo(2.5, 6)
+    expect(price?.outputPerMillion).toBeCloseTo(10, 6)
+    expect(price?.cachedInputPerMillion).toBeCloseTo(1.25, 6)
+    expect(prices({ provider: 'openai', name: 'gpt-4o' })).toBe(price)
+  })
+
+  it('of a model with tiers are those of the first', async () => {
+    const price = (await listPrices())({ provider: 'anthropic', name: 'claude-sonnet-4-5' })
+    expect(price?.inputPerMillion).toBeCloseTo(3, 6)
+  })
+
+  it('are not known of models that are not in the list', async () => {
+    const prices = await listPrices()
+    expect(prices({ provider: 'openai', name: 'nothing-of-that-name' })).toBeUndefined()
+    expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
+  })
+
+  it('are not even read when every model is a script', async () => {
+    const model = scriptedModel([])
+    const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
+    expect(await pricesFor([band], [model])).toBeUndefined()
+    expect(await pricesFor([band], [{ provider: 'openai' }])).toBeDefined()
+  })
+})

@@ -1,0 +1,144 @@
+/**
+ * The built server as a process of its own, driven by `@tutti/client` alone: the scenarios of the control
+ * API's verification chapter.
+ */
+import { describe, expect, it } from 'vitest'
+
+import { crew, PATIENCE } from './crew.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const LIMIT_MS = 60_000
+
+const TEA = { inputs: { topic: 'tea' } }
+
+describe('end to end', { timeout: LIMIT_MS }, () => {
+  it('[E1] a run of level 1 is submitted over REST, polled until it is done, and has its outputs', async () => {
+    using files = crew()
+    await using server = await files.start({})
+    const { runs } = server.client()
+    const accepted = await runs.submit({ ...TEA, tags: { by: 'e2e' } })
+    expect(accepted).toMatchObject({ status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' })
+    const look = () => runs.get(accepted.runId)
+    await expect.poll(async () => (await look()).status, PATIENCE).toBe('COMPLETED')
+    expect(await look()).toMatchObject({
+      ...TEA,
+      tags: { by: 'e2e' },
+      tasks: [
+        { name: 'plan', status: 'COMPLETED', output: 'All done' },
+        { name: 'work', status: 'COMPLETED', output: 'All done', toolCallCount: 4 },
+      ],
+    })
+    expect(await runs.list({ tag: 'by:e2e', status: 'COMPLETED' })).toMatchObject({ total: 1 })
+  })
+
+  it('[E2] a run of level 3 is submitted over the WebSocket, which brings its events and result', async () => {
+    using files = crew()
+    await using server = await files.start({})
+    await using connection = server.client().connect()
+    const events: LoggedRunEvent[] = []
+    connection.subscribe({ onEvent: (event) => void events.push(event) })
+    const run = await connection.run({
+      ...TEA,
+      tasks: [
+        { name: 'brew', description: 'Brew {topic}', tools: ['step'], model: 'second' },
+        { name: 'serve', description: 'Serve it', context: ['$brew'], model: 'first' },
+      ],
+    })
+    expect(run).toMatchObject({ status: 'ACCEPTED', tasks: 2 })
+    const result = await run.result()
+    expect(result).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [
+        { taskName: 'brew', output: 'All done' },
+        { taskName: 'serve', output: 'All done' },
+      ],
+    })
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.at(-1)).toEqual(result)
+    expect(events.filter(({ type }) => type === 'tool_called')).toHaveLength(4)
+    expect(events.some(({ type }) => type === 'token')).toBe(true)
+  })
+
+  it('[E3] a run is cancelled in the middle over REST and keeps what it has', async () => {
+    using files = crew()
+    files.hold(2)
+    await using server = await files.start({})
+    const { runs } = server.client()
+    const { runId } = await runs.submit(TEA)
+    await files.untilBegun(runId, 2)
+    expect(await runs.cancel(runId)).toMatchObject({ status: 'CANCELLING' })
+    const end = await runs.result(runId)
+    expect(end.status).toBe('CANCELLED')
+    expect(end.outputs).toMatchObject([{ taskName: 'plan', output: 'All done' }])
+    expect(end.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'CANCELLED'])
+    expect((await runs.get(runId)).status).toBe('CANCELLED')
+  })
+
+  it('[E4] the model is switched in the middle, and the second task uses it', async () => {
+    using files = crew()
+    files.hold(1)
+    await using server = await files.start({})
+    const { runs } = server.client()
+    const { runId } = await runs.submit(TEA)
+    await files.untilBegun(runId, 1)
+    expect(await runs.switchModel(runId, 'second')).toMatchObject({
+      model: 'second',
+      status: 'APPLIED',
+    })
+    files.letGo(1)
+    const models: (string | undefined)[] = []
+    for await (const event of runs.events(runId, { events: ['llm_iteration_started'] })) {
+      models.push(event.model)
+    }
+    expect(models.at(0)).toBe('scripted:first')
+    expect(models.at(-1)).toBe('scripted:second')
+  })
+
+  it('[E5] the event stream gives live what the WebSocket gives', async () => {
+    using files = crew()
+    files.hold(3)
+    await using server = await files.start({})
+    const client = server.client()
+    await using connection = client.connect()
+    const { runId } = await client.runs.submit(TEA)
+    const socket = collect(connection.subscribe({ runId }))
+    const live: LoggedRunEvent[] = []
+    let statusWhenLive: string | undefined
+    for await (const event of client.runs.events(runId)) {
+      live.push(event)
+      if (statusWhenLive === undefined && event.type === 'tool_called') {
+        await files.untilBegun(runId, 3)
+        statusWhenLive = (await client.runs.get(runId)).status
+        files.letGo(3)
+      }
+    }
+    expect(statusWhenLive).toBe('RUNNING')
+    expect(live).toEqual(await socket)
+    expect(live.map(({ seq }) => seq)).toEqual(live.map((_, index) => index))
+    expect(live.every(({ id }) => id.startsWith(runId))).toBe(true)
+  })
+
+  it('[E6] a review gate waits, is decided over REST, and the run goes on', async () => {
+    using files = crew()
+    await using server = await files.start({})
+    const { reviews, runs } = server.client()
+    const { runId } = await runs.submit({ ensemble: 'panel', ...TEA })
+    await expect.poll(async () => (await runs.get(runId)).status, PATIENCE).toBe('WAITING_REVIEW')
+    const [review] = (await reviews.list({ runId })).reviews
+    expect(review).toMatchObject({ prompt: 'Good?', taskOutput: 'All done' })
+    const edit = { decision: 'EDIT', revisedOutput: 'Very good' } as const
+    expect(await reviews.decide(review?.reviewId ?? '', edit)).toMatchObject({ status: 'APPLIED' })
+    expect(await runs.result(runId)).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [{ taskName: 'decide', output: 'Very good' }],
+    })
+    expect((await reviews.list({ runId })).total).toBe(0)
+  })
+})
+
+async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRunEvent[]> {
+  const collected: LoggedRunEvent[] = []
+  for await (const event of events) collected.push(event)
+  return collected
+}

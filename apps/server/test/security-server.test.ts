@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, it } from 'vitest'
+
+import { ServerProcess, temporaryDirectory } from './server-process.ts'
+
+import type { AuditList, RunDetail } from '@tutti/protocol'
+
+const CONFIG = fileURLToPath(new URL('./fixtures/guarded.config.ts', import.meta.url))
+const ADMIN = 'admin-key-of-length'
+const HASHED = 'hashed-key-of-length'
+const HASH = createHash('sha256').update(HASHED).digest('hex')
+
+describe('a server on an address that others reach', () => {
+  it('does not start without keys, and says how it would', async () => {
+    using data = temporaryDirectory()
+    for (const HOST of ['0.0.0.0', '::']) {
+      const { code, errors } = await ServerProcess.refused({ HOST, TUTTI_DATA_DIR: data.path })
+      expect([code, errors]).toEqual([
+        1,
+        expect.stringContaining('Set TUTTI_API_KEYS or auth.keys'),
+      ])
+    }
+  })
+
+  it('starts with keys of the config alone', async () => {
+    using data = temporaryDirectory()
+    await using server = await start(data.path, { HOST: '0.0.0.0' })
+    const url = server.url.replace('0.0.0.0', '127.0.0.1')
+    expect((await fetch(`${url}/api/runs`)).status).toBe(401)
+    expect((await ask(url, '/api/runs', 'reader-key-of-length')).status).toBe(200)
+  })
+})
+
+describe('keys of a server', () => {
+  it('come from the environment, plain and hashed, with scopes, and from the config', async () => {
+    using data = temporaryDirectory()
+    const TUTTI_API_KEYS = `${ADMIN},ci:runs:read+runs:write:sha256:${HASH}`
+    await using server = await start(data.path, { TUTTI_API_KEYS })
+    const statuses = async (key: string) => [
+      (await ask(server.url, '/api/audit', key)).status,
+      (await ask(server.url, '/api/runs', key)).status,
+      (await ask(server.url, '/api/runs', key, {})).status,
+    ]
+    expect(await statuses(ADMIN)).toEqual([200, 200, 202])
+    expect(await statuses(HASHED)).toEqual([403, 200, 202])
+    expect(await statuses('reader-key-of-length')).toEqual([403, 200, 403])
+    expect(await statuses('old-key-of-some-length')).toEqual([401, 401, 401])
+    expect(await statuses(HASH)).toEqual([401, 401, 401])
+    const page = { authorization: `Bearer ${ADMIN}`, origin: 'https://app.example.com' }
+    const answer = await fetch(`${server.url}/api/runs`, { headers: page })
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
+  })
+
+  it('that do not fit keep it from starting, all named at once and none shown', async () => {
+    using data = temporaryDirectory()
+    const { code, errors } = await ServerProcess.refused({
+      TUTTI_DATA_DIR: data.path,
+      TUTTI_API_KEYS: `short,a:root:${ADMIN},b:sha256:secret`,
+      PORT: 'x',
+    })
+    expect(code).toBe(1)
+    expect(errors.split('\n').filter((line) => line.startsWith('  '))).toHaveLength(4)
+    expect(errors).not.toMatch(/short,|admin-key|secret/)
+  })
+})
+
+describe('secrets of a server', () => {
+  it('are in no log, no error, no event and no answer', async () => {
+    using data = temporaryDirectory()
+    await using server = await start(data.path, {
+      TUTTI_API_KEYS: ADMIN,
+      SOME_TOKEN: 'env-secret-value',
+    })
+    const submitted = await ask(server.url, '/api/runs?wait=30', ADMIN, { runId: 'one' })
+    const detail = (await submitted.json()) as RunDetail
+    expect(detail.tasks[0]?.output).toBe('I heard [redacted] [redacted]')
+    const events = await (await ask(server.url, '/api/runs/one/events?from=0', ADMIN)).text()
+    const whole = events.split('\n\n').filter((frame) => !frame.includes('event: token'))
+    expect(whole.join()).not.toMatch(/env-secret-value|config-secret-value/)
+    for (const name of [ADMIN, 'env-secret-value', 'reader-key-of-length']) {
+      const body = { ensemble: name }
+      expect(await (await ask(server.url, '/api/runs', ADMIN, body)).text()).not.toContain(name)
+      await ask(server.url, '/api/runs', `${name}-wrong`)
+    }
+    expect(server.errors).toContain('A request without a valid key was refused')
+    expect(server.errors).not.toMatch(/env-secret|config-secret|-key-of-length/)
+  })
+
+  it('are not in what it says when it cannot start', async () => {
+    const DATABASE_URL = 'postgres://user:pass-of-database@127.0.0.1:1/pass-of-database'
+    const { code, errors } = await ServerProcess.refused({ DATABASE_URL })
+    expect(code).toBe(1)
+    expect(errors).not.toContain('pass-of-database')
+  })
+})
+
+describe('what runs cost', () => {
+  it('is known of models in the price list, with nothing configured', async () => {
+    using data = temporaryDirectory()
+    await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
+    const answer = await ask(server.url, '/api/runs?wait=30', ADMIN, {})
+    const { metrics } = (await answer.json()) as RunDetail
+    expect(metrics.costUsd).toBeGreaterThan(0)
+  })
+})
+
+describe('draining by a request', () => {
+  it('ends the process as SIGTERM does, and the audit trail has it', async () => {
+    using data = temporaryDirectory()
+    const server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
+    expect((await ask(server.url, '/api/lifecycle/drain', 'reader-key-of-length', {})).status).toBe(
+      403,
+    )
+    expect((await ask(server.url, '/api/lifecycle/drain', ADMIN, {})).status).toBe(200)
+    expect(await server.ended()).toBe(0)
+    await using again = await start(data.path, { TUTTI_API_KEYS: ADMIN })
+    const { entries } = (await (await ask(again.url, '/api/audit', ADMIN)).json()) as AuditList
+    expect(entries.map(({ actor, action, outcome }) => [actor, action, outcome])).toEqual([
+      ['key-1', 'drain', 'DONE'],
+      ['reader', 'drain', 'REFUSED'],
+    ])
+  })
+})
+
+describe('a server that is attacked', () => {
+  it('goes on, logs no fault, and still ends well', async () => {
+    using data = temporaryDirectory()
+    await using server = await start(data.path, { TUTTI_API_KEYS: ADMIN })
+    const garbage = [
+      Buffer.alloc(100_000, 0xff),
+      Buffer.from('GET / HTTP/1.1\r\n'.repeat(1_000)),
+      Buffer.from(
+        `GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n\r\n${'x'.repeat(9_999)}`,
+      ),
+      Buffer.from('\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc'),
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    ]
+    await Promise.all(
+      Array.from({ length: 100 }, (_, n) => send(server.url, garbage[n % garbage.length]!)),
+    )
+    expect((await ask(server.url, '/api/runs', ADMIN)).status).toBe(200)
+    expect(server.errors).not.toContain('"level":"error"')
+    expect(await server.end('SIGTERM')).toBe(0)
+  })
+})
+
+function start(path: string, environment: Record<string, string>): Promise<ServerProcess> {
+  return ServerProcess.start({ TUTTI_DATA_DIR: path, TUTTI_CONFIG: CONFIG, ...environment })
+}
+
+/** A request with a key: a POST when there is a body, else a GET. */
+function ask(url: string, path: string, key: string, body?: object): Promise<Response> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const method = body === undefined ? 'GET' : 'POST'
+  return fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+}
+
+/** Sends bytes on a connection of their own, and waits until it is over. */
+function send(url: string, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(bytes))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve())
+    socket.resume()
+  })
+}

@@ -1,0 +1,131 @@
+/** What a client offers for runs, and the settings of each call. */
+import type {
+  CancelAccepted,
+  CancelBody,
+  CancelRunsBody,
+  ExecutionTrace,
+  InjectAccepted,
+  InjectBody,
+  ListRunsQuery,
+  ModelSwitched,
+  RunAccepted,
+  RunDetail,
+  RunEvent,
+  RunList,
+  RunOutcome,
+  RunOutput,
+  RunsCancelled,
+  RunSummary,
+  SubmitRunBody,
+  SwitchModelBody,
+} from '@tutti/protocol'
+import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../events/run-events.ts'
+import type { CallOptions } from '../http/exchange.ts'
+
+/** A run that has ended. */
+export type EndedRun = RunDetail & { readonly status: RunOutcome }
+
+/** How a run ended, with everything that its tasks gave. */
+export type RunEnd = EndedRun & {
+  /** What each task gave, in the order of the tasks. */
+  readonly outputs: readonly RunOutput[]
+  /** Why it failed: one of `FAILURE_CODES`, as open text. */
+  readonly code?: string | undefined
+}
+
+/** Settings of a submit. */
+export interface SubmitOptions extends CallOptions {
+  /**
+   * The same body under the same key is one run, however often it is sent: 1 to 255 visible ASCII
+   * characters. A submit with a key is repeated by itself when its answer was lost.
+   */
+  readonly idempotencyKey?: string | undefined
+  /**
+   * Seconds, up to 600, that the server waits for the end of the run: when it ends in that time, it is the
+   * answer. `timeoutMs` counts on top. @default 0, it does not wait
+   */
+  readonly wait?: number | undefined
+}
+
+/** Settings of a wait for the end of a run. */
+export interface ResultOptions extends FollowOptions {
+  /** Whether a run that FAILED or was CANCELLED is an {@link UnfinishedRunError}. @default false */
+  readonly throwOnFailure?: boolean | undefined
+}
+
+/** Settings of a run that is submitted and waited for; `timeoutMs` is for the wait, and has no default. */
+export interface RunOptions extends ResultOptions, Pick<SubmitOptions, 'idempotencyKey'> {}
+
+/** Settings of a cancel. */
+export interface CancelOptions extends CallOptions, CancelBody {}
+
+/** Settings of a model switch. */
+export interface SwitchModelOptions extends CallOptions, Omit<SwitchModelBody, 'model'> {}
+
+/** Settings of an injection. */
+export interface InjectOptions extends CallOptions, Omit<InjectBody, 'content'> {}
+
+/** A body whose fields may be undefined; JSON leaves those out. */
+export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
+
+/** Submits a run. */
+export interface SubmitRun {
+  /** Submits a run; it is durable when this resolves. */
+  (
+    body: SubmitRunBody,
+    options?: SubmitOptions & { readonly wait?: undefined },
+  ): Promise<RunAccepted>
+  /**
+   * The same, and waits up to `wait` seconds for its end: then the run itself is the answer, else the
+   * acceptance, which the status ACCEPTED tells.
+   */
+  (body: SubmitRunBody, options: SubmitOptions): Promise<RunAccepted | EndedRun>
+}
+
+/** Runs of a server. Every method throws {@link TuttiClientError}; a `runId` that is empty is a TypeError. */
+export interface RunsClient {
+  /**
+   * Submits a run: of an ensemble as it is, with `taskOverrides`, or of `tasks` of its own. Give an
+   * `idempotencyKey` to be able to repeat a submit whose answer was lost: the repeat gives the same run,
+   * and with another body IDEMPOTENCY_CONFLICT.
+   */
+  readonly submit: SubmitRun
+  /** Submits a run and waits for its end. An abort ends the wait; the run goes on. */
+  run(body: SubmitRunBody, options?: RunOptions): Promise<RunEnd>
+  /**
+   * Waits for a run to end, over as many connections as it takes. One that FAILED or was CANCELLED is a
+   * result too, unless `throwOnFailure` is set.
+   */
+  result(runId: string, options?: ResultOptions): Promise<RunEnd>
+  /** One run with its tasks and outputs. */
+  get(runId: string, options?: CallOptions): Promise<RunDetail>
+  /** A page of runs, newest first. */
+  list(query?: ListRunsQuery, options?: CallOptions): Promise<RunList>
+  /**
+   * Every run that fits, newest first, fetched page by page (`limit` runs each) while it is looped over.
+   * Runs that come meanwhile are left out; one that is deleted meanwhile may hide another.
+   */
+  listAll(query?: ListRunsQuery, options?: CallOptions): AsyncIterable<RunSummary>
+  /** Removes a run and its events; an active one is cancelled first. */
+  delete(runId: string, options?: CallOptions): Promise<void>
+  /** Cancels a run. It is over when its `run_result` comes, not yet when this resolves. */
+  cancel(runId: string, options?: CancelOptions): Promise<CancelAccepted>
+  /** Cancels every run with this tag that has not ended: `key`, or `key:value`. */
+  cancelAll(which: CancelRunsBody, options?: CallOptions): Promise<RunsCancelled>
+  /** Sends the next model calls of a run, or of its task `taskName`, to the model of that alias. */
+  switchModel(runId: string, model: string, options?: SwitchModelOptions): Promise<ModelSwitched>
+  /** Tells the agents of a run, or the task or role `target`, something before their next model call. */
+  inject(runId: string, content: string, options?: InjectOptions): Promise<InjectAccepted>
+  /** The trace of a run, in AgentEnsemble's form. */
+  trace(runId: string, options?: CallOptions): Promise<ExecutionTrace>
+  /**
+   * The events of a run, those of the past and then those to come, until it ends. Reconnects by itself
+   * and goes on where it was; events whose type this version does not know are passed over. Leaving the
+   * loop closes the connection. While the server is away it waits, for ever unless
+   * `reconnect.maxRetries` says otherwise.
+   */
+  events<T extends RunEvent['type'] = RunEvent['type']>(
+    runId: string,
+    options?: RunEventsOptions<T>,
+  ): AsyncIterable<LoggedRunEventOf<T>>
+}

@@ -1,0 +1,36 @@
+/** Submits a run, and reads either answer: the acceptance, or the run that has ended. */
+import { decode, ROUTES, routePath, type RunAccepted, type SubmitRunBody } from '@tutti/protocol'
+
+import { exchange } from '../http/exchange.ts'
+import { readAnswer } from '../http/read-answer.ts'
+import { decodeEndedRun } from './run-end.ts'
+
+import type { ResolvedClientOptions } from '../options.ts'
+import type { EndedRun, SubmitOptions, SubmitRun } from './runs-types.ts'
+
+/** The status of an answer that is the run itself. */
+const ENDED = 200
+
+/** The call that submits runs to the server of `settings`. */
+export function submitRun(settings: ResolvedClientOptions): SubmitRun {
+  const submit = async (
+    body: SubmitRunBody,
+    { idempotencyKey, wait, ...options }: SubmitOptions = {},
+  ): Promise<RunAccepted | EndedRun> => {
+    const { method, response } = ROUTES.submitRun
+    const answer = await exchange(settings, {
+      ...options,
+      method,
+      path: routePath('submitRun'),
+      query: { wait },
+      body,
+      isSafe: idempotencyKey !== undefined,
+      serverTimeMs: (wait ?? 0) * 1_000,
+      ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+    })
+    if (answer.status === ENDED) return readAnswer(answer, decodeEndedRun)
+    return readAnswer(answer, (value) => decode(response, value))
+  }
+  // NOTE: without `wait` the server answers with the acceptance alone, which no type here can see.
+  return submit as SubmitRun
+}

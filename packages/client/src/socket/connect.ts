@@ -1,0 +1,128 @@
+/** The public side of a connection. */
+import { routePath, type RunEvent } from '@tutti/protocol'
+
+import { openScope } from '../call-scope.ts'
+import { Connection } from './connection.ts'
+import { socketOpener } from './open-socket.ts'
+import {
+  capabilitiesQuery,
+  controlRequest,
+  decisionRequest,
+  directiveRequest,
+  runQuery,
+  runsQuery,
+  submitRequest,
+  toolRequest,
+} from './request-kinds.ts'
+import { Subscription } from './subscription.ts'
+
+import type { LoggedRunEventOf } from '../events/run-events.ts'
+import type { ResolvedClientOptions } from '../options.ts'
+import type {
+  ConnectOptions,
+  RunSubscription,
+  SubscribeOptions,
+  TuttiConnection,
+} from './connection-types.ts'
+
+/**
+ * Opens a connection; it comes back by itself until it is closed.
+ *
+ * @throws {TypeError} when `runId` is empty, or there is no `WebSocket` here and none was given.
+ */
+export function connect(
+  settings: ResolvedClientOptions,
+  options: ConnectOptions = {},
+): TuttiConnection {
+  const { runId: home } = options
+  if (home !== undefined) routePath('openRunSocket', { runId: home })
+  const connection = new Connection(settings, socketOpener(settings), options)
+  const { requests, results } = connection
+  const close = (): Promise<void> => connection.close()
+  return {
+    async hello({ signal, timeoutMs = settings.timeoutMs } = {}) {
+      const scope = openScope(settings.clock, [connection.signal, signal])
+      const stop = scope.limit(timeoutMs, `No greeting within ${timeoutMs} ms`)
+      return connection.hello(scope).finally(() => {
+        stop()
+        scope.close()
+      })
+    },
+    subscribe: (subscribeOptions = {}) =>
+      subscribe(connection, { runId: home, ...subscribeOptions }),
+    async run(body, { idempotencyKey, ...call } = {}) {
+      const accepted = await requests.ask(submitRequest({ ...body, idempotencyKey }), call)
+      const result = results.expect(accepted.runId)
+      return { ...accepted, result: () => result }
+    },
+    cancel: async (runId, { mode, ...call } = {}) =>
+      requests.ask(controlRequest({ runId, action: 'cancel', mode }), call),
+    switchModel: async (runId, model, { taskName, ...call } = {}) =>
+      requests.ask(controlRequest({ runId, action: 'switch_model', model, taskName }), call),
+    inject: async (content, { target, priority, ttl, runId, from, ...call } = {}) =>
+      requests.ask(directiveRequest({ content, to: target, priority, ttl, runId, from }), call),
+    decide: async (reviewId, { decision, revisedOutput, feedback }, call) =>
+      requests.ask(decisionRequest({ reviewId, decision, revisedOutput, feedback }), call),
+    invokeTool: async (name, input, call) =>
+      requests.ask(
+        toolRequest(name, typeof input === 'string' ? input : JSON.stringify(input)),
+        call,
+      ),
+    listRuns: async (filter, call) => requests.ask(runsQuery(filter), call),
+    getRun: async (runId, call) => requests.ask(runQuery(runId), call),
+    capabilities: async (call) => requests.ask(capabilitiesQuery(), call),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function subscribe<T extends RunEvent['type']>(
+  connection: Connection,
+  { runId, from, events, onEvent, onEnd, maxWaiting }: SubscribeOptions<T>,
+): RunSubscription<T> {
+  assertFollowable({ runId, from, events })
+  const subscription: Subscription = new Subscription({
+    runId,
+    from,
+    types: events,
+    maxWaiting,
+    // NOTE: only events of the types asked for are handed on.
+    onEvent: onEvent && ((event) => onEvent(event as LoggedRunEventOf<T>)),
+    onEnd,
+    onLeave: () => {
+      connection.unfollow(subscription)
+    },
+  })
+  connection.follow(subscription)
+  return {
+    close() {
+      connection.unfollow(subscription)
+    },
+    // NOTE: as above.
+    [Symbol.asyncIterator]: () => subscription.read() as AsyncGenerator<LoggedRunEventOf<T>, void>,
+  }
+}
+
+/** @throws {TypeError | RangeError} for what cannot be followed. */
+function assertFollowable({
+  runId,
+  from,
+  events,
+}: {
+  readonly runId: string | undefined
+  readonly from: number | undefined
+  readonly events: readonly string[] | undefined
+}): void {
+  if (events?.length === 0) {
+    throw new TypeError('Cannot subscribe: events must name a type, or be left out')
+  }
+  if (from === undefined) return
+  if (runId === undefined) {
+    throw new TypeError(
+      'Cannot subscribe: from must come with a runId, as each run has its own seq',
+    )
+  }
+  if (!Number.isSafeInteger(from)) {
+    throw new RangeError(`Cannot subscribe: from must be a whole number, got ${from}`)
+  }
+}

@@ -1,0 +1,44 @@
+/** Calling the tools of a server by hand. */
+import {
+  ROUTES,
+  routePath,
+  type InvokeToolBody,
+  type ToolInfo,
+  type ToolInvocation,
+} from '@tutti/protocol'
+
+import { callRoute } from './http/call-route.ts'
+
+import type { CallOptions } from './http/exchange.ts'
+import type { ResolvedClientOptions } from './options.ts'
+
+/** Tools of a server. Every method throws {@link TuttiClientError}; an empty `name` is a TypeError. */
+export interface ToolsClient {
+  /** The tools of the catalog, with the schemas of their inputs. */
+  list(options?: CallOptions): Promise<readonly ToolInfo[]>
+  /**
+   * Calls a tool with text, or with the object that its schema asks for. A failure of the tool itself is an
+   * answer with the status FAILED, and no error. Tools may take longer than other calls: see `timeoutMs`.
+   */
+  invoke(
+    name: string,
+    input: InvokeToolBody['input'],
+    options?: CallOptions,
+  ): Promise<ToolInvocation>
+}
+
+/** Makes the tools part of a client. */
+export function createToolsClient(settings: ResolvedClientOptions): ToolsClient {
+  return {
+    async list(options) {
+      const path = routePath('getCapabilities')
+      return (await callRoute(settings, ROUTES.getCapabilities, { ...options, path })).tools
+    },
+    invoke: async (name, input, options) =>
+      callRoute(settings, ROUTES.invokeTool, {
+        ...options,
+        path: routePath('invokeTool', { name }),
+        body: { input } satisfies InvokeToolBody,
+      }),
+  }
+}

@@ -1,0 +1,133 @@
+/** What somebody does with a server from beginning to end. It runs in Node and in a page, and must end the same. */
+import {
+  createClient,
+  TuttiClientError,
+  type TuttiClient,
+  type TuttiConnection,
+} from '@tutti/client'
+
+/** A server, and what a test can do to it while the story goes on. */
+export interface StoryParts {
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** Cuts every connection. */
+  cut(): Promise<void>
+  /** Resolves when call `n` of the waiting tool has begun. */
+  untilWaiting(n: number): Promise<void>
+  /** Lets the waiting tool go on, now and later. */
+  play(): Promise<void>
+}
+
+/** What came of it: nothing in here may differ from place to place. */
+export type StoryEnd = Readonly<Record<string, unknown>>
+
+const BACH = { inputs: { composer: 'Bach' } }
+
+/** Tells the story. */
+export async function tellStory(parts: StoryParts): Promise<StoryEnd> {
+  const { baseUrl, apiKey } = parts
+  const client = createClient({ baseUrl, apiKey, reconnect: { baseDelayMs: 1 } })
+  const connection = client.connect()
+  const end = {
+    refused: await refused(client),
+    cancelled: await cancelled(client, parts),
+    followed: await followed(client, connection, parts),
+    reviewed: await reviewed(client, connection),
+    tool: await client.tools.invoke('add', { a: 2, b: 3 }),
+    sharedTool: await connection.invokeTool('add', { a: 2, b: 3 }),
+    queried: (await connection.listRuns({ tag: 'by:story' })).total,
+    drained: await client.drain(),
+  }
+  await connection.close()
+  return JSON.parse(JSON.stringify(end, withoutTime))
+}
+
+/** Ids and times differ from place to place. */
+function withoutTime(key: string, value: unknown): unknown {
+  return ['durationMs', 'requestId', 'reviewId'].includes(key) ? undefined : value
+}
+
+async function refused({ runs }: TuttiClient): Promise<unknown> {
+  try {
+    return await runs.submit({
+      ensemble: 'band',
+      inputs: { composer: 'Bach' },
+      tags: {},
+      runId: '',
+    })
+  } catch (error) {
+    if (!TuttiClientError.isInstance(error)) throw error
+    return [error.code, error.problems?.map(({ path }) => path)]
+  }
+}
+
+async function cancelled({ runs }: TuttiClient, { untilWaiting }: StoryParts): Promise<unknown> {
+  const { runId } = await runs.submit(BACH)
+  await untilWaiting(1)
+  await runs.cancel(runId)
+  return (await runs.result(runId)).status
+}
+
+/** Follows one run over an event stream and a WebSocket at once, both cut in the middle. */
+async function followed(
+  { runs }: TuttiClient,
+  connection: TuttiConnection,
+  { cut, untilWaiting, play }: StoryParts,
+): Promise<unknown> {
+  const { runId } = await runs.submit({ ...BACH, tags: { by: 'story' } })
+  await untilWaiting(2)
+  const told: string[] = []
+  const opened = gate()
+  const resumed = gate()
+  const events = runs.events(runId, {
+    onConnection({ status }) {
+      told.push(status)
+      if (status === 'open') (told.length === 1 ? opened : resumed).open()
+    },
+  })
+  const streamed = collect(events)
+  const socketed = collect(connection.subscribe({ runId }))
+  await opened.passed
+  await connection.getRun(runId)
+  await cut()
+  await resumed.passed
+  await connection.getRun(runId)
+  await play()
+  const [stream, socket] = [await streamed, await socketed]
+  return {
+    told,
+    isWhole: stream.every(({ seq }, index) => seq === index),
+    isSame: JSON.stringify(stream) === JSON.stringify(socket),
+    last: stream.at(-1)?.type,
+    outputs: (await runs.result(runId)).outputs,
+  }
+}
+
+/** Something that is waited for, and comes once. */
+function gate() {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open: () => open(), passed }
+}
+
+async function collect(
+  events: AsyncIterable<{ readonly seq: number; readonly type: string }>,
+): Promise<{ readonly seq: number; readonly type: string }[]> {
+  const collected = []
+  for await (const event of events) collected.push(event)
+  return collected
+}
+
+async function reviewed(client: TuttiClient, connection: TuttiConnection): Promise<unknown> {
+  const asked = connection.subscribe({ events: ['review_requested'] })
+  const run = await connection.run({ ensemble: 'panel', ...BACH })
+  for await (const { reviewId, runId } of asked) {
+    if (runId !== run.runId) continue
+    await client.reviews.decide(reviewId, { decision: 'EDIT', revisedOutput: 'Better' })
+    break
+  }
+  const { status, outputs } = await run.result()
+  return { status, outputs }
+}

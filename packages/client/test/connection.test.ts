@@ -1,0 +1,508 @@
+/** A connection over sockets that do what the test says. */
+import { describe, expect, it } from 'vitest'
+
+import { createClient, type ConnectionState, type ClientOptions } from '../src/index.ts'
+import { fakeClock } from './fake-clock.ts'
+import { fakeSockets, type FakeSocket } from './fake-socket.ts'
+import { frames, LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const REVIEW = {
+  type: 'review_requested',
+  reviewId: 'v-1',
+  taskDescription: 'Write',
+  taskOutput: 'Grüße',
+  timing: 'AFTER_EXECUTION',
+  timeoutMs: 0,
+  onTimeout: 'CONTINUE',
+  taskName: 'write',
+  taskIndex: 1,
+  attempt: 1,
+  agentRole: 'Writer',
+  requestedAt: '2026-01-01T00:00:00.000Z',
+} as const
+
+const NO_KEYS = { error: 'NOT_CONFIGURED', message: 'There are no keys' }
+
+const SUBSCRIBED = { type: 'subscribe_ack', events: [] } as const
+
+function connected(options: Partial<ClientOptions> & { readonly runId?: string } = {}) {
+  const { runId, ...clientOptions } = options
+  const clock = fakeClock({ impatientUpToMs: 10_000 })
+  const sockets = fakeSockets()
+  const states: ConnectionState[] = []
+  const client = createClient({
+    baseUrl: 'http://tutti.example/base',
+    apiKey: 'k-1',
+    headers: { 'X-Team': 'a' },
+    clock,
+    random: () => 1,
+    openSocket: sockets.open,
+    fetch: () => Promise.resolve(Response.json({ status: 'running', clients: 0, port: 1 })),
+    ...clientOptions,
+  })
+  const connection = client.connect({ runId, onConnection: (state) => void states.push(state) })
+  return { clock, sockets, states, connection }
+}
+
+/** Greets, and says that what the client subscribed to is in force. */
+function begin(socket: FakeSocket): void {
+  socket.greet()
+  socket.say(SUBSCRIBED)
+}
+
+async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRunEvent[]> {
+  const collected: LoggedRunEvent[] = []
+  for await (const event of events) collected.push(event)
+  return collected
+}
+
+describe('a socket', () => {
+  it('is opened below the base address, with the headers of the client', async () => {
+    const { sockets, connection } = connected({ runId: 'a/b' })
+    const { url, headers } = await sockets.socket(0)
+    expect(url).toBe('ws://tutti.example/base/runs/a%2Fb/ws')
+    expect(headers).toEqual({ authorization: 'Bearer k-1', 'x-team': 'a' })
+    await connection.close()
+    expect(sockets.all[0]?.isClosed).toBe(true)
+  })
+
+  it('[C1] that is silent for 45 s is left for another', async () => {
+    const { clock, sockets, states, connection } = connected()
+    begin(await sockets.socket(0))
+    await clock.pass(45_000)
+    begin(await sockets.socket(1))
+    expect(sockets.all[0]?.isClosed).toBe(true)
+    expect(states[1]).toMatchObject({ status: 'reconnecting', error: { code: 'TIMED_OUT' } })
+    await connection.close()
+    expect(clock.waiting).toEqual([])
+  })
+
+  it('[C1] is not tried again after maxRetries tries that bring nothing', async () => {
+    const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
+    const failed = expect(connection.listRuns()).rejects.toMatchObject({
+      code: 'CONNECTION_FAILED',
+    })
+    for (const index of [0, 1, 2]) (await sockets.socket(index)).lose(1006)
+    await failed
+    expect(states.map(({ status }) => status)).toEqual(['reconnecting', 'reconnecting', 'closed'])
+    expect(states.map(({ attempt }) => attempt)).toEqual([1, 2, 2])
+  })
+
+  it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
+    '[C1] that says %s ends the connection',
+    async (text) => {
+      const { sockets, states, connection } = connected()
+      const socket = await sockets.socket(0)
+      socket.greet()
+      socket.raw(text)
+      await expect(connection.listRuns()).rejects.toMatchObject({ code: 'BAD_RESPONSE' })
+      expect(states.at(-1)).toMatchObject({ status: 'closed', error: { code: 'BAD_RESPONSE' } })
+    },
+  )
+
+  it('[W2] may say what is newer than this client', async () => {
+    const { sockets, connection } = connected()
+    const events = collect(connection.subscribe({ runId: RUN_ID }))
+    const socket = await sockets.socket(0)
+    begin(socket)
+    socket.say({ type: 'weather', sunny: true })
+    for (const event of LOG) socket.say(event.seq === 2 ? { ...event, type: 'chord' } : event)
+    expect(await events).toEqual(LOG.filter(({ seq }) => seq !== 2))
+    await connection.close()
+  })
+})
+
+describe('a request', () => {
+  it('[P1] without an id waits for the one before, and gets only its own reply', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    const first = connection.cancel('run-1')
+    const second = connection.inject('Louder')
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'run_control'])
+    socket.say({ type: 'error', error: 'INTERNAL', message: 'Oops', requestId: 'log-9' })
+    await expect(first).rejects.toMatchObject({ code: 'INTERNAL', requestId: 'log-9' })
+    expect(socket.sent.at(-1)).toEqual({ type: 'directive', content: 'Louder' })
+    socket.say({ type: 'directive_ack', directiveId: 'd-1', status: 'accepted' })
+    expect(await second).toMatchObject({ directiveId: 'd-1' })
+    await connection.close()
+  })
+
+  it('[P1] with an id goes out at once, and an error that names it is its own', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    const steered = connection.cancel('run-1')
+    const asked = connection.getRun('run-1')
+    const query = socket.sent.at(-1)
+    const requestId = query?.type === 'state_query' ? query.requestId : ''
+    socket.say({ type: 'error', error: 'RUN_NOT_FOUND', message: 'No run', requestId })
+    await expect(asked).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    socket.say({ type: 'run_control_ack', runId: 'run-1', action: 'cancel', status: 'CANCELLING' })
+    expect(await steered).toMatchObject({ status: 'CANCELLING' })
+    await connection.close()
+  })
+
+  it('[P1] goes out only when what was subscribed to before it has', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    socket.greet()
+    connection.subscribe()
+    const asked = connection.listRuns().catch((error: unknown) => error)
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
+    socket.say(SUBSCRIBED)
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'subscribe', 'state_query'])
+    await connection.close()
+    expect(await asked).toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('[P2] that is lost fails when it may have been done, and is asked again when it only reads', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    const steered = connection.cancel('run-1')
+    const unsent = connection.inject('Louder')
+    const asked = connection.listRuns()
+    const keyed = connection.run({}, { idempotencyKey: 'order-7' })
+    const plain = connection.run({})
+    const failed = Promise.all([
+      expect(steered).rejects.toMatchObject({ code: 'CONNECTION_FAILED' }),
+      expect(plain).rejects.toMatchObject({ code: 'CONNECTION_FAILED' }),
+    ])
+    socket.lose(1012, 'restart')
+    await failed
+    const next = await sockets.socket(1)
+    begin(next)
+    expect(next.sent.map(({ type }) => type)).toEqual([
+      'subscribe',
+      'state_query',
+      'run_request',
+      'directive',
+    ])
+    await connection.close()
+    await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(asked).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(keyed).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+
+  it('[P3] waits no longer than its time, also without a socket', async () => {
+    const { clock, connection } = connected({ timeoutMs: 40_000 })
+    const failed = expect(connection.listRuns()).rejects.toMatchObject({ code: 'TIMED_OUT' })
+    await clock.pass(40_000)
+    await failed
+    await connection.close()
+  })
+
+  it('that does not fit its schema is refused before it is sent', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    await expect(connection.run({ tasks: [] })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      problems: [{ path: '/tasks' }],
+    })
+    await expect(connection.decide('v', { decision: 'EDIT' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
+    await connection.close()
+  })
+
+  it('to decide is not answered by the decision of somebody else', async () => {
+    const { sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    const decided = connection.decide('v-1', { decision: 'CONTINUE' })
+    const [other] = logged([
+      {
+        type: 'review_decided',
+        reviewId: 'v-1',
+        decision: 'EXIT_EARLY',
+        decidedAt: '2026-01-01T00:00:00.000Z',
+      },
+    ])
+    socket.say(other ?? {})
+    socket.say({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
+    await expect(decided).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
+    await connection.close()
+  })
+})
+
+describe('[C3] the result of a run', () => {
+  /** Submits a run over the first socket. */
+  async function submitted(options: Partial<ClientOptions> = {}) {
+    const on = connected(options)
+    const socket = await on.sockets.socket(0)
+    begin(socket)
+    const running = on.connection.run({})
+    const message = socket.sent.at(-1)
+    const requestId = message?.type === 'run_request' ? message.requestId : undefined
+    const ack = { type: 'run_ack', requestId, runId: RUN_ID, status: 'ACCEPTED', tasks: 1 }
+    socket.say(ack)
+    return { ...on, socket, run: await running }
+  }
+
+  it('comes with its event, whatever is followed', async () => {
+    const { socket, run, connection } = await submitted()
+    for (const event of LOG) socket.say(event)
+    expect(await run.result()).toEqual(LOG.at(-1))
+    await connection.close()
+  })
+
+  it('is read from the log when it came while no socket was there', async () => {
+    const urls: string[] = []
+    const { sockets, socket, run, connection } = await submitted({
+      fetch(url) {
+        urls.push(url)
+        const headers = { 'content-type': 'text/event-stream' }
+        return Promise.resolve(new Response(frames(LOG.slice(-1)), { headers }))
+      },
+    })
+    socket.lose()
+    begin(await sockets.socket(1))
+    expect(await run.result()).toEqual(LOG.at(-1))
+    expect(urls).toEqual([
+      `http://tutti.example/base/api/runs/${RUN_ID}/events?from=-1&events=run_result`,
+    ])
+    await connection.close()
+  })
+
+  it('fails with ABORTED when the connection is closed before', async () => {
+    const { run, connection } = await submitted()
+    await connection.close()
+    await expect(run.result()).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+})
+
+describe('a subscription', () => {
+  it('[S1] asks each socket for what comes next, and gives nothing twice', async () => {
+    const { sockets, states, connection } = connected()
+    const events = collect(connection.subscribe({ runId: RUN_ID }))
+    const first = await sockets.socket(0)
+    begin(first)
+    for (const event of LOG.slice(0, 2)) first.say(event)
+    first.lose()
+    const second = await sockets.socket(1)
+    begin(second)
+    for (const event of LOG.slice(1)) second.say(event)
+    expect(await events).toEqual(LOG)
+    expect([first, second].map(({ sent }) => sent[0])).toEqual([
+      { type: 'subscribe', events: [], runId: RUN_ID, from: 0 },
+      { type: 'subscribe', events: [], runId: RUN_ID, from: 2 },
+    ])
+    expect(states[1]).toMatchObject({ status: 'reconnecting', lastEventId: LOG[1]?.id })
+    await connection.close()
+  })
+
+  it('[S1] fetches an event that is missing on another socket', async () => {
+    const { sockets, connection } = connected()
+    const events = collect(connection.subscribe({ runId: RUN_ID }))
+    const first = await sockets.socket(0)
+    begin(first)
+    for (const event of LOG) if (event.seq !== 2) first.say(event)
+    const second = await sockets.socket(1)
+    begin(second)
+    for (const event of LOG.slice(2)) second.say(event)
+    expect(await events).toEqual(LOG)
+    await connection.close()
+  })
+
+  it('[S1] ends the connection when an event stays missing', async () => {
+    const { sockets, connection } = connected()
+    const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
+      code: 'BAD_RESPONSE',
+      message: `Run "${RUN_ID}" must go on with event 0, got 1`,
+    })
+    for (let index = 0; index < 5; index += 1) {
+      const socket = await sockets.socket(index)
+      begin(socket)
+      socket.say(LOG[1] ?? {})
+    }
+    await failed
+    await connection.close()
+  })
+
+  it('[S2] gives nothing before the server says that it is in force', async () => {
+    const { sockets, connection } = connected()
+    const events = collect(connection.subscribe({ runId: RUN_ID, from: 4 }))
+    const socket = await sockets.socket(0)
+    socket.greet()
+    for (const event of LOG.slice(0, 4)) socket.say(event)
+    socket.say(SUBSCRIBED)
+    socket.say(LOG[4] ?? {})
+    expect(await events).toEqual([LOG[4]])
+    await connection.close()
+  })
+
+  it('[S2] gives nothing of one run before that on a later socket, and everything of every run', async () => {
+    const one = connected()
+    const events = collect(one.connection.subscribe({ runId: RUN_ID }))
+    const first = await one.sockets.socket(0)
+    begin(first)
+    first.say(LOG[0] ?? {})
+    first.lose()
+    const second = await one.sockets.socket(1)
+    second.greet()
+    second.say(LOG[4] ?? {})
+    second.say(SUBSCRIBED)
+    for (const event of LOG.slice(1)) second.say(event)
+    expect(await events).toEqual(LOG)
+    expect(one.sockets.all).toHaveLength(2)
+    await one.connection.close()
+    const every = connected()
+    const seqs: number[] = []
+    every.connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
+    const socket = await every.sockets.socket(0)
+    socket.greet()
+    socket.say(LOG[3] ?? {})
+    expect(seqs).toEqual([3])
+    await every.connection.close()
+  })
+
+  it('[S3] to every run tells of a review that waits when it is older than what was given, once', async () => {
+    const { sockets, connection } = connected()
+    const types: string[] = []
+    connection.subscribe({ onEvent: ({ type }) => void types.push(type) })
+    const [review, later] = logged([REVIEW, token('a')])
+    const socket = await sockets.socket(0)
+    begin(socket)
+    for (const event of [later, review, review]) socket.say(event ?? {})
+    expect(types).toEqual(['token', 'review_requested'])
+    await connection.close()
+  })
+
+  it('[Q2] of a loop that does not keep up fails after what it has', async () => {
+    const { sockets, connection } = connected()
+    const events = connection.subscribe({ runId: RUN_ID, maxWaiting: 2 })
+    const socket = await sockets.socket(0)
+    begin(socket)
+    for (const event of LOG) socket.say(event)
+    const got: number[] = []
+    const read = async (): Promise<void> => {
+      for await (const { seq } of events) got.push(seq)
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'SLOW_READER', retryable: true })
+    expect(got).toEqual([0, 1])
+    expect(await connection.hello()).toEqual({ type: 'hello' })
+    await connection.close()
+  })
+
+  it('of some types asks for these, and for what the connection itself needs', async () => {
+    const { sockets, connection } = connected()
+    const events = collect(connection.subscribe({ runId: RUN_ID, events: ['token'] }))
+    const socket = await sockets.socket(0)
+    begin(socket)
+    expect(socket.sent[0]).toEqual({
+      type: 'subscribe',
+      events: ['token', 'run_result', 'review_decided'],
+      runId: RUN_ID,
+      from: 0,
+    })
+    for (const event of LOG) if (event.type !== 'run_queued') socket.say(event)
+    expect((await events).map(({ type }) => type)).toEqual(['token', 'token', 'token'])
+    await connection.close()
+  })
+
+  it('[S3] to every run passes over what it gave before, and tells a review once', async () => {
+    const { sockets, connection } = connected()
+    const seqs: number[] = []
+    connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
+    const events = logged([token('a'), token('b'), RESULT])
+    const first = await sockets.socket(0)
+    begin(first)
+    for (const event of events.slice(0, 2)) first.say(event)
+    first.lose()
+    const second = await sockets.socket(1)
+    begin(second)
+    for (const event of events) second.say(event)
+    expect(seqs).toEqual([0, 1, 2])
+    await connection.close()
+  })
+
+  it.each([
+    [{ events: [] }, TypeError],
+    [{ from: 3 }, TypeError],
+    [{ runId: RUN_ID, from: 0.5 }, RangeError],
+  ])('refuses %j', async (options, error) => {
+    const { connection } = connected()
+    expect(() => connection.subscribe(options)).toThrow(error)
+    await connection.close()
+  })
+
+  it('[C4] ends when the connection is closed, with the error when it failed', async () => {
+    const { sockets, connection } = connected()
+    const plain = collect(connection.subscribe({ runId: RUN_ID }))
+    begin(await sockets.socket(0))
+    await connection.close()
+    expect(await plain).toEqual([])
+    const other = connected()
+    const failed = expect(
+      collect(other.connection.subscribe({ runId: RUN_ID })),
+    ).rejects.toMatchObject({ code: 'BAD_RESPONSE' })
+    const socket = await other.sockets.socket(0)
+    begin(socket)
+    socket.raw(new ArrayBuffer(1))
+    await failed
+  })
+})
+
+describe('where headers cannot be set', () => {
+  it('a ticket is got with the key for each socket', async () => {
+    const asked: string[] = []
+    let n = 0
+    const { WebSocket: ofNode } = globalThis
+    const { versions } = process
+    const sockets = fakeSockets()
+    const Page = function (url: string) {
+      return sockets.open(url, { headers: {} })
+    }
+    Object.assign(globalThis, { WebSocket: Page })
+    Object.defineProperty(process, 'versions', { value: {}, configurable: true })
+    try {
+      const client = createClient({
+        baseUrl: 'https://tutti.example',
+        apiKey: 'k-1',
+        clock: fakeClock({ impatientUpToMs: 10_000 }),
+        fetch(url, { method }) {
+          asked.push(`${method} ${url}`)
+          n += 1
+          // A server without keys has no tickets, and asks for none.
+          if (n === 3) return Promise.resolve(Response.json(NO_KEYS, { status: 503 }))
+          const expiresAt = '2026-01-01T00:00:00.000Z'
+          return Promise.resolve(Response.json({ ticket: `t ${n}`, expiresAt }, { status: 201 }))
+        },
+      })
+      const connection = client.connect()
+      const first = await sockets.socket(0)
+      begin(first)
+      first.lose()
+      const second = await sockets.socket(1)
+      begin(second)
+      second.lose()
+      await sockets.socket(2)
+      expect(sockets.all.map(({ url }) => url)).toEqual([
+        'wss://tutti.example/ws?ticket=t+1',
+        'wss://tutti.example/ws?ticket=t+2',
+        'wss://tutti.example/ws',
+      ])
+      expect(new Set(asked)).toEqual(new Set(['POST https://tutti.example/api/tickets']))
+      await connection.close()
+    } finally {
+      Object.assign(globalThis, { WebSocket: ofNode })
+      Object.defineProperty(process, 'versions', { value: versions, configurable: true })
+    }
+  })
+
+  it('a platform without WebSocket is told what to do', () => {
+    const { WebSocket: ofNode } = globalThis
+    Object.assign(globalThis, { WebSocket: undefined })
+    try {
+      const client = createClient({ baseUrl: 'http://tutti.example' })
+      expect(() => client.connect()).toThrow('give openSocket, or use Node from 22 on')
+    } finally {
+      Object.assign(globalThis, { WebSocket: ofNode })
+    }
+  })
+})

@@ -1,0 +1,55 @@
+/** Pure: what is wrong with the keys and origins of an operator. No problem shows a key. */
+import { Scope } from '@tutti/protocol'
+
+import type { ApiKey } from './options.ts'
+
+const SHA256 = /^[0-9a-f]{64}$/i
+
+const SCOPES: readonly string[] = Scope.enum
+
+/** The keys and origins of a server. */
+export interface Access {
+  readonly apiKeys: readonly ApiKey[]
+  readonly allowedOrigins: readonly string[]
+}
+
+/** Everything that keeps a server from starting with these. */
+export function accessProblems({ apiKeys, allowedOrigins }: Access): readonly string[] {
+  return [...keyProblems(apiKeys), ...originProblems(allowedOrigins)]
+}
+
+function keyProblems(keys: readonly ApiKey[]): readonly string[] {
+  const problems = keys.flatMap(({ name, sha256, scopes = [], expiresAt, limits = {} }, index) => {
+    const what = `key ${index + 1} ("${name}")`
+    const unknown = scopes.filter((scope) => !SCOPES.includes(scope))
+    const numbers = Object.entries({ expiresAt, ...limits }).filter(
+      ([, value]) => value !== undefined && !(value >= 0),
+    )
+    return [
+      ...(name === '' ? [`${what} needs a name`] : []),
+      ...(SHA256.test(sha256) ? [] : [`${what} needs its SHA-256 as 64 hexadecimal digits`]),
+      ...unknown.map(
+        (scope) => `${what} has the unknown scope "${scope}". Known: ${SCOPES.join(', ')}`,
+      ),
+      ...numbers.map(([field, value]) => `${field} of ${what} must be a number >= 0, got ${value}`),
+    ]
+  })
+  return [
+    ...problems,
+    ...repeated(keys.map(({ name }) => name)).map((name) => `two keys have the name "${name}"`),
+    ...repeated(keys.map(({ sha256 }) => sha256.toLowerCase())).map(() => 'one key is there twice'),
+  ]
+}
+
+function originProblems(origins: readonly string[]): readonly string[] {
+  return origins
+    .filter((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+    .map(
+      (origin) =>
+        `an allowed origin must be like "https://app.example.com", with no path, got "${origin}"`,
+    )
+}
+
+function repeated(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))]
+}

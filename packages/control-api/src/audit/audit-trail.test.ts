@@ -1,0 +1,162 @@
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { AuditTrail, type AuditTrailOptions } from './audit-trail.ts'
+
+import type { LogFields } from '@tutti/core'
+import type { NewAuditEntry } from '@tutti/runs'
+
+describe('AuditTrail', () => {
+  it('[T1] entries wait 50 ms for others, or for a hundred', async () => {
+    const { trail, appended, clock } = trailOf()
+    trail.record(entry('a'))
+    trail.record(entry('b'))
+    await clock.advance(49)
+    expect(appended).toEqual([])
+    await clock.advance(1)
+    expect(appended).toEqual([['a', 'b']])
+    for (let n = 0; n < 250; n += 1) trail.record(entry(String(n)))
+    await trail.flush()
+    expect(appended.slice(1).map(({ length }) => length)).toEqual([100, 100, 50])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('[T2] entries are kept in their order, also when writing takes long', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { trail, appended } = trailOf({ append: () => gate.promise })
+    for (let n = 0; n < 101; n += 1) trail.record(entry(String(n)))
+    trail.record(entry('last'))
+    const flushed = trail.flush()
+    gate.resolve()
+    await flushed
+    expect(appended.flat()).toEqual([...Array.from({ length: 101 }, (_, n) => String(n)), 'last'])
+  })
+
+  it('[T3] what fails is tried again, with longer and longer pauses', async () => {
+    let failures = 3
+    const append = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve())
+    const { trail, appended, clock, warnings } = trailOf({ append })
+    trail.record(entry('a'))
+    for (const pause of [50, 250, 500]) await clock.advance(pause)
+    expect(appended).toHaveLength(3)
+    await clock.advance(999)
+    expect(appended).toHaveLength(3)
+    await clock.advance(1)
+    expect(appended).toHaveLength(4)
+    expect(warnings).toHaveLength(1)
+    await trail.flush()
+  })
+
+  it('[T3] [T5] what can never be kept goes to the log in full, and what follows goes on', async () => {
+    let tries = 0
+    const append = () => (++tries <= 10 ? Promise.reject(new Error('away')) : Promise.resolve())
+    const { trail, appended, clock, errors } = trailOf({ append })
+    trail.record(entry('a'))
+    const flushed = trail.flush()
+    for (let n = 0; n < 12; n += 1) await clock.advance(30_000)
+    await flushed
+    expect(errors).toMatchObject([{ entries: [{ action: 'a' }], error: { message: 'away' } }])
+    trail.record(entry('b'))
+    await trail.flush()
+    expect(appended.at(-1)).toEqual(['b'])
+  })
+
+  it('[T4] more than can wait goes to the log', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { trail, errors, appended } = trailOf({ append: () => gate.promise })
+    for (let n = 0; n < 10_200; n += 1) trail.record(entry(String(n)))
+    expect(errors).toMatchObject(
+      Array.from({ length: 100 }, (_, n) => ({ entries: [{ action: String(10_100 + n) }] })),
+    )
+    gate.resolve()
+    await trail.flush()
+    expect(appended.flat()).toHaveLength(10_100)
+  })
+
+  it('a trail that is closed tries once, and does not wait', async () => {
+    const { trail, clock, errors } = trailOf({ append: () => Promise.reject(new Error('away')) })
+    trail.record(entry('a'))
+    await trail.close()
+    expect(errors).toHaveLength(1)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('entries do not wait for others when the store is about to be closed', async () => {
+    const { trail, appended } = trailOf({}, { isHurried: () => true })
+    trail.record(entry('a'))
+    await Promise.resolve()
+    await trail.flush()
+    expect(appended).toEqual([['a']])
+  })
+
+  it('it is trimmed at first and after every thousand entries; no failure of that is felt', async () => {
+    const trims: number[] = []
+    const { trail, warnings } = trailOf({
+      trim: (keep) => {
+        trims.push(keep)
+        return Promise.reject(new Error('away'))
+      },
+    })
+    for (let round = 0; round < 21; round += 1) {
+      for (let n = 0; n < 100; n += 1) trail.record(entry('a'))
+      await trail.flush()
+    }
+    expect(trims).toEqual([7, 7, 7])
+    expect(warnings).toHaveLength(3)
+  })
+
+  it('the run of a decision is looked up; one that cannot be found is left out', async () => {
+    const { trail, kept } = trailOf(
+      {},
+      { runOf: async (id) => (id === 'known' ? 'run-1' : undefined) },
+    )
+    trail.record({ ...entry('decideReview'), target: 'known' })
+    trail.record({ ...entry('review_decision'), target: 'unknown' })
+    trail.record({ ...entry('invokeTool'), target: 'known' })
+    await trail.flush()
+    expect(kept.map(({ runId }) => runId)).toEqual(['run-1', undefined, undefined])
+  })
+})
+
+interface Store {
+  readonly append?: () => Promise<void>
+  readonly trim?: (keep: number) => Promise<void>
+}
+
+function trailOf(
+  { append = () => Promise.resolve(), trim = () => Promise.resolve() }: Store = {},
+  options: Partial<AuditTrailOptions> = {},
+) {
+  const clock = fakeClock()
+  const appended: (readonly string[])[] = []
+  const kept: NewAuditEntry[] = []
+  const warnings: unknown[] = []
+  const errors: (LogFields | undefined)[] = []
+  const trail = new AuditTrail({
+    log: {
+      append(entries) {
+        appended.push(entries.map(({ action }) => action))
+        kept.push(...entries)
+        return append()
+      },
+      list: async () => [],
+      trim,
+    },
+    clock,
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => warnings.push(message),
+      error: (_, fields) => errors.push(fields),
+    },
+    maxAuditEntries: 7,
+    runOf: async () => undefined,
+    isHurried: () => false,
+    ...options,
+  })
+  return { trail, clock, appended, kept, warnings, errors }
+}
+
+function entry(action: string): NewAuditEntry {
+  return { at: '2026-01-01T00:00:00.000Z', actor: 'a', action, via: 'http', outcome: 'DONE' }
+}

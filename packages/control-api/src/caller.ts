@@ -1,0 +1,55 @@
+/** Who is behind a request or a message, and what they may do. */
+import { TuttiError } from '@tutti/core'
+
+import type { Scope } from '@tutti/protocol'
+import type { Quota } from '@tutti/runs'
+
+/** Who is behind a request or a message. */
+export interface Caller {
+  /** Name of the key; undefined where no keys are set. */
+  readonly name: string | undefined
+  readonly scopes: ReadonlySet<Scope>
+  /** What its runs may be and cost at this moment; undefined for no limit. */
+  readonly quota: () => Quota | undefined
+  /** Address of the connection. */
+  readonly remoteAddress: string | undefined
+  /** From when on the key is refused, in milliseconds since 1970; Infinity for never. */
+  readonly expiresAt: number
+  /**
+   * Counts one more request or message.
+   *
+   * @throws {TuttiError} RATE_LIMITED when it is one too many for this minute, UNAUTHORIZED when the key
+   * has expired meanwhile.
+   */
+  readonly count: () => void
+}
+
+/** Everybody, where no keys are set or nobody is asked for one. */
+export function anyone(remoteAddress?: string): Caller {
+  return {
+    name: undefined,
+    scopes: ALL,
+    quota: () => undefined,
+    remoteAddress,
+    expiresAt: Infinity,
+    count: () => undefined,
+  }
+}
+
+const ALL: ReadonlySet<Scope> = new Set(['admin'])
+
+/**
+ * Refuses a caller that may not do this.
+ *
+ * @throws {TuttiError} FORBIDDEN, naming the scope that is missing.
+ */
+export function assertScope({ name, scopes }: Caller, scope: Scope | null): void {
+  if (scope === null || scopes.has(scope) || scopes.has('admin')) return
+  const held = [...scopes].join(', ') || 'none'
+  throw new TuttiError('FORBIDDEN', `Key "${name}" lacks the scope ${scope}; it has: ${held}`)
+}
+
+/** The name of a caller, as runs and events keep it. */
+export function actorOf({ name }: Caller): { readonly actor?: string } {
+  return name === undefined ? {} : { actor: name }
+}

@@ -1,0 +1,50 @@
+/** Deletes a run as a request asks. */
+import { TuttiError } from '@tutti/core'
+
+import { cancelRun } from './cancel-run.ts'
+import { findRecord, runNotFound } from './find-run.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+import type { Caller } from './caller.ts'
+import type { ResolvedControlApiOptions } from './options.ts'
+
+/** How long a run that is cancelled first may take to stop, in milliseconds. */
+const STOP_MS = 10_000
+
+/**
+ * Deletes a run with its events; one that has not ended is cancelled first.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when it has not stopped in time, and then it is kept.
+ */
+export async function deleteRun(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
+  runId: string,
+  caller: Caller,
+): Promise<void> {
+  const { runs } = options
+  const first = await runs.delete(runId)
+  if (first === 'deleted') return
+  const run = await findRecord(runs, runId)
+  await cancelUnlessOver(options, runId, caller)
+  await waitForEnd(options, run, { timeoutMs: STOP_MS })
+  const end = await runs.delete(runId)
+  if (end === 'deleted') return
+  if (end === 'unknown') throw runNotFound(runId)
+  throw new TuttiError(
+    'NOT_CONFIRMED',
+    `Run ${runId} is being cancelled, but has not stopped within ${STOP_MS} ms; delete it again`,
+    { retryable: true },
+  )
+}
+
+async function cancelUnlessOver(
+  { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
+  runId: string,
+  caller: Caller,
+): Promise<void> {
+  try {
+    await cancelRun(runs, runId, { mode: 'abort', caller })
+  } catch (error) {
+    if (!TuttiError.isInstance(error) || error.code !== 'RUN_COMPLETED') throw error
+  }
+}

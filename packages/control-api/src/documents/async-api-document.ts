@@ -1,0 +1,177 @@
+/**
+ * The AsyncAPI document of the WebSockets, made from the messages of the protocol.
+ *
+ * It is written from the side of the server: it receives what a client sends, and sends the rest.
+ *
+ * @see https://www.asyncapi.com/docs/reference/specification/v3.0.0
+ */
+import {
+  CLIENT_MESSAGE_TYPES,
+  ClientMessage,
+  LoggedRunEvent,
+  ROUTES,
+  RUN_EVENT_TYPES,
+  ServerMessage,
+} from '@tutti/protocol'
+
+import { API_VERSION, SOCKET_INTRODUCTION } from './introduction.ts'
+import { REPLIES } from './message-replies.ts'
+import { schemaComponents, type JsonSchema, type SchemaComponents } from './schema-components.ts'
+import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
+
+/** An AsyncAPI document. */
+export interface AsyncApiDocument {
+  readonly asyncapi: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly defaultContentType: string
+  readonly servers: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly channels: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly operations: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly components: {
+    readonly messages: Readonly<Record<string, AsyncApiMessage>>
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+    readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>
+  }
+}
+
+/** One kind of message. */
+export interface AsyncApiMessage {
+  readonly name: string
+  readonly title: string
+  readonly payload: JsonSchema
+}
+
+/** The addresses at which a WebSocket can be opened, by the name of their channel. */
+const CHANNELS = {
+  everything: { route: ROUTES.openSocket, about: 'Every run' },
+  oneRun: { route: ROUTES.openRunSocket, about: 'One run' },
+} as const
+
+/** What the server says without being asked. */
+const TOLD: readonly string[] = [
+  'hello',
+  'heartbeat',
+  'capacity_update',
+  'profile_applied',
+  ...RUN_EVENT_TYPES,
+]
+
+let made: AsyncApiDocument | undefined
+
+/** The document; made when it is first asked for. */
+export function asyncApiDocument(): AsyncApiDocument {
+  made ??= makeDocument()
+  return made
+}
+
+function makeDocument(): AsyncApiDocument {
+  const components = schemaComponents()
+  const messages = messagesOf(components)
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Tutti control API over WebSockets',
+      version: API_VERSION,
+      description: SOCKET_INTRODUCTION,
+      license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    defaultContentType: 'application/json',
+    servers: { here: server() },
+    channels: Object.fromEntries(
+      Object.entries(CHANNELS).map(([name, { route, about }]) => [
+        name,
+        channelOf(route.path, about, Object.keys(messages)),
+      ]),
+    ),
+    operations: operations(),
+    components: {
+      messages,
+      schemas: components.all(),
+      securitySchemes: { key: KEY_SCHEME, ticket: TICKET_IN_QUERY },
+    },
+  }
+}
+
+function server(): Readonly<Record<string, unknown>> {
+  return {
+    host: '{address}',
+    protocol: 'ws',
+    description: 'The server that gave this document; `wss` behind TLS',
+    variables: { address: { default: '127.0.0.1:7329', description: 'Host and port' } },
+    security: [
+      { $ref: '#/components/securitySchemes/key' },
+      { $ref: '#/components/securitySchemes/ticket' },
+    ],
+  }
+}
+
+/** Every message of both directions by its `type`, which no two have in common. */
+function messagesOf(components: SchemaComponents): Readonly<Record<string, AsyncApiMessage>> {
+  const replies = ServerMessage.anyOf.filter((member) => 'properties' in member)
+  const [, position] = LoggedRunEvent.allOf
+  const members = [...ClientMessage.anyOf, ...replies].map((member) => ({
+    type: member.properties.type.const,
+    payload: components.refer(member),
+  }))
+  const events = LoggedRunEvent.allOf[0].anyOf.map((member) => ({
+    type: member.properties.type.const,
+    payload: { allOf: [components.refer(member), components.refer(position)] },
+  }))
+  return Object.fromEntries(
+    [...members, ...events].map(({ type, payload }) => [
+      type,
+      { name: type, title: type, payload },
+    ]),
+  )
+}
+
+function channelOf(
+  path: string,
+  about: string,
+  messages: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [
+    name,
+    { description: 'Id of the run' },
+  ])
+  return {
+    address: path,
+    title: about,
+    ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
+    messages: Object.fromEntries(
+      messages.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+    ),
+    bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+  }
+}
+
+/** What can be done on each channel: one operation a client's message, and one for what is told. */
+function operations(): AsyncApiDocument['operations'] {
+  const perChannel = Object.keys(CHANNELS).map((channel) => [
+    ...CLIENT_MESSAGE_TYPES.map((type) => [
+      `${channel}.${type}`,
+      {
+        action: 'receive',
+        channel: { $ref: `#/channels/${channel}` },
+        messages: references(channel, [type]),
+        reply: {
+          channel: { $ref: `#/channels/${channel}` },
+          messages: references(channel, REPLIES[type]),
+        },
+      },
+    ]),
+    [
+      `${channel}.tell`,
+      {
+        action: 'send',
+        channel: { $ref: `#/channels/${channel}` },
+        messages: references(channel, TOLD),
+      },
+    ],
+  ])
+  return Object.fromEntries(perChannel.flat())
+}
+
+function references(channel: string, types: readonly string[]): readonly { $ref: string }[] {
+  return types.map((type) => ({ $ref: `#/channels/${channel}/messages/${type}` }))
+}

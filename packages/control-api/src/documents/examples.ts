@@ -1,0 +1,113 @@
+/** Values that fit the schemas of the same name, to show what they are for. */
+import type { Example } from './open-api-types.ts'
+
+const START = '2025-03-15T10:30:00Z'
+const RUN_ID = 'run-7f3a2b'
+
+/** Name of a schema → examples of it, by name. */
+export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
+  SubmitRunBody: {
+    inputs: {
+      summary: 'Run the default ensemble as it is',
+      value: { inputs: { topic: 'AI safety' }, tags: { environment: 'staging' } },
+    },
+    overrides: {
+      summary: 'Change tasks of the ensemble for this run',
+      value: {
+        inputs: { topic: 'AI safety' },
+        taskOverrides: { researcher: { maxIterations: 5, tools: { add: ['calculator'] } } },
+        options: { captureMode: 'FULL' },
+      },
+    },
+    tasks: {
+      summary: 'Run tasks of your own',
+      value: {
+        tasks: [
+          { name: 'research', description: 'Research {topic}', tools: ['web_search'] },
+          {
+            name: 'brief',
+            description: 'Write a brief',
+            context: ['$research'],
+            outputSchema: { type: 'object', properties: { title: { type: 'string' } } },
+          },
+        ],
+        inputs: { topic: 'AI safety' },
+      },
+    },
+  },
+  RunAccepted: {
+    accepted: {
+      summary: 'The run waits for its turn',
+      value: { runId: RUN_ID, status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' },
+    },
+  },
+  CancelBody: {
+    boundary: { summary: 'Let the tasks in flight end', value: { mode: 'boundary' } },
+  },
+  CancelRunsBody: {
+    tag: { summary: 'Every run with this tag', value: { tag: 'environment:staging' } },
+  },
+  SwitchModelBody: {
+    run: { summary: 'The whole run', value: { model: 'haiku' } },
+    task: { summary: 'One task', value: { model: 'haiku', taskName: 'writer' } },
+  },
+  InjectBody: {
+    all: { summary: 'Tell every agent', value: { content: 'Focus on European regulations' } },
+    one: {
+      summary: 'Tell one, for ten minutes',
+      value: { content: 'Be brief', target: 'writer', priority: 'HIGH', ttl: 'PT10M' },
+    },
+  },
+  ReviewDecisionBody: {
+    continue: { summary: 'Go on', value: { decision: 'CONTINUE' } },
+    edit: {
+      summary: 'Put another output in its place',
+      value: { decision: 'EDIT', revisedOutput: 'A better text' },
+    },
+    reject: {
+      summary: 'Have it done again',
+      value: { decision: 'REJECT', feedback: 'Name your sources' },
+    },
+  },
+  InvokeToolBody: {
+    typed: { summary: 'A tool with fields', value: { input: { expression: '6 * 7' } } },
+    text: { summary: 'A tool that takes text', value: { input: '6 * 7' } },
+  },
+  ToolInvocation: {
+    success: {
+      summary: 'The tool gave a result',
+      value: { tool: 'calculator', status: 'SUCCESS', output: '42', durationMs: 3 },
+    },
+    failed: {
+      summary: 'The tool itself failed',
+      value: { tool: 'calculator', status: 'FAILED', errorMessage: 'Divides by 0', durationMs: 3 },
+    },
+  },
+  LoggedRunEvent: {
+    first: {
+      summary: 'The first event of every run',
+      value: {
+        type: 'run_queued',
+        queuedAt: START,
+        ensemble: 'research-brief',
+        workflow: 'SEQUENTIAL',
+        totalTasks: 2,
+        inputs: { topic: 'AI safety' },
+        tags: {},
+        runId: RUN_ID,
+        seq: 0,
+        id: `${RUN_ID}:0`,
+      },
+    },
+  },
+  Readiness: {
+    ready: { summary: 'Takes runs', value: { status: 'READY', lifecycleState: 'READY' } },
+    draining: { summary: 'Stops', value: { status: 'NOT_READY', lifecycleState: 'DRAINING' } },
+  },
+  Ticket: {
+    ticket: {
+      summary: 'Good for a short time',
+      value: { ticket: 'tkt-9c2f6b1d', expiresAt: START },
+    },
+  },
+}

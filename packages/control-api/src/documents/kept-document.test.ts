@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+
+import { keptDocument } from './kept-document.ts'
+
+const HEADERS = { 'content-type': 'text/plain', 'cache-control': 'no-cache' }
+
+describe('keptDocument', () => {
+  it('[K1] answers 304 without asking for the bytes again', async () => {
+    const { answer, made } = counted()
+    const etag = (await answer(asking({}))).headers.get('etag') ?? ''
+    const before = made()
+    const again = await answer(asking({ 'if-none-match': etag }))
+    expect([again.status, again.headers.get('cache-control'), made()]).toEqual([
+      304,
+      'no-cache',
+      before,
+    ])
+    expect(again.headers.get('content-type')).toBeNull()
+  })
+
+  it('[K2] gives each form an ETag of its own, and knows it in that form alone', async () => {
+    const { answer } = counted()
+    const plain = (await answer(asking({}))).headers.get('etag') ?? ''
+    const gzip = await answer(asking({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
+    expect([gzip.status, gzip.headers.get('etag')]).toEqual([200, plain.replace(/"$/, '-gzip"')])
+  })
+
+  it('[K3] tries again what could not be made', async () => {
+    let isThere = false
+    const answer = keptDocument({
+      source: () =>
+        isThere ? Promise.resolve(new Uint8Array([1])) : Promise.reject(new Error('away')),
+      headers: HEADERS,
+    })
+    await expect(answer(asking({}))).rejects.toThrow('away')
+    isThere = true
+    expect((await answer(asking({}))).status).toBe(200)
+  })
+
+  it('makes a compressed form once', async () => {
+    const { answer, made } = counted()
+    await answer(asking({ 'accept-encoding': 'br' }))
+    const before = made()
+    await Promise.all([1, 2, 3].map(() => answer(asking({ 'accept-encoding': 'br' }))))
+    expect(made()).toBe(before)
+  })
+
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['identity', null],
+    ['deflate', null],
+    ['gzip', 'gzip'],
+    ['GZIP;q=0.5', 'gzip'],
+    ['gzip, br', 'br'],
+    ['br;q=0, gzip', 'gzip'],
+    ['br; q=0.000', null],
+    ['*', 'br'],
+    ['*;q=0', null],
+  ])('takes %j for %j', async (accepted, encoding) => {
+    const { answer } = counted()
+    const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
+    const response = await answer(asking(asked))
+    expect(response.headers.get('content-encoding')).toBe(encoding)
+    expect(response.headers.get('vary')).toBe('accept-encoding')
+  })
+})
+
+function counted() {
+  let made = 0
+  const source = (): Promise<Uint8Array<ArrayBuffer>> => {
+    made += 1
+    return Promise.resolve(new TextEncoder().encode('text '.repeat(100)))
+  }
+  return { answer: keptDocument({ source, headers: HEADERS }), made: () => made }
+}
+
+function asking(headers: Record<string, string>): Request {
+  return new Request('http://localhost/document', { headers })
+}

@@ -1,0 +1,109 @@
+/** The OpenAPI document of this API, made from the tables of the protocol. */
+import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/protocol'
+
+import { AREAS } from './areas.ts'
+import { API_VERSION, INTRODUCTION } from './introduction.ts'
+import { commonResponses } from './open-api-errors.ts'
+import { operationOf } from './open-api-operation.ts'
+import { schemaComponents } from './schema-components.ts'
+import { KEY_SCHEME, TICKET_SCHEME } from './security-schemes.ts'
+
+import type { OpenApiDocument, Operation, PathItem } from './open-api-types.ts'
+import type { JsonSchema, SchemaComponents } from './schema-components.ts'
+
+let made: OpenApiDocument | undefined
+
+/** The document; made when it is first asked for. */
+export function openApiDocument(): OpenApiDocument {
+  made ??= makeDocument()
+  return made
+}
+
+function makeDocument(): OpenApiDocument {
+  const components = schemaComponents()
+  const paths = pathsOf(components)
+  const delivery = webhookOf(components)
+  const responses = commonResponses(components)
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Tutti control API',
+      version: API_VERSION,
+      description: INTRODUCTION,
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server' }],
+    tags: AREAS.map(({ name, description }) => ({ name, description })),
+    paths,
+    webhooks: { deliver: { post: delivery } },
+    components: {
+      schemas: withDiscriminators(components.all()),
+      responses,
+      securitySchemes: { key: KEY_SCHEME, ticket: TICKET_SCHEME },
+    },
+  }
+}
+
+/** Every path, in the order of the areas. */
+function pathsOf(components: SchemaComponents): Readonly<Record<string, PathItem>> {
+  const table: Readonly<Record<RouteName, Route>> = ROUTES
+  const paths: Record<string, PathItem> = {}
+  for (const name of AREAS.flatMap(({ routes }) => routes)) {
+    const route = table[name]
+    const operation = operationOf(name, route, components)
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
+  }
+  return paths
+}
+
+function webhookOf(components: SchemaComponents): Operation {
+  return {
+    operationId: 'deliver',
+    tags: ['Runs'],
+    summary: 'Tell a webhook that a run has ended or that a review waits',
+    description:
+      'Sent to the webhooks that a run names, signed after the Standard Webhooks specification in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. Any answer from 200 to 299 takes it; it is sent again after any other.',
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: components.refer(WebhookDelivery) } },
+    },
+    responses: { '2XX': { description: 'Taken' } },
+    security: [],
+  }
+}
+
+/** Unions whose members are told apart by `type` say so, for programs that make code from this. */
+function withDiscriminators(
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const mapping = mappingOf(schema, schemas)
+      return mapping === undefined
+        ? [name, schema]
+        : [name, { ...schema, discriminator: { propertyName: 'type', mapping } }]
+    }),
+  )
+}
+
+/** Value of `type` → the member that it names; undefined when the schema is no such union. */
+function mappingOf(
+  { anyOf }: JsonSchema,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Readonly<Record<string, string>> | undefined {
+  if (!Array.isArray(anyOf)) return undefined
+  const entries = anyOf.map((member: JsonSchema) => {
+    const reference = typeof member['$ref'] === 'string' ? member['$ref'] : ''
+    const target = schemas[reference.slice(reference.lastIndexOf('/') + 1)]
+    return [typeConstantOf(target), reference] as const
+  })
+  if (entries.some(([constant]) => constant === undefined)) return undefined
+  return Object.fromEntries(entries)
+}
+
+function typeConstantOf(schema: JsonSchema | undefined): string | undefined {
+  // NOTE: the properties of a JSON Schema are schemas by their names.
+  const properties = schema?.['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  const constant = properties?.['type']?.['const']
+  return typeof constant === 'string' ? constant : undefined
+}

@@ -1,0 +1,95 @@
+/** Pure: the answers of a route that are errors, by status, each with the codes it can carry. */
+import { COMMON_ERRORS, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
+
+import type { ApiResponse, Example, Header, Reference } from './open-api-types.ts'
+import type { SchemaComponents } from './schema-components.ts'
+
+/** Headers that go with a status. */
+const HEADERS: Readonly<Record<number, Readonly<Record<string, Header>>>> = {
+  401: {
+    'WWW-Authenticate': always('How to be let in'),
+  },
+  405: {
+    Allow: always('The methods that the address takes'),
+  },
+  429: { 'Retry-After': retryAfter() },
+  503: { 'Retry-After': retryAfter() },
+}
+
+/** The answers that any route can give, by the name of their component. */
+export function commonResponses(
+  components: SchemaComponents,
+): Readonly<Record<string, ApiResponse>> {
+  const groups = [...byStatus(COMMON_ERRORS)]
+  return Object.fromEntries(
+    groups.map(([status, codes]) => [nameOf(status), errorResponse(status, codes, components)]),
+  )
+}
+
+/** The answers of a route with these codes of its own, by status. */
+export function errorResponses(
+  own: readonly ErrorCode[],
+  components: SchemaComponents,
+): Readonly<Record<string, ApiResponse | Reference>> {
+  const owned: ReadonlySet<number> = new Set(own.map((code) => ERROR_CODES[code].status))
+  const groups = [...byStatus([...own, ...COMMON_ERRORS])]
+  return Object.fromEntries(
+    groups.map(([status, codes]) => [
+      String(status),
+      owned.has(status)
+        ? errorResponse(status, codes, components)
+        : { $ref: `#/components/responses/${nameOf(status)}` },
+    ]),
+  )
+}
+
+function nameOf(status: number): string {
+  return `Error${status}`
+}
+
+function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
+  const groups = new Map<number, ErrorCode[]>()
+  for (const code of codes) {
+    const { status } = ERROR_CODES[code]
+    groups.set(status, [...(groups.get(status) ?? []), code])
+  }
+  return groups
+}
+
+/** The answer with one of these codes, which all have this status. */
+export function errorResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  components: SchemaComponents,
+): ApiResponse {
+  const headers = HEADERS[status]
+  const meanings = codes.map((code) => `- \`${code}\`: ${ERROR_CODES[code].meaning}`)
+  return {
+    description: meanings.join('\n'),
+    ...(headers === undefined ? {} : { headers }),
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [components.refer(ErrorBody), { properties: { error: { enum: codes } } }],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
+      },
+    },
+  }
+}
+
+function exampleOf(code: ErrorCode): Example {
+  const { meaning } = ERROR_CODES[code]
+  return { summary: meaning, value: { error: code, message: meaning } }
+}
+
+function always(description: string): Header {
+  return { description, required: true, schema: { type: 'string' } }
+}
+
+function retryAfter(): Header {
+  return {
+    description: 'Seconds to wait before trying again, where that is known',
+    schema: { type: 'integer', minimum: 0 },
+  }
+}

@@ -1,0 +1,152 @@
+/** Pure: one route of the protocol's table as an operation of OpenAPI. */
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  type ErrorCode,
+  type Route,
+  type RouteName,
+} from '@tutti/protocol'
+
+import { AREAS } from './areas.ts'
+import { EXAMPLES } from './examples.ts'
+import { errorResponse, errorResponses } from './open-api-errors.ts'
+import { requestHeaders, responseHeaders, wordsOf } from './route-notes.ts'
+
+import type { ApiResponse, MediaType, Operation, Parameter } from './open-api-types.ts'
+import type { JsonSchema, SchemaComponents } from './schema-components.ts'
+
+/** The operation of a route; the schemas that it needs are added to `components`. */
+export function operationOf(
+  name: RouteName,
+  route: Route,
+  components: SchemaComponents,
+): Operation {
+  const parameters = [
+    ...pathParameters(route),
+    ...queryParameters(route, components),
+    ...requestHeaders(name),
+  ]
+  return {
+    operationId: name,
+    tags: AREAS.filter(({ routes }) => routes.includes(name)).map((area) => area.name),
+    summary: route.summary,
+    description: wordsOf(name, route),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: route.bodyOptional !== true,
+            content: { 'application/json': mediaTypeOf(route.body, components) },
+          },
+        }),
+    responses: {
+      [route.status]: {
+        description: successOf(route),
+        ...responseHeaders(name),
+        ...contentOf(route, components),
+      },
+      ...errorResponses(route.errors, components),
+      ...otherResponses(name, route, components),
+    },
+    security: securityOf(route),
+  }
+}
+
+function successOf({ status, mediaType, response }: Route): string {
+  if (status === 101) {
+    return 'The connection is a WebSocket from here on; `/asyncapi.json` says what is sent over it'
+  }
+  if (mediaType === 'text/event-stream') {
+    return 'A stream of server-sent events: `id` is the id of the event, `event` its type, `data` the event as JSON, of which the schema is given. A comment keeps a quiet stream open; the stream ends after `run_result`.'
+  }
+  return response === null && mediaType === undefined ? 'Done; there is no body' : 'Done'
+}
+
+/** Answers that are no errors, beside the usual one. A status that is also an error's has both bodies. */
+function otherResponses(
+  name: RouteName,
+  { errors, others = [] }: Route,
+  components: SchemaComponents,
+): Readonly<Record<string, ApiResponse>> {
+  const codes: readonly ErrorCode[] = [...errors, ...COMMON_ERRORS]
+  return Object.fromEntries(
+    others.map(({ status, response, meaning }) => {
+      const same = codes.filter((code) => ERROR_CODES[code].status === status)
+      const answer = {
+        description: meaning,
+        ...responseHeaders(name),
+        ...(response === null ? {} : jsonContent(mediaTypeOf(response, components))),
+      }
+      const isError = same.length > 0
+      return [status, isError ? either(answer, errorResponse(status, same, components)) : answer]
+    }),
+  )
+}
+
+function either(answer: ApiResponse, error: ApiResponse): ApiResponse {
+  const bodies = [answer, error].flatMap(({ content }) => Object.values(content ?? {}))
+  return {
+    ...error,
+    description: `${answer.description}, or an error:\n\n${error.description}`,
+    ...jsonContent({
+      schema: { anyOf: bodies.map(({ schema }) => schema) },
+      examples: Object.assign({}, ...bodies.map(({ examples }) => examples)),
+    }),
+  }
+}
+
+function jsonContent(body: MediaType): Pick<ApiResponse, 'content'> {
+  return { content: { 'application/json': body } }
+}
+
+function contentOf(
+  { response, mediaType }: Route,
+  components: SchemaComponents,
+): Pick<ApiResponse, 'content'> {
+  if (response !== null) {
+    return { content: { [mediaType ?? 'application/json']: mediaTypeOf(response, components) } }
+  }
+  if (mediaType === undefined) return {}
+  return { content: { [mediaType]: { schema: { type: 'string' } } } }
+}
+
+function mediaTypeOf(schema: object, components: SchemaComponents): MediaType {
+  const referred = components.refer(schema)
+  const [, name] = /([^/]+)$/.exec(String(referred['$ref'])) ?? []
+  const examples = name === undefined ? undefined : EXAMPLES[name]
+  return { schema: referred, ...(examples === undefined ? {} : { examples }) }
+}
+
+function pathParameters({ path }: Route): readonly Parameter[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+  }))
+}
+
+/** The fields of the query, but for the ticket, which is a way to be let in. */
+function queryParameters({ query }: Route, components: SchemaComponents): readonly Parameter[] {
+  if (query === undefined || !('properties' in query)) return []
+  const required: readonly unknown[] =
+    'required' in query && Array.isArray(query.required) ? query.required : []
+  // NOTE: the properties of an object schema are schemas by their names.
+  return Object.entries(query.properties as Readonly<Record<string, JsonSchema>>)
+    .filter(([name]) => name !== 'ticket')
+    .map(([name, schema]) => {
+      return {
+        name,
+        in: 'query',
+        required: required.includes(name),
+        schema: components.refer(schema),
+      }
+    })
+}
+
+function securityOf({ scope, takesTicket }: Route): Operation['security'] {
+  if (scope === null) return []
+  const ways = [{ key: [scope] }, ...(takesTicket === true ? [{ ticket: [scope] }] : [])]
+  return [...ways, {}]
+}

@@ -1,0 +1,85 @@
+/**
+ * Pure: the schemas of the protocol as the components of a document, each once and under the name that
+ * the protocol exports it by. A TypeBox schema is JSON Schema already; what is done here is to put
+ * `$ref` in place of every schema that has a name.
+ *
+ * Schemas are the same when they are written out the same: TypeBox copies a schema to make it optional.
+ */
+import * as protocol from '@tutti/protocol'
+
+/** A JSON Schema, written out. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+}
+
+/** The components of one document: it holds what was asked for, and what that refers to. */
+export interface SchemaComponents {
+  /** The schema as a document holds it: a `$ref` when it has a name. */
+  refer(schema: object): JsonSchema
+  /** The components so far, by name. */
+  all(): Readonly<Record<string, JsonSchema>>
+}
+
+/** Where both kinds of documents keep their schemas. */
+const PREFIX = '#/components/schemas/'
+
+/** Makes the components of a document. */
+export function schemaComponents(): SchemaComponents {
+  const components = new Map<string, JsonSchema>()
+  const keep = (name: string, schema: object): JsonSchema => {
+    if (!components.has(name)) {
+      // Known from here on, so that a schema which holds itself refers to itself.
+      components.set(name, {})
+      components.set(name, copyOf(schema, refer))
+    }
+    return { $ref: `${PREFIX}${name}` }
+  }
+  const refer = (schema: object): JsonSchema => {
+    const [name, target] = recursiveOf(schema) ?? [nameOf(schema), schema]
+    return name === undefined ? copyOf(schema, refer) : keep(name, target)
+  }
+  return {
+    refer,
+    all: () => Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+/** A schema that holds itself: TypeBox writes it as one of `$defs` and refers to that by its bare name. */
+function recursiveOf(schema: object): readonly [string, object] | undefined {
+  if (!('$defs' in schema && '$ref' in schema)) return undefined
+  const { $defs: definitions, $ref: name } = schema
+  if (typeof name !== 'string' || !isObject(definitions)) return undefined
+  const target = definitions[name]
+  return isObject(target) ? [name, target] : undefined
+}
+
+function copyOf(schema: object, refer: (schema: object) => JsonSchema): JsonSchema {
+  const entries = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
+    // The name by which a recursive schema means itself is the name of its component.
+    if (keyword === '$id') return []
+    if (keyword === '$ref') return [[keyword, `${PREFIX}${String(value)}`]]
+    return [[keyword, copyOfValue(value, refer)]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function copyOfValue(value: unknown, refer: (schema: object) => JsonSchema): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOfValue(item, refer))
+  return isObject(value) ? refer(value) : value
+}
+
+let names: ReadonlyMap<string, string> | undefined
+
+/** The name by which the protocol exports a schema. */
+function nameOf(schema: object): string | undefined {
+  names ??= new Map(
+    Object.entries(protocol)
+      .filter(([name, value]) => isObject(value) && /^[A-Z][a-z]/.test(name))
+      .map(([name, value]) => [JSON.stringify(value), name]),
+  )
+  return names.get(JSON.stringify(schema))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,67 @@
+import { silentLogger } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { apiKey } from '../keys.ts'
+import { requestGuard, type GuardOptions, type RequestFacts } from './guard-request.ts'
+
+describe('requestGuard', () => {
+  it('[K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
+    const facts = { host: 'localhost:7329', origin: 'http://localhost:5173' }
+    expect(guard({ isLoopback: true }).allowsOrigin(facts)).toBe(true)
+    const elsewhere = guard({ isLoopback: false, allowedHosts: ['tutti.example'] })
+    expect(elsewhere.allowsOrigin(facts)).toBe(false)
+    expect(elsewhere.allowsOrigin({ ...facts, origin: 'http://localhost:7329' })).toBe(true)
+    expect(elsewhere.allowsOrigin({ ...facts, origin: 'https://tutti.example' })).toBe(true)
+  })
+
+  it('[K2] origins on the list are compared as they are', () => {
+    const { allowsOrigin } = guard({ allowedOrigins: ['https://a.example'] })
+    const allows = (origin: string) => allowsOrigin({ host: 'localhost', origin })
+    expect(allows('https://a.example')).toBe(true)
+    expect(allows('https://A.example')).toBe(false)
+    expect(allows('https://b.a.example')).toBe(false)
+  })
+
+  it('[K3] a ticket is not looked at where none is taken', () => {
+    const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
+    const with_ = { ...FACTS, ticket: 'x' }
+    expect(() => identify(with_, { takesTicket: false })).toThrow('needs a key')
+    expect(() => identify(with_, { takesTicket: true })).toThrow('not one of this server')
+  })
+
+  it('[K4] addresses are counted apart', () => {
+    const { identify } = guard({
+      apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })],
+      maxRefusedKeysPerMinute: 1,
+    })
+    const from = (remoteAddress: string) => () =>
+      identify({ ...FACTS, remoteAddress }, { takesTicket: false })
+    expect(from('::1')).toThrow('needs a key')
+    expect(from('::1')).toThrow('Too many requests')
+    expect(from('::2')).toThrow('needs a key')
+  })
+})
+
+const FACTS: RequestFacts = {
+  method: 'GET',
+  host: 'localhost',
+  origin: undefined,
+  fetchSite: undefined,
+  authorization: undefined,
+  ticket: undefined,
+  remoteAddress: '127.0.0.1',
+}
+
+function guard(options: Partial<GuardOptions>) {
+  return requestGuard({
+    allowedHosts: [],
+    allowedOrigins: [],
+    apiKeys: [],
+    maxRefusedKeysPerMinute: 300,
+    clock: fakeClock(),
+    logger: silentLogger,
+    isLoopback: true,
+    ...options,
+  })
+}

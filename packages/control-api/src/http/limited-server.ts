@@ -1,0 +1,193 @@
+/**
+ * An HTTP server that keeps within its limits, whatever is sent to it.
+ *
+ *   bytes ─▶ Node's parser ─▶ limits ─▶ application ─▶ answer ─▶ reader
+ *               └─ 400 408 431 ──┴─ 400 429 431          └─ dropped when it takes nothing
+ *
+ * H1 Whatever is answered here has the body and the headers of every other error.
+ * H2 Headers are limited in size, number and time, a request in time; nothing limits how long an answer
+ *    takes that somebody reads.
+ * H3 A connection too many is told so on its first request, and is closed.
+ * H4 A reader that takes nothing for a while is dropped; what waits for it in memory is bounded.
+ * H5 A request that names its server in its first line is one to that server, whatever its Host says.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+
+import { TuttiError } from '@tutti/core'
+
+import { badRequest } from './api-error.ts'
+import { corsHeaders } from './cors.ts'
+import { errorHeaders, wireErrorOf } from './on-error.ts'
+import { endWithError } from './raw-response.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
+
+import type { RequestGuard } from './guard-request.ts'
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Duplex } from 'node:stream'
+
+/** What the server hands requests to. */
+export interface LimitedServerParts {
+  readonly guard: RequestGuard
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/** How long somebody should wait who found every connection taken. */
+const RETRY_MS = 5_000
+
+/** Beyond the limit this many more are let in to be told so; what comes then is closed at once. */
+const MAX_SURPLUS = 100
+
+/** Timeouts are looked at this often within their time. */
+const CHECKS_PER_TIMEOUT = 4
+
+/** Makes a server. */
+export function createLimitedServer(
+  options: ResolvedControlApiOptions,
+  { guard, answer }: LimitedServerParts,
+): Server {
+  const { headersTimeoutMs, requestTimeoutMs, maxConnections, maxHeaders, logger } = options
+  const surplus = new WeakSet<Duplex>()
+  const answering = new Map<Duplex, Set<ServerResponse>>()
+  const refused = new WeakSet<Duplex>()
+  const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
+  let connections = 0
+
+  const server: Server = createServer(
+    {
+      maxHeaderSize: options.maxHeaderBytes,
+      headersTimeout,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: options.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.ceil(headersTimeout / CHECKS_PER_TIMEOUT),
+      // The guard refuses a request without one, and says so.
+      requireHostHeader: false,
+      // Offers of other protocols, such as h2c, are declined by answering as if they were not there.
+      shouldUpgradeCallback: ({ headers }) =>
+        server.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    (request, response) => {
+      follow(response, answering)
+      prepare(request, response, guard)
+      try {
+        if (surplus.has(request.socket)) throw tooManyConnections(maxConnections)
+        assertHeaders(request, maxHeaders)
+        answer(request, response)
+      } catch (error) {
+        send(response, error, options)
+      }
+    },
+  )
+  // Node drops the headers beyond this without a word; one more is enough to see that there are more.
+  server.maxHeadersCount = maxHeaders + 1
+  server.maxConnections = maxConnections + MAX_SURPLUS
+  server.timeout = options.stalledReaderMs
+
+  server.on('connection', (socket) => {
+    connections += 1
+    if (connections > maxConnections) surplus.add(socket)
+    socket.on('close', () => {
+      connections -= 1
+    })
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const begun = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent)
+    if (begun || error.code === 'ECONNRESET') socket.destroy()
+    else
+      endWithError(socket, wireErrorOf(toRefusal(error, options), options), {
+        clock: options.clock,
+      })
+  })
+  server.on('timeout', (socket) => {
+    if (answering.has(socket) && socket.writableLength === 0) return
+    if (socket.writableLength > 0) logger.info('A reader that took nothing was dropped')
+    socket.destroy()
+  })
+  return server
+}
+
+/** Remembers which answers a connection waits for. */
+function follow(response: ServerResponse, answering: Map<Duplex, Set<ServerResponse>>): void {
+  const { socket } = response.req
+  const open = answering.get(socket) ?? new Set()
+  answering.set(socket, open.add(response))
+  response.on('close', () => {
+    open.delete(response)
+    if (open.size === 0) answering.delete(socket)
+  })
+}
+
+/** Gives every answer its headers, and the request its right address. */
+function prepare(request: IncomingMessage, response: ServerResponse, guard: RequestGuard): void {
+  const { url = '' } = request
+  if (!url.startsWith('/') && URL.canParse(url)) {
+    const target = new URL(url)
+    request.url = target.pathname + target.search
+    request.headers.host = target.host
+  }
+  const { host, origin } = request.headers
+  const cors = corsHeaders(origin, guard.allowsOrigin({ host, origin }))
+  for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...cors })) {
+    response.setHeader(name, value)
+  }
+}
+
+function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
+  if (rawHeaders.length / 2 > maxHeaders) {
+    throw new TuttiError('HEADERS_TOO_LARGE', `A request may have at most ${maxHeaders} headers`)
+  }
+  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
+  // Whoever stands between could have read another one of them.
+  const twice = ['host', 'authorization', 'origin'].filter(
+    (name) => names.indexOf(name) !== names.lastIndexOf(name),
+  )
+  if (twice.length === 0) return
+  const problems = twice.map((name) => ({ path: '', message: `${name} must be given once` }))
+  throw badRequest('Headers', problems)
+}
+
+function tooManyConnections(maxConnections: number): TuttiError {
+  return new TuttiError(
+    'RATE_LIMITED',
+    `${maxConnections} connections are open, as many as this server allows`,
+    { retryable: true, details: { retryAfterMs: RETRY_MS } },
+  )
+}
+
+/** Why Node could not read a request, as its caller is told. */
+function toRefusal(
+  fault: NodeJS.ErrnoException,
+  { maxHeaderBytes, requestTimeoutMs, headersTimeoutMs }: ResolvedControlApiOptions,
+): TuttiError {
+  switch (fault.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new TuttiError(
+        'HEADERS_TOO_LARGE',
+        `Request line and headers must be at most ${maxHeaderBytes} bytes`,
+      )
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new TuttiError('PAYLOAD_TOO_LARGE', 'The extensions of a chunk are too long')
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new TuttiError(
+        'REQUEST_TIMEOUT',
+        `Headers must arrive within ${headersTimeoutMs} ms, a whole request within ${requestTimeoutMs} ms`,
+        { retryable: true },
+      )
+    default:
+      return badRequest('Request', [{ path: '', message: `is not HTTP (${fault.message})` }])
+  }
+}
+
+/** Answers a request that goes no further. */
+function send(response: ServerResponse, error: unknown, options: ResolvedControlApiOptions): void {
+  const wire = wireErrorOf(error, options)
+  const body = JSON.stringify(wire.body)
+  response.writeHead(wire.status, {
+    ...errorHeaders(wire),
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  })
+  response.end(body)
+}

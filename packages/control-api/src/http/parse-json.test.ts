@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+
+import { MAX_DEPTH, parseJson } from './parse-json.ts'
+
+const parse = (text: string) => parseJson(Buffer.from(text))
+
+describe('parseJson', () => {
+  it.each(['{}', '"\\"["', '[[],[],{"a":"]"}]', '{"a":"\\\\","b":[1]}', '1', 'null', '"🎻["'])(
+    'reads %s',
+    (text) => {
+      expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })
+    },
+  )
+
+  it('takes as many levels as it says, and not one more', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(parse(nested(MAX_DEPTH)).ok).toBe(true)
+    expect(parse(`[${nested(MAX_DEPTH - 1)},${nested(MAX_DEPTH - 1)}]`).ok).toBe(true)
+    expect(parse(nested(MAX_DEPTH + 1))).toMatchObject({
+      ok: false,
+      problem: { message: 'must be nested at most 128 deep' },
+    })
+    expect(parse('{"a":'.repeat(MAX_DEPTH + 1)).ok).toBe(false)
+  })
+
+  it.each(['', '{', '"\\', '{"a":"', '[1,]', '\ufeff\ufeff{}', "{'a':1}"])('refuses %j', (text) => {
+    expect(parse(text)).toMatchObject({
+      ok: false,
+      problem: { message: expect.stringContaining('must be JSON in UTF-8') },
+    })
+  })
+
+  it('keeps __proto__ as a name like others', () => {
+    const parsed = parse('{"__proto__":{"a":1}}')
+    expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__'])
+  })
+})

@@ -1,0 +1,49 @@
+/** Pure: reads JSON that somebody sent. */
+import { errorMessage, type Problem } from '@tutti/core'
+
+/**
+ * Deepest nesting that is read: far more than anything the protocol has, and far less than the stack of
+ * whatever walks over the value later.
+ */
+export const MAX_DEPTH = 128
+
+/** A value, or why there is none. */
+export type ParsedJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: Problem }
+
+/** Reads JSON in UTF-8. */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_DEPTH} deep`)
+  try {
+    return { ok: true, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
+  } catch (error) {
+    return refuse(`must be JSON in UTF-8 (${errorMessage(error)})`)
+  }
+}
+
+function refuse(message: string): ParsedJson {
+  return { ok: false, problem: { path: '', message } }
+}
+
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
+]
+
+/** Whether a text opens more than it may before it closes any. Bytes of UTF-8 never look like ASCII. */
+function isDeep(bytes: Uint8Array): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (inString) {
+      if (byte === BACKSLASH) at += 1
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) inString = true
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth += 1
+      if (depth > MAX_DEPTH) return true
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1
+  }
+  return false
+}

@@ -1,0 +1,22 @@
+/** Pure: what of a request decides whether it may pass. */
+import type { RequestFacts } from './guard-request.ts'
+import type { IncomingMessage } from 'node:http'
+
+/** The facts of a request as Node gives it. */
+export function requestFacts(request: IncomingMessage): RequestFacts {
+  const { headers, method = 'GET', url = '', socket } = request
+  const { host, origin, authorization } = headers
+  const fetchSite = headers['sec-fetch-site']
+  const query = url.indexOf('?')
+  const ticket =
+    query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get('ticket') ?? undefined)
+  return {
+    method,
+    host,
+    origin,
+    authorization,
+    fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
+    ticket,
+    remoteAddress: socket.remoteAddress,
+  }
+}

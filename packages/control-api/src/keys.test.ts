@@ -1,0 +1,60 @@
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { RateLimits } from './http/rate-limits.ts'
+import { apiKey, callerOf, DEFAULT_SCOPES, keyLookup } from './keys.ts'
+
+const KEY = 'a-key-of-some-length'
+
+describe('apiKey', () => {
+  it('keeps the hash of a key and not the key', () => {
+    const entry = apiKey(KEY, { name: 'a' })
+    expect(entry.sha256).toMatch(/^[\da-f]{64}$/)
+    expect(JSON.stringify(entry)).not.toContain(KEY)
+  })
+})
+
+describe('keyLookup', () => {
+  it('finds whose key it is, also by a hash in capitals; an unknown or expired one is refused', () => {
+    const { sha256 } = apiKey(KEY, { name: 'a' })
+    const lookUp = keyLookup([
+      { name: 'a', sha256: sha256.toUpperCase() },
+      apiKey('another-key-of-length', { name: 'b', expiresAt: 10 }),
+    ])
+    expect(lookUp(KEY, 0).name).toBe('a')
+    expect(lookUp('another-key-of-length', 9).name).toBe('b')
+    expect(() => lookUp('another-key-of-length', 10)).toThrow('Key "b" has expired')
+    expect(() => lookUp(`${KEY} `, 0)).toThrow('not known')
+    expect(() => lookUp('', 0)).toThrow('not known')
+  })
+})
+
+describe('callerOf', () => {
+  it('has the scopes of its key, or all but admin', () => {
+    expect([...caller({}).scopes]).toEqual(DEFAULT_SCOPES)
+    expect(DEFAULT_SCOPES).not.toContain('admin')
+    expect([...caller({ scopes: [] }).scopes]).toEqual([])
+  })
+
+  it('counts nothing any more when its key has expired', () => {
+    expect(() => caller({ expiresAt: clock.now() + 1 }).count()).not.toThrow()
+    expect(() => caller({ expiresAt: clock.now() }).count()).toThrow('has expired')
+  })
+
+  it('has a quota where its key has limits, of the last 24 hours', () => {
+    expect(caller({}).quota()).toBeUndefined()
+    expect(caller({ limits: { requestsPerMinute: 1 } }).quota()).toBeUndefined()
+    expect(caller({ limits: { maxUnfinishedRuns: 0, maxCostUsdPerDay: 5 } }).quota()).toEqual({
+      actor: 'a',
+      maxUnfinishedRuns: 0,
+      spend: { maxCostUsd: 5, since: clock.now() - 86_400_000 },
+    })
+  })
+})
+
+const clock = fakeClock()
+
+function caller(entry: Partial<Parameters<typeof callerOf>[0]>) {
+  const key = { ...apiKey(KEY, { name: 'a' }), ...entry }
+  return callerOf(key, { remoteAddress: undefined, clock, rates: new RateLimits(clock) })
+}

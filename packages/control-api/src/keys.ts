@@ -1,0 +1,96 @@
+/** Keys: how they are made, kept and recognised. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+import { TuttiError, type Clock } from '@tutti/core'
+
+import type { Caller } from './caller.ts'
+import type { ApiKey } from './options.ts'
+import type { RateLimits } from './http/rate-limits.ts'
+import type { Scope } from '@tutti/protocol'
+import type { Quota } from '@tutti/runs'
+
+/** What a key may do when nothing else is said: all but `admin`. */
+export const DEFAULT_SCOPES: readonly Scope[] = [
+  'runs:read',
+  'runs:write',
+  'runs:control',
+  'reviews:decide',
+  'tools:invoke',
+]
+
+/** The entry under which a server knows `key`; it does not hold the key itself. */
+export function apiKey(key: string, entry: Omit<ApiKey, 'sha256'>): ApiKey {
+  return { ...entry, sha256: hashOf(key).toString('hex') }
+}
+
+/**
+ * Finds whose key it is. Every known key is compared, in constant time, so that the time taken tells nothing.
+ *
+ * @throws {TuttiError} UNAUTHORIZED for a key that is unknown or expired.
+ */
+export function keyLookup(keys: readonly ApiKey[]): (given: string, now: number) => ApiKey {
+  const known = keys.map((entry) => ({ entry, hash: Buffer.from(entry.sha256, 'hex') }))
+  return (given, now) => {
+    const hash = hashOf(given)
+    const matches = known.map((key) => timingSafeEqual(key.hash, hash))
+    const found = known[matches.indexOf(true)]
+    if (found === undefined) {
+      throw new TuttiError('UNAUTHORIZED', 'This key is not known to the server')
+    }
+    const { expiresAt = Infinity, name } = found.entry
+    if (now >= expiresAt) throw new TuttiError('UNAUTHORIZED', `Key "${name}" has expired`)
+    return found.entry
+  }
+}
+
+/** How long the spending of a key counts, in milliseconds. */
+const DAY_MS = 24 * 3_600_000
+
+/** What a caller is made of, beside its key. */
+export interface CallerParts {
+  readonly remoteAddress: string | undefined
+  readonly clock: Pick<Clock, 'now'>
+  /** Counts the requests of all keys. */
+  readonly rates: RateLimits
+}
+
+/** The holder of a key as a caller. */
+export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerParts): Caller {
+  const { name, scopes = DEFAULT_SCOPES, expiresAt = Infinity, limits = {} } = key
+  return {
+    name,
+    scopes: new Set(scopes),
+    remoteAddress,
+    expiresAt,
+    quota: () => quotaOf(key, clock.now()),
+    count: () => {
+      if (clock.now() >= expiresAt)
+        throw new TuttiError('UNAUTHORIZED', `Key "${name}" has expired`)
+      const { requestsPerMinute } = limits
+      if (requestsPerMinute === undefined) return
+      const retryAfterMs = rates.take(name, requestsPerMinute)
+      if (retryAfterMs === 0) return
+      throw new TuttiError(
+        'RATE_LIMITED',
+        `Key "${name}" may make ${requestsPerMinute} requests a minute, and has made them`,
+        { retryable: true, details: { retryAfterMs } },
+      )
+    },
+  }
+}
+
+function quotaOf({ name, limits = {} }: ApiKey, now: number): Quota | undefined {
+  const { maxUnfinishedRuns, maxCostUsdPerDay } = limits
+  if (maxUnfinishedRuns === undefined && maxCostUsdPerDay === undefined) return undefined
+  return {
+    actor: name,
+    ...(maxUnfinishedRuns === undefined ? {} : { maxUnfinishedRuns }),
+    ...(maxCostUsdPerDay === undefined
+      ? {}
+      : { spend: { maxCostUsd: maxCostUsdPerDay, since: now - DAY_MS } }),
+  }
+}
+
+function hashOf(key: string): Buffer {
+  return createHash('sha256').update(key).digest()
+}

@@ -1,0 +1,95 @@
+/**
+ * Does what a peer asks of a shared task: a run of an ensemble, under the name that the peer knows.
+ *
+ *   task ─find─▶ ensemble · context ─▶ inputs ─cached?─▶ submit ─▶ accepted ─▶ progress … ─▶ response
+ *
+ * T1 `task_accepted` comes as soon as the run is durable, `task_response` when it has ended.
+ * T2 The same `requestId` of the same peer is one run, however often it is asked and over which connection;
+ *    each time its end is told. The connection that goes away changes nothing.
+ * T3 A run that is not done at its deadline is cancelled, by the process that was asked.
+ * T4 With USE_CACHED the newest run that was COMPLETED under the same key, and is not too old, answers.
+ */
+import { TuttiError } from '@tutti/core'
+import { suggest, type TaskRequest } from '@tutti/protocol'
+
+import { submitRun } from '../submit-run.ts'
+import { cancelAtDeadline } from './cancel-at-deadline.ts'
+import { inputsOfText } from './inputs-of-text.ts'
+import { reportTask } from './report-task.ts'
+import { cacheTag, requestKey } from './request-key.ts'
+import { sharedEnsembles } from './shared.ts'
+import { deadlineOf } from './task-reports.ts'
+import { taskWishes, type TaskWishes } from './task-wishes.ts'
+
+import type { Asker } from '../sockets/answer-message.ts'
+import type { Ensemble } from '@tutti/ensemble'
+import type { RunRecord } from '@tutti/runs'
+
+/** Tag of runs that peers asked for: by which one. */
+const PEER_TAG = 'peer'
+
+/** Tag of runs whose result may be given again. */
+export const CACHE_TAG = 'peerCache'
+
+/** Runs under one cache key that are looked at for one that is fresh. */
+const CACHED_RUNS = 10
+
+/**
+ * Takes the task; its end is told later.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming what does not fit, INVALID_ENSEMBLE for an unknown task, and as
+ * `submitRun`; nothing was sent then.
+ */
+export async function answerTaskRequest(request: TaskRequest, asker: Asker): Promise<void> {
+  const { options, caller } = asker
+  const { requestId } = request
+  const wishes = taskWishes(request)
+  const ensemble = sharedTask(sharedEnsembles(options), request.task)
+  const inputs = inputsOfText(ensemble, request.context)
+  const { queued: queuePosition } = await options.runs.load()
+  const run =
+    (await cachedRun(asker, ensemble, wishes)) ??
+    (await submitRun(
+      options,
+      { ensemble: ensemble.name, inputs: { ...inputs }, tags: tagsOf(request) },
+      { caller, idempotencyKey: requestKey(request.from, requestId) },
+    ))
+  const isWaiting = run.status === 'ACCEPTED'
+  asker.send({ type: 'task_accepted', requestId, queuePosition: isWaiting ? queuePosition : 0 })
+  const underWay = { requestId, run, deadlineAt: deadlineOf(run, wishes.deadlineMs) }
+  void cancelAtDeadline(underWay, asker)
+  if (wishes.reports) void reportTask(underWay, asker)
+}
+
+function sharedTask(shared: readonly Ensemble[], name: string): Ensemble {
+  const found = shared.find((ensemble) => ensemble.name === name)
+  if (found !== undefined) return found
+  const names = shared.map((ensemble) => ensemble.name)
+  const near = suggest(name, names)
+  const hint = near === undefined ? '' : ` Did you mean '${near}'?`
+  const message = `Unknown shared task '${name}'. Available: [${names.join(', ')}]${hint}`
+  throw new TuttiError('INVALID_ENSEMBLE', message)
+}
+
+function tagsOf({ from, task, cacheKey }: TaskRequest): Record<string, string> {
+  return {
+    [PEER_TAG]: from,
+    ...(cacheKey === undefined ? {} : { [CACHE_TAG]: cacheTag(task, cacheKey) }),
+  }
+}
+
+async function cachedRun(
+  { options }: Asker,
+  { name }: Ensemble,
+  { cacheKey, maxAgeMs }: TaskWishes,
+): Promise<RunRecord | undefined> {
+  if (cacheKey === undefined || maxAgeMs === undefined) return undefined
+  const { runs } = await options.runs.list({
+    statuses: ['COMPLETED'],
+    tag: { key: CACHE_TAG, value: cacheTag(name, cacheKey) },
+    limit: CACHED_RUNS,
+    offset: 0,
+  })
+  const oldest = options.clock.now() - maxAgeMs
+  return runs.find(({ completedAt = -Infinity }) => completedAt >= oldest)
+}

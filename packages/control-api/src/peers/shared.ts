@@ -1,0 +1,51 @@
+/** Pure: what this server shares with its peers, as every place that tells of it says it. */
+import { TuttiError, type AgentTool } from '@tutti/core'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Ensemble } from '@tutti/ensemble'
+import type { SharedCapability } from '@tutti/protocol'
+
+/** The parts of a control API that are shared. */
+export type Sharing = Pick<ResolvedControlApiOptions, 'runs' | 'tools' | 'shared'>
+
+/** The ensembles that peers may ask for: to them each is one task. */
+export function sharedEnsembles({ runs, shared }: Sharing): readonly Ensemble[] {
+  const names = shared?.ensembles
+  return runs.ensembles.filter(({ name }) => names === undefined || names.includes(name))
+}
+
+/** The tools that peers may ask for. */
+export function sharedTools({ tools, shared }: Sharing): readonly AgentTool[] {
+  const names = shared?.tools
+  return tools.tools.filter(({ name }) => names === undefined || names.includes(name))
+}
+
+/** Everything that is shared, tasks first. */
+export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
+  const described = (
+    type: SharedCapability['type'],
+    { name, description }: Pick<SharedCapability, 'name' | 'description'>,
+  ): SharedCapability => ({ name, description, type })
+  return [
+    ...sharedEnsembles(sharing).map((ensemble) => described('TASK', ensemble)),
+    ...sharedTools(sharing).map((tool) => described('TOOL', tool)),
+  ]
+}
+
+/**
+ * Checks that what is to be shared is there.
+ *
+ * @throws {TuttiError} CONFIG_INVALID naming everything that is not.
+ */
+export function assertShared({ runs, tools, shared }: Sharing): void {
+  const missing = (names: readonly string[] = [], known: readonly { readonly name: string }[]) =>
+    names.filter((name) => !known.some((one) => one.name === name)).map((name) => `"${name}"`)
+  const ensembles = missing(shared?.ensembles, runs.ensembles)
+  const unknownTools = missing(shared?.tools, tools.tools)
+  const problems = [
+    ...(ensembles.length === 0 ? [] : [`no ensemble is named ${ensembles.join(', ')}`]),
+    ...(unknownTools.length === 0 ? [] : [`no tool is named ${unknownTools.join(', ')}`]),
+  ]
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot share what is not there: ${problems.join('; ')}`)
+}

@@ -1,0 +1,43 @@
+/** Tickets and the audit trail. */
+import { AuditQuery, ROUTES, type AuditList, type Ticket } from '@tutti/protocol'
+
+import { readQuery } from '../http/read-query.ts'
+import { makeTicket } from '../tickets.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Route } from './route.ts'
+
+/** Entries on a page when nothing else is said. */
+const DEFAULT_LIMIT = 100
+
+/** Signs the tickets of a server without keys. Nobody looks at them, and no client needs to know that. */
+const NOBODY = { name: 'anonymous', sha256: '' }
+
+/** The routes for tickets and for the audit trail. */
+export function accessRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  const { apiKeys, clock, ticketTtlMs, runs, trail } = options
+  return [
+    {
+      ...ROUTES.createTicket,
+      handle({ caller }) {
+        const key = apiKeys.find(({ name }) => name === caller.name) ?? NOBODY
+        const expiresAt = Math.min(clock.now() + ticketTtlMs, caller.expiresAt)
+        const ticket: Ticket = {
+          ticket: makeTicket(key, expiresAt),
+          expiresAt: new Date(expiresAt).toISOString(),
+        }
+        return Response.json(ticket, { status: ROUTES.createTicket.status })
+      },
+    },
+    {
+      ...ROUTES.listAudit,
+      async handle({ request }) {
+        const { limit = DEFAULT_LIMIT, ...query } = readQuery(request.url, AuditQuery)
+        // What was asked for before is in the list.
+        await trail.flush()
+        const entries: AuditList['entries'] = [...(await runs.audit.list({ ...query, limit }))]
+        return Response.json({ entries } satisfies AuditList)
+      },
+    },
+  ]
+}

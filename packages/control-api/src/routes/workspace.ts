@@ -1,0 +1,67 @@
+/** The files of the workspace, also under the address of a run socket, where AgentEnsemble's dashboard asks. */
+import { realpathSync, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+
+import { errorMessage, TuttiError } from '@tutti/core'
+import { ROUTES, WorkspaceFileQuery, WorkspaceFilesQuery } from '@tutti/protocol'
+
+import { findRecord } from '../find-run.ts'
+import { readQuery } from '../http/read-query.ts'
+import { listDirectory } from '../workspace/list-directory.ts'
+import { rootAt, type Root } from '../workspace/open-inside.ts'
+import { readTextFile } from '../workspace/read-text-file.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Route } from './route.ts'
+
+const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
+
+/**
+ * The routes of the workspace.
+ *
+ * @throws {TuttiError} CONFIG_INVALID when the workspace is no directory.
+ */
+export function workspaceRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  const root = options.workspace === undefined ? undefined : workspaceRoot(options.workspace)
+  const list: Route['handle'] = async ({ request }) => {
+    const { path = '' } = readQuery(request.url, WorkspaceFilesQuery)
+    return Response.json(await listDirectory(configured(root), path))
+  }
+  const read: Route['handle'] = async ({ request }) => {
+    const { path } = readQuery(request.url, WorkspaceFileQuery)
+    return new Response(await readTextFile(configured(root), path), { headers: TEXT })
+  }
+  const ofRun =
+    (handle: Route['handle']): Route['handle'] =>
+    async (call) => {
+      await findRecord(options.runs, call.parameters['runId'] ?? '')
+      return handle(call)
+    }
+  return [
+    { ...ROUTES.listWorkspaceFiles, handle: list },
+    { ...ROUTES.readWorkspaceFile, handle: read },
+    { ...ROUTES.listRunWorkspaceFiles, handle: ofRun(list) },
+    { ...ROUTES.readRunWorkspaceFile, handle: ofRun(read) },
+  ]
+}
+
+function configured(root: Root | undefined): Root {
+  if (root !== undefined) return root
+  throw new TuttiError(
+    'NOT_CONFIGURED',
+    'This server shows no workspace; its operator can name one',
+  )
+}
+
+function workspaceRoot(directory: string): Root {
+  const refuse = (why: string, cause?: unknown): TuttiError =>
+    new TuttiError('CONFIG_INVALID', `Cannot show the workspace "${directory}": ${why}`, { cause })
+  if (!isAbsolute(directory)) throw refuse('it must be an absolute path')
+  try {
+    const real = realpathSync(directory)
+    if (statSync(real).isDirectory()) return rootAt(real)
+  } catch (error) {
+    throw refuse(errorMessage(error), error)
+  }
+  throw refuse('it is no directory')
+}

@@ -1,0 +1,169 @@
+/** Answers the messages of a connection, each as the REST route of the same name does. */
+import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
+import { cancelRun } from '../cancel-run.ts'
+import { assertScope, type Caller } from '../caller.ts'
+import { badRequest } from '../http/api-error.ts'
+import { broadcastDirective } from '../inject-directive.ts'
+import { decideReview } from '../reviews.ts'
+import { submitRun } from '../submit-run.ts'
+import { switchModel } from '../switch-model.ts'
+import { answerPeer } from './answer-peer.ts'
+import { answerStateQuery } from './state-query.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ClientMessage, Scope, ServerMessage } from '@tutti/protocol'
+
+/** A message of one type. */
+export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+/** The connection that asks. */
+export interface Asker {
+  readonly options: ResolvedControlApiOptions
+  readonly caller: Caller
+  /** The run that the connection is about; undefined for every run. */
+  readonly runId: string | undefined
+  /** Sends a reply. */
+  readonly send: (message: ServerMessage) => void
+  /** Changes what the connection is sent. */
+  readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>
+  /** Has the result of a run sent to the connection, whatever it subscribed to. */
+  readonly own: (runId: string) => void
+  /** Aborts when the connection is over. */
+  readonly gone: AbortSignal
+}
+
+/** What a caller must be allowed to do for a message: the same as for the route of its kind. */
+export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
+  ping: 'runs:read',
+  subscribe: 'runs:read',
+  state_query: 'runs:read',
+  capability_query: 'runs:read',
+  run_request: 'runs:write',
+  task_request: 'runs:write',
+  run_control: 'runs:control',
+  directive: 'runs:control',
+  review_decision: 'reviews:decide',
+  tool_request: 'tools:invoke',
+}
+
+/**
+ * Does what a message asks and replies, when its sender may; the audit trail tells of what changes
+ * something.
+ *
+ * @throws {TuttiError} when it is refused; nothing was sent then.
+ */
+export async function answerMessage(message: ClientMessage, asker: Asker): Promise<void> {
+  const { caller, options } = asker
+  const { type: action } = message
+  const scope = MESSAGE_SCOPES[action]
+  const work = async (tell: TellSubject): Promise<void> => {
+    assertScope(caller, scope)
+    await answer(message, asker, tell)
+  }
+  if (!isAudited(scope)) {
+    await work(() => undefined)
+    return
+  }
+  const asked = { caller, action, via: 'websocket', ...subjectOf(message, asker) } as const
+  await audited(asked, { trail: options.trail, now: options.clock.now() }, work)
+}
+
+/** What a message is about, as far as it says so. */
+function subjectOf(message: ClientMessage, { runId: home }: Asker): AuditSubject {
+  switch (message.type) {
+    case 'run_control':
+      return { runId: message.runId }
+    case 'directive': {
+      const { runId = home, to } = message
+      return {
+        ...(runId === undefined ? {} : { runId }),
+        ...(to === undefined ? {} : { target: to }),
+      }
+    }
+    case 'review_decision':
+      return { target: message.reviewId }
+    case 'task_request':
+      return { target: message.task }
+    case 'tool_request':
+      return { target: message.tool }
+    default:
+      return {}
+  }
+}
+
+async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): Promise<void> {
+  switch (message.type) {
+    case 'ping':
+      asker.send({ type: 'pong' })
+      return
+    case 'subscribe':
+      await asker.subscribe(message)
+      return
+    case 'run_request':
+      tell({ runId: await submit(message, asker) })
+      return
+    case 'run_control':
+      await control(message, asker)
+      return
+    case 'directive':
+      await direct(message, asker)
+      return
+    case 'review_decision':
+      await decide(message, asker)
+      return
+    case 'state_query':
+      asker.send(await answerStateQuery(message, asker.options))
+      return
+    case 'task_request':
+    case 'tool_request':
+    case 'capability_query':
+      await answerPeer(message, asker)
+  }
+}
+
+/** Submits a run; gives its id. */
+async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<string> {
+  const { type: _type, requestId, idempotencyKey, ...body } = message
+  const { runId, taskCount, workflow } = await submitRun(asker.options, body, {
+    caller: asker.caller,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  })
+  asker.own(runId)
+  asker.send({
+    type: 'run_ack',
+    ...(requestId === undefined ? {} : { requestId }),
+    runId,
+    status: 'ACCEPTED',
+    tasks: taskCount,
+    workflow,
+  })
+  return runId
+}
+
+async function control(message: MessageOf<'run_control'>, asker: Asker): Promise<void> {
+  const { caller, options } = asker
+  const { runId, action, mode, model, taskName } = message
+  if (action === 'cancel') {
+    const status = await cancelRun(options.runs, runId, { mode, caller })
+    asker.send({ type: 'run_control_ack', runId, action, status })
+    return
+  }
+  if (model === undefined) {
+    throw badRequest('Message', [{ path: '/model', message: 'is required' }])
+  }
+  const body = { model, ...(taskName === undefined ? {} : { taskName }) }
+  const switched = await switchModel(options.runs, runId, { ...body, caller })
+  asker.send({ type: 'run_control_ack', action, ...switched })
+}
+
+async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<void> {
+  const { caller, options, runId } = asker
+  const directiveId = await broadcastDirective(options.runs, message, { homeRunId: runId, caller })
+  asker.send({ type: 'directive_ack', directiveId, status: 'accepted' })
+}
+
+/** Decides a review; what comes of it is told by its `review_decided`. */
+async function decide(message: MessageOf<'review_decision'>, asker: Asker): Promise<void> {
+  const { type: _type, reviewId, ...body } = message
+  await decideReview(asker.options.runs, reviewId, { ...body, caller: asker.caller })
+}

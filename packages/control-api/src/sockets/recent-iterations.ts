@@ -1,0 +1,93 @@
+/** The last model turns of a run, for a connection that was not there when they were taken. */
+import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+
+/** Turns kept of each agent's work on a task; AgentEnsemble's number. */
+const TURNS_SHOWN = 5
+
+/** How far back turns are looked for, in events of the run. */
+const LOOK_BACK = 10_000
+
+/** Turns that are read at a time: each holds up to twenty messages. */
+const PAGE = 200
+
+type Started = RunEventOf<'llm_iteration_started'> & EventPosition
+
+type Completed = RunEventOf<'llm_iteration_completed'> & EventPosition
+
+type TurnEvent = Started | Completed
+
+/** A turn with its place in the log. */
+interface Turn {
+  readonly started: Started
+  readonly completed?: Completed
+}
+
+/**
+ * The last five turns of each agent's work on a task up to the event `upTo`, in the order in which they
+ * began; one that is under way has no `completed`. AgentEnsemble tells conversations apart by role and
+ * description. A turn that was begun anew, and the turns of an earlier try, are left out.
+ */
+export async function recentIterations(
+  runs: RunService,
+  runId: string,
+  upTo: number,
+): Promise<readonly IterationSnapshot[]> {
+  const kept = new Map<string, readonly Turn[]>()
+  let from = Math.max(0, upTo - LOOK_BACK)
+  while (from <= upTo) {
+    const page = await runs.readEvents({
+      runId,
+      from,
+      limit: PAGE,
+      types: ['llm_iteration_started', 'llm_iteration_completed'],
+    })
+    for (const event of page) if (event.seq <= upTo && isOfTurn(event)) keep(kept, event)
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) break
+    from = last.seq + 1
+  }
+  return [...kept.values()]
+    .flat()
+    .toSorted((one, other) => one.started.seq - other.started.seq)
+    .map(({ started, completed }) => ({
+      started: withoutPlace(started),
+      ...(completed === undefined ? {} : { completed: withoutPlace(completed) }),
+    }))
+}
+
+/** An event as it stands in a snapshot. */
+function withoutPlace<Event extends EventPosition>(event: Event): Omit<Event, keyof EventPosition> {
+  const { runId: _runId, seq: _seq, id: _id, ...bare } = event
+  return bare
+}
+
+function isOfTurn(event: LoggedRunEvent): event is TurnEvent {
+  return event.type === 'llm_iteration_started' || event.type === 'llm_iteration_completed'
+}
+
+function keep(kept: Map<string, readonly Turn[]>, event: TurnEvent): void {
+  const key = `${event.agentRole}:${event.taskDescription}`
+  const turns = kept.get(key) ?? []
+  if (event.type === 'llm_iteration_started') {
+    const others = turns.filter((turn) => !isReplaced(turn, event))
+    kept.set(key, [...others, { started: event }].slice(-TURNS_SHOWN))
+    return
+  }
+  const at = turns.findIndex(({ started }) => isSameTurn(started, event))
+  const turn = turns[at]
+  if (turn !== undefined) kept.set(key, turns.with(at, { ...turn, completed: event }))
+}
+
+function isReplaced({ started }: Turn, next: Started): boolean {
+  const isEarlierTry = started.taskName === next.taskName && started.attempt < next.attempt
+  return isEarlierTry || isSameTurn(started, next)
+}
+
+function isSameTurn(one: Started, other: TurnEvent): boolean {
+  return (
+    one.taskName === other.taskName &&
+    one.attempt === other.attempt &&
+    one.iterationIndex === other.iterationIndex
+  )
+}

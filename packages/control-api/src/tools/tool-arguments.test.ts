@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+
+import { toolArguments } from './tool-arguments.ts'
+
+const typed = { name: 'tune', kind: 'typed' } as const
+const text = { name: 'say', kind: 'text' } as const
+
+describe('toolArguments', () => {
+  it.each(['What is 42 * 17?', '', ' ', '{"input":"a"}', '42', 'null'])(
+    'gives a text tool its text as it is: %j',
+    (input) => {
+      expect(toolArguments(text, input)).toEqual({ ok: true, value: input })
+    },
+  )
+
+  it('gives either kind of tool an object as it is', () => {
+    const input = { input: 'a', more: [1] }
+    expect(toolArguments(text, input)).toEqual({ ok: true, value: input })
+    expect(toolArguments(typed, input)).toEqual({ ok: true, value: input })
+  })
+
+  it('reads the object of a typed tool from its JSON text', () => {
+    expect(toolArguments(typed, ' {"hertz": 440} ')).toEqual({ ok: true, value: { hertz: 440 } })
+  })
+
+  it.each([
+    ['440', 'JSON of a number'],
+    ['"a"', 'JSON of a string'],
+    ['true', 'JSON of a boolean'],
+    ['[{}]', 'JSON of an array'],
+    ['null', 'JSON of null'],
+    ['A above middle C', 'not JSON ('],
+    ['', 'not JSON ('],
+    ['{"hertz": 440', 'not JSON ('],
+  ])('refuses any other text for a typed tool: %j', (input, why) => {
+    expect(toolArguments(typed, input)).toEqual({
+      ok: false,
+      problems: [
+        {
+          path: '',
+          message: expect.stringContaining(
+            `must be the object that tool "tune" takes, or its JSON text: the text is ${why}`,
+          ),
+          expected: 'object',
+        },
+      ],
+    })
+  })
+})

@@ -1,0 +1,39 @@
+/** Pure: from what somebody gave a tool by hand to the arguments that the tool takes. */
+import { errorMessage, type AgentTool } from '@tutti/core'
+
+import type { Problem } from '@tutti/protocol'
+
+/** What a tool is given by hand: text, or an object. */
+export type GivenInput = string | Readonly<Record<string, unknown>>
+
+/** The arguments, or what is wrong with them. */
+export type ToolArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/**
+ * The arguments of one call. A text tool takes text as it is; a typed tool takes an object, or text that
+ * is the JSON of one. Whether an object fits the schema of the tool is not looked at.
+ */
+export function toolArguments(
+  { name, kind }: Pick<AgentTool, 'name' | 'kind'>,
+  input: GivenInput,
+): ToolArguments {
+  if (typeof input !== 'string' || kind === 'text') return { ok: true, value: input }
+  const refuse = (why: string): ToolArguments => {
+    const message = `must be the object that tool "${name}" takes, or its JSON text: ${why}`
+    return { ok: false, problems: [{ path: '', message, expected: 'object' }] }
+  }
+  try {
+    const value: unknown = JSON.parse(input)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { ok: true, value } : refuse(`the text is JSON of ${typeOf(value)}`)
+  } catch (error) {
+    return refuse(`the text is not JSON (${errorMessage(error)})`)
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+
+import { attemptsOf } from './attempts.ts'
+import { sumsOf } from './trace-metrics.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+const iso = (ms: number): string => new Date(START + ms).toISOString()
+
+const where = { taskName: 'a', taskIndex: 1, attempt: 1, agentRole: 'A', taskDescription: 'Do' }
+
+/** The events, each with its place in a log. */
+function logged(...events: readonly object[]): readonly LoggedRunEvent[] {
+  // NOTE: each is written below with the fields of its type that are looked at.
+  return events.map(
+    (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
+  )
+}
+
+const turn = (iterationIndex: number, latencyMs: number) => [
+  { type: 'llm_iteration_started', ...where, iterationIndex, messages: [] },
+  {
+    type: 'llm_iteration_completed',
+    ...where,
+    iterationIndex,
+    latencyMs,
+    inputTokens: 2,
+    outputTokens: 1,
+  },
+]
+
+const call = (iterationIndex: number, durationMs: number, more: object = {}) => ({
+  type: 'tool_called',
+  ...where,
+  iterationIndex,
+  durationMs,
+  ...more,
+})
+
+const begun = [
+  { type: 'task_started', ...where, startedAt: iso(0) },
+  { type: 'task_input', ...where, sentAt: iso(10) },
+]
+
+describe('the times of an attempt', () => {
+  it('follow from one another: a turn begins when the calls of the one before are over', () => {
+    const events = logged(...begun, ...turn(0, 100), call(0, 30), call(0, 50), ...turn(1, 20))
+    const [attempt] = attemptsOf(events)
+    const spans = attempt?.turns.map(({ startedAt, completedAt }) => [
+      startedAt - START,
+      completedAt - START,
+    ])
+    expect(spans).toEqual([
+      [10, 110],
+      [160, 180],
+    ])
+    expect(attempt?.turns[0]?.calls.map(({ completedAt }) => completedAt - START)).toEqual([
+      140, 160,
+    ])
+  })
+
+  it('are never before what is known to have happened', () => {
+    const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
+    const [attempt] = attemptsOf(logged(...begun, failed, ...turn(0, 100)))
+    expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
+  })
+})
+
+describe('what an attempt has used', () => {
+  it('counts the calls that the model asked for, and not their steps', () => {
+    const step = call(0, 25, { parentToolCallId: 'c' })
+    const [attempt] = attemptsOf(logged(...begun, ...turn(0, 100), step, call(0, 30)))
+    expect(attempt && sumsOf(attempt)).toMatchObject({
+      toolCalls: 1,
+      toolMs: 30,
+      llmMs: 100,
+      llmCalls: 1,
+      inputTokens: 2,
+      outputTokens: 1,
+      costUsd: undefined,
+    })
+  })
+})

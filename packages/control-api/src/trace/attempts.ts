@@ -1,0 +1,139 @@
+/**
+ * Pure: from the events of a run to what each attempt at a task did, and when.
+ *
+ * Model turns and tool calls say how long they took, not when: a turn begins when the last thing before it
+ * in its task was over, and the calls of a turn begin together when it has ended.
+ */
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+
+/** When something was. */
+export interface Span {
+  readonly startedAt: number
+  readonly completedAt: number
+}
+
+/** One tool call, or a step of one. */
+export interface TracedCall extends Span {
+  readonly event: RunEventOf<'tool_called'>
+}
+
+/** One model turn that was answered, with the tool calls it asked for. */
+export interface TracedTurn extends Span {
+  readonly started: RunEventOf<'llm_iteration_started'>
+  readonly completed: RunEventOf<'llm_iteration_completed'>
+  readonly calls: TracedCall[]
+}
+
+/** Work that was handed to another. */
+export interface TracedDelegation {
+  readonly started: RunEventOf<'delegation_started'>
+  readonly startedAt: number
+  end?: RunEventOf<'delegation_completed' | 'delegation_failed'>
+}
+
+/** One try of a task. */
+export interface TracedAttempt {
+  readonly started: RunEventOf<'task_started'>
+  input?: RunEventOf<'task_input'>
+  readonly turns: TracedTurn[]
+  readonly delegations: TracedDelegation[]
+  end?: RunEventOf<'task_completed' | 'task_failed'>
+}
+
+interface Open extends TracedAttempt {
+  /** When the last thing that is known of it was over. */
+  clock: number
+  turn?: { readonly started: RunEventOf<'llm_iteration_started'>; readonly startedAt: number }
+}
+
+/** The attempts of a run, in the order in which they began. */
+export function attemptsOf(events: readonly LoggedRunEvent[]): readonly TracedAttempt[] {
+  const all = new Map<string, Open>()
+  for (const event of events) {
+    if (event.type === 'task_started') {
+      all.set(keyOf(event), {
+        started: event,
+        turns: [],
+        delegations: [],
+        clock: Date.parse(event.startedAt),
+      })
+    }
+    const attempt = 'attempt' in event ? all.get(keyOf(event)) : undefined
+    if (attempt !== undefined) take(attempt, event)
+  }
+  return [...all.values()]
+}
+
+function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName' | 'attempt'>) {
+  return JSON.stringify([taskName, attempt])
+}
+
+function take(attempt: Open, event: LoggedRunEvent): void {
+  const at = instantOf(event)
+  if (at !== undefined) attempt.clock = Math.max(attempt.clock, at)
+  switch (event.type) {
+    case 'task_input':
+      attempt.input ??= event
+      break
+    case 'llm_iteration_started':
+      attempt.turn = { started: event, startedAt: attempt.clock }
+      break
+    case 'llm_iteration_completed':
+      endTurn(attempt, event)
+      break
+    case 'tool_called':
+      endCall(attempt, event)
+      break
+    case 'delegation_started':
+      attempt.delegations.push({ started: event, startedAt: attempt.clock })
+      break
+    case 'delegation_completed':
+    case 'delegation_failed': {
+      const { delegationId } = event
+      const begun = attempt.delegations.find(({ started }) => started.delegationId === delegationId)
+      if (begun !== undefined) begun.end = event
+      break
+    }
+    case 'task_completed':
+    case 'task_failed':
+      attempt.end = event
+      break
+  }
+}
+
+function endTurn(attempt: Open, completed: RunEventOf<'llm_iteration_completed'>): void {
+  const { turn } = attempt
+  if (turn === undefined) return
+  const completedAt = Math.max(attempt.clock, turn.startedAt + completed.latencyMs)
+  attempt.turns.push({ ...turn, completed, completedAt, calls: [] })
+  attempt.clock = completedAt
+  delete attempt.turn
+}
+
+function endCall(attempt: Open, event: RunEventOf<'tool_called'>): void {
+  const turn = attempt.turns.findLast(
+    ({ completed }) => completed.iterationIndex === event.iterationIndex,
+  )
+  if (turn === undefined) return
+  const startedAt = turn.completedAt
+  const completedAt = startedAt + event.durationMs
+  turn.calls.push({ event, startedAt, completedAt })
+  attempt.clock = Math.max(attempt.clock, completedAt)
+}
+
+/** When an event of a task happened, where it says so. */
+function instantOf(event: LoggedRunEvent): number | undefined {
+  switch (event.type) {
+    case 'task_input':
+    case 'tool_progress':
+      return Date.parse(event.sentAt)
+    case 'llm_iteration_failed':
+      return Date.parse(event.failedAt)
+    case 'review_requested':
+      return Date.parse(event.requestedAt)
+    case 'directive_delivered':
+      return Date.parse(event.deliveredAt)
+    default:
+      return undefined
+  }
+}

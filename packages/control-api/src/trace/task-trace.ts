@@ -1,0 +1,139 @@
+/** Pure: the trace of one attempt at a task, with those of the tasks that it delegated. */
+import { isoDuration } from './iso-duration.ts'
+import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
+
+import type { TracedAttempt, TracedCall, TracedDelegation, TracedTurn } from './attempts.ts'
+import type { CaptureMode, LlmInteraction, TaskTrace, ToolCallTrace } from '@tutti/protocol'
+
+/** What traces of tasks are made with. */
+export interface TraceParts {
+  readonly captureMode: CaptureMode
+  /** The last attempt at a task, by its name. */
+  readonly lastAttempts: ReadonlyMap<string, TracedAttempt>
+  readonly shares: CostShares | undefined
+  /** The end of what has not ended, in milliseconds since 1970. */
+  readonly now: number
+}
+
+/** The trace of an attempt whose agent was given its input. */
+export function taskTraceOf(attempt: TracedAttempt, parts: TraceParts): TaskTrace {
+  const { started, input, end, turns } = attempt
+  const startedAt = Date.parse(started.startedAt)
+  const completedAt = endOf(attempt, parts.now)
+  const output = end?.type === 'task_completed' ? end : undefined
+  return {
+    taskDescription: started.taskDescription,
+    expectedOutput: input?.expectedOutput ?? '',
+    agentRole: started.agentRole,
+    ...spanOf({ startedAt, completedAt }),
+    duration: isoDuration(end?.durationMs ?? completedAt - startedAt),
+    prompts: promptsOf(turns[0], parts),
+    llmInteractions: turns.map((turn) => interactionOf(turn, parts)),
+    delegations: attempt.delegations.map((one) => delegationOf(one, attempt, parts)),
+    finalOutput: output?.output ?? null,
+    ...(output?.structuredOutput === undefined ? {} : { parsedOutput: output.structuredOutput }),
+    metrics: taskMetricsOf(sumsOf(attempt), parts.shares),
+    metadata: {
+      taskName: started.taskName,
+      taskIndex: started.taskIndex,
+      attempt: started.attempt,
+      status: end === undefined ? 'RUNNING' : output === undefined ? 'FAILED' : 'COMPLETED',
+      ...(end?.costUsd === undefined ? {} : { costUsd: end.costUsd }),
+    },
+  }
+}
+
+function endOf({ end, started }: TracedAttempt, now: number): number {
+  if (end === undefined) return Math.max(now, Date.parse(started.startedAt))
+  return Date.parse(end.type === 'task_completed' ? end.completedAt : end.failedAt)
+}
+
+function promptsOf(
+  turn: TracedTurn | undefined,
+  { captureMode }: TraceParts,
+): TaskTrace['prompts'] {
+  if (turn === undefined || captureMode === 'OFF') return null
+  const { messages } = turn.started
+  const textOf = (role: 'system' | 'user'): string =>
+    messages.find((message) => message.role === role)?.content ?? ''
+  return { systemPrompt: textOf('system'), userPrompt: textOf('user') }
+}
+
+function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
+  const { started, completed, calls } = turn
+  return {
+    iterationIndex: completed.iterationIndex,
+    ...spanOf(turn),
+    latency: isoDuration(completed.latencyMs),
+    inputTokens: completed.inputTokens,
+    outputTokens: completed.outputTokens,
+    responseType: completed.responseType,
+    responseText: completed.responseText ?? null,
+    toolCalls: calls.map((call) => callOf(call, parts)),
+    messages: parts.captureMode === 'OFF' ? [] : [...started.messages],
+  }
+}
+
+function callOf(call: TracedCall, { captureMode }: TraceParts): ToolCallTrace {
+  const { event } = call
+  const { toolName, toolArguments, toolResult, structuredResult, durationMs, outcome } = event
+  const isFull = captureMode === 'DETAILED' || captureMode === 'FULL'
+  return {
+    toolName,
+    arguments: toolArguments ?? '',
+    result: toolResult,
+    ...(structuredResult === null || structuredResult === undefined
+      ? {}
+      : { structuredOutput: structuredResult }),
+    ...spanOf(call),
+    duration: isoDuration(durationMs),
+    outcome,
+    parsedInput: isFull ? parsedInput(toolArguments) : null,
+    metadata: {
+      toolCallId: event.toolCallId,
+      ...(event.parentToolCallId === undefined ? {} : { parentToolCallId: event.parentToolCallId }),
+    },
+  }
+}
+
+/** The arguments of a call as an object; null when they are none. */
+function parsedInput(text: string | null): Record<string, unknown> | null {
+  if (text === null) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+function delegationOf(
+  { started, startedAt: askedAt, end }: TracedDelegation,
+  delegator: TracedAttempt,
+  parts: TraceParts,
+): TaskTrace['delegations'][number] {
+  const worker = parts.lastAttempts.get(started.workerTask)
+  const startedAt = worker === undefined ? askedAt : Date.parse(worker.started.startedAt)
+  const isDone = end?.type === 'delegation_completed'
+  const durationMs = isDone ? end.durationMs : endOf(worker ?? delegator, parts.now) - startedAt
+  const output = worker?.end?.type === 'task_completed' ? worker.end.output : null
+  return {
+    delegatorRole: started.delegatingAgentRole,
+    workerRole: started.workerRole,
+    taskDescription: started.taskDescription,
+    ...spanOf({ startedAt, completedAt: startedAt + Math.max(0, durationMs) }),
+    duration: isoDuration(durationMs),
+    depth: started.depth,
+    result: isDone ? output : null,
+    succeeded: isDone,
+    workerTrace: worker?.input === undefined ? null : taskTraceOf(worker, parts),
+  }
+}
+
+function spanOf({ startedAt, completedAt }: { startedAt: number; completedAt: number }) {
+  return {
+    startedAt: new Date(startedAt).toISOString(),
+    completedAt: new Date(completedAt).toISOString(),
+  }
+}

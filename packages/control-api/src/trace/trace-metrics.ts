@@ -1,0 +1,125 @@
+/** Pure: the numbers of a trace. */
+import { addTokens, totalTokens } from '@tutti/ensemble'
+
+import { isoDuration } from './iso-duration.ts'
+
+import type { TracedAttempt } from './attempts.ts'
+import type { ExecutionTrace, TaskTrace } from '@tutti/protocol'
+
+type TaskMetrics = TaskTrace['metrics']
+type RunMetrics = ExecutionTrace['metrics']
+type Cost = Exclude<ExecutionTrace['totalCostEstimate'], null>
+
+/** How the cost of a run is made up, once that is known: when it has ended. */
+export interface CostShares {
+  readonly inputCost: number
+  readonly outputCost: number
+}
+
+/** What nothing of this engine does: AgentEnsemble's kinds of memory. */
+const NO_MEMORY = { stmWrites: 0, ltmStores: 0, ltmRetrievals: 0, entityLookups: 0 }
+
+/** The sums behind the metrics of an attempt, in milliseconds and counts. */
+export interface AttemptSums {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly llmMs: number
+  readonly toolMs: number
+  readonly llmCalls: number
+  readonly toolCalls: number
+  readonly delegations: number
+  /** Undefined when a price is not known. */
+  readonly costUsd: number | undefined
+}
+
+/** What an attempt has used so far. */
+export function sumsOf({ turns, delegations, end }: TracedAttempt): AttemptSums {
+  const calls = turns.flatMap((turn) => turn.calls.map(({ event }) => event))
+  const own = calls.filter(({ parentToolCallId }) => parentToolCallId === undefined)
+  const used = end ?? addTokens(turns.map(({ completed }) => completed))
+  return {
+    inputTokens: used.inputTokens,
+    outputTokens: used.outputTokens,
+    llmMs: turns.reduce((sum, { completed }) => sum + completed.latencyMs, 0),
+    toolMs: own.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    llmCalls: turns.length,
+    toolCalls: end?.toolCallCount ?? own.length,
+    delegations: delegations.length,
+    costUsd:
+      end === undefined ? addCosts(turns.map(({ completed }) => completed.costUsd)) : end.costUsd,
+  }
+}
+
+/** The sum of the sums of attempts. */
+export function addSums(sums: readonly AttemptSums[]): AttemptSums {
+  const add = (field: 'llmMs' | 'toolMs' | 'llmCalls' | 'toolCalls' | 'delegations'): number =>
+    sums.reduce((total, sum) => total + sum[field], 0)
+  return {
+    ...addTokens(sums),
+    llmMs: add('llmMs'),
+    toolMs: add('toolMs'),
+    llmCalls: add('llmCalls'),
+    toolCalls: add('toolCalls'),
+    delegations: add('delegations'),
+    costUsd: addCosts(sums.map(({ costUsd }) => costUsd)),
+  }
+}
+
+/** The metrics of one task. */
+export function taskMetricsOf(sums: AttemptSums, shares: CostShares | undefined): TaskMetrics {
+  return {
+    inputTokens: sums.inputTokens,
+    outputTokens: sums.outputTokens,
+    totalTokens: totalTokens(sums),
+    llmLatency: isoDuration(sums.llmMs),
+    toolExecutionTime: isoDuration(sums.toolMs),
+    memoryRetrievalTime: isoDuration(0),
+    promptBuildTime: isoDuration(0),
+    llmCallCount: sums.llmCalls,
+    toolCallCount: sums.toolCalls,
+    delegationCount: sums.delegations,
+    memoryOperations: NO_MEMORY,
+    costEstimate: costEstimate(sums.costUsd, shares),
+  }
+}
+
+/** The metrics of the run; `byRole` are those of each agent's last task. */
+export function runMetricsOf(
+  sums: AttemptSums,
+  byRole: Readonly<Record<string, TaskMetrics>>,
+  shares: CostShares | undefined,
+): RunMetrics {
+  return {
+    totalInputTokens: sums.inputTokens,
+    totalOutputTokens: sums.outputTokens,
+    totalTokens: totalTokens(sums),
+    totalLlmLatency: isoDuration(sums.llmMs),
+    totalToolExecutionTime: isoDuration(sums.toolMs),
+    totalMemoryRetrievalTime: isoDuration(0),
+    totalPromptBuildTime: isoDuration(0),
+    totalLlmCallCount: sums.llmCalls,
+    totalToolCalls: sums.toolCalls,
+    totalDelegations: sums.delegations,
+    memoryOperations: NO_MEMORY,
+    taskMetrics: byRole,
+    totalCostEstimate: costEstimate(sums.costUsd, shares),
+  }
+}
+
+/**
+ * A cost as AgentEnsemble has it. Events have the cost of a task in one number: what of it was input is
+ * taken to be as in the whole run.
+ */
+function costEstimate(costUsd: number | undefined, shares: CostShares | undefined): Cost | null {
+  if (costUsd === undefined || shares === undefined) return null
+  const whole = shares.inputCost + shares.outputCost
+  const inputCost = whole === 0 ? 0 : (costUsd * shares.inputCost) / whole
+  return { inputCost, outputCost: costUsd - inputCost, totalCost: costUsd, currency: 'USD' }
+}
+
+function addCosts(costs: readonly (number | undefined)[]): number | undefined {
+  return costs.reduce<number | undefined>(
+    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
+    0,
+  )
+}

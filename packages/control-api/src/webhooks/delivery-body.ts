@@ -1,0 +1,37 @@
+/** What a webhook is told: made when it is sent, of what is kept then. */
+import { runDetail } from '../run-detail.ts'
+import { toPendingReview } from '../to-wire.ts'
+
+import type { LoggedRunEvent, RunOutcome, WebhookDelivery, WebhookEventType } from '@tutti/protocol'
+import type { ClaimedDelivery, RunService } from '@tutti/runs'
+
+const OUTCOMES = {
+  COMPLETED: 'run.completed',
+  FAILED: 'run.failed',
+  CANCELLED: 'run.cancelled',
+} as const satisfies Record<RunOutcome, WebhookEventType>
+
+/** What a delivery says; undefined when there is nothing to say any more. */
+export async function deliveryBody(
+  runs: RunService,
+  { runId, seq }: Pick<ClaimedDelivery, 'runId' | 'seq'>,
+): Promise<WebhookDelivery | undefined> {
+  const [event] = await runs.readEvents({ runId, from: seq, limit: 1 })
+  return event === undefined ? undefined : bodyOf(runs, event)
+}
+
+async function bodyOf(
+  runs: RunService,
+  event: LoggedRunEvent,
+): Promise<WebhookDelivery | undefined> {
+  if (event.type === 'run_result') {
+    const data = await runDetail(runs, event.runId)
+    const timestamp = data.completedAt ?? data.startedAt
+    return { type: OUTCOMES[event.status], timestamp, data }
+  }
+  if (event.type !== 'review_requested') return undefined
+  const review = await runs.review(event.reviewId)
+  // Nobody is asked for what has been decided meanwhile.
+  if (review?.status !== 'OPEN') return undefined
+  return { type: 'review.requested', timestamp: event.requestedAt, data: toPendingReview(review) }
+}

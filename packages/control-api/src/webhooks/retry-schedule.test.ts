@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+
+import { nextAttemptInMs } from './retry-schedule.ts'
+
+it('waits longer after each attempt, and about three days in all', () => {
+  const waits = Array.from({ length: 9 }, (_, index) => nextAttemptInMs(index + 1, 0) ?? 0)
+  expect(waits.toSorted((a, b) => a - b)).toEqual(waits)
+  expect(waits[0]).toBe(5_000)
+  const days = waits.reduce((sum, wait) => sum + wait, 0) / (24 * 3_600_000)
+  expect(days).toBeGreaterThan(3)
+  expect(days).toBeLessThan(3.5)
+})
+
+it('leaves a tenth to chance', () => {
+  expect(nextAttemptInMs(1, 1)).toBe(5_500)
+})
+
+it('gives up after the tenth attempt', () => {
+  expect(nextAttemptInMs(9, 0)).toBeDefined()
+  expect(nextAttemptInMs(10, 0)).toBeUndefined()
+})

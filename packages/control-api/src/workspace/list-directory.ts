@@ -1,0 +1,83 @@
+/** Lists a directory of the workspace. */
+import { opendir } from 'node:fs/promises'
+
+import { TuttiError } from '@tutti/core'
+
+import {
+  assertStillInside,
+  openInside,
+  statInside,
+  workspaceError,
+  type Opened,
+  type Root,
+} from './open-inside.ts'
+import { isReachable, shownPath } from './workspace-names.ts'
+
+import type { WorkspaceEntry } from '@tutti/protocol'
+
+/** Entries of one directory that are listed; more are a lake of data, and no list for people. */
+const MAX_ENTRIES = 10_000
+
+/**
+ * The files and directories of a directory: directories first, each by name. What is hidden, leads out or is
+ * neither is left out.
+ *
+ * @throws {TuttiError} as `openInside`; PAYLOAD_TOO_LARGE when it has more than `maxEntries`, 10000 when
+ * nothing is said.
+ */
+export async function listDirectory(
+  root: Root,
+  path: string,
+  { maxEntries = MAX_ENTRIES }: { readonly maxEntries?: number } = {},
+): Promise<readonly WorkspaceEntry[]> {
+  const opened = await openInside(root, path, 'directory')
+  try {
+    const names = await namesOf(opened, path, maxEntries)
+    const entries = await Promise.all(names.map((name) => entryOf(root, opened, name)))
+    await assertStillInside(root, opened, path)
+    return entries.filter((entry) => entry !== undefined).toSorted(byKindAndName)
+  } catch (error) {
+    throw workspaceError(error, path)
+  } finally {
+    await opened.handle.close()
+  }
+}
+
+async function namesOf(
+  { path }: Opened,
+  asked: string,
+  maxEntries: number,
+): Promise<readonly string[]> {
+  const names: string[] = []
+  for await (const { name } of await opendir(path)) {
+    if (isReachable(name)) names.push(name)
+    if (names.length <= maxEntries) continue
+    const message = `Directory "${shownPath(asked)}" has more than ${maxEntries} entries`
+    throw new TuttiError('PAYLOAD_TOO_LARGE', message)
+  }
+  return names
+}
+
+async function entryOf(
+  root: Root,
+  opened: Opened,
+  name: string,
+): Promise<WorkspaceEntry | undefined> {
+  const stats = await statInside(root, opened, name)
+  if (stats === undefined) return undefined
+  const instant = instantOf(stats.mtimeMs)
+  const changed = instant === undefined ? {} : { lastModified: instant }
+  if (stats.isDirectory()) return { name, type: 'directory', ...changed }
+  return stats.isFile() ? { name, type: 'file', size: stats.size, ...changed } : undefined
+}
+
+/** A time of a file as text; undefined for one without a year of four digits: a file can bear any time. */
+export function instantOf(ms: number): string | undefined {
+  const isWritable = ms >= Date.parse('0000-01-01T00:00Z') && ms < Date.UTC(10_000, 0, 1)
+  return isWritable ? new Date(ms).toISOString() : undefined
+}
+
+function byKindAndName(a: WorkspaceEntry, b: WorkspaceEntry): number {
+  if (a.type !== b.type) return a.type === 'directory' ? -1 : 1
+  return a.name < b.name ? -1 : 1
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+
+import { isReachable, workspaceNames } from './workspace-names.ts'
+
+describe('workspaceNames', () => {
+  it.each([
+    ['', []],
+    ['.', []],
+    ['./', []],
+    ['docs', ['docs']],
+    ['docs/', ['docs']],
+    ['./docs//deep/./a.txt', ['docs', 'deep', 'a.txt']],
+    ['a b/#?&%20/ü', ['a b', '#?&%20', 'ü']],
+    ['a..b/c..', ['a..b', 'c..']],
+    ['ab:c', ['ab:c']],
+  ])('%j', (path, names) => {
+    expect(workspaceNames(path)).toEqual(names)
+  })
+
+  it.each([
+    '..',
+    '../a',
+    'docs/..',
+    'docs/../a',
+    'a/../../b',
+    '/',
+    '/etc/passwd',
+    '//a',
+    'C:/a',
+    'c:',
+  ])('refuses a path that could lead out: %j', (path) => {
+    expect(() => workspaceNames(path)).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }))
+  })
+
+  it.each([
+    ['a\0b', 'no control characters'],
+    ['a\nb', 'no control characters'],
+    ['\x7f', 'no control characters'],
+    ['..\\a', 'no "\\"'],
+    ['docs\\a', 'no "\\"'],
+    ['\ud800', 'well-formed'],
+    ['x'.repeat(1_001), 'at most 1000 characters, got 1001'],
+  ])('refuses what is no path: %j', (path, why) => {
+    expect(() => workspaceNames(path)).toThrow(
+      expect.objectContaining({
+        code: 'BAD_REQUEST',
+        details: {
+          problems: [
+            expect.objectContaining({ path: '/path', message: expect.stringContaining(why) }),
+          ],
+        },
+      }),
+    )
+  })
+
+  it.each(['.env', '.git/config', 'docs/.secret', '...', './.env'])(
+    'has nothing that is hidden: %j',
+    (path) => {
+      expect(() => workspaceNames(path)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+    },
+  )
+})
+
+describe('isReachable', () => {
+  it('is so for a name that a request can ask for', () => {
+    expect(['a', 'a b', 'ü', 'a.b'].every(isReachable)).toBe(true)
+    expect(['.a', 'a\\b', 'a\nb', 'x'.repeat(2_000)].some(isReachable)).toBe(false)
+  })
+})

@@ -1,0 +1,140 @@
+/** What the OpenAPI document says of an answer: its status, its media type, its body, its headers. */
+import { openApiDocument } from '../src/documents/open-api-document.ts'
+import { partOf, schemaCheck } from './answers-schemas.ts'
+
+import type { ApiResponse, Operation } from '../src/documents/open-api-types.ts'
+
+/** An answer as it came. */
+export interface Answer {
+  readonly method: string
+  /** Path of the request; a query does no harm. */
+  readonly path: string
+  readonly status: number
+  readonly headers: Headers
+  /** The body as text; undefined when it is read elsewhere. */
+  readonly body: string | undefined
+}
+
+/** What the server that answered serves: everything, or what every process does. */
+export type Surface = 'all' | 'health'
+
+const document = openApiDocument()
+const check = schemaCheck('openapi', document)
+
+/** What a process serves that takes no runs. */
+const HEALTH = ['getLiveness', 'getReadiness', 'getStatus']
+
+/** An address that the document does not have: a page, or nothing. */
+const NOWHERE: ApiResponse = {
+  description: 'Refused',
+  content: {
+    'application/json': {
+      schema: {
+        allOf: [
+          { $ref: '#/components/schemas/ErrorBody' },
+          { properties: { error: { enum: ['NOT_FOUND', ...commonCodes()] } } },
+        ],
+      },
+    },
+  },
+}
+
+/** Everything in which an answer is not what the document says; nothing when it is. */
+export function missesOf(answer: Answer, surface: Surface = 'all'): readonly string[] {
+  const expected = expectedOf(answer, surface)
+  if (expected === 'anything') return []
+  const misses =
+    expected === undefined
+      ? [`status ${answer.status} is not listed`]
+      : [...headerMisses(answer, expected), ...bodyMisses(answer, expected)]
+  return misses.map((miss) => `${answer.method} ${answer.path} ${answer.status}: ${miss}`)
+}
+
+/** What is wrong with one event of a stream. */
+export function eventMisses(event: unknown): readonly string[] {
+  return check({ $ref: '#/components/schemas/LoggedRunEvent' }, event)
+}
+
+function expectedOf(
+  { method, path, status }: Answer,
+  surface: Surface,
+): ApiResponse | 'anything' | undefined {
+  const operations = operationsAt(path, surface)
+  if (operations === undefined) return status < 400 ? 'anything' : NOWHERE
+  if (method === 'OPTIONS' && status < 300) return 'anything'
+  const operation = operations[method === 'HEAD' ? 'get' : method.toLowerCase()]
+  const response = operation?.responses[status] ?? otherwise(operation, status)
+  if (response === undefined || !('$ref' in response)) return response
+  // NOTE: the responses of the document are referred to from here alone.
+  return partOf(document, response.$ref) as unknown as ApiResponse
+}
+
+/** A method that a path does not take gets any error that all addresses have. */
+function otherwise(operation: Operation | undefined, status: number): ApiResponse | undefined {
+  return operation === undefined ? document.components.responses[`Error${status}`] : undefined
+}
+
+function operationsAt(
+  path: string,
+  surface: Surface,
+): Readonly<Record<string, Operation>> | undefined {
+  const [pathname = ''] = path.split('?')
+  const given = pathname.split('/')
+  const fitting = Object.entries(document.paths).filter(([template]) => {
+    const parts = template.split('/')
+    return parts.length === given.length && parts.every((part, index) => fills(given[index], part))
+  })
+  // An address without parameters comes before one that has them.
+  const found = fitting.find(([template]) => template === pathname) ?? fitting[0]
+  const operations: Readonly<Record<string, Operation>> = { ...found?.[1] }
+  const isServed =
+    surface === 'all' ||
+    Object.values(operations).some(({ operationId }) => HEALTH.includes(operationId))
+  return found !== undefined && isServed ? operations : undefined
+}
+
+function fills(given: string | undefined, part: string): boolean {
+  return part.startsWith('{') ? given !== undefined && given !== '' : given === part
+}
+
+function headerMisses(
+  { headers }: Answer,
+  { headers: listed = {} }: ApiResponse,
+): readonly string[] {
+  return Object.entries(listed).flatMap(([name, { required, schema }]) => {
+    const value = headers.get(name)
+    if (value === null) return required === true ? [`header ${name} is missing`] : []
+    const isNumber = schema['type'] === 'integer'
+    return check(schema, isNumber ? Number(value) : value).map((miss) => `header ${name} ${miss}`)
+  })
+}
+
+function bodyMisses(
+  { method, headers, body }: Answer,
+  { content }: ApiResponse,
+): readonly string[] {
+  const type = headers.get('content-type')
+  if (content === undefined) return body === '' ? [] : ['there is a body, and none is listed']
+  const [essence = ''] = (type ?? '').split(';')
+  const listed = content[essence]
+  if (listed === undefined) {
+    return [`content-type ${type ?? 'none'} is not among ${Object.keys(content).join(', ')}`]
+  }
+  if (method === 'HEAD' || body === undefined || essence !== 'application/json') return []
+  const value = parsed(body)
+  return value === undefined ? ['the body is not JSON'] : check(listed.schema, value)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function commonCodes(): readonly string[] {
+  return Object.values(document.components.responses).flatMap(({ content }) =>
+    Object.keys(content?.['application/json']?.examples ?? {}),
+  )
+}

@@ -1,0 +1,94 @@
+/** `POST /api/runs/cancel`: every run with a tag. */
+import { decode, ROUTES } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Served } from './served.ts'
+
+const INPUTS = { composer: 'Bach', hall: 'A' }
+
+async function submit(api: Served, runId: string, tags: object = {}): Promise<void> {
+  const response = await api.post('/api/runs', { runId, inputs: INPUTS, tags })
+  expect(response.status).toBe(202)
+}
+
+async function cancel(api: Served, body: object) {
+  const response = await api.post('/api/runs/cancel', body)
+  const told: unknown = await response.json()
+  expect(response.status).toBe(200)
+  expect(decode(ROUTES.cancelRuns.response, told)).toMatchObject({ ok: true })
+  return told as { runs: { runId: string; status: string }[]; total: number }
+}
+
+const ended = async (api: Served, runId: string) =>
+  (await eventsOf(await api.get(`/api/runs/${runId}/events`))).at(-1)
+
+describe('cancelling by tag', () => {
+  it('cancels those with the tag that have not ended, and no other', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await submit(api, 'running', { batch: '7' })
+    await submit(api, 'waiting', { batch: '7', more: 'x' })
+    await submit(api, 'another', { batch: '8' })
+    await submit(api, 'untagged')
+    const { runs, total } = await cancel(api, { tag: 'batch:7' })
+    expect(runs.map(({ runId }) => runId).toSorted()).toEqual(['running', 'waiting'])
+    expect([total, runs.find(({ runId }) => runId === 'waiting')?.status]).toEqual([2, 'CANCELLED'])
+    for (const runId of ['running', 'waiting']) {
+      expect(await ended(api, runId)).toMatchObject({ status: 'CANCELLED' })
+    }
+    expect(await cancel(api, { tag: 'batch:7' })).toEqual({ runs: [], total: 0 })
+    api.play()
+    for (const runId of ['another', 'untagged']) {
+      expect(await ended(api, runId)).toMatchObject({ status: 'COMPLETED' })
+    }
+  })
+
+  it('by a key alone takes every value of it; at a boundary lets tasks finish', async () => {
+    await using api = await served()
+    await submit(api, 'one', { batch: '1' })
+    await submit(api, 'two', { batch: '2' })
+    for (const runId of ['one', 'two']) {
+      for await (const batch of api.runs.follow({ runId, from: 0 })) {
+        if (batch.some((event) => 'taskName' in event && event.taskName === 'play')) break
+      }
+    }
+    const { runs } = await cancel(api, { tag: 'batch', mode: 'boundary' })
+    expect(runs.map(({ status }) => status)).toEqual(['CANCELLING', 'CANCELLING'])
+    api.play()
+    for (const runId of ['one', 'two']) {
+      const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+      expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({
+        mode: 'boundary',
+      })
+      expect(events.filter(({ type }) => type === 'task_failed')).toEqual([])
+    }
+  })
+
+  it('while runs with the tag begin and end leaves none that was there, and is never an error', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 4, maxQueuedRuns: 1_000 } })
+    const tags = { batch: '7' }
+    for (let run = 0; run < 60; run += 1) await submit(api, `before-${run}`, tags)
+    api.play()
+    const coming = Array.from({ length: 20 }, (_, run) => submit(api, `while-${run}`, tags))
+    const [{ runs }] = await Promise.all([cancel(api, { tag: 'batch:7' }), ...coming])
+    expect(new Set(runs.map(({ runId }) => runId)).size).toBe(runs.length)
+    for (let run = 0; run < 60; run += 1) {
+      const result = await ended(api, `before-${run}`)
+      const told = runs.find(({ runId }) => runId === `before-${run}`)
+      expect(result).toMatchObject({ type: 'run_result' })
+      if (told === undefined) expect(result).toMatchObject({ status: 'COMPLETED' })
+    }
+    expect(api.errors).toEqual([])
+  })
+
+  it.each([[{}], [{ tag: '' }], [{ tag: 7 }], [{ tag: 'a', mode: 'soft' }], [{ tag: 'a', x: 1 }]])(
+    'is refused for %j',
+    async (body) => {
+      await using api = await served()
+      const response = await api.post('/api/runs/cancel', body)
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { error: 'BAD_REQUEST' },
+      ])
+    },
+  )
+})

@@ -1,0 +1,192 @@
+/** What the server says of itself, over REST and WebSocket alike. */
+import { defineTextTool, defineTool, toolCatalog, Type } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Served } from './served.ts'
+
+/** The answer to a `state_query`, or the error that it got. */
+async function asked(api: Served, query: object): Promise<unknown> {
+  await using socket = api.connect()
+  await socket.next('hello')
+  socket.send({ type: 'state_query', requestId: 'q', ...query })
+  const answer = await Promise.race([socket.next('state_response'), socket.next('error')])
+  if (answer.type === 'state_response') return answer.data
+  const { type: _type, requestId: _id, ...body } = answer
+  return body
+}
+
+async function got(api: Served, path: string): Promise<unknown> {
+  return (await api.get(path)).json()
+}
+
+describe('capabilities', () => {
+  const shout = defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text })
+  const measure = defineTool({
+    name: 'measure',
+    description: 'Measures',
+    input: Type.Object({ hertz: Type.Number() }),
+    execute: () => '',
+  })
+  const model = scriptedModel(() => '')
+  const listen = task({ name: 'listen', description: 'Hear {song}', expectedOutput: 'In {words}' })
+  const write = task({
+    name: 'write',
+    description: 'Write of {song} for {reader}',
+    context: [listen],
+    tools: [measure, shout],
+  })
+  const critics = ensemble({ name: 'critics', description: 'Hear', tasks: [listen, write], model })
+  const mute = ensemble({
+    name: 'mute',
+    description: 'Says nothing',
+    tasks: [task({ name: 'rest', description: 'Rest' })],
+    model,
+  })
+
+  it('have the tools with their schemas, the models, and each ensemble with its variables', async () => {
+    await using api = await served({
+      ensembles: [critics, mute],
+      tools: toolCatalog([measure, shout]),
+      models: modelCatalog({ small: model, large: model }),
+    })
+    const { provider } = model
+    const tasks = [
+      {
+        name: 'listen',
+        description: 'Hear {song}',
+        tools: [],
+        variables: ['song', 'words'],
+      },
+      {
+        name: 'write',
+        description: 'Write of {song} for {reader}',
+        tools: ['measure', 'shout'],
+        variables: ['song', 'reader'],
+      },
+    ]
+    expect(await got(api, '/api/capabilities')).toEqual({
+      tools: [
+        {
+          name: 'measure',
+          description: 'Measures',
+          inputSchema: {
+            type: 'object',
+            required: ['hertz'],
+            properties: { hertz: { type: 'number' } },
+          },
+        },
+        {
+          name: 'shout',
+          description: 'Shouts',
+          inputSchema: {
+            type: 'object',
+            required: ['input'],
+            properties: { input: { type: 'string' } },
+          },
+        },
+      ],
+      models: [
+        { alias: 'small', provider },
+        { alias: 'large', provider },
+      ],
+      sharedTasks: [
+        { name: 'critics', description: 'Hear' },
+        { name: 'mute', description: 'Says nothing' },
+      ],
+      sharedTools: [
+        { name: 'measure', description: 'Measures' },
+        { name: 'shout', description: 'Shouts' },
+      ],
+      preconfiguredTasks: tasks,
+      ensembles: [
+        {
+          name: 'critics',
+          description: 'Hear',
+          workflow: 'PARALLEL',
+          variables: ['song', 'words', 'reader'],
+          tasks,
+        },
+        {
+          name: 'mute',
+          description: 'Says nothing',
+          workflow: 'SEQUENTIAL',
+          variables: [],
+          tasks: [{ name: 'rest', description: 'Rest', tools: [], variables: [] }],
+        },
+      ],
+    })
+  })
+})
+
+describe('state_query', () => {
+  it('gives the bodies of its REST twins while a run goes on, and when it is over', async () => {
+    await using api = await served()
+    const runId = await api.submit()
+    await api.submit()
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      if (batch.some(({ type }) => type === 'tool_called' || type === 'task_completed')) break
+    }
+    const same = async (): Promise<void> => {
+      for (const [query, path] of [
+        [{ query: 'capabilities' }, '/api/capabilities'],
+        [{ query: 'run_detail', runId }, `/api/runs/${runId}`],
+        [{ query: 'runs' }, '/api/runs'],
+        [{ query: 'runs', filter: { limit: 1, offset: 1 } }, '/api/runs?limit=1&offset=1'],
+        [{ query: 'runs', filter: { status: 'COMPLETED' } }, '/api/runs?status=COMPLETED'],
+        [{ query: 'runs', filter: { tag: 'a:b' } }, '/api/runs?tag=a:b'],
+      ] as const) {
+        expect(await asked(api, query)).toEqual(await got(api, path))
+      }
+    }
+    // Both runs wait in their tool now, and nothing of them changes.
+    await api.runs.list({ limit: 1, offset: 0 })
+    await bothWait(api)
+    await same()
+    api.play()
+    const { runs } = await api.runs.list({ limit: 9, offset: 0 })
+    for (const run of runs) await eventsOf(await api.get(`/api/runs/${run.runId}/events`))
+    await same()
+  })
+
+  it('gives the errors of its REST twins', async () => {
+    await using api = await served()
+    expect(await asked(api, { query: 'run_detail', runId: 'run-none' })).toEqual(
+      await got(api, '/api/runs/run-none'),
+    )
+    const problems = async (body: Promise<unknown>) => {
+      // NOTE: what is refused as not fitting has problems.
+      const { error, problems: all } = (await body) as {
+        readonly error: string
+        readonly problems: readonly { readonly path: string; readonly message: string }[]
+      }
+      return [error, ...all.map(({ path, message }) => [path.split('/').at(-1), message])]
+    }
+    for (const [filter, query] of [
+      [{ limit: -1 }, 'limit=-1'],
+      [{ status: 'SLEEPING' }, 'status=SLEEPING'],
+      [{ offset: 1, colour: 'red' }, 'offset=1&colour=red'],
+    ] as const) {
+      expect(await problems(asked(api, { query: 'runs', filter }))).toEqual(
+        await problems(got(api, `/api/runs?${query}`)),
+      )
+    }
+    expect(await problems(asked(api, { query: 'run_detail' }))).toMatchObject([
+      'BAD_REQUEST',
+      ['runId', 'is required'],
+    ])
+  })
+})
+
+/** Resolves when every run has asked for its tool. */
+async function bothWait(api: Served): Promise<void> {
+  const { runs } = await api.runs.list({ limit: 9, offset: 0 })
+  for (const { runId } of runs) {
+    let turns = 0
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      turns += batch.filter(({ type }) => type === 'llm_iteration_completed').length
+      if (turns === 2) break
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import { defineTool, Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { orderProblems } from './dashboard-order.ts'
+import { call, solo, submit, turnModel } from './dashboard-plays.ts'
+import { Screen } from './dashboard-screen.ts'
+import { served, type Served } from './served.ts'
+
+const MINUTE_MS = 60_000
+
+function reviewed(name = 'reviewed', timeoutMs = MINUTE_MS) {
+  return solo(name, { review: { timeoutMs, onTimeout: 'CONTINUE' } })
+}
+
+function asked() {
+  return solo('asked', { beforeReview: { prompt: 'Shall it begin?', timeoutMs: MINUTE_MS } })
+}
+
+/** A tool that a person must allow; it says what it was given. */
+function allowed() {
+  const paint = defineTool({
+    name: 'paint',
+    description: 'Paints',
+    input: Type.Object({ colour: Type.String() }),
+    requireApproval: true,
+    execute: ({ colour }) => `Painted ${colour}`,
+  })
+  return solo('allowed', {
+    tools: [paint],
+    model: turnModel((turn) => (turn === 0 ? call('paint', { colour: 'red' }) : 'It is painted')),
+  })
+}
+
+async function outputOf(api: Served, runId: string): Promise<string | undefined> {
+  await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+  return (await api.detail(runId)).tasks[0]?.output
+}
+
+describe('a panel after a task', () => {
+  it('opens while the task runs, with its output and a prompt that is null', async () => {
+    await using api = await served({ ensembles: [reviewed()] })
+    await using screen = new Screen(api)
+    await submit(api, 'reviewed')
+    const { panels, tasks } = await screen.until((picture) => picture.panels.length > 0)
+    expect(panels).toMatchObject([
+      {
+        taskDescription: 'Work on reviewed',
+        taskOutput: 'Done as asked',
+        timing: 'AFTER_EXECUTION',
+        prompt: null,
+        timeoutMs: MINUTE_MS,
+        onTimeout: 'CONTINUE',
+      },
+    ])
+    expect(tasks).toMatchObject([{ status: 'running' }])
+    expect(screen.problems).toEqual([])
+  })
+
+  it.each([
+    ['approves', ['CONTINUE'], 'Done as asked'],
+    ['edits', ['EDIT', 'Done better'], 'Done better'],
+    ['exits early', ['EXIT_EARLY'], 'Done as asked'],
+  ] as const)('%s: the run goes to its end', async (_, [decision, text], output) => {
+    await using api = await served({ ensembles: [reviewed()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'reviewed')
+    await screen.answer(decision, text)
+    const { panels, tasks } = await screen.ended(runId)
+    expect([panels, tasks.map(({ status }) => status)]).toEqual([[], ['completed']])
+    expect(await outputOf(api, runId)).toBe(output)
+    await screen.socket.next('run_result')
+    expect([...screen.problems, ...orderProblems(screen.socket.events)]).toEqual([])
+  })
+
+  it('closes when its time is up, as the server says', async () => {
+    await using api = await served({ ensembles: [reviewed('brief', 20)] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'brief')
+    const { panels, tasks } = await screen.ended(runId)
+    expect([panels, tasks.map(({ status }) => status)]).toEqual([[], ['completed']])
+    expect(await screen.socket.next('review_timed_out')).toMatchObject({ action: 'CONTINUE' })
+    expect(screen.problems).toEqual([])
+  })
+})
+
+describe('a panel before a task', () => {
+  it('opens before the task is shown, and lets it begin', async () => {
+    await using api = await served({ ensembles: [asked()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'asked')
+    const { panels, tasks } = await screen.until((picture) => picture.panels.length > 0)
+    expect(tasks).toEqual([])
+    expect(panels).toMatchObject([
+      { timing: 'BEFORE_EXECUTION', taskOutput: '', prompt: 'Shall it begin?' },
+    ])
+    await screen.answer('CONTINUE')
+    expect(await screen.ended(runId)).toMatchObject({
+      panels: [],
+      tasks: [{ status: 'completed' }],
+    })
+    expect(screen.problems).toEqual([])
+  })
+
+  it('edits what the task is asked', async () => {
+    await using api = await served({ ensembles: [asked()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'asked')
+    await screen.answer('EDIT', 'Work on something else')
+    const { turns } = await screen.ended(runId)
+    expect(Object.keys(turns)).toEqual(['Worker:Work on something else'])
+  })
+
+  it('exits early: the task never begins', async () => {
+    await using api = await served({ ensembles: [asked()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'asked')
+    await screen.answer('EXIT_EARLY')
+    expect(await screen.ended(runId)).toMatchObject({ panels: [], tasks: [] })
+    expect(await screen.socket.next('ensemble_completed')).toMatchObject({
+      exitReason: 'USER_EXIT_EARLY',
+    })
+  })
+})
+
+describe('a panel during a task', () => {
+  it.each([
+    ['approves', ['CONTINUE'], 'Painted red'],
+    ['edits', ['EDIT', '{"colour":"blue"}'], 'Painted blue'],
+  ] as const)('%s: the tool is called', async (_, [decision, text], result) => {
+    await using api = await served({ ensembles: [allowed()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'allowed')
+    const { timing, taskDescription } = await screen.answer(decision, text)
+    expect([timing, taskDescription]).toEqual([
+      'DURING_EXECUTION',
+      'Call tool: paint\nInput: {"colour":"red"}',
+    ])
+    const { tasks, panels } = await screen.ended(runId)
+    expect([panels, tasks]).toMatchObject([[], [{ status: 'completed' }]])
+    expect(tasks[0]?.tools).toEqual([expect.stringMatching(`^paint SUCCESS .* ${result}$`)])
+    expect(screen.problems).toEqual([])
+  })
+
+  it('exits early: the tool is not called, and the run ends', async () => {
+    await using api = await served({ ensembles: [allowed()] })
+    await using screen = new Screen(api)
+    const runId = await submit(api, 'allowed')
+    await screen.answer('EXIT_EARLY')
+    const { tasks, panels } = await screen.ended(runId)
+    expect(panels).toEqual([])
+    expect(tasks[0]?.tools.join()).not.toContain('SUCCESS')
+    expect(await screen.socket.next('ensemble_completed')).toMatchObject({
+      exitReason: 'USER_EXIT_EARLY',
+    })
+    expect(screen.problems).toEqual([])
+  })
+})
+
+describe('a dashboard that comes while a gate waits', () => {
+  it('is shown its panel once, after hello, with the time that is left', async () => {
+    await using api = await served({ ensembles: [reviewed()] })
+    await using first = new Screen(api)
+    const runId = await submit(api, 'reviewed')
+    const [panel] = (await first.until(({ panels }) => panels.length > 0)).panels
+    await expect
+      .poll(() => Date.now() - Date.parse(panel?.requestedAt ?? ''), { interval: 5 })
+      .toBeGreaterThan(50)
+    for (const path of ['/ws', `/runs/${runId}/ws`]) {
+      await using late = new Screen(api, path)
+      const { panels } = await late.until((picture) => picture.panels.length > 0)
+      expect(late.socket.received.map(({ type }) => type)).toEqual(['hello', 'review_requested'])
+      expect(panels).toMatchObject([{ reviewId: panel?.reviewId, prompt: null }])
+      expect(panels[0]?.timeoutMs).toBeGreaterThan(MINUTE_MS / 2)
+      expect(panels[0]?.timeoutMs).toBeLessThanOrEqual(MINUTE_MS - 50)
+      expect(late.problems).toEqual([])
+    }
+  })
+
+  it('is not shown the gates of its run that were decided', async () => {
+    const twice = solo('twice', { beforeReview: true, review: true })
+    await using api = await served({ ensembles: [twice] })
+    await using first = new Screen(api)
+    await submit(api, 'twice')
+    await first.answer('CONTINUE')
+    await first.until(({ panels }) => panels[0]?.timing === 'AFTER_EXECUTION')
+    await using late = new Screen(api)
+    const { panels } = await late.until((picture) => picture.panels.length > 0)
+    expect(panels.map(({ timing }) => timing)).toEqual(['AFTER_EXECUTION'])
+  })
+
+  it('is shown a gate that has no end with 0', async () => {
+    await using api = await served({ ensembles: [reviewed('endless', Infinity)] })
+    await submit(api, 'endless')
+    await using first = new Screen(api)
+    await first.until(({ panels }) => panels.length > 0)
+    await using late = new Screen(api)
+    const { panels } = await late.until((picture) => picture.panels.length > 0)
+    expect(panels[0]?.timeoutMs).toBe(0)
+  })
+
+  it('decides it in place of the first one, also when the run was put aside', async () => {
+    await using api = await served({ ensembles: [reviewed()], limits: { parkAfterMs: 1 } })
+    const runId = await submit(api, 'reviewed')
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
+    await using late = new Screen(api)
+    await late.answer('EDIT', 'Decided late')
+    await late.ended(runId)
+    expect(await outputOf(api, runId)).toBe('Decided late')
+    expect(late.picture.panels).toEqual([])
+    expect(late.problems).toEqual([])
+  })
+})

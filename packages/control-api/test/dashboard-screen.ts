@@ -1,0 +1,92 @@
+/** A dashboard at a real socket: keeps its picture, and the faults of what it was sent. */
+import { fieldProblems } from './dashboard-fields.ts'
+import { EMPTY_PICTURE, pictureAfter, withoutPanel, type Picture } from './dashboard-picture.ts'
+
+import type { Served, Socket } from './served.ts'
+import type { ServerMessage } from '@tutti/protocol'
+
+/** A page that is served from elsewhere on this machine, as the dashboard is. */
+const HEADERS = { origin: 'http://127.0.0.1:5173' }
+
+/** A dashboard that is connected. */
+export class Screen implements AsyncDisposable {
+  readonly socket: Socket
+  picture: Picture = EMPTY_PICTURE
+  readonly problems: string[] = []
+  readonly #watchers = new Set<() => void>()
+
+  constructor(api: Served, path = '/ws') {
+    this.socket = api.connect(path, HEADERS)
+    this.socket.socket.on('message', (data: Buffer) => {
+      // NOTE: whether it is one is what `fieldProblems` looks at.
+      this.#see(JSON.parse(data.toString()) as ServerMessage)
+    })
+  }
+
+  /** The picture, once it is as asked. */
+  until(isSo: (picture: Picture) => boolean): Promise<Picture> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (!isSo(this.picture)) return
+        this.#watchers.delete(look)
+        resolve(this.picture)
+      }
+      this.#watchers.add(look)
+      look()
+    })
+  }
+
+  /** The picture when `hello` has come. */
+  async greeted(): Promise<Picture> {
+    await this.socket.next('hello')
+    return this.picture
+  }
+
+  /** The picture when the run that is shown is over. */
+  ended(runId: string): Promise<Picture> {
+    return this.until(
+      ({ ensembleId, completedAt }) => ensembleId === runId && completedAt !== undefined,
+    )
+  }
+
+  /** Sends what a button sends, and closes the panel at once. */
+  decide(
+    reviewId: string,
+    decision: 'CONTINUE' | 'EDIT' | 'EXIT_EARLY',
+    revisedOutput?: string,
+  ): void {
+    this.socket.send({
+      type: 'review_decision',
+      reviewId,
+      decision,
+      ...(revisedOutput === undefined ? {} : { revisedOutput }),
+    })
+    this.#show(withoutPanel(this.picture, reviewId))
+  }
+
+  /** Decides the panel that is open now or opens next. */
+  async answer(decision: 'CONTINUE' | 'EDIT' | 'EXIT_EARLY', revisedOutput?: string) {
+    const { panels } = await this.until((picture) => picture.panels.length > 0)
+    const [panel] = panels
+    if (panel === undefined) throw new Error('No panel is open')
+    this.decide(panel.reviewId, decision, revisedOutput)
+    return panel
+  }
+
+  #see(message: ServerMessage): void {
+    const isLate = this.socket.received.length > 1 && message.type === 'hello'
+    const isEarly = this.socket.received.length === 1 && message.type !== 'hello'
+    if (isLate || isEarly) this.problems.push(`${message.type}: hello is not the first message`)
+    this.problems.push(...fieldProblems(message))
+    this.#show(pictureAfter(this.picture, message))
+  }
+
+  #show(picture: Picture): void {
+    this.picture = picture
+    for (const watcher of this.#watchers) watcher()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.socket[Symbol.asyncDispose]()
+  }
+}

@@ -1,0 +1,99 @@
+/** `DELETE /api/runs/{runId}`. */
+import { describe, expect, it } from 'vitest'
+
+import { choir } from './choir.ts'
+import { eventsOf, served, type Served } from './served.ts'
+
+const remove = (api: Served, runId: string) => api.get(`/api/runs/${runId}`, { method: 'DELETE' })
+
+async function started(api: Served): Promise<string> {
+  const runId = await api.submit()
+  for await (const batch of api.runs.follow({ runId, from: 0 })) {
+    if (batch.some((event) => event.type === 'task_completed')) break
+  }
+  return runId
+}
+
+describe('deleting a run', () => {
+  it('that has ended takes it away with its events, once', async () => {
+    await using api = await served()
+    const [runId, other] = [await api.submit(), await api.submit()]
+    api.play()
+    for (const id of [runId, other]) await eventsOf(await api.get(`/api/runs/${id}/events`))
+    const deleted = await remove(api, runId)
+    expect([deleted.status, await deleted.text()]).toEqual([204, ''])
+    for (const path of ['', '/events', '/trace']) {
+      const response = await api.get(`/api/runs/${runId}${path}`)
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { error: 'RUN_NOT_FOUND', message: `No run with ID ${runId}` },
+      ])
+    }
+    expect((await remove(api, runId)).status).toBe(404)
+    expect((await api.detail(other)).status).toBe('COMPLETED')
+    expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
+  })
+
+  it('that is at work cancels it first; its readers see the end, and no more', async () => {
+    await using api = await served()
+    const runId = await started(api)
+    const reading = eventsOf(await api.get(`/api/runs/${runId}/events`))
+    await using socket = api.connect(`/runs/${runId}/ws`)
+    await socket.next('hello')
+    expect((await remove(api, runId)).status).toBe(204)
+    const events = await reading
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+    expect(await socket.next('run_result')).toMatchObject({ status: 'CANCELLED' })
+    expect((await api.get(`/api/runs/${runId}`)).status).toBe(404)
+    expect(api.errors).toEqual([])
+  })
+
+  it('that waits for a place, or for a person, cancels it first', async () => {
+    await using api = await served({
+      ensembles: [choir()],
+      limits: { maxConcurrentRuns: 1, parkAfterMs: 1 },
+    })
+    const submit = async (runId: string) =>
+      api.post('/api/runs', { runId, inputs: { song: 'Ave' } })
+    await submit('parked')
+    for await (const batch of api.runs.follow({ runId: 'parked', from: 0 })) {
+      if (batch.some((event) => event.type === 'review_requested')) break
+    }
+    await submit('other')
+    for (const runId of ['parked', 'other']) expect((await remove(api, runId)).status).toBe(204)
+    expect(await (await api.get('/api/reviews')).json()).toEqual({ reviews: [], total: 0 })
+    expect(await (await api.get('/api/runs')).json()).toEqual({ runs: [], total: 0 })
+  })
+
+  it('of an unknown id is refused with 404', async () => {
+    await using api = await served()
+    const response = await remove(api, 'run-none')
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: 'RUN_NOT_FOUND', message: 'No run with ID run-none' },
+    ])
+  })
+
+  it('leaves its id free for another run', async () => {
+    await using api = await served()
+    const submit = () =>
+      api.post('/api/runs', { runId: 'mine', inputs: { composer: 'Bach', hall: 'A' } })
+    await submit()
+    expect((await remove(api, 'mine')).status).toBe(204)
+    expect((await submit()).status).toBe(202)
+    api.play()
+    const events = await eventsOf(await api.get('/api/runs/mine/events'))
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('asked for by many at once takes it away once', async () => {
+    await using api = await served()
+    const runId = await started(api)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => remove(api, runId)))
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b)
+    expect(statuses[0]).toBe(204)
+    expect(statuses.filter((status) => status !== 204 && status !== 404)).toEqual([])
+    expect(api.errors).toEqual([])
+  })
+})

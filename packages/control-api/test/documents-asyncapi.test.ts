@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+
+import { CLIENT_MESSAGE_TYPES, RUN_EVENT_TYPES, SERVER_MESSAGE_TYPES } from '@tutti/protocol'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { describe, expect, it } from 'vitest'
+
+import { asyncApiDocument } from '../src/documents/async-api-document.ts'
+import { partOf, schemaCheck } from './answers-schemas.ts'
+
+const document = asyncApiDocument()
+const check = schemaCheck('asyncapi', document)
+
+/** The schema of AsyncAPI 3.0 documents, as the project gives it out. */
+const SPECIFICATION = new URL(import.meta.resolve('@asyncapi/specs/schemas/3.0.0.json'))
+
+describe('the AsyncAPI document', () => {
+  it('is valid AsyncAPI 3.0, by the schema of the specification', () => {
+    // The specification's file brings the schema of JSON Schema itself along.
+    const ajv = new Ajv({ strict: false, meta: false, validateSchema: false })
+    addFormats.default(ajv)
+    const validate = ajv.compile(JSON.parse(readFileSync(SPECIFICATION, 'utf8')))
+    expect([validate(document), validate.errors]).toEqual([true, null])
+    expect(validate({ ...document, channels: { wrong: { addres: 1 } } })).toBe(false)
+  })
+
+  it('has a schema for every message of both directions, told apart by its type', () => {
+    expect(Object.keys(document.components.messages).toSorted()).toEqual(
+      [...CLIENT_MESSAGE_TYPES, ...SERVER_MESSAGE_TYPES].toSorted(),
+    )
+    for (const [type, { payload }] of Object.entries(document.components.messages)) {
+      const place = { runId: 'run-1', seq: 0, id: 'run-1:0' }
+      expect(check(payload, { type: 'another', ...place }), type).not.toEqual([])
+      expect(JSON.stringify(check(payload, { type })), type).not.toContain('/type')
+    }
+  })
+
+  it('has for every event its own fields and its place in the log', () => {
+    for (const type of RUN_EVENT_TYPES) {
+      const { allOf } = document.components.messages[type]?.payload ?? {}
+      expect(allOf, type).toEqual([
+        { $ref: expect.stringMatching(/^#\/components\/schemas\/(?!EventPosition)/) },
+        { $ref: '#/components/schemas/EventPosition' },
+      ])
+    }
+  })
+
+  it('receives every message of a client and says what answers it', () => {
+    for (const channel of ['everything', 'oneRun']) {
+      const received = CLIENT_MESSAGE_TYPES.map((type) => document.operations[`${channel}.${type}`])
+      for (const [index, operation] of received.entries()) {
+        const type = CLIENT_MESSAGE_TYPES[index]
+        expect(operation).toMatchObject({
+          action: 'receive',
+          messages: [{ $ref: `#/channels/${channel}/messages/${type}` }],
+        })
+        expect(JSON.stringify(operation?.['reply'])).toContain(`${channel}/messages/error`)
+      }
+    }
+  })
+
+  it('sends every message of the server, unasked or as an answer', () => {
+    const { operations } = document
+    const sent = Object.entries(operations).flatMap(([name, { action, messages, reply }]) => {
+      if (!name.startsWith('everything.')) return []
+      const listed = action === 'send' ? messages : (reply as { messages: unknown }).messages
+      return (listed as { $ref: string }[]).map(({ $ref }) => $ref.split('/').at(-1))
+    })
+    expect(new Set(sent)).toEqual(new Set(SERVER_MESSAGE_TYPES))
+  })
+
+  it('refers to nothing that it does not have', () => {
+    const text = JSON.stringify(document)
+    for (const [, reference = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
+      expect(() => partOf(document, reference)).not.toThrow()
+    }
+  })
+})

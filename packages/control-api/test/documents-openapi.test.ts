@@ -1,0 +1,177 @@
+import { COMMON_ERRORS, ERROR_CODES, ROUTES, type Route, type RouteName } from '@tutti/protocol'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+
+import { AREAS } from '../src/documents/areas.ts'
+import { EXAMPLES } from '../src/documents/examples.ts'
+import { openApiDocument } from '../src/documents/open-api-document.ts'
+import { partOf, schemaCheck } from './answers-schemas.ts'
+
+import type { ApiResponse, Operation } from '../src/documents/open-api-types.ts'
+
+const document = openApiDocument()
+const check = schemaCheck('openapi', document)
+const routes = Object.entries(ROUTES) as [RouteName, Route][]
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1, by a validator that others use', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone({ ...document }))
+    expect([valid, errors]).toEqual([true, undefined])
+  })
+
+  it('is made once', () => {
+    expect(openApiDocument()).toBe(document)
+  })
+
+  it('has every route as one operation, with its summary, and no other', () => {
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, { operationId, summary }]) =>
+        [operationId, method.toUpperCase(), path, summary].join(' '),
+      ),
+    )
+    const table = routes.map(([name, { method, path, summary }]) =>
+      [name, method, path, summary].join(' '),
+    )
+    expect(operations.toSorted()).toEqual(table.toSorted())
+  })
+
+  it('has every route in one area', () => {
+    const names = AREAS.flatMap((area) => area.routes)
+    expect(names.toSorted()).toEqual(Object.keys(ROUTES).toSorted())
+  })
+
+  it('refers to nothing that it does not have, and has no schema that nothing refers to', () => {
+    const text = JSON.stringify(document)
+    const references = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, to = '']) => to))
+    for (const reference of references) expect(() => partOf(document, reference)).not.toThrow()
+    const schemas = Object.keys(document.components.schemas)
+    const used = schemas.filter((name) => references.has(`#/components/schemas/${name}`))
+    expect(used).toEqual(schemas)
+  })
+
+  it('has each schema of the protocol under its name, and nowhere written out again', () => {
+    const { RunStatus, TaskTrace } = document.components.schemas
+    expect(RunStatus).toEqual({ enum: expect.arrayContaining(['WAITING_REVIEW']) })
+    const text = JSON.stringify(document)
+    expect(text.split(JSON.stringify(RunStatus))).toHaveLength(2)
+    expect(JSON.stringify(TaskTrace)).toContain('"$ref":"#/components/schemas/TaskTrace"')
+  })
+
+  it('tells the members of a union apart by their type', () => {
+    const { anyOf, discriminator } = document.components.schemas['RunEvent'] ?? {}
+    expect(discriminator).toMatchObject({
+      propertyName: 'type',
+      mapping: { model_switched: '#/components/schemas/ModelSwitchedEvent' },
+    })
+    expect(Object.keys((discriminator as { mapping: object }).mapping)).toHaveLength(
+      (anyOf as unknown[]).length,
+    )
+  })
+})
+
+describe('an operation', () => {
+  it.each(routes)('%s lists its answers, and every code with its status', (name, route) => {
+    const { responses } = operationOf(name)
+    const codes = [...route.errors, ...COMMON_ERRORS]
+    const statuses = [
+      route.status,
+      ...(route.others ?? []).map(({ status }) => status),
+      ...codes.map((code) => ERROR_CODES[code].status),
+    ]
+    expect(Object.keys(responses).map(Number)).toEqual([...new Set(statuses)].toSorted(ascending))
+    for (const code of codes) {
+      const { status } = ERROR_CODES[code]
+      const answer = responseOf(name, status)
+      expect(answer.description, code).toContain(`\`${code}\``)
+      const { schema } = answer.content?.['application/json'] ?? { schema: { not: {} } }
+      expect(check(schema, { error: code, message: 'For a reason' }), code).toEqual([])
+    }
+    const foreign = Object.keys(ERROR_CODES).find((code) => !codes.some((own) => own === code))
+    const [some] = route.errors
+    const { schema } = responseOf(name, some === undefined ? 400 : ERROR_CODES[some].status)
+      .content?.['application/json'] ?? { schema: {} }
+    expect(check(schema, { error: foreign, message: 'For a reason' })).not.toEqual([])
+  })
+
+  it.each(routes)('%s has the parameters of its path and query', (name, route) => {
+    const parameters = operationOf(name).parameters ?? []
+    const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter)
+    expect(parameters.filter((one) => one.in === 'path').map((one) => one.name)).toEqual(inPath)
+    const fields = route.query === undefined ? {} : Object(route.query).properties
+    expect(parameters.filter((one) => one.in === 'query').map((one) => one.name)).toEqual(
+      Object.keys(fields).filter((field) => field !== 'ticket'),
+    )
+  })
+
+  it.each(routes)('%s asks for what its scope says', (name, { scope, takesTicket }) => {
+    const { security, description } = operationOf(name)
+    const ways = security.flatMap((way) => Object.keys(way))
+    expect(ways).toEqual(scope === null ? [] : takesTicket === true ? ['key', 'ticket'] : ['key'])
+    expect(description).toContain(scope === null ? 'no key' : `\`${scope}\``)
+  })
+
+  it('says which of its headers are read and given', () => {
+    const read = (name: RouteName): readonly string[] =>
+      (operationOf(name).parameters ?? [])
+        .filter((one) => one.in === 'header')
+        .map((one) => one.name)
+    expect(read('submitRun')).toEqual(['Idempotency-Key'])
+    expect(read('streamRunEvents')).toEqual(['Last-Event-ID'])
+    expect(Object.keys(responseOf('submitRun', 202).headers ?? {})).toEqual(['Location'])
+    expect(Object.keys(responseOf('submitRun', 429).headers ?? {})).toEqual(['Retry-After'])
+    expect(Object.keys(responseOf('listRuns', 401).headers ?? {})).toEqual(['WWW-Authenticate'])
+  })
+
+  it('has a body where its route takes one, which may be left out only where the route says so', () => {
+    for (const [name, { body, bodyOptional }] of routes) {
+      const { requestBody } = operationOf(name)
+      expect(requestBody?.required, name).toBe(
+        body === undefined ? undefined : bodyOptional !== true,
+      )
+    }
+  })
+
+  it('has both bodies where one status is an answer and an error', () => {
+    const { schema } = responseOf('getReadiness', 503).content?.['application/json'] ?? {
+      schema: { not: {} },
+    }
+    expect(check(schema, { status: 'NOT_READY', lifecycleState: 'DRAINING' })).toEqual([])
+    expect(check(schema, { error: 'STORE_UNAVAILABLE', message: 'Away' })).toEqual([])
+    expect(check(schema, { error: 'RUN_NOT_FOUND', message: 'Away' })).not.toEqual([])
+  })
+})
+
+describe('the examples', () => {
+  it.each(Object.entries(EXAMPLES))(
+    'of %s fit it, with no field that it does not have',
+    (name, of) => {
+      const schema = document.components.schemas[name]
+      if (schema === undefined) throw new Error(`No schema is called ${name}`)
+      for (const { value } of Object.values(of)) expect(check(schema, value)).toEqual([])
+    },
+  )
+
+  it('show every body that has to be sent', () => {
+    const bodies = routes.flatMap(([name, { body }]) =>
+      body === undefined ? [] : [operationOf(name).requestBody?.content['application/json']],
+    )
+    for (const body of bodies) expect(Object.keys(body?.examples ?? {})).not.toEqual([])
+  })
+})
+
+function operationOf(name: RouteName): Operation {
+  const items = Object.values(document.paths).flatMap((item) => Object.values(item))
+  const found = items.find(({ operationId }) => operationId === name)
+  if (found === undefined) throw new Error(`No operation is called ${name}`)
+  return found
+}
+
+function responseOf(name: RouteName, status: number): ApiResponse {
+  const response = operationOf(name).responses[status]
+  if (response === undefined) throw new Error(`${name} has no answer with ${status}`)
+  return '$ref' in response ? (partOf(document, response.$ref) as unknown as ApiResponse) : response
+}
+
+function ascending(one: number, other: number): number {
+  return one - other
+}

@@ -1,0 +1,157 @@
+import { apiKey } from '@tutti/control-api'
+import { describe, expect, it } from 'vitest'
+
+import { lifecycleRoutes } from '../src/routes/lifecycle.ts'
+import { anyone } from '../src/caller.ts'
+import { eventsOf, served, type Served } from './served.ts'
+
+const ADMIN = { name: 'admin', scopes: ['admin'] } as const
+
+const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
+
+/** A server whose drain takes no more runs, and which goes on answering. */
+async function draining() {
+  const begun = Promise.withResolvers<void>()
+  let drained: Promise<void> | undefined
+  const api: Served = await served({
+    drain: () => {
+      drained = api.runs.close({ drainTimeoutMs: 60_000 })
+      begun.resolve()
+    },
+  })
+  return { api, begun: begun.promise, drained: () => drained }
+}
+
+async function answerOf(response: Response): Promise<[number, unknown]> {
+  return [response.status, await response.json()]
+}
+
+describe('POST /api/lifecycle/drain', () => {
+  it('answers, then drains: no new runs, readiness 503, and running ones may end', async () => {
+    const { api, begun, drained } = await draining()
+    await using _ = api
+    const runId = await api.submit()
+    const events = api.get(`/api/runs/${runId}/events`)
+    const response = await api.post('/api/lifecycle/drain', '')
+    expect(await answerOf(response)).toEqual([200, { status: 'DRAINING' }])
+    expect(response.headers.get('content-type')).toBe('application/json')
+    await begun
+    expect(await answerOf(await api.post('/api/runs', BODY))).toEqual([
+      503,
+      {
+        error: 'DRAINING',
+        message: 'This server is shutting down and takes no new runs',
+        retryAfterMs: expect.any(Number),
+      },
+    ])
+    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+      503,
+      { status: 'NOT_READY', lifecycleState: 'DRAINING' },
+    ])
+    expect(await answerOf(await api.get('/api/health/live'))).toEqual([200, { status: 'UP' }])
+    expect(await answerOf(await api.get('/api/status'))).toMatchObject([
+      200,
+      { lifecycleState: 'DRAINING' },
+    ])
+    api.play()
+    expect((await eventsOf(await events)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await drained()
+  })
+
+  it('answers the same when it is asked again, and drains once', async () => {
+    let drains = 0
+    const first = Promise.withResolvers<void>()
+    await using api = await served({
+      drain: () => {
+        drains += 1
+        first.resolve()
+      },
+    })
+    for (let asked = 0; asked < 3; asked += 1) {
+      expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toEqual([
+        200,
+        { status: 'DRAINING' },
+      ])
+    }
+    await first.promise
+    await api.get('/api/status')
+    expect(drains).toBe(1)
+  })
+
+  it('has answered in full before a server that stops at once is gone', async () => {
+    let stopped: PromiseLike<void> | undefined
+    const api: Served = await served({
+      drain: () => {
+        stopped = api[Symbol.asyncDispose]()
+      },
+    })
+    await using socket = api.connect()
+    await socket.next('hello')
+    const closed = socket.closed()
+    expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toEqual([
+      200,
+      { status: 'DRAINING' },
+    ])
+    // WebSocket clients are told that the server goes away.
+    expect(await closed).toEqual([1001, 'The server is shutting down'])
+    await stopped
+  })
+
+  it('is not there for a server that nobody can stop by a request', async () => {
+    await using api = await served()
+    expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
+      503,
+      { error: 'NOT_CONFIGURED' },
+    ])
+    expect((await api.get('/api/health/ready')).status).toBe(200)
+  })
+
+  it('needs the scope admin where keys are set', async () => {
+    let drains = 0
+    const drained = Promise.withResolvers<void>()
+    await using api = await served({
+      apiKeys: [apiKey('key-of-a-user', { name: 'user' }), apiKey('key-of-admin', ADMIN)],
+      drain: () => {
+        drains += 1
+        drained.resolve()
+      },
+    })
+    const ask = (headers: Record<string, string>) => api.post('/api/lifecycle/drain', '', headers)
+    expect((await ask({})).status).toBe(401)
+    expect(await answerOf(await ask({ authorization: 'Bearer key-of-a-user' }))).toMatchObject([
+      403,
+      { error: 'FORBIDDEN' },
+    ])
+    expect(drains).toBe(0)
+    expect((await ask({ authorization: 'Bearer key-of-admin' })).status).toBe(200)
+    await drained.promise
+  })
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.1.2.3', true],
+    ['::1', true],
+    ['::ffff:127.0.0.1', true],
+    ['192.168.1.7', false],
+    ['10.127.0.1', false],
+    ['::ffff:192.168.1.7', false],
+    ['2001:db8::1', false],
+    ['127.0.0.1.example.com', false],
+    [undefined, false],
+  ])('without keys answers a caller from %s: %s', async (remoteAddress, isLocal) => {
+    const [route] = lifecycleRoutes({ drain: () => undefined })
+    const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
+    const call = { request, parameters: {}, caller: anyone(remoteAddress), tell: () => undefined }
+    const answer = async () => route?.handle(call)
+    if (isLocal) expect(await (await answer())?.json()).toEqual({ status: 'DRAINING' })
+    else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
+  })
+
+  it('with a key answers a caller from anywhere', async () => {
+    const [route] = lifecycleRoutes({ drain: () => undefined })
+    const request = new Request('http://localhost/api/lifecycle/drain', { method: 'POST' })
+    const caller = { ...anyone('192.168.1.7'), name: 'admin' }
+    const response = await route?.handle({ request, parameters: {}, caller, tell: () => undefined })
+    expect(await response?.json()).toEqual({ status: 'DRAINING' })
+  })
+})

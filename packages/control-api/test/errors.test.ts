@@ -1,0 +1,238 @@
+/** Every code that a request can be answered with: the request, its status, its message. */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { decode, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, type Served, type ServedOptions } from './served.ts'
+import { studio } from './studio.ts'
+
+const GOOD = { inputs: { topic: 'AI' } }
+
+/** A request that is answered with a code. */
+interface Answered {
+  readonly with?: ServedOptions
+  readonly request: (api: Served) => Promise<Response>
+  readonly message: string | RegExp
+  readonly retryAfterMs?: number
+}
+
+/** A code whose requests are in a file of their own, or that no request of this server is answered with. */
+interface Elsewhere {
+  readonly file: string | undefined
+  readonly why?: string
+}
+
+const post =
+  (body: unknown, headers: Record<string, string> = {}, path = '/api/runs') =>
+  (api: Served) =>
+    api.post(path, body, headers)
+
+const get =
+  (path: string, init: RequestInit = {}) =>
+  (api: Served) =>
+    api.get(path, init)
+
+const task = (fields: object) => ({ tasks: [{ name: 'a', description: 'A', ...fields }] })
+
+/** A server with the key `secret`, of these settings. */
+const keyed = (settings: object): ServedOptions => ({
+  apiKeys: [
+    { name: 'ci', sha256: createHash('sha256').update('secret').digest('hex'), ...settings },
+  ],
+})
+
+const SECRET = { authorization: 'Bearer secret' }
+
+async function ended(api: Served): Promise<string> {
+  const { runId } = (await (await api.post('/api/runs', GOOD)).json()) as { runId: string }
+  await eventsOf(await api.get(`/api/runs/${runId}/events`))
+  return runId
+}
+
+const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
+  BAD_REQUEST: {
+    request: post({ input: {} }),
+    message: /^Request body does not fit: \/input .*"inputs"/,
+  },
+  INVALID_TOOL: {
+    request: post(task({ tools: ['foobar'] })),
+    message: "Unknown tool 'foobar'. Available: [search, calculator]",
+  },
+  INVALID_MODEL: {
+    request: post(task({ model: 'gpt-4' })),
+    message: "Unknown model 'gpt-4'. Available: [main, opus]",
+  },
+  INVALID_TASK_OVERRIDE: {
+    request: post({ ...GOOD, taskOverrides: { foobar: {} } }),
+    message: "No task matching 'foobar'. Available: [researcher, writer]",
+  },
+  CIRCULAR_DEPENDENCY: {
+    request: post(task({ context: ['$0'] })),
+    message: 'Tasks form a cycle: a → a',
+  },
+  INVALID_ENSEMBLE: {
+    request: post({ ensemble: 'duo' }),
+    message: "Unknown ensemble 'duo'. Available: [studio, archive]",
+  },
+  INVALID_WEBHOOK: {
+    request: post({ ...GOOD, webhooks: ['crm', 'erp'] }),
+    message: "Unknown webhook 'crm', 'erp'. Available: []",
+  },
+  UNAUTHORIZED: { with: keyed({}), request: post(GOOD), message: /needs a key/ },
+  FORBIDDEN: {
+    with: keyed({ scopes: ['runs:read'] }),
+    request: post(GOOD, SECRET),
+    message: 'Key "ci" lacks the scope runs:write; it has: runs:read',
+  },
+  ORIGIN_NOT_ALLOWED: {
+    request: post(GOOD, { origin: 'https://evil.example' }),
+    message: 'Origin "https://evil.example" may not call this server',
+  },
+  HOST_NOT_ALLOWED: { file: 'guard.test.ts' },
+  NOT_FOUND: { request: get('/api/nothing'), message: 'There is nothing at GET /api/nothing' },
+  RUN_NOT_FOUND: { request: get('/api/runs/run-none'), message: 'No run with ID run-none' },
+  REVIEW_NOT_FOUND: {
+    request: post({ decision: 'CONTINUE' }, {}, '/api/reviews/rev-1'),
+    message: 'No review has the id "rev-1"',
+  },
+  TOOL_NOT_FOUND: { file: 'tools.test.ts' },
+  METHOD_NOT_ALLOWED: {
+    request: get('/api/runs', { method: 'PUT' }),
+    message: /^\/api\/runs takes .*, got PUT$/,
+  },
+  NOT_ACCEPTABLE: { file: undefined, why: 'Every address sends one form, whatever is asked for' },
+  REQUEST_TIMEOUT: { file: 'security-limits.test.ts' },
+  RUN_COMPLETED: {
+    request: async (api) => api.post(`/api/runs/${await ended(api)}/cancel`, {}),
+    message: /^Run run-\w+ already completed with status COMPLETED$/,
+  },
+  RUN_NOT_RUNNING: { file: 'errors.test.ts', why: 'It is an answer of the WebSocket, below' },
+  RUN_EXISTS: {
+    async request(api) {
+      await api.post('/api/runs', { ...GOOD, runId: 'mine' })
+      return api.post('/api/runs', { ...GOOD, runId: 'mine' })
+    },
+    message: /mine/,
+  },
+  REVIEW_RESOLVED: { file: 'reviews.test.ts' },
+  IDEMPOTENCY_CONFLICT: {
+    async request(api) {
+      await api.post('/api/runs', GOOD, { 'idempotency-key': 'order-7' })
+      return api.post('/api/runs', { inputs: { topic: 'B' } }, { 'idempotency-key': 'order-7' })
+    },
+    message: /"order-7"/,
+  },
+  CURSOR_PAST_END: {
+    request: async (api) => api.get(`/api/runs/${await ended(api)}/events?from=999`),
+    message: /has events up to \d+; cannot begin at 999$/,
+  },
+  CURSOR_EXPIRED: { file: undefined, why: 'Events are kept as long as their run' },
+  PAYLOAD_TOO_LARGE: {
+    with: { maxBodyBytes: 2_000 },
+    request: post({ inputs: { topic: 'A'.repeat(3_000) } }),
+    message: 'Request body must be at most 2000 bytes',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    request: post(JSON.stringify(GOOD), { 'content-type': 'text/csv' }),
+    message: 'Content-Type must be application/json, got "text/csv"',
+  },
+  SPEND_LIMIT: {
+    with: keyed({ limits: { maxCostUsdPerDay: 0 } }),
+    request: post(GOOD, SECRET),
+    message: /\b0\b/,
+  },
+  HEADERS_TOO_LARGE: { file: 'security-limits.test.ts' },
+  CONCURRENCY_LIMIT: {
+    with: { limits: { maxConcurrentRuns: 1, maxQueuedRuns: 0 } },
+    async request(api) {
+      await api.post('/api/runs', { ...GOOD, options: { reviewPolicy: 'AFTER_EVERY_TASK' } })
+      return api.post('/api/runs', GOOD)
+    },
+    message: /Retry later/,
+    retryAfterMs: 5_000,
+  },
+  RATE_LIMITED: { file: 'security-access.test.ts' },
+  INTERNAL: {
+    async request(api) {
+      api.runs.get = () => Promise.reject(new TypeError('A secret of ours'))
+      return api.get('/api/runs/mine')
+    },
+    message: /^Something went wrong in the server; its log has the reason under [\w-]{36}$/,
+  },
+  TOOL_EXECUTION_FAILED: { file: 'tools.test.ts' },
+  NOT_IMPLEMENTED: { file: 'errors.test.ts', why: 'It is an answer of the WebSocket, below' },
+  NOT_CONFIGURED: {
+    with: { limits: { tools: undefined } as ServedOptions['limits'] & object },
+    request: post(task({ tools: ['search'] })),
+    message: "This server offers no tools, got 'search'",
+  },
+  DRAINING: {
+    async request(api) {
+      await api.runs.close({ drainTimeoutMs: 0 })
+      return api.post('/api/runs', GOOD)
+    },
+    message: 'This server is shutting down and takes no new runs',
+    retryAfterMs: 5_000,
+  },
+  STORE_UNAVAILABLE: { file: 'store-lost.test.ts' },
+  NOT_CONFIRMED: {
+    async request(api) {
+      const runId = await ended(api)
+      api.runs.delete = async () => 'unfinished'
+      return api.get(`/api/runs/${runId}`, { method: 'DELETE' })
+    },
+    message: /is being cancelled, but has not stopped within 10000 ms; delete it again$/,
+  },
+}
+
+const answered = Object.entries(TABLE).flatMap(([code, entry]) =>
+  'request' in entry ? [{ code: code as ErrorCode, ...entry }] : [],
+)
+const elsewhere = Object.entries(TABLE).flatMap(([code, entry]) =>
+  'file' in entry ? [{ code, ...entry }] : [],
+)
+
+describe('the code', () => {
+  it.each(answered)('$code has its status, its message and its form', async (entry) => {
+    const { code, request, message, retryAfterMs } = entry
+    await using api = await studio(entry.with)
+    const response = await request(api)
+    const body = (await response.json()) as ErrorBody
+    expect([response.status, body.error]).toEqual([ERROR_CODES[code].status, code])
+    expect(decode(ErrorBody, body)).toMatchObject({ ok: true })
+    if (typeof message === 'string') expect(body.message).toBe(message)
+    else expect(body.message).toMatch(message)
+    expect(body.message).toMatch(/^\S.*\S$/)
+    expect(body.retryAfterMs).toBe(retryAfterMs)
+    const retryAfter = retryAfterMs === undefined ? null : String(retryAfterMs / 1_000)
+    expect(response.headers.get('retry-after')).toBe(retryAfter)
+    expect(api.errors).toEqual(code === 'INTERNAL' ? ['A request failed'] : [])
+    expect(JSON.stringify(body)).not.toContain('secret of ours')
+  })
+
+  it.each(elsewhere)('$code is told in $file', ({ code, file, why }) => {
+    if (file === undefined) {
+      expect(why).toMatch(/\w/)
+      return
+    }
+    expect(readFileSync(join(import.meta.dirname, file), 'utf8')).toContain(code)
+  })
+})
+
+describe('over WebSocket', () => {
+  it.each([
+    ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is being worked on'],
+    ['NOT_IMPLEMENTED', { action: 'SET_MODEL_TIER', value: 'FALLBACK' }, /SET_MODEL_TIER/],
+  ])('%s refuses a directive with its reason', async (_, directive, message) => {
+    await using api = await studio()
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'directive', ...directive })
+    const answer = await Promise.race([socket.next('directive_ack'), socket.next('error')])
+    expect(answer).toMatchObject({ message: expect.stringMatching(message) })
+    expect(api.errors).toEqual([])
+  })
+})

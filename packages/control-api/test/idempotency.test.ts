@@ -1,0 +1,111 @@
+/** The same submission again: under a key over REST and WebSocket, for each caller of its own. */
+import { createHash } from 'node:crypto'
+
+import { describe, expect, it } from 'vitest'
+
+import { served, type Served, type ServedOptions } from './served.ts'
+
+const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
+const KEYS = ['alice', 'bob']
+
+const withKeys: ServedOptions = {
+  apiKeys: KEYS.map((name) => ({
+    name,
+    sha256: createHash('sha256').update(`key-of-${name}`).digest('hex'),
+  })),
+}
+
+const as = (name: string) => ({ authorization: `Bearer key-of-${name}` })
+
+async function overRest(api: Served, body: object, headers: Record<string, string> = {}) {
+  const response = await api.post('/api/runs', body, { 'idempotency-key': 'k', ...headers })
+  return (await response.json()) as { runId?: string; error?: string; message?: string }
+}
+
+async function overWebSocket(api: Served, body: object, headers: Record<string, string> = {}) {
+  await using socket = api.connect('/ws', headers)
+  await socket.next('hello')
+  socket.send({ type: 'run_request', idempotencyKey: 'k', ...body })
+  return await socket.next('run_ack')
+}
+
+describe('an idempotency key', () => {
+  it('is one over REST and over WebSocket', async () => {
+    await using api = await served()
+    const { runId } = await overRest(api, BODY)
+    expect(await overWebSocket(api, BODY)).toMatchObject({ status: 'ACCEPTED', runId })
+    expect(await overRest(api, BODY)).toMatchObject({ runId })
+    const conflict = { error: 'IDEMPOTENCY_CONFLICT', message: expect.stringContaining('"k"') }
+    const other = { ...BODY, tags: { a: 'b' } }
+    expect(await overWebSocket(api, other)).toMatchObject({ status: 'REJECTED', ...conflict })
+    expect(await overRest(api, other)).toMatchObject(conflict)
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
+  })
+
+  it.each([
+    ['tasks', { tasks: [{ name: 'a', description: 'A' }] }],
+    ['overrides', { taskOverrides: { tune: { maxIterations: 3 } } }],
+    ['options', { options: { workflow: 'SEQUENTIAL' } }],
+    ['a run id', { runId: 'mine' }],
+  ])('tells submissions apart by their %s', async (_, more) => {
+    await using api = await served()
+    await overRest(api, BODY)
+    expect(await overRest(api, { ...BODY, ...more })).toMatchObject({
+      error: 'IDEMPOTENCY_CONFLICT',
+    })
+  })
+
+  it('of a submission at level 3 finds the same run, whatever the order of its fields', async () => {
+    await using api = await served()
+    const schema = { type: 'object', required: ['a'] }
+    const task = { name: 'a', description: 'A', outputSchema: schema }
+    const turned = {
+      outputSchema: { required: ['a'], type: 'object' },
+      description: 'A',
+      name: 'a',
+    }
+    const { runId } = await overRest(api, { tasks: [task] })
+    expect(await overRest(api, { tasks: [turned] })).toMatchObject({ runId })
+  })
+
+  it('belongs to the key of its caller, who is told with the run', async () => {
+    await using api = await served(withKeys)
+    const [alices, bobs] = [
+      await overRest(api, BODY, as('alice')),
+      await overRest(api, BODY, as('bob')),
+    ]
+    expect(alices.runId).not.toBe(bobs.runId)
+    expect(await overWebSocket(api, BODY, as('alice'))).toMatchObject({ runId: alices.runId })
+    const detail = await api.get(`/api/runs/${alices.runId}`, { headers: as('bob') })
+    expect(await detail.json()).toMatchObject({ submittedBy: 'alice' })
+  })
+
+  it('sent by many at once makes one run', async () => {
+    await using api = await served()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => overRest(api, BODY)))
+    expect(new Set(answers.map(({ runId }) => runId)).size).toBe(1)
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
+  })
+})
+
+describe('a run id that the client chose', () => {
+  it('is taken once, also at the same time, over REST and WebSocket', async () => {
+    await using api = await served()
+    const mine = { ...BODY, runId: 'mine' }
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () => (await api.post('/api/runs', mine)).status),
+    )
+    expect(answers.toSorted((a, b) => a - b)).toEqual([
+      202,
+      ...Array.from({ length: 9 }, () => 409),
+    ])
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_request', ...mine })
+    expect(await socket.next('run_ack')).toMatchObject({
+      status: 'REJECTED',
+      error: 'RUN_EXISTS',
+      message: expect.stringContaining('mine'),
+    })
+  })
+})

@@ -1,0 +1,347 @@
+/** Submissions at every level, each over REST and over WebSocket, with the same result. */
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf } from './served.ts'
+import { studio, type Studio } from './studio.ts'
+
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+
+const INPUTS = { inputs: { topic: 'AI' } }
+
+/** What became of a submission. */
+interface Ended {
+  readonly ack: object
+  readonly events: readonly LoggedRunEvent[]
+}
+
+async function overRest(api: Studio, body: object): Promise<Ended> {
+  const response = await api.post('/api/runs', body)
+  const { runId, ...ack } = (await response.json()) as { runId: string }
+  if (response.status !== 202) return { ack, events: [] }
+  return { ack, events: await eventsOf(await api.get(`/api/runs/${runId}/events`)) }
+}
+
+async function overWebSocket(api: Studio, body: object): Promise<Ended> {
+  await using socket = api.connect()
+  await socket.next('hello')
+  socket.send({ type: 'run_request', requestId: 'q', ...body })
+  const answer = await Promise.race([socket.next('run_ack'), socket.next('error')])
+  if (answer.type === 'error') {
+    const { type: _type, requestId: _id, ...refusal } = answer
+    return { ack: refusal, events: [] }
+  }
+  const { type: _, requestId, runId, ...ack } = answer
+  expect(requestId).toBe('q')
+  if (runId === undefined) {
+    const { status, tasks, ...refusal } = ack
+    expect([status, tasks]).toEqual(['REJECTED', 0])
+    return { ack: refusal, events: [] }
+  }
+  await socket.next('run_result')
+  return { ack, events: socket.events.filter((event) => event.runId === runId) }
+}
+
+function resultOf(events: readonly LoggedRunEvent[]): RunEventOf<'run_result'> {
+  const last = events.at(-1)
+  if (last?.type !== 'run_result') throw new Error('The run has not ended')
+  return last
+}
+
+/** What is the same for the same submission: everything but ids and times. */
+function storyOf({ ack, events }: Ended): object {
+  const result = resultOf(events)
+  return {
+    ack,
+    status: result.status,
+    code: result.code,
+    outputs: Object.fromEntries(result.outputs.map(({ taskName, output }) => [taskName, output])),
+    metrics: result.metrics,
+    types: events
+      .filter(({ type }) => type !== 'token')
+      .map(({ type }) => type)
+      .toSorted(),
+  }
+}
+
+interface Case {
+  readonly rule: string
+  readonly body: object
+  readonly story: object
+  /** What the events or the prompts must say besides. */
+  readonly also?: (api: Studio, events: readonly LoggedRunEvent[]) => void
+}
+
+const CASES: readonly Case[] = [
+  {
+    rule: 'level 1 fills in the inputs',
+    body: INPUTS,
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 2, workflow: 'PARALLEL' },
+      status: 'COMPLETED',
+      outputs: { researcher: 'main did Research AI', writer: 'main did Write it up' },
+    },
+  },
+  {
+    rule: 'level 1 takes another ensemble by name',
+    body: { ensemble: 'archive' },
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 1, workflow: 'SEQUENTIAL' },
+      outputs: { filer: 'filed' },
+    },
+  },
+  {
+    rule: 'level 2 changes texts, model, turns and context of a task by its name, in any case',
+    body: {
+      ...INPUTS,
+      taskOverrides: {
+        Researcher: {
+          description: 'Look at {topic} in {place}',
+          expectedOutput: 'A list',
+          model: 'opus',
+          maxIterations: 3,
+          additionalContext: 'The Act was adopted',
+        },
+      },
+      inputs: { topic: 'AI', place: 'Bonn' },
+    },
+    story: {
+      outputs: { researcher: 'opus did Look at AI in Bonn', writer: 'main did Write it up' },
+    },
+    also: (api) => {
+      expect(api.promptOf('Look at AI in Bonn')).toMatch(
+        /## Additional Context\nThe Act was adopted\n\n## Task\n.*\n\n## Expected Output\nA list/,
+      )
+      expect(api.promptOf('Write it up')).not.toContain('The Act')
+    },
+  },
+  {
+    rule: 'level 2 finds a task by the start of its description',
+    body: { ...INPUTS, taskOverrides: { 'write it': { model: 'opus' } } },
+    story: { outputs: { researcher: 'main did Research AI', writer: 'opus did Write it up' } },
+  },
+  {
+    rule: 'level 2 adds and removes tools',
+    body: {
+      ...INPUTS,
+      taskOverrides: { researcher: { tools: { add: ['search'], remove: ['calculator'] } } },
+    },
+    story: { metrics: { totalToolCalls: 1 } },
+    also: (_, events) => {
+      const called = events.flatMap((event) => (event.type === 'tool_called' ? event.toolName : []))
+      expect(called).toEqual(['search'])
+    },
+  },
+  {
+    rule: 'level 3 runs the tasks of the request in place of those of the ensemble',
+    body: {
+      tasks: [
+        { description: 'Look {where}', tools: ['search', 'calculator'], model: 'opus' },
+        { name: 'sum', description: 'Sum up', additionalContext: 'Be brief' },
+      ],
+      inputs: { where: 'here' },
+    },
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' },
+      outputs: { 'look-where': 'opus did Look here', sum: 'main did Sum up' },
+      metrics: { totalToolCalls: 2 },
+    },
+    also: (api) => {
+      expect(api.promptOf('Sum up')).toContain('## Additional Context\nBe brief')
+    },
+  },
+  {
+    rule: 'level 3 is PARALLEL with context, by name and by place',
+    body: {
+      tasks: [
+        { name: 'a', description: 'A', context: ['$b', '$2'] },
+        { name: 'b', description: 'B' },
+        { name: 'c', description: 'C', context: ['$1'] },
+      ],
+    },
+    story: {
+      ack: { status: 'ACCEPTED', tasks: 3, workflow: 'PARALLEL' },
+      outputs: { a: 'main did A', b: 'main did B', c: 'main did C' },
+    },
+    also: (api, events) => {
+      const begun = events.flatMap((event) => (event.type === 'task_started' ? event.taskName : []))
+      expect(begun).toEqual(['b', 'c', 'a'])
+      expect(api.promptOf('A')).toMatch(/main did B[^]*main did C/)
+    },
+  },
+  {
+    rule: 'level 3 keeps the workflow that it says',
+    body: {
+      tasks: [
+        { name: 'a', description: 'A' },
+        { name: 'b', description: 'B', context: ['$a'] },
+      ],
+      options: { workflow: 'SEQUENTIAL' },
+    },
+    story: { ack: { status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' } },
+  },
+  {
+    rule: 'level 3 can be led by a manager, whatever the tasks are called',
+    body: {
+      tasks: [
+        { name: 'a', description: 'Research a' },
+        { name: 'b', description: 'Research b' },
+      ],
+      options: { workflow: 'HIERARCHICAL' },
+    },
+    story: { ack: { status: 'ACCEPTED', tasks: 2, workflow: 'HIERARCHICAL' }, status: 'COMPLETED' },
+    also: (_, events) => {
+      const roles = events.flatMap((event) =>
+        event.type === 'delegation_completed' ? [event.workerRole] : [],
+      )
+      expect(roles).toEqual(['Researcher (a)', 'Researcher (b)'])
+    },
+  },
+  {
+    rule: 'level 3 enforces an output schema, with a correction',
+    body: {
+      tasks: [
+        {
+          name: 'a',
+          description: 'Where',
+          outputSchema: {
+            type: 'object',
+            properties: { city: { type: 'string' } },
+            required: ['city'],
+          },
+        },
+      ],
+    },
+    story: { status: 'COMPLETED', outputs: { a: '{"city":"Bonn"}' } },
+    also: (_, events) => {
+      expect(events.find(({ type }) => type === 'task_completed')).toMatchObject({
+        structuredOutput: { city: 'Bonn' },
+      })
+      expect(events.filter(({ type }) => type === 'llm_iteration_completed')).toHaveLength(2)
+    },
+  },
+  {
+    rule: 'level 3 fails with OUTPUT_INVALID when no correction helps',
+    body: {
+      tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
+    },
+    story: { status: 'FAILED', code: 'OUTPUT_INVALID', outputs: {} },
+  },
+  {
+    rule: 'levels 2 and 3 go together',
+    body: {
+      tasks: [{ name: 'a', description: 'A' }],
+      taskOverrides: { a: { model: 'opus' } },
+    },
+    story: { outputs: { a: 'opus did A' } },
+  },
+]
+
+describe.each(CASES)('$rule', ({ body, story, also }) => {
+  it('over REST and over WebSocket alike, and the ensemble stays as it was', async () => {
+    await using api = await studio()
+    const before = await (await api.get('/api/capabilities')).json()
+    const first = await overRest(api, body)
+    expect(storyOf(first)).toMatchObject(story)
+    also?.(api, first.events)
+    expect(storyOf(await overWebSocket(api, body))).toEqual(storyOf(first))
+    expect(await (await api.get('/api/capabilities')).json()).toEqual(before)
+    expect(storyOf(await overRest(api, INPUTS))).toMatchObject({
+      ack: { tasks: 2, workflow: 'PARALLEL' },
+      outputs: { researcher: 'main did Research AI', writer: 'main did Write it up' },
+    })
+    expect(api.errors).toEqual([])
+  })
+})
+
+const task = (fields: object) => ({ tasks: [{ name: 'a', description: 'A', ...fields }] })
+
+const REFUSED: readonly [body: object, refusal: object][] = [
+  [
+    { ...INPUTS, taskOverrides: { foobar: {} } },
+    {
+      error: 'INVALID_TASK_OVERRIDE',
+      message: "No task matching 'foobar'. Available: [researcher, writer]",
+      problems: [{ path: '/taskOverrides/foobar' }],
+    },
+  ],
+  [
+    { ...INPUTS, taskOverrides: { researcher: { tools: { remove: ['search'] } } } },
+    { error: 'INVALID_TOOL', problems: [{ path: '/taskOverrides/researcher/tools/remove/0' }] },
+  ],
+  [
+    { ensemble: 'archive', taskOverrides: { filer: { maxIterations: 2 } } },
+    { error: 'INVALID_TASK_OVERRIDE', message: expect.stringContaining('is done by code') },
+  ],
+  [
+    task({ tools: ['foobar'] }),
+    {
+      error: 'INVALID_TOOL',
+      message: "Unknown tool 'foobar'. Available: [search, calculator]",
+      problems: [{ path: '/tasks/0/tools/0' }],
+    },
+  ],
+  [
+    task({ model: 'gpt-4' }),
+    {
+      error: 'INVALID_MODEL',
+      message: "Unknown model 'gpt-4'. Available: [main, opus]",
+      problems: [{ path: '/tasks/0/model' }],
+    },
+  ],
+  [
+    {
+      tasks: [
+        { name: 'researcher', description: 'A', context: ['$writer'] },
+        { name: 'writer', description: 'B', context: ['$researcher'] },
+      ],
+    },
+    {
+      error: 'CIRCULAR_DEPENDENCY',
+      message: 'Tasks form a cycle: researcher → writer → researcher',
+    },
+  ],
+  [
+    task({ outputSchema: { properties: { n: { type: 'text' } } } }),
+    {
+      error: 'BAD_REQUEST',
+      message: '/properties/n/type must be a JSON type or a list of them, got "text"',
+      problems: [{ path: '/tasks/0/outputSchema' }],
+    },
+  ],
+  [
+    task({ outputSchema: JSON.parse(`{"const":${'['.repeat(200)}${']'.repeat(200)}}`) }),
+    { error: 'BAD_REQUEST', problems: [{}] },
+  ],
+  [task({ context: ['$z'] }), { error: 'BAD_REQUEST', problems: [{ path: '/tasks/0/context/0' }] }],
+  [
+    { ...INPUTS, taskOverrides: { writer: { description: 'For {reader} in {place}' } } },
+    {
+      error: 'BAD_REQUEST',
+      message: 'Cannot run "studio": missing inputs: reader, place',
+      problems: [{ path: '/inputs/reader' }, { path: '/inputs/place' }],
+    },
+  ],
+  [
+    { ...INPUTS, options: { workflow: 'SEQUENTIAL', verbose: 'yes', captureMode: 'SOME' } },
+    {
+      error: 'BAD_REQUEST',
+      problems: [{ path: '/options/verbose' }, { path: '/options/captureMode' }],
+    },
+  ],
+  [{ tasks: [] }, { error: 'BAD_REQUEST', problems: [{ path: '/tasks' }] }],
+  [{ taskOverrides: {} }, { error: 'BAD_REQUEST', problems: [{ path: '/taskOverrides' }] }],
+  [{ ...INPUTS, webhooks: ['crm'] }, { error: 'INVALID_WEBHOOK' }],
+]
+
+describe('a submission that does not fit', () => {
+  it.each(REFUSED)('is refused over REST and over WebSocket alike: %j', async (body, refusal) => {
+    await using api = await studio()
+    const { ack } = await overRest(api, body)
+    expect(ack).toMatchObject(refusal)
+    const told = await overWebSocket(api, body)
+    // What does not fit the schema of a message is a message that does not fit, not a body.
+    expect({ ...told.ack, message: '' }).toEqual({ ...ack, message: '' })
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+    expect([api.asked, api.errors]).toEqual([[], []])
+  })
+})

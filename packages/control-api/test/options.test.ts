@@ -1,0 +1,165 @@
+/** The options of one run, each with its effect, and none with an effect on another run. */
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf } from './served.ts'
+import { studio, type Studio } from './studio.ts'
+
+import type { Logger } from '@tutti/core'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const INPUTS = { topic: 'AI' }
+
+async function submitted(api: Studio, options?: object): Promise<string> {
+  const response = await api.post('/api/runs', { inputs: INPUTS, ...(options && { options }) })
+  expect(response.status).toBe(202)
+  const { runId } = (await response.json()) as { runId: string }
+  return runId
+}
+
+async function run(api: Studio, options?: object): Promise<readonly LoggedRunEvent[]> {
+  return eventsOf(await api.get(`/api/runs/${await submitted(api, options)}/events`))
+}
+
+/** A logger that keeps what it is told. */
+function notes() {
+  const lines: [message: string, fields: Readonly<Record<string, unknown>> | undefined][] = []
+  const keep: Logger['info'] = (message, fields) => {
+    lines.push([message, fields])
+  }
+  return { lines, logger: { debug: keep, info: keep, warn: keep, error: keep } }
+}
+
+describe('the option', () => {
+  it('workflow orders the tasks of this run', async () => {
+    await using api = await studio()
+    const events = await run(api, { workflow: 'SEQUENTIAL' })
+    expect(events[0]).toMatchObject({ type: 'run_queued', workflow: 'SEQUENTIAL' })
+    expect((await run(api))[0]).toMatchObject({ workflow: 'PARALLEL' })
+  })
+
+  it.each([
+    ['AFTER_EVERY_TASK', ['researcher', 'writer']],
+    ['AFTER_LAST_TASK', ['writer']],
+    ['NEVER', []],
+  ])('reviewPolicy %s asks a person after such tasks', async (reviewPolicy, asked) => {
+    await using api = await studio()
+    const runId = await submitted(api, { reviewPolicy })
+    const seen: string[] = []
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      for (const event of batch) {
+        if (event.type !== 'review_requested') continue
+        seen.push(event.taskName)
+        const decided = await api.post(`/api/reviews/${event.reviewId}`, { decision: 'CONTINUE' })
+        expect(decided.status).toBe(200)
+      }
+    }
+    expect(seen).toEqual(asked)
+    expect(await api.detail(runId)).toMatchObject({
+      status: 'COMPLETED',
+      options: { reviewPolicy },
+    })
+  })
+
+  it('reviewPolicy gives way to what a task says itself', async () => {
+    await using api = await studio()
+    const tasks = [
+      { name: 'a', description: 'A', review: 'skip' },
+      { name: 'b', description: 'B' },
+      { name: 'c', description: 'C', review: 'required' },
+    ]
+    const asked = async (options: object) => {
+      const response = await api.post('/api/runs', { tasks, options })
+      const { runId } = (await response.json()) as { runId: string }
+      const seen: string[] = []
+      for await (const batch of api.runs.follow({ runId, from: 0 })) {
+        for (const event of batch) {
+          if (event.type !== 'review_requested') continue
+          seen.push(event.taskName)
+          await api.post(`/api/reviews/${event.reviewId}`, { decision: 'CONTINUE' })
+        }
+      }
+      return seen
+    }
+    expect(await asked({ reviewPolicy: 'AFTER_EVERY_TASK' })).toEqual(['b', 'c'])
+    expect(await asked({ reviewPolicy: 'NEVER' })).toEqual(['c'])
+  })
+
+  it.each([
+    [10, /^calculator\n\[truncated: 68 /],
+    [-1, /^calculator says x{50}me$/],
+  ])('maxToolOutputLength %i cuts what the model is given of a tool', async (limit, given) => {
+    await using api = await studio()
+    const events = await run(api, { maxToolOutputLength: limit })
+    const results = api.asked.flatMap(({ messages }) =>
+      messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
+    )
+    expect(results[0]).toMatch(given)
+    expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
+      toolResult: expect.stringMatching(/^calculator says x{50}me$/),
+    })
+  })
+
+  it('verbose tells the log of tasks, turns and tool calls; nothing is told without it', async () => {
+    const { lines, logger } = notes()
+    await using api = await studio({ limits: { logger } })
+    await run(api)
+    const about = () => lines.filter(([, fields]) => fields?.['runId'] !== undefined)
+    expect(about()).toEqual([])
+    const [{ runId } = { runId: '' }] = await run(api, { verbose: true })
+    expect(about().map(([message]) => message)).toEqual([
+      'Task started',
+      'Model answered',
+      'Tool called',
+      'Model answered',
+      'Task completed',
+      'Task started',
+      'Model answered',
+      'Task completed',
+      'Run ended',
+    ])
+    expect(new Set(about().map(([, fields]) => fields?.['runId']))).toEqual(new Set([runId]))
+    expect(about()[2]?.[1]).toMatchObject({ task: 'researcher', tool: 'calculator' })
+  })
+
+  it.each([
+    [5, /^calcu(?!lator)/],
+    [-1, /^calculator says x{50}me$/],
+    [undefined, /^calculator says x{50}me$/],
+  ])('toolLogTruncateLength %s cuts what the log shows of a tool', async (limit, shown) => {
+    const { lines, logger } = notes()
+    await using api = await studio({ limits: { logger } })
+    await run(api, {
+      verbose: true,
+      ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
+    })
+    const call = lines.find(([message]) => message === 'Tool called')
+    expect(call?.[1]?.['result']).toMatch(shown)
+  })
+})
+
+describe('what a run was submitted with', () => {
+  it('is in its detail, whole, and over WebSocket too', async () => {
+    const webhooks = {
+      crm: { url: 'http://127.0.0.1:1/', secret: `whsec_${btoa('x'.repeat(24))}` },
+    }
+    await using api = await studio({ webhooks })
+    const options = { workflow: 'SEQUENTIAL', verbose: false, maxToolOutputLength: 9 }
+    const response = await api.post('/api/runs', { inputs: INPUTS, options, webhooks: ['crm'] })
+    const { runId } = (await response.json()) as { runId: string }
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const detail = await api.detail(runId)
+    expect(detail).toMatchObject({
+      options,
+      webhooks: ['crm'],
+      metrics: { costUsd: expect.any(Number) },
+    })
+    expect(detail).not.toHaveProperty('submittedBy')
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'state_query', requestId: 'q', query: 'run_detail', runId })
+    expect((await socket.next('state_response')).data).toEqual(detail)
+    const plain = await api.detail(await submitted(api))
+    expect(plain).not.toHaveProperty('options')
+    expect(plain).not.toHaveProperty('webhooks')
+  })
+})

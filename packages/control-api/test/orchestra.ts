@@ -1,0 +1,122 @@
+/** A control API over any store, and a run of many events that a test lets go on where it wants. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
+import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { scriptedModel } from '@tutti/testing'
+
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { Socket } from './served.ts'
+
+/** What a test does with it. */
+export interface Orchestra extends AsyncDisposable {
+  readonly url: string
+  readonly runs: RunService
+  /** Lets the run go on that waits in its middle. */
+  play(): void
+  /** Submits a run and gives its id. */
+  submit(): Promise<string>
+  /** Opens the event stream of a run. */
+  stream(runId: string, query?: string, headers?: Record<string, string>): Promise<Response>
+  connect(path?: string): Socket
+}
+
+/** How many tasks the run has, and how long their texts are, in words. */
+export interface Score {
+  readonly tasks?: number
+  readonly words?: number
+}
+
+interface Place {
+  readonly storage: RunStorage
+  remove(): Promise<void>
+}
+
+/** The kinds of stores, by name, each with a place of its own. */
+export const STORES = {
+  async embedded() {
+    const path = mkdtempSync(join(tmpdir(), 'tutti-delivery-'))
+    return {
+      storage: sqliteRunStorage(path),
+      async remove() {
+        rmSync(path, { recursive: true })
+      },
+    }
+  },
+  async postgres() {
+    const database = await testDatabase()
+    return {
+      storage: await postgresRunStorage({
+        connectionString: database.url,
+        maxConnections: 4,
+      }),
+      async remove() {
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  },
+}
+
+/** Serves an ensemble whose middle task waits for the test. */
+export async function orchestra(
+  store: keyof typeof STORES,
+  { tasks: count = 6, words = 5, ...options }: Score & Partial<ControlApiOptions> = {},
+): Promise<Orchestra> {
+  const { storage, remove }: Place = await STORES[store]()
+  const gate = Promise.withResolvers<void>()
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_, { signal }) {
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([gate.promise, aborted])
+      return 'waited'
+    },
+  })
+  const text = Array.from({ length: words }, (_, word) => `la${word}`).join(' ')
+  const model = scriptedModel(({ messages, tools }) =>
+    tools.length === 0 || messages.at(-1)?.role === 'tool'
+      ? text
+      : { text, toolCalls: [{ name: 'wait', arguments: {} }] },
+  )
+  const middle = Math.floor(count / 2)
+  const tasks = Array.from({ length: count }, (_, index) =>
+    task({
+      name: `t${index}`,
+      description: `Play ${index}`,
+      tools: index === middle ? [wait] : [],
+    }),
+  )
+  const models = modelCatalog({ small: model })
+  const runs = new RunService(storage, [ensemble({ name: 'orchestra', tasks, model })], { models })
+  const api = await serveControlApi(
+    { runs, models, tools: toolCatalog([]), ...options },
+    { port: 0 },
+  )
+  await runs.start()
+  return {
+    url: api.url,
+    runs,
+    play: gate.resolve,
+    async submit() {
+      return (await runs.submit({})).runId
+    },
+    stream: (runId, query = '', headers = {}) =>
+      fetch(`${api.url}/api/runs/${runId}/events${query}`, { headers }),
+    connect: (path = '/ws') => new Socket(`${api.url}${path}`, {}),
+    async [Symbol.asyncDispose]() {
+      gate.resolve()
+      await runs.close({ drainTimeoutMs: 10_000 })
+      await api.close()
+      await remove()
+    },
+  }
+}

@@ -1,0 +1,473 @@
+import { apiKey } from '@tutti/control-api'
+import { defineTextTool, toolCatalog } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { decodeServerMessage, type ServerMessage } from '@tutti/protocol'
+import { fakeClock, scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { choir } from './choir.ts'
+import { eventsOf, served, type Served, type ServedOptions, type Socket } from './served.ts'
+
+const BAND = '{"composer":"Bach","hall":"A"}'
+
+/** A task request of the kitchen for the band; the band is the ensemble that waits for the test. */
+function request(more: object = {}): object {
+  return {
+    type: 'task_request',
+    requestId: 'r-1',
+    from: 'kitchen',
+    task: 'band',
+    context: BAND,
+    ...more,
+  }
+}
+
+/** An ensemble with one variable whose model says what it was asked, counting. */
+function echo() {
+  let calls = 0
+  const model = scriptedModel(() => `Answer ${(calls += 1)}`)
+  const say = task({ name: 'say', description: 'Say {text}' })
+  return ensemble({ name: 'echo', description: 'Says it', tasks: [say], model })
+}
+
+async function connected(api: Served): Promise<Socket> {
+  const socket = api.connect()
+  await socket.next('hello')
+  return socket
+}
+
+/** Asks over a connection of its own, and gives the end. */
+async function ask(api: Served, message: object) {
+  await using socket = await connected(api)
+  socket.send(message)
+  return await socket.next('task_response')
+}
+
+/** The messages that answer peers, in order. */
+function replies({ received }: Socket): readonly ServerMessage[] {
+  return received.filter(({ type }) => type.startsWith('task_') && !type.startsWith('task_s'))
+}
+
+function runsOf(api: Served) {
+  return api.runs.list({ limit: 10, offset: 0 })
+}
+
+describe('task_request', () => {
+  it('[T1] is accepted at once, tells how it goes, and ends with the last output', async () => {
+    await using api = await served()
+    await using socket = await connected(api)
+    socket.send(request())
+    expect(await socket.next('task_accepted')).toEqual({
+      type: 'task_accepted',
+      requestId: 'r-1',
+      queuePosition: expect.any(Number),
+    })
+    expect(await socket.next('task_progress')).toEqual({
+      type: 'task_progress',
+      requestId: 'r-1',
+      status: 'RUNNING',
+      message: '"tune" is completed: 1 of 2',
+      percentComplete: 50,
+    })
+    expect(socket.received.some(({ type }) => type === 'task_response')).toBe(false)
+    api.play()
+    expect(await socket.next('task_response')).toEqual({
+      type: 'task_response',
+      requestId: 'r-1',
+      status: 'COMPLETED',
+      result: 'It was played in full',
+      durationMs: expect.any(Number),
+    })
+    const types = socket.received.map(({ type }) => type)
+    const order = types.filter((type) =>
+      ['task_accepted', 'task_progress', 'task_response'].includes(type),
+    )
+    expect(order).toEqual(['task_accepted', 'task_progress', 'task_progress', 'task_response'])
+    for (const message of replies(socket))
+      expect(decodeServerMessage(message)).toMatchObject({ ok: true })
+  })
+
+  it('is a run like any other, with the peer among its tags', async () => {
+    await using api = await served()
+    api.play()
+    await ask(api, request({ priority: 'HIGH', traceContext: { traceparent: '00-1-2-01' } }))
+    const { runs } = await runsOf(api)
+    expect(runs).toMatchObject([
+      {
+        ensemble: 'band',
+        status: 'COMPLETED',
+        inputs: { composer: 'Bach', hall: 'A' },
+        tags: { peer: 'kitchen' },
+      },
+    ])
+  })
+
+  it('takes text for an ensemble with one variable', async () => {
+    await using api = await served({ ensembles: [echo()] })
+    const end = await ask(api, request({ task: 'echo', context: 'Guten Tag' }))
+    expect(end).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
+    expect((await runsOf(api)).runs).toMatchObject([{ inputs: { text: 'Guten Tag' } }])
+  })
+
+  it.each<[string, object, string]>([
+    [
+      'an unknown task',
+      { task: 'bant' },
+      "INVALID_ENSEMBLE: Unknown shared task 'bant'. Available: [band] Did you mean 'band'?",
+    ],
+    ['text where fields are needed', { context: 'Play' }, 'fields composer, hall'],
+    ['no context', { context: undefined }, '/composer is required'],
+    ['a delivery that is not there', { delivery: { method: 'QUEUE' } }, '/delivery/method must be'],
+    ['a deadline of no time', { deadline: 'PT0S' }, '/deadline must be'],
+    ['a cache without a key', { cachePolicy: 'USE_CACHED' }, '/cacheKey is required'],
+  ])('is rejected for %s, and nothing is begun', async (_title, more, why) => {
+    await using api = await served()
+    const end = await ask(api, request(more))
+    expect(end).toMatchObject({
+      requestId: 'r-1',
+      status: 'REJECTED',
+      error: expect.stringContaining(why),
+    })
+    expect((await runsOf(api)).total).toBe(0)
+    expect(api.errors).toEqual([])
+  })
+
+  it('is rejected when too many runs wait', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
+    await api.submit()
+    await using socket = await connected(api)
+    socket.send(request())
+    await socket.next('task_accepted')
+    expect(await ask(api, request({ requestId: 'r-2' }))).toMatchObject({
+      requestId: 'r-2',
+      status: 'REJECTED',
+      error: expect.stringMatching(/^CONCURRENCY_LIMIT: /),
+    })
+  })
+
+  it('tells how many runs wait before it', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 9 } })
+    const runId = await api.submit()
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      if (batch.some(({ type }) => type === 'ensemble_started')) break
+    }
+    await api.submit()
+    await api.submit()
+    await using socket = await connected(api)
+    socket.send(request())
+    expect(await socket.next('task_accepted')).toMatchObject({ queuePosition: 2 })
+  })
+
+  it('reaches only the ensembles that are shared', async () => {
+    await using api = await served({
+      ensembles: [choir(), echo()],
+      shared: { ensembles: ['echo'] },
+    })
+    expect(await ask(api, request({ task: 'choir', context: 'Ode' }))).toMatchObject({
+      status: 'REJECTED',
+      error: "INVALID_ENSEMBLE: Unknown shared task 'choir'. Available: [echo]",
+    })
+  })
+
+  it('says that a person is waited for', async () => {
+    await using api = await served({ ensembles: [choir()] })
+    await using socket = await connected(api)
+    socket.send(request({ task: 'choir', context: 'Ode' }))
+    expect(await socket.next('task_progress')).toMatchObject({
+      status: 'WAITING_REVIEW',
+      message: '"sing" waits for a review',
+    })
+    const [review] = await api.runs.openReviews()
+    await api.runs.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('tells of a run that FAILED, and of one that somebody cancelled', async () => {
+    const model = scriptedModel(() => {
+      throw new Error('No voice')
+    })
+    const sing = task({ name: 'sing', description: 'Sing {song}' })
+    const mute = ensemble({ name: 'mute', tasks: [sing], model })
+    await using api = await served({ ensembles: [mute, choir()] })
+    expect(await ask(api, request({ task: 'mute', context: 'Ode' }))).toMatchObject({
+      status: 'FAILED',
+      error: expect.stringContaining('No voice'),
+    })
+    await using socket = await connected(api)
+    socket.send(request({ requestId: 'r-2', task: 'choir', context: 'Ode' }))
+    await socket.next('task_progress')
+    const [review] = await api.runs.openReviews()
+    await api.runs.cancel(review?.runId ?? '')
+    expect(await socket.next('task_response')).toMatchObject({
+      status: 'FAILED',
+      error: 'The run of the task was cancelled',
+    })
+  })
+
+  it('[T2] is one run however often it is asked, also after the connection went away', async () => {
+    await using api = await served()
+    const first = await connected(api)
+    first.send(request())
+    await first.next('task_progress')
+    await first[Symbol.asyncDispose]()
+    await using second = await connected(api)
+    second.send(request())
+    await second.next('task_accepted')
+    api.play()
+    const end = await second.next('task_response')
+    expect(end).toMatchObject({ status: 'COMPLETED', result: 'It was played in full' })
+    // When it is over its end is told at once, and not how it went.
+    await using third = await connected(api)
+    third.send(request())
+    expect(await third.next('task_response')).toEqual(end)
+    expect(third.received.map(({ type }) => type)).not.toContain('task_progress')
+    expect((await runsOf(api)).total).toBe(1)
+  })
+
+  it('[T2] is another run for another peer, and a conflict with another content', async () => {
+    await using api = await served({ ensembles: [echo()] })
+    const one = request({ task: 'echo', context: 'Hello' })
+    expect(await ask(api, one)).toMatchObject({ result: 'Answer 1' })
+    expect(await ask(api, { ...one, from: 'cellar' })).toMatchObject({ result: 'Answer 2' })
+    expect(await ask(api, { ...one, context: 'Bye' })).toMatchObject({
+      status: 'REJECTED',
+      error: expect.stringMatching(/^IDEMPOTENCY_CONFLICT: /),
+    })
+  })
+
+  it('[T2] takes ids of any length and content', async () => {
+    await using api = await served({ ensembles: [echo()] })
+    const requestId = `${'x'.repeat(20_000)} ü`
+    const odd = request({ requestId, from: 'küche\u2028', task: 'echo', context: 'Hello' })
+    expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
+    expect(await ask(api, odd)).toMatchObject({ requestId, result: 'Answer 1' })
+  })
+
+  it('[T3] is cancelled when its deadline passes, also when nobody listens any more', async () => {
+    const clock = fakeClock()
+    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
+    const first = await connected(api)
+    first.send(late)
+    await first.next('task_progress')
+    await first[Symbol.asyncDispose]()
+    const [run] = (await runsOf(api)).runs
+    await clock.advance(9_999)
+    expect((await api.runs.get(run?.runId ?? ''))?.run.status).toBe('WAITING_REVIEW')
+    await clock.advance(1)
+    await eventsOf(await api.get(`/api/runs/${run?.runId}/events`))
+    expect(await ask(api, late)).toMatchObject({
+      status: 'FAILED',
+      error: 'The deadline passed before the task was done, and its run was cancelled',
+    })
+  })
+
+  it('[T3] is told at its deadline', async () => {
+    const clock = fakeClock()
+    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    await using socket = await connected(api)
+    socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
+    await socket.next('task_progress')
+    await clock.advance(10_000)
+    expect(await socket.next('task_response')).toMatchObject({
+      status: 'FAILED',
+      error: expect.stringContaining('deadline'),
+    })
+  })
+
+  it('[T3] that somebody cancelled before its deadline was not late, whenever it is asked', async () => {
+    const clock = fakeClock()
+    await using api = await served({ ensembles: [choir()], clock, limits: { clock } })
+    const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
+    await using socket = await connected(api)
+    socket.send(early)
+    await socket.next('task_progress')
+    const [review] = await api.runs.openReviews()
+    await api.runs.cancel(review?.runId ?? '')
+    const end = await socket.next('task_response')
+    expect(end.error).toBe('The run of the task was cancelled')
+    await clock.advance(20_000)
+    expect(await ask(api, early)).toEqual(end)
+  })
+
+  it('[T3] is left alone when it is done before its deadline', async () => {
+    const clock = fakeClock()
+    await using api = await served({ ensembles: [echo()], clock, limits: { clock } })
+    const end = await ask(api, request({ task: 'echo', context: 'Hello', deadline: 'PT10S' }))
+    expect(end).toMatchObject({ status: 'COMPLETED' })
+    await clock.advance(20_000)
+    expect((await runsOf(api)).runs).toMatchObject([{ status: 'COMPLETED' }])
+  })
+
+  it('is told nothing more than that it was accepted with the delivery NONE', async () => {
+    await using api = await served({ ensembles: [echo()] })
+    await using socket = await connected(api)
+    socket.send(request({ task: 'echo', context: 'Hello', delivery: { method: 'NONE' } }))
+    await socket.next('task_accepted')
+    await socket.next('run_result')
+    socket.send({ type: 'ping' })
+    await socket.next('pong')
+    expect(socket.received.map(({ type }) => type)).not.toContain('task_response')
+  })
+
+  it('[T4] is answered with an earlier result of the same key that is not too old', async () => {
+    const clock = fakeClock()
+    await using api = await served({ ensembles: [echo(), choir()], clock, limits: { clock } })
+    let count = 0
+    const again = (more: object) => {
+      count += 1
+      return ask(api, request({ requestId: `r-${count}`, task: 'echo', context: 'Hi', ...more }))
+    }
+    const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'greeting' }
+    expect(await again(cached)).toMatchObject({ result: 'Answer 1' })
+    expect(await again(cached)).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
+    expect(await again({ ...cached, context: 'Another' })).toMatchObject({ result: 'Answer 1' })
+    expect(await again({ ...cached, cacheKey: 'other' })).toMatchObject({ result: 'Answer 2' })
+    expect(await again({ cacheKey: 'greeting' })).toMatchObject({ result: 'Answer 3' })
+    // The newest result under a key answers.
+    expect(await again(cached)).toMatchObject({ result: 'Answer 3' })
+    await clock.advance(10_000)
+    expect(await again({ ...cached, maxAge: 'PT10S' })).toMatchObject({ result: 'Answer 3' })
+    expect(await again({ ...cached, maxAge: 9 })).toMatchObject({ result: 'Answer 4' })
+    expect(await again({ ...cached, cachePolicy: 'FORCE_FRESH' })).toMatchObject({
+      result: 'Answer 5',
+    })
+    expect((await runsOf(api)).total).toBe(5)
+  })
+
+  it('[T4] is not answered with the result of another task, or of a run that did not complete', async () => {
+    await using api = await served({ ensembles: [echo(), choir()] })
+    const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
+    await using socket = await connected(api)
+    socket.send(request({ ...cached, task: 'choir' }))
+    await socket.next('task_progress')
+    const [review] = await api.runs.openReviews()
+    await api.runs.cancel(review?.runId ?? '')
+    await socket.next('task_response')
+    expect(await ask(api, request({ ...cached, requestId: 'r-2', task: 'echo' }))).toMatchObject({
+      result: 'Answer 1',
+    })
+    await using other = await connected(api)
+    other.send(request({ ...cached, requestId: 'r-3', task: 'choir' }))
+    expect(await other.next('task_progress')).toMatchObject({ status: 'WAITING_REVIEW' })
+  })
+
+  it('is told of a fault of the store with an error, as the task may go on', async () => {
+    await using api = await served()
+    const follow = api.runs.follow.bind(api.runs)
+    api.runs.follow = async function* (options) {
+      yield* []
+      if (options.from === 0) throw new Error('The disk is gone')
+      yield* follow(options)
+    }
+    await using socket = await connected(api)
+    socket.send(request())
+    await socket.next('task_accepted')
+    expect(await socket.next('error')).toMatchObject({ error: 'INTERNAL', requestId: 'r-1' })
+    expect(api.errors).toHaveLength(1)
+  })
+
+  it('is refused with every problem when it does not fit its schema', async () => {
+    await using api = await served()
+    await using socket = await connected(api)
+    socket.send({ type: 'task_request', requestId: '', deadline: 'soon', priority: 'MAX' })
+    const { error, problems = [] } = await socket.next('error')
+    expect(error).toBe('BAD_REQUEST')
+    expect(problems.map(({ path }) => path).toSorted()).toEqual([
+      '/deadline',
+      '/from',
+      '/priority',
+      '/requestId',
+      '/task',
+    ])
+  })
+})
+
+describe('a peer whose key may only read', () => {
+  it.each([
+    [{ type: 'tool_request', tool: 'wait' }, 'tool_response', 'tools:invoke'],
+    [{ type: 'task_request', task: 'band', context: BAND }, 'task_response', 'runs:write'],
+  ] as const)('is rejected in kind: %j', async (asked, answer, scope) => {
+    await using api = await served({
+      apiKeys: [apiKey('key-of-a-reader', { name: 'reader', scopes: ['runs:read'] })],
+    })
+    await using socket = api.connect('/ws', { authorization: 'Bearer key-of-a-reader' })
+    await socket.next('hello')
+    socket.send({ ...asked, requestId: 'r', from: 'kitchen' })
+    expect(await socket.next(answer)).toEqual({
+      type: answer,
+      requestId: 'r',
+      status: 'REJECTED',
+      error: `FORBIDDEN: Key "reader" lacks the scope ${scope}; it has: runs:read`,
+    })
+    expect((await runsOf(api)).total).toBe(0)
+  })
+})
+
+describe('what is shared', () => {
+  const say = defineTextTool({ name: 'say', description: 'Says', execute: (text) => text })
+  const shout = defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text })
+  const options = (): ServedOptions => ({
+    ensembles: [choir(), echo()],
+    tools: toolCatalog([say, shout]),
+    shared: { ensembles: ['echo'], tools: ['shout'] },
+  })
+  const TASK = { name: 'echo', description: 'Says it', type: 'TASK' }
+  const TOOL = { name: 'shout', description: 'Shouts', type: 'TOOL' }
+
+  it.each<[object, readonly object[]]>([
+    [{}, [TASK, TOOL]],
+    [{ capabilityType: 'TASK' }, [TASK]],
+    [{ capabilityType: 'TOOL' }, [TOOL]],
+    [{ toolName: 'shout' }, [TOOL]],
+    [{ toolName: 'say' }, []],
+    [{ toolName: 'echo' }, []],
+    [{ toolName: 'shout', capabilityType: 'TASK' }, []],
+    [{ tag: 'loud' }, []],
+  ])('capability_query %j', async (filter, capabilities) => {
+    await using api = await served(options())
+    await using socket = await connected(api)
+    socket.send({ type: 'capability_query', requestId: 'q', from: 'kitchen', ...filter })
+    expect(await socket.next('capability_response')).toEqual({
+      type: 'capability_response',
+      requestId: 'q',
+      ensemble: 'choir',
+      capabilities,
+    })
+  })
+
+  it('is the same in the status and the capabilities', async () => {
+    await using api = await served(options())
+    expect(await (await api.get('/api/status')).json()).toMatchObject({
+      sharedCapabilities: [TASK, TOOL],
+    })
+    expect(await (await api.get('/api/capabilities')).json()).toMatchObject({
+      sharedTasks: [{ name: 'echo', description: 'Says it' }],
+      sharedTools: [{ name: 'shout', description: 'Shouts' }],
+    })
+  })
+
+  it('is everything when nothing is said, and nothing when the lists are empty', async () => {
+    const { shared: _, ...all } = options()
+    await using open = await served(all)
+    const { sharedTasks, sharedTools } = (await (await open.get('/api/capabilities')).json()) as {
+      readonly sharedTasks: readonly object[]
+      readonly sharedTools: readonly object[]
+    }
+    expect([sharedTasks.length, sharedTools.length]).toEqual([2, 2])
+    await using closed = await served({ ...all, shared: { ensembles: [], tools: [] } })
+    expect(await (await closed.get('/api/capabilities')).json()).toMatchObject({
+      sharedTasks: [],
+      sharedTools: [],
+    })
+  })
+
+  it('must be there when the server starts', async () => {
+    const shared = { ensembles: ['echo', 'opera'], tools: ['whisper', 'mumble'] }
+    await expect(served({ ...options(), shared })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message:
+        'Cannot share what is not there: no ensemble is named "opera"; no tool is named "whisper", "mumble"',
+    })
+  })
+})

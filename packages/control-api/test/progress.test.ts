@@ -1,0 +1,173 @@
+/** What is told of a run while it goes on: its detail, the list, and switches of its model. */
+import { decode, RunDetail, ROUTES } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Served } from './served.ts'
+
+import type { LoggedRunEvent, RunList } from '@tutti/protocol'
+
+/** Submits a run and gives its id when its second task has called its tool, which waits. */
+async function atWork(api: Served): Promise<string> {
+  const runId = await api.submit()
+  await seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 'play')
+  return runId
+}
+
+async function seen(api: Served, runId: string, is: (event: LoggedRunEvent) => boolean) {
+  for await (const batch of api.runs.follow({ runId, from: 0 })) if (batch.some(is)) return
+}
+
+const list = async (api: Served, query = ''): Promise<RunList> => {
+  const response = await api.get(`/api/runs${query}`)
+  const body: unknown = await response.json()
+  const decoded = decode(ROUTES.listRuns.response, body)
+  if (!decoded.ok) throw new Error(JSON.stringify(body))
+  return decoded.value
+}
+
+describe('a run that goes on', () => {
+  it('shows its tasks, each with its status and what it has used', async () => {
+    await using api = await served()
+    const runId = await atWork(api)
+    const detail = await api.detail(runId)
+    expect(decode(RunDetail, detail)).toMatchObject({ ok: true })
+    expect(detail).toMatchObject({
+      status: 'RUNNING',
+      inputs: { composer: 'Bach', hall: 'A' },
+      tasks: [
+        { name: 'tune', description: 'Tune for Bach', status: 'COMPLETED', toolCallCount: 0 },
+        { name: 'play', status: 'RUNNING', attempt: 1 },
+      ],
+      pendingReviews: [],
+    })
+    expect(detail).not.toHaveProperty('completedAt')
+    const [tune, play] = detail.tasks
+    expect(tune?.output).toBe('All instruments are in tune now')
+    expect([tune?.tokenCount, play?.tokenCount].every((count = 0) => count > 0)).toBe(true)
+    expect(detail.metrics.totalTokens).toBe((tune?.tokenCount ?? 0) + (play?.tokenCount ?? 0))
+    api.play()
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const ended = await api.detail(runId)
+    expect(ended.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
+    expect(ended.metrics.totalTokens).toBeGreaterThan(detail.metrics.totalTokens)
+    expect(ended.metrics.totalToolCalls).toBe(1)
+  })
+
+  it('that waits for its place has no tasks yet, and no cost', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    await atWork(api)
+    const waiting = await api.detail(await api.submit())
+    expect(waiting).toMatchObject({
+      status: 'ACCEPTED',
+      tasks: [],
+      metrics: { totalTokens: 0, totalToolCalls: 0, costUsd: 0 },
+    })
+  })
+
+  it('has no cost as soon as a price is not known', async () => {
+    await using api = await served()
+    const { metrics } = await api.detail(await atWork(api))
+    expect(metrics).not.toHaveProperty('costUsd')
+  })
+
+  it('names in the list the task that is being worked on, and none when it has ended', async () => {
+    await using api = await served()
+    const runId = await atWork(api)
+    const [run] = (await list(api)).runs
+    expect(run).toMatchObject({
+      runId,
+      status: 'RUNNING',
+      durationMs: null,
+      taskCount: 2,
+      completedTasks: 1,
+      currentTask: { name: 'play', index: 1 },
+    })
+    await using socket = api.connect()
+    await socket.next('hello')
+    const filter = { status: 'RUNNING', limit: 1 }
+    socket.send({ type: 'state_query', requestId: 'q', query: 'runs', filter })
+    expect((await socket.next('state_response')).data).toEqual({ runs: [run], total: 1 })
+    api.play()
+    await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const [ended] = (await list(api)).runs
+    expect(ended).toMatchObject({ completedTasks: 2, durationMs: expect.any(Number) })
+    expect(ended).not.toHaveProperty('currentTask')
+  })
+})
+
+describe('a list', () => {
+  it('is paged, newest first, and counts what fits in all', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    for (const [index, batch] of ['a', 'b', 'a', 'b', 'a'].entries()) {
+      const body = {
+        runId: `run-${index}`,
+        inputs: { composer: 'Bach', hall: 'A' },
+        tags: { batch, 'a:b': 'c' },
+      }
+      expect((await api.post('/api/runs', body)).status).toBe(202)
+    }
+    const ids = async (query: string) => {
+      const { runs, total } = await list(api, query)
+      return [...runs.map(({ runId }) => runId), total]
+    }
+    expect(await ids('?limit=2')).toEqual(['run-4', 'run-3', 5])
+    expect(await ids('?limit=2&offset=4')).toEqual(['run-0', 5])
+    expect(await ids('?offset=9')).toEqual([5])
+    expect(await ids('?tag=batch:a')).toEqual(['run-4', 'run-2', 'run-0', 3])
+    expect(await ids('?tag=batch:a&limit=1&offset=1')).toEqual(['run-2', 3])
+    expect(await ids('?tag=batch')).toHaveLength(6)
+    expect(await ids('?tag=none')).toEqual([0])
+    expect(await ids('?status=accepted&limit=1')).toHaveLength(2)
+    expect(await ids('?status=COMPLETED')).toEqual([0])
+  })
+
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'offset=-1',
+    'status=DONE',
+    'tag=',
+    'limit=1&limit=2',
+    'x=1',
+  ])('is refused for %s', async (query) => {
+    await using api = await served()
+    const response = await api.get(`/api/runs?${query}`)
+    const path = `/${query.split('=')[0] ?? ''}`
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', problems: [{ path }] },
+    ])
+  })
+})
+
+describe('a switch of the model', () => {
+  it('says what it takes the place of, the first time too, over REST and WebSocket', async () => {
+    await using api = await served()
+    const runId = await atWork(api)
+    const first = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
+    expect(await first.json()).toEqual({
+      runId,
+      model: 'small',
+      previousModel: 'small',
+      status: 'APPLIED',
+    })
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({
+      type: 'run_control',
+      runId,
+      action: 'switch_model',
+      model: 'small',
+      taskName: 'play',
+    })
+    expect(await socket.next('run_control_ack')).toEqual({
+      type: 'run_control_ack',
+      runId,
+      action: 'switch_model',
+      status: 'APPLIED',
+      model: 'small',
+      previousModel: 'small',
+    })
+  })
+})

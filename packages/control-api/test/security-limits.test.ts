@@ -1,0 +1,275 @@
+import { silentLogger } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { answersOf, codesOf, exchange, head, open } from './raw-exchange.ts'
+import { eventsOf, served, type Served } from './served.ts'
+
+/** Every answer says that it is data: for no frame, no cache, and nothing to be guessed from. */
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+}
+
+/** How long a poll goes on before the test fails: many times what it takes. */
+const PATIENCE = { timeout: 15_000 }
+
+describe('headers that are too much', () => {
+  it.each([
+    ['a header that is too long', `X-Long: ${'x'.repeat(20_000)}`],
+    ['a request line that is too long', ''],
+    ['too many headers', Array.from({ length: 200 }, (_, n) => `X-${n}: 1`).join('\r\n')],
+  ])('%s gets 431 with an error body', async (_, header) => {
+    await using api = await served()
+    const path = header === '' ? `/api/status?x=${'x'.repeat(20_000)}` : '/api/status'
+    const line = `GET ${path} HTTP/1.1`
+    const [answer] = await exchange(api.url, header === '' ? head(line) : head(line, header))
+    expect(answer).toMatchObject({ status: 431, headers: SECURITY_HEADERS })
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'HEADERS_TOO_LARGE' })
+    await expectWell(api)
+  })
+
+  it('headers that come without end are cut off', async () => {
+    await using api = await served()
+    await using connection = open(api.url)
+    connection.send('GET / HTTP/1.1\r\nHost: localhost\r\n')
+    const flood = setInterval(() => connection.send(`X-Flood: ${'x'.repeat(4_000)}\r\n`), 1)
+    const text = await connection.closed()
+    clearInterval(flood)
+    expect(text).toMatch(/^HTTP\/1\.1 431 /)
+    await expectWell(api)
+  })
+
+  it.each(['Host: localhost', 'Authorization: Bearer x', 'Origin: http://localhost'])(
+    '[K1] "%s" that is there twice gets 400',
+    async (header) => {
+      await using api = await served()
+      const request = head('GET /api/status HTTP/1.1', header, header)
+      expect(codesOf(await exchange(api.url, request))).toEqual([[400, 'BAD_REQUEST']])
+    },
+  )
+})
+
+describe('requests that are too slow', () => {
+  const limits = { headersTimeoutMs: 200, requestTimeoutMs: 400, stalledReaderMs: 300 }
+
+  it('[H2] headers that do not come to an end get 408 with an error body', async () => {
+    await using api = await served(limits)
+    const [answer] = await exchange(api.url, 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n')
+    expect(answer).toMatchObject({ status: 408, headers: SECURITY_HEADERS })
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'REQUEST_TIMEOUT' })
+  })
+
+  it('[H2] a body that does not come to an end gets 408, and is no fault of the server', async () => {
+    await using api = await served(limits)
+    const request = head(
+      'POST /api/runs HTTP/1.1',
+      'Content-Type: application/json',
+      'Content-Length: 100',
+    )
+    expect(codesOf(await exchange(api.url, `${request}{"inputs":`))).toEqual([
+      [408, 'REQUEST_TIMEOUT'],
+    ])
+    expect(api.errors).toEqual([])
+    await expectWell(api)
+  })
+
+  it('[H2] an answer may take longer than that: `wait` and an event stream are not cut off', async () => {
+    await using api = await served(limits)
+    const inputs = { composer: 'Bach', hall: 'A' }
+    const waiting = api.post('/api/runs?wait=60', { runId: 'slow', inputs })
+    await expect.poll(async () => (await api.get('/api/runs/slow')).status).toBe(200)
+    const events = eventsOf(await api.get('/api/runs/slow/events'))
+    // Other connections are cut off meanwhile by the same limits, the one after the other.
+    for (let n = 0; n < 3; n += 1) await exchange(api.url, 'GET /api/status HTTP/1.1\r\n')
+    api.play()
+    expect((await waiting).status).toBe(200)
+    expect((await events).at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+  })
+
+  it('[H4] a reader of events that takes nothing is dropped, and the run has ended all the same', async () => {
+    const infos: string[] = []
+    const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
+    const shout = task({ name: 'shout', description: 'Shout' })
+    const model = scriptedModel(() => 'x'.repeat(4_000_000))
+    const loud = ensemble({ name: 'loud', tasks: [shout], model })
+    await using api = await served({ ...limits, logger, ensembles: [loud] })
+    await api.post('/api/runs?wait=60', { runId: 'loud' })
+    await using reader = open(api.url)
+    reader.socket.pause()
+    reader.send('GET /api/runs/loud/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await expect.poll(() => infos, PATIENCE).toContain('A reader that took nothing was dropped')
+    expect((await api.detail('loud')).status).toBe('COMPLETED')
+  })
+})
+
+describe('connections that are too many', () => {
+  it('[H3] one too many is told so with 429, and others go on', async () => {
+    await using api = await served({ maxConnections: 2 })
+    await using first = open(api.url)
+    await using second = open(api.url)
+    first.send('GET /api/status HTTP/1.1\r\n')
+    second.send('GET /api/status HTTP/1.1\r\n')
+    await expect
+      .poll(
+        async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))),
+        PATIENCE,
+      )
+      .toEqual([[429, 'RATE_LIMITED']])
+    first.send('Host: localhost\r\nConnection: close\r\n\r\n')
+    expect(await first.closed()).toMatch(/^HTTP\/1\.1 200 /)
+    await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
+  })
+
+  it('WebSockets have a limit of their own', async () => {
+    await using api = await served({ maxSockets: 1 })
+    await using first = api.connect()
+    await first.next('hello')
+    await using second = api.connect()
+    expect(await second.refused()).toBe(429)
+    expect((await api.get('/api/status')).status).toBe(200)
+    await first[Symbol.asyncDispose]()
+    await expect
+      .poll(async () => {
+        await using next = api.connect()
+        return await Promise.race([next.refused(), next.next('hello').then(() => 'hello')])
+      }, PATIENCE)
+      .toBe('hello')
+  })
+})
+
+describe('requests that are odd', () => {
+  it.each([
+    ['a method that does not exist', 'BREW /api/status HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['TRACE', 'TRACE /api/status HTTP/1.1', 405, 'METHOD_NOT_ALLOWED'],
+    ['OPTIONS without an origin', 'OPTIONS /api/status HTTP/1.1', 405, 'METHOD_NOT_ALLOWED'],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['HEAD', 'HEAD /api/status HTTP/1.1', 200, undefined],
+    ['HTTP/1.0', 'GET /api/status HTTP/1.0', 200, undefined],
+    ['HTTP/3.0', 'GET /api/status HTTP/3.0', 400, 'BAD_REQUEST'],
+    ['an absolute target', 'GET http://localhost/api/status HTTP/1.1', 200, undefined],
+    ['[H5] one that names another', 'GET http://evil.example/ HTTP/1.1', 403, 'HOST_NOT_ALLOWED'],
+    ['a path with a bad escape', 'GET /api/runs/%zz HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['a path that is no UTF-8', 'GET /api/runs/%ff%fe HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['a query with a bad escape', 'GET /api/runs?tag=%e0%a4 HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['a path with a null byte', 'GET /api/runs/%00 HTTP/1.1', 404, 'RUN_NOT_FOUND'],
+    ['a path with a backslash', 'GET /api\\status HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['a path that goes up', 'GET /api/runs/../../etc/passwd HTTP/1.1', 404, 'NOT_FOUND'],
+    ['a path of slashes', 'GET ////// HTTP/1.1', 404, 'NOT_FOUND'],
+    ['a path with spaces', 'GET /api/ status HTTP/1.1', 400, 'BAD_REQUEST'],
+    ['an empty target', 'GET  HTTP/1.1', 400, 'BAD_REQUEST'],
+  ])('%s gets an answer that says what is wrong, and no 500', async (_, line, status, code) => {
+    await using api = await served()
+    const [answer, ...others] = codesOf(await exchange(api.url, head(line)))
+    expect([answer, others]).toEqual([[status, line.startsWith('HEAD') ? undefined : code], []])
+    expect(api.errors).toEqual([])
+    await expectWell(api)
+  })
+
+  it('a request without a Host is refused', async () => {
+    await using api = await served()
+    for (const version of ['1.0', '1.1']) {
+      const request = `GET /api/status HTTP/${version}\r\nConnection: close\r\n\r\n`
+      expect(codesOf(await exchange(api.url, request))).toEqual([[403, 'HOST_NOT_ALLOWED']])
+    }
+  })
+
+  it.each([
+    ['two lengths', 'Content-Length: 3\r\nContent-Length: 4'],
+    ['a length and chunks (smuggling)', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
+    ['a length that is no number', 'Content-Length: -1'],
+    ['chunks that are none', 'Transfer-Encoding: chunked, gzip'],
+  ])('a body with %s gets 400', async (_, headers) => {
+    await using api = await served()
+    const request = head('POST /api/runs HTTP/1.1', 'Content-Type: application/json', headers)
+    const answers = codesOf(await exchange(api.url, `${request}{}\r\n0\r\n\r\n`))
+    expect(answers).toEqual([[400, 'BAD_REQUEST']])
+    expect(api.errors).toEqual([])
+  })
+
+  it('a chunk that is none, and garbage after a request, end the connection and nothing else', async () => {
+    await using api = await served()
+    const chunked = head(
+      'POST /api/runs HTTP/1.1',
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+    )
+    expect(codesOf(await exchange(api.url, `${chunked}zz\r\n`))).toEqual([[400, 'BAD_REQUEST']])
+    const keep = 'GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n'
+    const answers = codesOf(await exchange(api.url, `${keep}${keep}\u0000garbage\r\n\r\n`))
+    expect(answers.at(-1)).toEqual([400, 'BAD_REQUEST'])
+    expect(api.errors).toEqual([])
+    await expectWell(api)
+  })
+
+  it('a client that leaves within its body is no fault of the server', async () => {
+    await using api = await served()
+    for (const sent of ['', '{"inputs":{']) {
+      await using connection = open(api.url)
+      const request = head('POST /api/runs HTTP/1.1', 'Content-Length: 99')
+      await new Promise((resolve) => connection.socket.write(request + sent, resolve))
+      connection.socket.resetAndDestroy()
+      await connection.closed()
+    }
+    await expectWell(api)
+    expect(api.errors).toEqual([])
+  })
+
+  it('an offer of another protocol is declined by answering', async () => {
+    await using api = await served()
+    const request = [
+      'GET /api/status HTTP/1.1',
+      'Host: localhost',
+      'Connection: Upgrade, HTTP2-Settings, close',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA',
+      '',
+      '',
+    ].join('\r\n')
+    await using connection = open(api.url)
+    connection.send(request)
+    await expect.poll(() => connection.socket.bytesRead).toBeGreaterThan(0)
+    connection.socket.end()
+    expect(answersOf(await connection.closed())[0]?.status).toBe(200)
+  })
+
+  it.each([
+    ['a version that does not exist', { 'sec-websocket-version': '99' }],
+    ['no key', { 'sec-websocket-key': 'x' }],
+  ])('a handshake with %s gets 400 with an error body', async (_, changed) => {
+    await using api = await served()
+    const headers = {
+      host: 'localhost',
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      ...changed,
+    }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    const request = ['GET /ws HTTP/1.1', ...lines, '', ''].join('\r\n')
+    expect(codesOf(await exchange(api.url, request))).toEqual([[400, 'BAD_REQUEST']])
+  })
+
+  it.each(['/runs/%ff/ws', '/runs/%/ws'])('a handshake at %s gets 400', async (path) => {
+    await using api = await served()
+    await using socket = api.connect(path)
+    expect(await socket.refused()).toBe(400)
+    await using other = api.connect('//')
+    expect(await other.refused()).toBe(404)
+    expect(api.errors).toEqual([])
+  })
+})
+
+/** Status of a request on a connection of its own. */
+async function rawStatus(api: Served): Promise<number | undefined> {
+  const [answer] = await exchange(api.url, head('GET /api/status HTTP/1.1'))
+  return answer?.status
+}
+
+async function expectWell(api: Served): Promise<void> {
+  expect(await rawStatus(api)).toBe(200)
+}

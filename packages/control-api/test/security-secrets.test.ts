@@ -1,0 +1,69 @@
+import { redactor } from '@tutti/control-api'
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served } from './served.ts'
+
+const SECRET = 'sk-live-"quoted"-1234567890'
+const secrets = redactor([SECRET])
+
+describe('secrets', () => {
+  it('are in no error body, over REST and WebSocket alike', async () => {
+    await using api = await served({ redactor: secrets })
+    const wrong = { ensemble: SECRET, inputs: { [SECRET]: 1 } }
+    for (const body of [wrong, { ensemble: SECRET }]) {
+      const text = await (await api.post('/api/runs', body)).text()
+      expect(text).toContain('[redacted]')
+      expect(text).not.toContain('sk-live')
+    }
+    const path = `/api/runs/${encodeURIComponent(SECRET)}`
+    expect(await (await api.get(path)).text()).not.toContain('sk-live')
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_request', ensemble: SECRET })
+    expect((await socket.next('run_ack')).message).toBe(
+      "Unknown ensemble '[redacted]'. Available: [band]",
+    )
+    await using refused = api.connect(`/${encodeURIComponent(SECRET)}`)
+    expect(await refused.refused()).toBe(404)
+  })
+
+  it('are in no event, whoever said them, and the agents still work with them', async () => {
+    const given: unknown[] = []
+    const login = defineTool({
+      name: 'login',
+      description: 'Logs in',
+      input: Type.Object({ password: Type.String() }),
+      execute: (input) => {
+        given.push(input)
+        return `Logged in with ${SECRET}`
+      },
+    })
+    const model = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? `The password was ${SECRET}`
+        : {
+            text: `I use ${SECRET}`,
+            toolCalls: [{ name: 'login', arguments: { password: SECRET } }],
+          },
+    )
+    const enter = task({ name: 'enter', description: 'Enter {place}', tools: [login] })
+    const thief = ensemble({ name: 'thief', tasks: [enter], model })
+    await using api = await served({
+      ensembles: [thief],
+      redactor: secrets,
+      limits: { redact: (event) => secrets.value(event) },
+    })
+    await api.post('/api/runs?wait=30', { runId: 'one', inputs: { place: 'x' } })
+    const events = await eventsOf(await api.get('/api/runs/one/events'))
+    expect(given).toEqual([{ password: SECRET }])
+    const whole = events.filter(({ type }) => type !== 'token')
+    const text = JSON.stringify(whole)
+    expect(text).not.toContain('sk-live')
+    expect(text).toContain('The password was [redacted]')
+    expect(await (await api.get('/api/runs/one')).text()).toContain('The password was [redacted]')
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+  })
+})

@@ -1,0 +1,142 @@
+import { apiKey } from '@tutti/control-api'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served, type Served, type ServedOptions } from './served.ts'
+
+import type { Ticket } from '@tutti/protocol'
+
+const KEY = 'a-key-of-some-length'
+const OTHER = 'another-key-of-length'
+const keys = (secret = KEY) => [
+  apiKey(secret, { name: 'page' }),
+  apiKey('reader-key-of-length', { name: 'reader', scopes: ['runs:read'] }),
+]
+
+describe('a ticket', () => {
+  it('takes the place of a key for WebSockets and event streams', async () => {
+    await using api = await servedWithKeys()
+    const runId = await submit(api)
+    const { ticket } = await ticketOf(api)
+    for (const path of ['/ws', `/runs/${runId}/ws`]) {
+      await using socket = api.connect(`${path}?ticket=${ticket}`)
+      await socket.next('hello')
+    }
+    api.play()
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events?ticket=${ticket}`))
+    expect(events.at(-1)).toMatchObject({ type: 'run_result' })
+  })
+
+  it('counts nowhere else: not in other queries, and not as a key', async () => {
+    await using api = await servedWithKeys()
+    const { ticket } = await ticketOf(api)
+    for (const path of ['/api/runs', '/api/status', '/api/capabilities', '/api/tickets', '/']) {
+      const method = path === '/api/tickets' ? 'POST' : 'GET'
+      expect((await api.get(`${path}?ticket=${ticket}`, { method })).status).toBe(401)
+    }
+    const asKey = { authorization: `Bearer ${ticket}` }
+    expect((await api.get('/api/runs', { headers: asKey })).status).toBe(401)
+    await using socket = api.connect('/ws', asKey)
+    expect(await socket.refused()).toBe(401)
+  })
+
+  it('[K3] a key that is sent counts before it', async () => {
+    await using api = await servedWithKeys()
+    const { ticket } = await ticketOf(api)
+    await using socket = api.connect(`/ws?ticket=${ticket}`, { authorization: 'Bearer wrong' })
+    expect(await socket.refused()).toBe(401)
+  })
+
+  it('expires, after the time that it says', async () => {
+    const clock = fakeClock()
+    await using api = await servedWithKeys({ clock, ticketTtlMs: 5_000 })
+    const { ticket, expiresAt } = await ticketOf(api)
+    expect(Date.parse(expiresAt)).toBe(clock.now() + 5_000)
+    await clock.advance(4_999)
+    expect((await api.get(`/api/runs/x/events?ticket=${ticket}`)).status).toBe(404)
+    await clock.advance(1)
+    const refused = await api.get(`/api/runs/x/events?ticket=${ticket}`)
+    expect([refused.status, await refused.text()]).toEqual([
+      401,
+      expect.stringContaining('expired'),
+    ])
+  })
+
+  it('does not outlive its key', async () => {
+    const clock = fakeClock()
+    const expiresAt = clock.now() + 1_000
+    await using api = await served({ clock, apiKeys: [apiKey(KEY, { name: 'page', expiresAt })] })
+    const { expiresAt: until } = await ticketOf(api)
+    expect(Date.parse(until)).toBe(expiresAt)
+  })
+
+  it('is good in every process with the same keys, and in none that has lost or changed its key', async () => {
+    await using first = await servedWithKeys()
+    await using second = await servedWithKeys()
+    await using changed = await served({ apiKeys: keys(OTHER) })
+    await using removed = await served({ apiKeys: keys().slice(1) })
+    const { ticket } = await ticketOf(first)
+    const statuses = [second, changed, removed].map(
+      async (api) => (await api.get(`/api/runs/x/events?ticket=${ticket}`)).status,
+    )
+    expect(await Promise.all(statuses)).toEqual([404, 401, 401])
+  })
+
+  it('cannot be forged, and cannot be made another one', async () => {
+    await using api = await servedWithKeys()
+    const { ticket } = await ticketOf(api, 'reader-key-of-length')
+    const [payload = '', signature = ''] = ticket.split('.')
+    const content = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const forged = [
+      `${encode({ ...content, name: 'page' })}.${signature}`,
+      `${encode({ ...content, expiresAt: content.expiresAt + 1 })}.${signature}`,
+      `${payload}.`,
+      payload,
+      `.${signature}`,
+      `${payload}.${Buffer.alloc(32).toString('base64url')}`,
+      `${encode(null)}.${signature}`,
+      `${encode({ name: { toString: 1 }, expiresAt: 'x' })}.${signature}`,
+      'x'.repeat(5_000),
+      '%00',
+    ]
+    for (const wrong of forged) {
+      expect((await api.get(`/api/runs/x/events?ticket=${wrong}`)).status).toBe(401)
+    }
+    expect((await api.get('/api/runs/x/events?ticket=')).status).toBe(401)
+    expect(api.errors).toEqual([])
+  })
+
+  it('allows what its key does, and no more', async () => {
+    await using api = await servedWithKeys()
+    const { ticket } = await ticketOf(api, 'reader-key-of-length')
+    await using socket = api.connect(`/ws?ticket=${ticket}`)
+    await socket.next('hello')
+    socket.send({ type: 'run_request', inputs: {} })
+    expect(await socket.next('run_ack')).toMatchObject({ status: 'REJECTED', error: 'FORBIDDEN' })
+  })
+
+  it('is given and taken where no keys are set as well, so that no client needs to know', async () => {
+    await using api = await served()
+    const { ticket } = await ticketOf(api)
+    await using socket = api.connect(`/ws?ticket=${ticket}`)
+    await socket.next('hello')
+  })
+})
+
+function servedWithKeys(options: ServedOptions = {}): Promise<Served> {
+  return served({ apiKeys: keys(), ...options })
+}
+
+async function ticketOf(api: Served, key = KEY): Promise<Ticket> {
+  const headers = { authorization: `Bearer ${key}` }
+  const response = await api.get('/api/tickets', { method: 'POST', headers })
+  expect(response.status).toBe(201)
+  return (await response.json()) as Ticket
+}
+
+async function submit(api: Served): Promise<string> {
+  const inputs = { composer: 'Bach', hall: 'A' }
+  const response = await api.post('/api/runs', { inputs }, { authorization: `Bearer ${KEY}` })
+  return ((await response.json()) as { runId: string }).runId
+}

@@ -1,0 +1,216 @@
+/** The trace of a run, in the form of AgentEnsemble's viewers. */
+import { decode, ROUTES, type ExecutionTrace } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served } from './served.ts'
+import { studio, type Studio } from './studio.ts'
+
+async function traceOf(api: Pick<Studio, 'get'>, runId: string): Promise<ExecutionTrace> {
+  const response = await api.get(`/api/runs/${runId}/trace`)
+  expect(response.status).toBe(200)
+  const body: unknown = await response.json()
+  const decoded = decode(ROUTES.getRunTrace.response, body)
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
+  return decoded.value
+}
+
+async function ended(api: Studio, body: object): Promise<string> {
+  const { runId } = (await (await api.post('/api/runs', body)).json()) as { runId: string }
+  await eventsOf(await api.get(`/api/runs/${runId}/events`))
+  return runId
+}
+
+const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completedAt: string }) =>
+  Date.parse(completedAt) - Date.parse(startedAt)
+
+describe('the trace of a run', () => {
+  it('[E1] has its tasks, turns, tool calls, prompts, numbers and cost', async () => {
+    await using api = await studio()
+    const runId = await ended(api, {
+      inputs: { topic: 'AI' },
+      tags: { by: 'me' },
+      taskOverrides: { writer: { model: 'opus' } },
+    })
+    const trace = await traceOf(api, runId)
+    const detail = await api.detail(runId)
+    expect(trace).toMatchObject({
+      schemaVersion: '1.1',
+      captureMode: 'STANDARD',
+      ensembleId: runId,
+      workflow: 'PARALLEL',
+      startedAt: detail.startedAt,
+      completedAt: detail.completedAt,
+      inputs: { topic: 'AI' },
+      agents: [
+        { role: 'Researcher', goal: 'Research {topic}', toolNames: ['calculator'] },
+        { role: 'Writer', toolNames: [] },
+      ],
+      errors: [],
+      metadata: { ensemble: 'studio', status: 'COMPLETED', tags: { by: 'me' } },
+    })
+    const [researcher, writer] = trace.taskTraces
+    expect(researcher).toMatchObject({
+      taskDescription: 'Research AI',
+      agentRole: 'Researcher',
+      prompts: {
+        systemPrompt: expect.stringContaining('Researcher'),
+        userPrompt: api.promptOf('Research AI'),
+      },
+      llmInteractions: [
+        {
+          iterationIndex: 0,
+          responseType: 'TOOL_CALLS',
+          toolCalls: [
+            {
+              toolName: 'calculator',
+              arguments: '{"for":"me"}',
+              result: expect.stringContaining('calculator says'),
+              outcome: 'SUCCESS',
+              parsedInput: null,
+            },
+          ],
+        },
+        { iterationIndex: 1, responseType: 'FINAL_ANSWER', responseText: 'main did Research AI' },
+      ],
+      finalOutput: 'main did Research AI',
+      delegations: [],
+      metrics: { llmCallCount: 2, toolCallCount: 1, delegationCount: 0 },
+      metadata: { taskName: 'researcher', taskIndex: 1, attempt: 1, status: 'COMPLETED' },
+    })
+    expect(researcher?.llmInteractions[1]?.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+    ])
+    expect(trace.taskTraces).toHaveLength(2)
+    const { metrics } = trace
+    expect(metrics.totalTokens).toBe(detail.metrics.totalTokens)
+    expect([metrics.totalLlmCallCount, metrics.totalToolCalls]).toEqual([3, 1])
+    expect(metrics.taskMetrics['Writer']).toEqual(writer?.metrics)
+    const costs = trace.taskTraces.map(({ metrics: own }) => Number(own.costEstimate?.totalCost))
+    expect(costs[0]).toBeGreaterThan(0)
+    expect(costs[1]).toBeGreaterThan(0)
+    expect(trace.totalCostEstimate).toMatchObject({
+      currency: 'USD',
+      inputCost: expect.closeTo(detail.metrics.costEstimate?.inputCost ?? NaN, 12),
+      outputCost: expect.closeTo(detail.metrics.costEstimate?.outputCost ?? NaN, 12),
+      totalCost: expect.closeTo(detail.metrics.costUsd ?? NaN, 12),
+    })
+    expect(costs[0]! + costs[1]!).toBeCloseTo(detail.metrics.costUsd ?? NaN, 12)
+  })
+
+  it.each([
+    ['OFF', 'OFF', false, false],
+    ['STANDARD', 'STANDARD', true, false],
+    ['DETAILED', 'FULL', true, true],
+    ['FULL', 'FULL', true, true],
+  ] as const)('[E1] at %s tells as much as that', async (captureMode, told, messages, inputs) => {
+    await using api = await studio()
+    const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
+    const trace = await traceOf(api, runId)
+    expect(trace.captureMode).toBe(told)
+    const [first] = trace.taskTraces
+    expect(first?.prompts !== null).toBe(messages)
+    const turns = trace.taskTraces.flatMap((task) => task.llmInteractions)
+    expect(turns.map((turn) => turn.messages.length > 0)).toEqual(turns.map(() => messages))
+    expect(turns[0]?.toolCalls[0]?.parsedInput).toEqual(inputs ? { for: 'me' } : null)
+    expect((await api.detail(runId)).options).toEqual({ captureMode })
+  })
+
+  it('[E2] has delegated tasks inside the delegations', async () => {
+    await using api = await studio()
+    const runId = await ended(api, {
+      tasks: [
+        { name: 'a', description: 'Research a' },
+        { name: 'b', description: 'Research b' },
+      ],
+      options: { workflow: 'HIERARCHICAL' },
+    })
+    const trace = await traceOf(api, runId)
+    expect(trace.taskTraces.map(({ agentRole }) => agentRole)).toEqual(['Manager'])
+    const delegations = trace.taskTraces[0]?.delegations ?? []
+    expect(delegations).toMatchObject(
+      ['a', 'b'].map((name) => ({
+        delegatorRole: 'Manager',
+        workerRole: `Researcher (${name})`,
+        taskDescription: `Research for Researcher (${name})`,
+        depth: 1,
+        succeeded: true,
+        workerTrace: { agentRole: `Researcher (${name})`, llmInteractions: [{}] },
+      })),
+    )
+    expect(delegations.map(({ result }) => result)).toEqual(
+      delegations.map(({ workerTrace }) => workerTrace?.finalOutput),
+    )
+    expect(trace.metrics).toMatchObject({ totalDelegations: 2, totalLlmCallCount: 4 })
+    expect(trace.agents[0]).toMatchObject({ role: 'Manager', allowDelegation: true })
+  })
+
+  it('[E2] has every attempt, and the errors', async () => {
+    await using api = await studio()
+    const runId = await ended(api, {
+      tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
+    })
+    const trace = await traceOf(api, runId)
+    expect(trace.taskTraces).toMatchObject([
+      { finalOutput: null, metadata: { status: 'FAILED' }, metrics: { llmCallCount: 4 } },
+    ])
+    expect(trace.errors).toMatchObject([
+      { agentRole: 'Agent', errorType: 'OUTPUT_INVALID', message: expect.any(String) },
+    ])
+    expect(trace.metadata).toMatchObject({ status: 'FAILED' })
+  })
+
+  it('[E3] that goes on, or waits, is told as far as it is', async () => {
+    await using api = await served({ limits: { maxConcurrentRuns: 1 } })
+    const [runId, waiting] = [await api.submit(), await api.submit()]
+    for await (const batch of api.runs.follow({ runId, from: 0 })) {
+      const calls = batch.some(
+        (event) => event.type === 'llm_iteration_completed' && event.taskName === 'play',
+      )
+      if (calls) break
+    }
+    const trace = await traceOf(api, runId)
+    expect(trace.metadata).toMatchObject({ status: 'RUNNING' })
+    expect(trace.totalCostEstimate).toBeNull()
+    expect(trace.taskTraces).toMatchObject([
+      { finalOutput: 'All instruments are in tune now', metadata: { status: 'COMPLETED' } },
+      { finalOutput: null, metadata: { status: 'RUNNING' }, llmInteractions: [{ toolCalls: [] }] },
+    ])
+    expect(await traceOf(api, waiting)).toMatchObject({ taskTraces: [], agents: [] })
+    api.play()
+  })
+
+  it('[E4] has nothing of what is done by code', async () => {
+    await using api = await studio()
+    const trace = await traceOf(api, await ended(api, { ensemble: 'archive' }))
+    expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
+  })
+
+  it('has spans that lie in one another, and none that ends before it begins', async () => {
+    await using api = await studio()
+    const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
+    for (const task of trace.taskTraces) {
+      expect(milliseconds(task)).toBeGreaterThanOrEqual(0)
+      let before = Date.parse(task.startedAt)
+      for (const turn of task.llmInteractions) {
+        expect(Date.parse(turn.startedAt)).toBeGreaterThanOrEqual(before)
+        expect(milliseconds(turn)).toBeGreaterThanOrEqual(0)
+        for (const call of turn.toolCalls) {
+          expect(call.startedAt).toBe(turn.completedAt)
+          before = Date.parse(call.completedAt)
+        }
+      }
+    }
+  })
+
+  it('of an unknown run is refused with 404', async () => {
+    await using api = await studio()
+    const response = await api.get('/api/runs/run-none/trace')
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: 'RUN_NOT_FOUND' },
+    ])
+  })
+})

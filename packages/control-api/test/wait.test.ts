@@ -1,0 +1,125 @@
+/** `POST /api/runs?wait=…`: callers that want the result in the answer. */
+import { decode, RunDetail, ROUTES } from '@tutti/protocol'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served } from './served.ts'
+import { studio } from './studio.ts'
+
+/** A time that nothing else takes. */
+const WAIT_MS = 599_000
+
+const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
+
+/** A fake clock that says how many wait for a time of their own on it. */
+function countingClock() {
+  const clock = fakeClock()
+  let waiting = 0
+  return {
+    ...clock,
+    waiting: () => waiting,
+    after(ms: number, callback: () => void) {
+      if (ms !== WAIT_MS) return clock.after(ms, callback)
+      waiting += 1
+      const stop = clock.after(ms, callback)
+      return () => {
+        waiting -= 1
+        stop()
+      }
+    },
+  }
+}
+
+/** Resolves when `is` gives true. */
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('a submission that waits', () => {
+  it('is answered with 200 and the run in detail when it ends in time', async () => {
+    await using api = await studio()
+    const response = await api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } })
+    const body: unknown = await response.json()
+    expect(response.status).toBe(200)
+    const decoded = decode(RunDetail, body)
+    expect(decoded).toMatchObject({ ok: true, value: { status: 'COMPLETED' } })
+    expect(response.headers.get('location')).toBe(`/api/runs/${(body as RunDetail).runId}`)
+    expect(body).toEqual(await api.detail((body as RunDetail).runId))
+  })
+
+  it('is answered with 200 for a run that fails, too', async () => {
+    await using api = await studio()
+    const tasks = [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }]
+    const response = await api.post('/api/runs?wait=60', { tasks })
+    expect([response.status, await response.json()]).toMatchObject([200, { status: 'FAILED' }])
+  })
+
+  it('is answered with 202 when its time is over, and the run goes on', async () => {
+    const clock = countingClock()
+    await using api = await served({ clock })
+    const answering = api.post('/api/runs?wait=599', BODY)
+    await until(() => clock.waiting() === 1)
+    await clock.advance(WAIT_MS)
+    const response = await answering
+    const body: unknown = await response.json()
+    expect(response.status).toBe(202)
+    expect(decode(ROUTES.submitRun.response, body)).toMatchObject({ ok: true })
+    const { runId } = body as { runId: string }
+    expect((await api.detail(runId)).status).not.toBe('COMPLETED')
+    api.play()
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('whose caller leaves goes on, and nothing of the waiting is left', async () => {
+    const clock = countingClock()
+    await using api = await served({ clock })
+    const leaving = new AbortController()
+    const answering = api.get('/api/runs?wait=599', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...BODY, runId: 'mine' }),
+      signal: leaving.signal,
+    })
+    await until(() => clock.waiting() === 1)
+    leaving.abort()
+    await expect(answering).rejects.toThrow(/abort/i)
+    await until(() => clock.waiting() === 0)
+    api.play()
+    const events = await eventsOf(await api.get('/api/runs/mine/events'))
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(api.errors).toEqual([])
+  })
+
+  it('is answered with 202 when the run is deleted meanwhile', async () => {
+    const clock = countingClock()
+    await using api = await served({ clock })
+    const answering = api.post('/api/runs?wait=599', { ...BODY, runId: 'mine' })
+    await until(() => clock.waiting() === 1)
+    expect((await api.get('/api/runs/mine', { method: 'DELETE' })).status).toBe(204)
+    const response = await answering
+    // It ended before it was deleted: either is true, and neither is an error.
+    expect([200, 202]).toContain(response.status)
+    expect(await response.json()).toMatchObject({ runId: 'mine' })
+  })
+
+  it('under an idempotency key is answered with the run that it was, ended or not', async () => {
+    await using api = await studio()
+    const submit = () =>
+      api.post('/api/runs?wait=60', { inputs: { topic: 'AI' } }, { 'idempotency-key': 'k' })
+    const first = await (await submit()).json()
+    const second = await submit()
+    expect([second.status, await second.json()]).toEqual([200, first])
+    expect(api.asked).toHaveLength(3)
+  })
+
+  it.each(['-1', '601', '1.5', 'x', ''])('for %j seconds is refused', async (wait) => {
+    await using api = await studio()
+    const response = await api.post(`/api/runs?wait=${wait}`, { inputs: { topic: 'AI' } })
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: 'BAD_REQUEST', problems: [{ path: '/wait' }] },
+    ])
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+  })
+})

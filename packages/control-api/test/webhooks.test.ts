@@ -1,0 +1,274 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { serveControlApi, type Webhook } from '@tutti/control-api'
+import { toolCatalog, type Clock, type Logger } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { decode, WebhookDelivery } from '@tutti/protocol'
+import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
+
+describe('a webhook', () => {
+  it('is told of the end of a run that names it, signed, with the run in detail', async () => {
+    await using receiver = await webhookReceiver()
+    await using house = await opened({ ci: receiver })
+    const runId = await house.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
+    await house.submit({})
+    const [{ id, delivery } = missing()] = await receiver.until(1)
+    expect(receiver.forged).toBe(0)
+    expect(decode(WebhookDelivery, delivery).ok).toBe(true)
+    expect(delivery).toMatchObject({
+      type: 'run.completed',
+      data: { runId, status: 'COMPLETED', tags: { by: 'ci' }, webhooks: ['ci'] },
+    })
+    expect(id).toContain(runId)
+    await house.settled()
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  it('is told how a run failed, and that one was cancelled', async () => {
+    await using receiver = await webhookReceiver()
+    await using house = await opened({ ci: receiver })
+    await house.submit({ ensemble: 'broken', webhooks: ['ci'] })
+    await receiver.until(1)
+    const held = await house.submit({ ensemble: 'reviewed', webhooks: ['ci'] })
+    await receiver.until(2)
+    await house.runs.cancel(held)
+    const told = (await receiver.until(3)).map(({ delivery }) => delivery.type)
+    expect(told).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
+  })
+
+  it('is told of what it asked for only', async () => {
+    await using all = await webhookReceiver()
+    await using ends = await webhookReceiver()
+    await using house = await opened({
+      all,
+      ends: { ...webhookOf(ends), events: ['run.completed'] },
+    })
+    const runId = await house.submit({ ensemble: 'reviewed', webhooks: ['all', 'ends'] })
+    const [{ delivery } = missing()] = await all.until(1)
+    if (delivery.type !== 'review.requested') throw new Error(`It was told ${delivery.type}`)
+    expect(delivery.data).toMatchObject({ runId, timing: 'AFTER_EXECUTION' })
+    await house.runs.decide(delivery.data.reviewId, { action: 'CONTINUE' })
+    const [end = missing()] = await ends.until(1)
+    expect(end.delivery.type).toBe('run.completed')
+    await all.until(2)
+  })
+
+  it('[H1] [H2] is told again later when it does not answer well, each time under the same id', async () => {
+    const clock = fakeClock(Date.now())
+    await using receiver = await webhookReceiver(
+      (index) => [500, 'redirect' as const, 200][index] ?? 200,
+      () => clock.now(),
+    )
+    await using house = await opened({ ci: receiver }, { clock })
+    await house.submit({ webhooks: ['ci'] })
+    await receiver.until(1)
+    await house.settled()
+    await clock.advance(4_000)
+    await house.settled()
+    expect(receiver.received).toHaveLength(1)
+    await clock.advance(6_000)
+    await receiver.until(2)
+    await house.settled()
+    await clock.advance(6 * 60_000)
+    const all = await receiver.until(3)
+    await house.settled()
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
+    await clock.advance(60_000)
+    await house.settled()
+    expect(receiver.received).toHaveLength(3)
+    expect(house.warnings.filter((text) => text === 'A webhook was not reached')).toHaveLength(2)
+  })
+
+  it('is given up when it says that it is gone', async () => {
+    await using gone = await webhookReceiver(() => 410)
+    await using house = await opened({ gone })
+    await house.submit({ webhooks: ['gone'] })
+    await gone.until(1)
+    await house.until(() => house.warnings.includes('A webhook was given up'))
+    await house.settled()
+    expect(gone.received).toHaveLength(1)
+  })
+
+  it('[H3] that does not answer holds up nobody else, and its attempt has a time', async () => {
+    const clock = fakeClock(Date.now())
+    await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
+    await using quick = await webhookReceiver()
+    await using house = await opened({ silent, quick }, { clock })
+    await house.submit({ webhooks: ['silent', 'quick'] })
+    await quick.until(1)
+    await silent.until(1)
+    await clock.advance(16_000)
+    await house.until(() => house.warnings.includes('A webhook was not reached'))
+    await clock.advance(10_000)
+    await silent.until(2)
+  })
+
+  it('[H1] [H5] is told after a restart what the process before could not tell', async () => {
+    const clock = fakeClock(Date.now())
+    await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
+    const first = await opened({ ci: receiver }, { clock })
+    const runId = await first.submit({ webhooks: ['ci'] })
+    await receiver.until(1)
+    await first.stop()
+    await using second = await opened({ ci: receiver }, { clock, path: first.path })
+    await clock.advance(70_000)
+    const [before = missing(), after = missing()] = await receiver.until(2)
+    expect(after.id).toBe(before.id)
+    expect(after.delivery.data.runId).toBe(runId)
+    await second.settled()
+  })
+
+  it('that nobody has registered is refused, with those that are', async () => {
+    await using receiver = await webhookReceiver()
+    await using house = await opened({ ci: receiver })
+    const response = await house.post({ webhooks: ['cd', 'ci'] })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({
+      error: 'INVALID_WEBHOOK',
+      message: "Unknown webhook 'cd'. Available: [ci]",
+    })
+  })
+
+  it('must have an address and a secret that fit; every problem is named, no secret shown', async () => {
+    const webhooks = {
+      a: { url: 'ftp://x', secret: 'whsec_c2hvcnQ=' },
+      b: { url: 'https://b.example', secret: 'my-password' },
+    }
+    const opening = opened(webhooks)
+    await expect(opening).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    await expect(opening).rejects.toThrow(
+      /webhooks\.a\.url .*ftp.*webhooks\.a\.secret .*webhooks\.b\.secret/,
+    )
+    await expect(opening).rejects.not.toThrow(/my-password|c2hvcnQ/)
+  })
+})
+
+function webhookOf({ url, secret }: Pick<Receiver, 'url' | 'secret'>): Webhook {
+  return { url, secret }
+}
+
+function missing(): never {
+  throw new Error('Nothing was received')
+}
+
+interface House extends AsyncDisposable {
+  readonly path: string
+  readonly runs: RunService
+  readonly warnings: readonly string[]
+  post(body: object): Promise<Response>
+  /** Submits a run and gives its id. */
+  submit(body: object): Promise<string>
+  /** Resolves when `holds` does; what it asks about happens by itself. */
+  until(holds: () => boolean): Promise<void>
+  /** Resolves when nothing is under way: deliveries that are due have been claimed and settled. */
+  settled(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A control API with webhooks over ensembles that end at once, fail, or wait for a review. */
+async function opened(
+  webhooks: Readonly<Record<string, Webhook | Pick<Receiver, 'url' | 'secret'>>>,
+  {
+    clock,
+    path = mkdtempSync(join(tmpdir(), 'tutti-hooks-')),
+  }: { clock?: Clock; path?: string } = {},
+): Promise<House> {
+  const warnings: string[] = []
+  const silent = (): void => undefined
+  const logger: Logger = {
+    debug: silent,
+    info: silent,
+    warn: (text) => {
+      warnings.push(text)
+    },
+    error: silent,
+  }
+  const timed = clock === undefined ? {} : { clock }
+  const sing = task({ name: 'sing', description: 'Sing', handler: () => 'la' })
+  const fail = task({
+    name: 'fail',
+    description: 'Fail',
+    handler: () => {
+      throw new Error('out of tune')
+    },
+  })
+  const ensembles = [
+    ensemble({ name: 'simple', tasks: [sing] }),
+    ensemble({ name: 'broken', tasks: [fail] }),
+    ensemble({ name: 'reviewed', tasks: [sing], reviewPolicy: 'AFTER_LAST_TASK' }),
+  ]
+  const storage = sqliteRunStorage(path, timed)
+  let underWay = 0
+  const { outbox } = storage
+  const watched = new Proxy(storage, {
+    get(target, name: keyof typeof storage) {
+      if (name !== 'outbox') {
+        const member: unknown = target[name]
+        return typeof member === 'function' ? member.bind(target) : member
+      }
+      return {
+        async claim(...given: Parameters<typeof outbox.claim>) {
+          const claimed = await outbox.claim(...given)
+          underWay += claimed.length
+          return claimed
+        },
+        async settle(...given: Parameters<typeof outbox.settle>) {
+          await outbox.settle(...given)
+          underWay -= 1
+        },
+      }
+    },
+  })
+  const runs = new RunService(watched, ensembles, { logger, ...timed })
+  const hooks = Object.fromEntries(
+    Object.entries(webhooks).map(([name, hook]) => [
+      name,
+      'received' in hook ? webhookOf(hook) : hook,
+    ]),
+  )
+  const parts = { runs, tools: toolCatalog([]), models: modelCatalog({}), logger, ...timed }
+  const server = await serveControlApi({ ...parts, webhooks: hooks }, { port: 0 }).catch(
+    async (error: unknown) => {
+      await runs.close({ drainTimeoutMs: 0 })
+      throw error
+    },
+  )
+  await runs.start()
+  const post = (body: object): Promise<Response> =>
+    fetch(`${server.url}/api/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  const stop = async (): Promise<void> => {
+    await runs.close({ drainTimeoutMs: 1_000 })
+    await server.close()
+  }
+  return {
+    path,
+    runs,
+    warnings,
+    post,
+    async submit(body) {
+      const response = await post(body)
+      const { runId } = (await response.json()) as { runId: string }
+      return runId
+    },
+    until,
+    settled: () => until(() => underWay === 0),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      rmSync(path, { recursive: true })
+    },
+  }
+}

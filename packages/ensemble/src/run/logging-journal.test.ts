@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+
+import { DEFAULT_TOOL_LOG_LENGTH, loggingJournal } from './logging-journal.ts'
+
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { Logger } from '@tutti/core'
+import type { RunEvent } from '@tutti/protocol'
+
+const EVENT: RunEvent = {
+  type: 'task_started',
+  taskName: 'a',
+  taskIndex: 1,
+  totalTasks: 1,
+  attempt: 1,
+  taskDescription: 'A',
+  agentRole: 'A',
+  startedAt: '2026-01-01T00:00:00.000Z',
+}
+
+it('[E19] what is emitted and what is committed is told and handed on alike', async () => {
+  const lines: string[] = []
+  const taken: unknown[] = []
+  const note: Logger['info'] = (message) => lines.push(message)
+  const journal: RunJournal = {
+    emit: (...args) => taken.push(args),
+    async commit(...args) {
+      taken.push(args)
+    },
+  }
+  const logger = { debug: note, info: note, warn: note, error: note }
+  const log = { runId: 'r', logger, toolLogTruncateLength: DEFAULT_TOOL_LOG_LENGTH }
+  expect(loggingJournal(journal, { ...log, verbose: false })).toBe(journal)
+  const { emit, commit } = loggingJournal(journal, { ...log, verbose: true })
+  const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
+  emit(EVENT, step)
+  await commit(step, EVENT)
+  await commit(step)
+  expect(taken).toEqual([
+    [EVENT, step],
+    [step, EVENT],
+    [step, undefined],
+  ])
+  expect(lines).toEqual(['Task started', 'Task started'])
+})

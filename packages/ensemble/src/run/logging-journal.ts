@@ -1,0 +1,75 @@
+/** Tells a logger what a run does, event by event, for whoever watches the log of a process. */
+import { limitText, type Logger } from '@tutti/core'
+
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { RunEvent } from '@tutti/protocol'
+
+/** What is logged, and how much of it. */
+export interface RunLog {
+  readonly runId: string
+  readonly logger: Logger
+  readonly verbose: boolean
+  /** Characters of a tool's output; negative is no limit. */
+  readonly toolLogTruncateLength: number
+}
+
+/** Characters of a tool's output in the log when nothing else is said; AgentEnsemble's number. */
+export const DEFAULT_TOOL_LOG_LENGTH = 200
+
+/** The same journal; when `verbose`, the logger is told of what it takes. */
+export function loggingJournal(journal: RunJournal, log: RunLog): RunJournal {
+  if (!log.verbose) return journal
+  const tell = (event: RunEvent): void => {
+    const line = lineOf(event, log.toolLogTruncateLength)
+    if (line !== undefined) log.logger.info(line.message, { runId: log.runId, ...line.fields })
+  }
+  return {
+    emit(event, step) {
+      tell(event)
+      journal.emit(event, step)
+    },
+    commit(step, event) {
+      if (event !== undefined) tell(event)
+      return journal.commit(step, event)
+    },
+  }
+}
+
+interface Line {
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** What is logged of an event; undefined for those that come too often or say nothing new. */
+function lineOf(event: RunEvent, toolLogLength: number): Line | undefined {
+  switch (event.type) {
+    case 'task_started':
+      return line('Task started', { task: event.taskName, attempt: event.attempt })
+    case 'llm_iteration_completed': {
+      const { taskName, iterationIndex, latencyMs, inputTokens, outputTokens, responseText } = event
+      const used = { latencyMs, inputTokens, outputTokens }
+      return line('Model answered', { task: taskName, iterationIndex, ...used, responseText })
+    }
+    case 'llm_iteration_failed':
+      return line('Model call failed', { task: event.taskName, reason: event.reason })
+    case 'tool_called': {
+      const { taskName, toolName, outcome, durationMs, toolArguments, toolResult } = event
+      const limit = toolLogLength < 0 ? Infinity : toolLogLength
+      const result = toolResult === null ? null : limitText(toolResult, limit)
+      const call = { tool: toolName, outcome, durationMs, arguments: toolArguments, result }
+      return line('Tool called', { task: taskName, ...call })
+    }
+    case 'task_completed':
+      return line('Task completed', { task: event.taskName, durationMs: event.durationMs })
+    case 'task_failed':
+      return line('Task failed', { task: event.taskName, code: event.code, reason: event.reason })
+    case 'run_result':
+      return line('Run ended', { status: event.status, durationMs: event.durationMs })
+    default:
+      return undefined
+  }
+}
+
+function line(message: string, fields: Line['fields']): Line {
+  return { message, fields }
+}

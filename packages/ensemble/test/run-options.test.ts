@@ -1,0 +1,187 @@
+import { defineTool, Type, type Logger } from '@tutti/core'
+import { ensemble, modelCatalog, task, type RunOptions } from '../src/index.ts'
+import { scriptedModel } from './testing.ts'
+import { describe, expect, it } from 'vitest'
+
+import type { RunEvent } from '@tutti/protocol'
+
+const look = defineTool({
+  name: 'look',
+  description: 'Looks',
+  input: Type.Object({}),
+  async execute() {
+    return 'x'.repeat(300)
+  },
+})
+
+function speaker(name: string) {
+  return scriptedModel(
+    ({ tools, messages }) =>
+      tools.length > 0 && messages.at(-1)?.role !== 'tool'
+        ? { toolCalls: [{ name: 'look', arguments: {} }] }
+        : name,
+    { name },
+  )
+}
+
+const [main, other] = [speaker('main'), speaker('other')]
+const models = modelCatalog({ main, other })
+
+describe('[L24] what the author of a task adds', () => {
+  const added = (additionalContext: string) => {
+    const first = task({ name: 'first', description: 'Find {what}' })
+    const second = task({
+      name: 'second',
+      description: 'Tell',
+      context: [first],
+      additionalContext,
+    })
+    const model = scriptedModel(() => 'done')
+    return { model, team: ensemble({ name: 'team', tasks: [first, second], model }) }
+  }
+
+  it('comes after the context, as it is, and is shown in task_input', async () => {
+    const { model, team } = added('Never {what} or {nothing}')
+    const events: RunEvent[] = []
+    await team.run({ what: 'Bach' }, { onEvent: (event) => events.push(event) })
+    const [before, after] = model.requests.map(({ messages }) => messages[1]?.content)
+    expect(before).not.toContain('Additional Context')
+    expect(after).toMatch(
+      /## Context from Previous Tasks\n[^]*done[^]*\n\n## Additional Context\nNever \{what\} or \{nothing\}\n\n## Task\nTell/,
+    )
+    const inputs = events.filter((event) => event.type === 'task_input')
+    expect(inputs[1]?.assembledContext).toMatch(/done[^]*\n\nNever \{what\} or \{nothing\}$/)
+  })
+
+  it('has no section when it is blank', async () => {
+    const { model, team } = added(' ')
+    await team.run({ what: 'Bach' })
+    expect(model.requests[1]?.messages[1]?.content).not.toContain('Additional Context')
+  })
+
+  it('has no meaning for a task with a handler', () => {
+    const definition = { description: 'x', additionalContext: 'y', handler: async () => 'z' }
+    expect(() => task(definition)).toThrow('additionalContext has no meaning')
+  })
+})
+
+describe('[E19] the log', () => {
+  async function logOf(options: RunOptions, verbose = false) {
+    const lines: (readonly [string, Readonly<Record<string, unknown>> | undefined])[] = []
+    const info: Logger['info'] = (message, fields) => lines.push([message, fields])
+    const tasks = [task({ name: 'one', description: 'One', tools: [look] })]
+    const team = ensemble({ name: 'team', tasks, model: main, verbose })
+    const logger = { debug: info, info, warn: info, error: info }
+    await team.run({}, { runId: 'run-1', logger, ...options })
+    return lines
+  }
+
+  const WHOLE = [
+    'Task started',
+    'Model answered',
+    'Tool called',
+    'Model answered',
+    'Task completed',
+    'Run ended',
+  ]
+
+  it('tells of a verbose run, and of no other', async () => {
+    expect(await logOf({})).toEqual([])
+    expect(await logOf({ verbose: false }, true)).toEqual([])
+    const lines = await logOf({}, true)
+    expect(lines.map(([message]) => message)).toEqual(WHOLE)
+    expect(await logOf({ verbose: true })).toHaveLength(WHOLE.length)
+    expect(lines.map(([, fields]) => fields?.['runId'])).toEqual(WHOLE.map(() => 'run-1'))
+    expect(lines[1]?.[1]).toMatchObject({ task: 'one', iterationIndex: 0 })
+  })
+
+  it.each([
+    [undefined, /^x{200}\n\[truncated: 300 /],
+    [3, /^xxx\n\[truncated: 300 /],
+    [-1, /^x{300}$/],
+  ])('cuts outputs of tools at %s', async (limit, shown) => {
+    const lines = await logOf({
+      verbose: true,
+      ...(limit === undefined ? {} : { toolLogTruncateLength: limit }),
+    })
+    const call = lines.find(([message]) => message === 'Tool called')
+    expect(call?.[1]).toMatchObject({ tool: 'look', outcome: 'SUCCESS' })
+    expect(call?.[1]?.['result']).toMatch(shown)
+  })
+
+  it('tells of tasks and models that fail', async () => {
+    const lines: string[] = []
+    const note: Logger['info'] = (message) => lines.push(message)
+    const model = scriptedModel([new Error('No'), new Error('No')])
+    const team = ensemble({
+      name: 'team',
+      tasks: [task({ description: 'x' })],
+      model,
+      modelRetries: 0,
+    })
+    const logger = { debug: note, info: note, warn: () => undefined, error: () => undefined }
+    await team.run({}, { logger, verbose: true })
+    expect(lines).toEqual(['Task started', 'Model call failed', 'Task failed', 'Run ended'])
+  })
+})
+
+describe('a wish', () => {
+  /** Starts a run whose first model call waits until the test has wished. */
+  function started(own: boolean) {
+    const gate = Promise.withResolvers<void>()
+    const waits = defineTool({
+      name: 'look',
+      description: 'Waits',
+      input: Type.Object({}),
+      async execute() {
+        await gate.promise
+        return 'looked'
+      },
+    })
+    const first = task({ name: 'first', description: 'First', tools: [waits] })
+    const second = task({
+      name: 'second',
+      description: 'Second',
+      ...(own ? { model: speaker('third') } : {}),
+    })
+    const events: RunEvent[] = []
+    const team = ensemble({ name: 'team', tasks: [first, second], model: main })
+    const handle = team.start({}, { models, onEvent: (event) => events.push(event) })
+    return { handle, events, end: gate.resolve }
+  }
+
+  it('[S5] to switch says what it takes the place of, the first time too', async () => {
+    const { handle, end } = started(false)
+    expect(handle.switchModel('other')).toEqual({ model: 'other', previousModel: 'main' })
+    expect(handle.switchModel('main')).toEqual({ model: 'main', previousModel: 'other' })
+    end()
+    await handle.result
+  })
+
+  it('[S5] of tasks with models of their own says so for each, and nothing for all', async () => {
+    const { handle, end } = started(true)
+    expect(handle.switchModel('other', { task: 'second' })).toEqual({
+      model: 'other',
+      previousModel: 'scripted:third',
+    })
+    expect(handle.switchModel('other')).toEqual({ model: 'other' })
+    end()
+    await handle.result
+  })
+
+  it('[S6] has its event say who wished it', async () => {
+    const { handle, events, end } = started(false)
+    handle.switchModel('other', { actor: 'ann' })
+    handle.inject({ content: 'Be brief', actor: 'bob' })
+    handle.inject('Go on')
+    handle.cancel({ mode: 'boundary', actor: 'cleo' })
+    end()
+    await handle.result
+    const actors = events.flatMap((event) =>
+      ['model_switched', 'directive_active', 'run_cancelling'].includes(event.type)
+        ? [Reflect.get(event, 'actor')]
+        : [],
+    )
+    expect(actors).toEqual(['ann', 'bob', undefined, 'cleo'])
+  })
+})

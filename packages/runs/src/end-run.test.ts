@@ -1,0 +1,105 @@
+import { TuttiError } from '@tutti/core'
+import { expect, it } from 'vitest'
+
+import { endRun } from './end-run.ts'
+
+import type { DurableJournal } from './group-commit.ts'
+import type { RunRecord, TaskRecord } from './run-record.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { RunEvent } from '@tutti/protocol'
+
+const NOW = Date.UTC(2026, 0, 1)
+
+const RUN: RunRecord = {
+  runId: 'run-a',
+  ensemble: 'band',
+  workflow: 'SEQUENTIAL',
+  status: 'RUNNING',
+  inputs: {},
+  tags: {},
+  taskCount: 3,
+  completedTasks: 1,
+  createdAt: NOW - 2_000,
+  startedAt: NOW - 1_000,
+  epoch: 2,
+  lastSeq: 9,
+}
+
+function record(taskIndex: number, changes: Partial<TaskRecord>): TaskRecord {
+  return {
+    taskIndex,
+    name: `task-${taskIndex}`,
+    description: `Do ${taskIndex}`,
+    agentRole: 'Worker',
+    status: 'PENDING',
+    attempt: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    toolCallCount: 0,
+    ...changes,
+  }
+}
+
+/** What is written when a run with these tasks cannot go on. */
+function written(
+  tasks: readonly TaskRecord[],
+  steps: readonly RunStep[] = [],
+): readonly RunEvent[] {
+  const events: RunEvent[] = []
+  const journal: Pick<DurableJournal, 'emit'> = {
+    emit: (event) => {
+      events.push(event)
+    },
+  }
+  const clock = { now: () => NOW, elapsed: () => 0, after: () => () => undefined }
+  const error = new TuttiError('CONFIG_INVALID', 'Its tool is gone')
+  // NOTE: nothing but `emit` is asked of the journal.
+  endRun({ run: RUN, steps }, { journal: journal as DurableJournal, clock, error, tasks })
+  return events
+}
+
+const RETRIED: RunStep = {
+  kind: 'task_failed',
+  runMs: 0,
+  taskMs: 0,
+  taskName: 'task-2',
+  attempt: 1,
+  error: { code: 'MODEL_FAILED', message: 'Away', retryable: true },
+  used: { inputTokens: 10, outputTokens: 4, toolCallCount: 1 },
+  willRetry: true,
+}
+
+it('ends the tasks that have not ended, before the run', () => {
+  const events = written([
+    record(1, { status: 'COMPLETED', attempt: 1 }),
+    record(2, { status: 'RUNNING', attempt: 1, startedAt: NOW - 300, inputTokens: 7 }),
+    record(3, {}),
+  ])
+  expect(events.map(({ type }) => type)).toEqual([
+    'task_failed',
+    'task_skipped',
+    'ensemble_completed',
+    'run_result',
+  ])
+  expect(events[0]).toMatchObject({
+    taskName: 'task-2',
+    code: 'CONFIG_INVALID',
+    reason: 'Its tool is gone',
+    durationMs: 300,
+    inputTokens: 7,
+    willRetry: false,
+  })
+  expect(events[1]).toMatchObject({ taskName: 'task-3', reason: 'Its tool is gone' })
+})
+
+it('counts for the last attempt what earlier ones have not used', () => {
+  const task = { status: 'RUNNING', attempt: 2, inputTokens: 15, outputTokens: -1 } as const
+  const [failed] = written([record(2, { ...task, toolCallCount: 3 })], [RETRIED])
+  expect(failed).toMatchObject({ inputTokens: 5, outputTokens: -1, toolCallCount: 2, attempt: 2 })
+})
+
+it('says of a run that was asked to end that its tasks were cancelled', () => {
+  const asked: RunStep = { kind: 'cancel_asked', runMs: 0, mode: 'abort' }
+  const [failed] = written([record(1, { status: 'RUNNING', attempt: 1 })], [asked])
+  expect(failed).toMatchObject({ code: 'CANCELLED', reason: 'The run was cancelled' })
+})

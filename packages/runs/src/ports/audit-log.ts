@@ -1,0 +1,20 @@
+/**
+ * Who did what. Entries are numbered by the store in the order in which they were kept.
+ *
+ * A1 Entries of one call are kept in one piece, in their order.
+ * A2 A list is newest first, and a page goes on where the last one ended, whatever was added since.
+ * A3 Entries stay when the run they are about is deleted.
+ */
+import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+
+/** Keeps who did what. */
+export interface AuditLog {
+  append(entries: readonly NewAuditEntry[]): Promise<void>
+  /** Entries that match, newest first; at most `limit`. */
+  list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]>
+  /** Deletes all but the newest `keep`. */
+  trim(keep: number): Promise<void>
+}
+
+/** An entry that has no number yet. */
+export type NewAuditEntry = Omit<AuditEntry, 'id'>

@@ -1,0 +1,71 @@
+/** Who did what, in Postgres. */
+import { LOCKS, type Database } from './database.ts'
+import { countable } from './numbers.ts'
+import { toIndex } from './text.ts'
+
+import type { AuditLog, NewAuditEntry } from '../ports/audit-log.ts'
+import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+
+/** The audit log of a Postgres store. */
+export class PostgresAuditLog implements AuditLog {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Under a lock, so that whoever reads never sees a number before a smaller one (A2). */
+  async append(entries: readonly NewAuditEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    const { schema, lockKey } = this.#database
+    await this.#database.query(
+      `WITH alone AS MATERIALIZED (SELECT pg_advisory_xact_lock($1, $2))
+       INSERT INTO ${schema}.audit (run_id, actor, action, data)
+       SELECT run_id, actor, action, data
+       FROM alone, unnest($3::text[], $4::text[], $5::text[], $6::text[])
+         WITH ORDINALITY AS entry (run_id, actor, action, data, place)
+       ORDER BY place`,
+      [
+        LOCKS.audit,
+        lockKey,
+        entries.map(({ runId }) => (runId === undefined ? null : toIndex(runId))),
+        entries.map(({ actor }) => toIndex(actor)),
+        entries.map(({ action }) => toIndex(action)),
+        entries.map((entry) => JSON.stringify(entry)),
+      ],
+    )
+  }
+
+  async list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]> {
+    const { runId, actor, action, before, limit } = query
+    const texts = { run_id: runId, actor, action }
+    const wanted = Object.entries(texts).filter(([, text]) => text !== undefined)
+    const conditions = [
+      'id < $2',
+      ...wanted.map(([column], index) => `${column} = $${index + 3}`),
+    ].join(' AND ')
+    const rows = await this.#database.query(
+      `SELECT id, data FROM ${this.#database.schema}.audit
+       WHERE ${conditions} ORDER BY id DESC LIMIT $1`,
+      [
+        countable(limit),
+        before ?? Number.MAX_SAFE_INTEGER,
+        ...wanted.map(([, text]) => toIndex(String(text))),
+      ],
+    )
+    return rows.map((row) => ({
+      // NOTE: a cast at the boundary: this store only ever writes entries.
+      ...(JSON.parse(String(row['data'])) as NewAuditEntry),
+      id: Number(row['id']),
+    }))
+  }
+
+  async trim(keep: number): Promise<void> {
+    const { schema } = this.#database
+    await this.#database.query(
+      `DELETE FROM ${schema}.audit
+       WHERE id <= (SELECT id FROM ${schema}.audit ORDER BY id DESC LIMIT 1 OFFSET $1)`,
+      [countable(keep)],
+    )
+  }
+}

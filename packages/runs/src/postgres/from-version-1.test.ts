@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+
+import { result, reviewDecided, token } from '../testing/event-fixtures.ts'
+import { newRun, queued } from '../testing/index.ts'
+import { recordOf, restWrite } from '../testing/run-fixtures.ts'
+import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
+import { postgresRunStorage } from './index.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { ownDatabase } from '../../test/own-database.ts'
+
+const database = ownDatabase()
+
+/** Takes away what version 2 has added; the indexes go with their columns. */
+function toVersion1(schema: string): string {
+  return `
+    DROP TABLE ${schema}.deliveries;
+    DROP TABLE ${schema}.audit;
+    DROP INDEX ${schema}.runs_spent;
+    DROP INDEX ${schema}.runs_of_actor;
+    ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
+      DROP COLUMN actor_index, DROP COLUMN cost_usd;
+    UPDATE ${schema}.schema_version SET version = 1`
+}
+
+describe('a store of version 1', () => {
+  it('is made of the first step, as these tests have it', async () => {
+    const schema = 'shape'
+    await using _ = await open(schema)
+    await database.client.query(toVersion1(schema))
+    await database.client.query('CREATE SCHEMA first')
+    await database.client.query(MIGRATIONS[0]?.replaceAll('$schema', () => 'first') ?? '')
+    expect(await shapeOf(schema)).toEqual(await shapeOf('first'))
+  })
+
+  it('has all that it had, and its runs in flight go on', async () => {
+    let owner
+    let before
+    {
+      await using storage = await open('flight')
+      owner = await keepRunsInFlight(storage)
+      before = await everythingOf(storage)
+    }
+    await database.client.query(toVersion1('flight'))
+    await using storage = await open('flight')
+    expect(await everythingOf(storage)).toEqual(before)
+    const present = goOnAs(owner, storage, 1)
+    expect((await present.commit([token('x')])).kind).toBe('written')
+    expect((await present.commit([result('run-owned')])).kind).toBe('written')
+    const parked = await recordOf(storage, 'run-parked')
+    const decided = restWrite(parked, 'ready', { events: [reviewDecided('review-a', 'ann')] })
+    expect((await storage.runs.commitAtRest(decided)).kind).toBe('written')
+    expect(await storage.outbox.claim({ limit: 9, claimMs: 1 })).toEqual([])
+    expect(await storage.audit.list({ limit: 9 })).toEqual([])
+  })
+
+  it('takes runs with an actor and webhooks, and counts no run that it had for the actor', async () => {
+    {
+      await using storage = await open('actors')
+      await keepRunsInFlight(storage)
+    }
+    await database.client.query(toVersion1('actors'))
+    await using storage = await open('actors')
+    const run = newRun('run-a', { actor: 'ci', webhooks: ['hook'] })
+    const quota = { actor: 'ci', maxUnfinishedRuns: 1, spend: { maxCostUsd: 0.1, since: 0 } }
+    await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 9, quota })
+    const again = newRun('run-b', { actor: 'ci' })
+    await expect(
+      storage.runs.create(again, { firstEvent: queued(again), maxUnfinishedRuns: 9, quota }),
+    ).rejects.toMatchObject({ code: 'CONCURRENCY_LIMIT' })
+    expect(await storage.runs.delete('run-ended')).toBe('deleted')
+    expect(await storage.runs.delete('run-parked')).toBe('unfinished')
+  })
+
+  it('[B3] is brought forward under a process that goes on with its runs', async () => {
+    await using storage = await open('rolling')
+    const owner = await keepRunsInFlight(storage)
+    await database.client.query(toVersion1('rolling'))
+    const opened = Promise.all([open('rolling'), open('rolling')])
+    await using _ = (await opened)[0]
+    await using __ = (await opened)[1]
+    expect((await owner.commit([token('x')])).kind).toBe('written')
+    expect(storage.isAvailable).toBe(true)
+    const { rows } = await database.client.query('SELECT version FROM rolling.schema_version')
+    expect(rows).toEqual([{ version: MIGRATIONS.length }])
+  })
+})
+
+describe('the newest version', () => {
+  it.for([
+    [`state <> 'ended'`, 'runs_of_actor'],
+    [`state <> 'ended' AND created_at >= 5`, 'runs_of_actor'],
+    [`state = 'ended' AND created_at >= 5`, 'runs_spent'],
+  ] as const)('finds the runs of an actor with %s by an index', async ([where, index]) => {
+    await using _ = await open('plans')
+    const { client } = database
+    await client.query('SET enable_seqscan = off')
+    const { rows } = await client.query(
+      `EXPLAIN SELECT sum(cost_usd) FROM plans.runs WHERE actor_index = 'x' AND ${where}`,
+    )
+    await client.query('RESET enable_seqscan')
+    expect(JSON.stringify(rows)).toMatch(new RegExp(`(using|on) ${index} `))
+  })
+})
+
+function open(schema: string) {
+  return postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
+}
+
+/** The columns and indexes of a schema. */
+async function shapeOf(schema: string): Promise<unknown> {
+  const columns = await database.client.query(
+    `SELECT table_name, column_name, data_type, is_nullable, column_default
+     FROM information_schema.columns
+     WHERE table_schema = $1 AND table_name <> 'schema_version' ORDER BY 1, 2`,
+    [schema],
+  )
+  const indexes = await database.client.query(
+    'SELECT indexname FROM pg_indexes WHERE schemaname = $1 ORDER BY 1',
+    [schema],
+  )
+  return { columns: columns.rows, indexes: indexes.rows }
+}

@@ -1,0 +1,82 @@
+/** What webhooks are to be told, in Postgres. */
+import { deliveryId, deliveryParts } from '../record-fields.ts'
+import { countable, finite } from './numbers.ts'
+import { fromColumn, toColumn } from './text.ts'
+
+import type {
+  ClaimDeliveries,
+  ClaimedDelivery,
+  DeliveryEnd,
+  WebhookOutbox,
+} from '../ports/webhook-outbox.ts'
+import type { Row } from './database.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+
+/**
+ * The outbox of a Postgres store. `due_at` is when a delivery may be claimed, which is when its claim is
+ * over while it is claimed; NULL is never. Instants are measured by the clock of the database.
+ */
+export class PostgresWebhookOutbox implements WebhookOutbox {
+  readonly #parts: PostgresParts
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts
+  }
+
+  /** What another claims, or says something of, at the same time is left to it. */
+  async claim({ limit, claimMs }: ClaimDeliveries): Promise<readonly ClaimedDelivery[]> {
+    const { database } = this.#parts
+    const { schema } = database
+    const rows = await database.query(
+      `WITH due AS (
+         SELECT id, due_at FROM ${schema}.deliveries WHERE due_at <= statement_timestamp()
+         ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
+       ), claimed AS (
+         UPDATE ${schema}.deliveries SET attempt = attempt + 1,
+           due_at = clock_timestamp() + $2 * interval '1 millisecond'
+         FROM due WHERE deliveries.id = due.id
+         RETURNING deliveries.id, run, seq, webhook, attempt, due.due_at AS was_due
+       )
+       SELECT run_id, seq, webhook, attempt FROM claimed JOIN ${schema}.runs ON runs.id = run
+       ORDER BY was_due, claimed.id`,
+      [countable(limit), finite(claimMs)],
+    )
+    return rows.map(toDelivery)
+  }
+
+  async settle(
+    { id, attempt }: Pick<ClaimedDelivery, 'id' | 'attempt'>,
+    end: DeliveryEnd,
+  ): Promise<void> {
+    const parts = deliveryParts(id)
+    if (parts === undefined) return
+    const { database } = this.#parts
+    const isRetry = end.kind === 'retry'
+    await database.query(
+      `UPDATE ${database.schema}.deliveries
+       SET due_at = clock_timestamp() + $5 * interval '1 millisecond', outcome = $6,
+         reason = coalesce($7, reason)
+       FROM ${database.schema}.runs
+       WHERE runs.id = run AND run_id = $1 AND seq = $2 AND webhook = $3 AND attempt = $4
+         AND outcome IS NULL`,
+      [
+        toColumn(parts.runId),
+        parts.seq,
+        toColumn(parts.webhook),
+        attempt,
+        isRetry ? finite(end.dueInMs) : null,
+        isRetry ? null : end.kind,
+        end.kind === 'done' ? null : toColumn(end.reason),
+      ],
+    )
+  }
+}
+
+function toDelivery(row: Row): ClaimedDelivery {
+  const parts = {
+    runId: fromColumn(String(row['run_id'])),
+    seq: Number(row['seq']),
+    webhook: fromColumn(String(row['webhook'])),
+  }
+  return { id: deliveryId(parts), ...parts, attempt: Number(row['attempt']) }
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+
+import {
+  deliveryId,
+  deliveryParts,
+  isDelivered,
+  submittedColumns,
+  submittedFields,
+} from './record-fields.ts'
+import { completed, ODD_TEXT, result, reviewRequested } from './testing/event-fixtures.ts'
+
+describe('a delivery id', () => {
+  it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(
+    '[O1] says run, event and webhook %j again',
+    (webhook) => {
+      const parts = { runId: 'run-a_1', seq: 12, webhook }
+      expect(deliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
+      expect(deliveryParts(deliveryId(parts))).toEqual(parts)
+    },
+  )
+
+  it.for(['', 'run-a', 'run-a:1', 'run-a:x:hook', 'run-a:-1:hook', `run-a:${'1'.repeat(10)}:h`])(
+    '%j is none',
+    (id) => {
+      expect(deliveryParts(id)).toBeUndefined()
+    },
+  )
+})
+
+describe('what a submit brings', () => {
+  it.for([
+    [{}, [null, null, null], {}],
+    [{ webhooks: [] }, [null, null, null], {}],
+    [{ actor: '' }, [null, '""', null], { actor: '' }],
+    [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
+  ] as const)('%j is kept as %j', ([brought, columns, fields]) => {
+    const [request, actor, webhooks] = submittedColumns(brought)
+    expect([request, actor, webhooks]).toEqual(columns)
+    expect(submittedFields({ request, actor, webhooks })).toEqual(fields)
+  })
+})
+
+describe('isDelivered', () => {
+  it('[O1] webhooks are told of the end of a run and of reviews, of nothing else', () => {
+    expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
+    expect(isDelivered(completed)).toBe(false)
+  })
+})

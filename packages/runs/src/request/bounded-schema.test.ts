@@ -1,0 +1,199 @@
+import { task } from '@tutti/ensemble'
+import { afterEach, describe, expect, it } from 'vitest'
+
+import { boundedSchema, faultOf, inBoundedTime, newPatience } from './bounded-schema.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+function readerOf(schema: Json) {
+  const made = inBoundedTime(
+    task({ name: 't', description: 'T', output: boundedSchema(schema, newPatience()) }),
+  )
+  if (made.outputReader === undefined) throw new Error('The task has no output')
+  return made.outputReader
+}
+
+function faultIn(schema: Json): string {
+  try {
+    boundedSchema(schema, newPatience())
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError)
+    return faultOf(error)
+  }
+  return 'none'
+}
+
+/** Where code that is pasted together could break out of what is round it. */
+const PAYLOADS = [
+  `globalThis.hacked = 1`,
+  `"+(globalThis.hacked=1)+"`,
+  `'+(globalThis.hacked=1)+'`,
+  '`+(globalThis.hacked=1)+`',
+  '${globalThis.hacked=1}',
+  `"]);globalThis.hacked=1;//`,
+  `\\"];globalThis.hacked=1;//`,
+  `/;globalThis.hacked=1;/`,
+  `*/globalThis.hacked=1/*`,
+  `\n;globalThis.hacked=1;\n`,
+  `\u2028globalThis.hacked=1\u2029`,
+  `x, globalThis.hacked=1`,
+]
+
+const KEYWORDS =
+  '$id $ref $anchor $dynamicRef $dynamicAnchor $schema $comment type format pattern title description const default minimum maximum ' +
+  'exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains uniqueItems contentEncoding additionalProperties ~kind'
+
+/** Every place of a schema where a request can put a text of its own. */
+const PLACES: Readonly<Record<string, (text: string) => Json>> = {
+  ...Object.fromEntries(
+    KEYWORDS.split(' ').map((keyword) => [keyword, (text: string): Json => ({ [keyword]: text })]),
+  ),
+  enum: (text) => ({ enum: [text] }),
+  required: (text) => ({ required: [text] }),
+  'a keyword': (text) => ({ [text]: true }),
+  'a list of types': (text) => ({ type: ['string', text] }),
+  'a property': (text) => ({ type: 'object', properties: { [text]: { type: 'integer' } } }),
+  'a closed property': (text) => ({
+    type: 'object',
+    properties: { [text]: {} },
+    additionalProperties: false,
+    unevaluatedProperties: false,
+  }),
+  'a property of a const': (text) => ({ const: { [text]: text } }),
+  'a property pattern': (text) => ({ patternProperties: { [text]: { type: 'integer' } } }),
+  'a property name': (text) => ({ propertyNames: { const: text } }),
+  'a definition': (text) => ({ $defs: { [text]: { const: text } }, $ref: `#/$defs/${text}` }),
+  'an id that is referred to': (text) => ({ $defs: { a: { $id: text } }, $ref: text }),
+  'a dependent name': (text) => ({ dependentRequired: { [text]: [text] } }),
+  'a dependent schema': (text) => ({ dependentSchemas: { [text]: { required: [text] } } }),
+  'a nested enum': (text) => ({ items: { anyOf: [{ enum: [text] }, { not: { const: text } }] } }),
+  'a default of a property': (text) => ({ properties: { a: { default: text, type: 'string' } } }),
+}
+
+describe('a schema of a request', () => {
+  afterEach(() => {
+    Reflect.deleteProperty(globalThis, 'hacked')
+  })
+
+  it.each(Object.entries(PLACES))('[T3] never becomes code that runs: %s', async (_, place) => {
+    for (const payload of PAYLOADS) {
+      const schema = JSON.parse(JSON.stringify(place(payload)))
+      const fault = faultIn(schema)
+      if (fault === 'none') {
+        const { read } = readerOf(schema)
+        const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
+        for (const text of [...values, JSON.stringify(payload)]) await read(text)
+      }
+      expect(Reflect.has(globalThis, 'hacked'), JSON.stringify(schema)).toBe(false)
+    }
+  })
+
+  it('[T3] is enforced, slips of form mended, whatever names it has', async () => {
+    const { read, schema } = readerOf({
+      type: 'object',
+      properties: { toString: { type: 'integer' }, tags: { type: 'array', items: {} } },
+      required: ['toString'],
+    })
+    expect(await read('{"toString":"1","tags":"x"}')).toEqual({
+      ok: true,
+      value: { toString: 1, tags: ['x'] },
+    })
+    expect(await read('{"tags":[]}')).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('/toString is required'),
+    })
+    expect(Object.keys(schema)).toEqual(['type', 'properties', 'required'])
+  })
+
+  it.each<[string, Json, string]>([
+    ['no type', { type: 'text' }, '/type must be a JSON type'],
+    [
+      'one nested',
+      { properties: { a: { items: { required: 'b' } } } },
+      '/properties/a/items/required must be a list of names',
+    ],
+    [
+      'all at once',
+      { type: 1, enum: 2 },
+      '/type must be a JSON type or a list of them, got 1; /enum',
+    ],
+    ['a reference to nowhere', { $ref: '#/$defs/x' }, '/$ref must lead to a schema'],
+    ['a reference to elsewhere', { $ref: 'http://127.0.0.1/x' }, '/$ref must lead to a schema'],
+    ['a reference to itself', { $ref: '#' }, '/$ref must not lead back to itself'],
+    [
+      'references in a loop',
+      {
+        $defs: { a: { $ref: '#/$defs/b' }, b: { allOf: [{ $ref: '#/$defs/a' }] } },
+        $ref: '#/$defs/a',
+      },
+      'must not lead back to itself',
+    ],
+    ['a broken pattern', { pattern: '(' }, '/pattern must be a regular expression'],
+    ['a default that does not fit', { type: 'integer', default: 'x' }, '/default must fit'],
+    ['no schema of a library', { '~standard': { validate: 1 }, type: 'text' }, '/type must be'],
+  ])('[T3] with a fault is refused with its path: %s', (_, schema, message) => {
+    expect(faultIn(schema)).toContain(message)
+  })
+
+  it('[B1] that is large is refused with its size', () => {
+    const wide = (fields: number): Json => ({
+      properties: Object.fromEntries(
+        Array.from({ length: fields }, (__, index) => [`field${index}`, { type: 'string' }]),
+      ),
+    })
+    expect(faultIn(wide(500))).toBe('none')
+    expect(faultIn(wide(5_000))).toMatch(/^must be at most 65536 characters of JSON, got \d{6}$/)
+  })
+
+  it.each([100, 101, 5_000, 300_000])('[B1] that is %i deep is taken up to 100', (depth) => {
+    const text = `${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`
+    const fault = faultIn(JSON.parse(`{"const":${text}}`))
+    expect(fault).toBe(depth <= 100 ? 'none' : `must nest at most 100 deep, got ${depth}`)
+  })
+
+  it('[B1] that takes for ever to make ready is refused', () => {
+    const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
+    const late = 'must be ready, with those before it, within 1000 ms'
+    const patience = newPatience()
+    expect(() => boundedSchema(schema, patience)).toThrow(late)
+    expect(() => boundedSchema({ type: 'string' }, patience)).toThrow(late)
+    expect(faultIn({ type: 'string', pattern: '^(a+)+$', default: 'aaa' })).toBe('none')
+  })
+
+  it.each<[string, Json, unknown]>([
+    ['a pattern', { type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`],
+    [
+      'a pattern of names',
+      { patternProperties: { '^(a|a)*$': {} } },
+      { [`${'a'.repeat(60)}!`]: 1 },
+    ],
+    [
+      'unions in unions',
+      {
+        $defs: {
+          n: {
+            anyOf: Array.from({ length: 8 }, (_, index) => ({
+              properties: { a: { $ref: '#/$defs/n' }, b: { const: index } },
+              required: ['b'],
+            })),
+          },
+        },
+        $ref: '#/$defs/n',
+      },
+      Array.from({ length: 12 }).reduce((inner) => ({ a: inner, b: 'x' }), 1),
+    ],
+  ])(
+    '[B2] whose check takes for ever ends the task, and is not tried again: %s',
+    async (_, schema, answer) => {
+      const { read, readValue } = readerOf(schema)
+      const text = JSON.stringify(answer)
+      const failure = {
+        code: 'OUTPUT_INVALID',
+        message: 'The output of task "t" could not be checked against its schema within 500 ms',
+      }
+      await expect(read(text)).rejects.toMatchObject(failure)
+      await expect(readValue(1)).rejects.toMatchObject(failure)
+      expect(await readerOf({ type: 'integer' }).read('1')).toEqual({ ok: true, value: 1 })
+    },
+  )
+})

@@ -1,0 +1,54 @@
+/** Finds the tools and models that a request names. */
+import { suggest } from '@tutti/protocol'
+
+import type { Catalogs } from './ensemble-of.ts'
+import type { Refusals } from './refusals.ts'
+import type { AgentTool } from '@tutti/core'
+import type { ChatModel } from '@tutti/ensemble'
+
+/** The tools of these names; those that the catalog does not have are noted. */
+export function namedTools(
+  names: readonly string[],
+  { catalogs, refusals, path }: NamesIn,
+): readonly AgentTool[] {
+  const known = catalogs.tools?.tools.map(({ name }) => name) ?? []
+  return names.flatMap((name, index) => {
+    const tool = catalogs.tools?.find(name)
+    if (tool !== undefined) return [tool]
+    const at = `${path}/${index}`
+    if (known.length === 0) {
+      refusals.add('NOT_CONFIGURED', at, () => `This server offers no tools, got '${name}'`)
+    } else refusals.add('INVALID_TOOL', at, () => unknown('tool', name, known))
+    return []
+  })
+}
+
+/** The model of this alias; one that the catalog does not have is noted. */
+export function namedModel(
+  alias: string | undefined,
+  { catalogs, refusals, path }: NamesIn,
+): ChatModel | undefined {
+  if (alias === undefined) return undefined
+  const model = catalogs.models?.find(alias)
+  if (model !== undefined) return model
+  const known = [...(catalogs.models?.models.keys() ?? [])]
+  if (known.length === 0) {
+    refusals.add('NOT_CONFIGURED', path, () => `This server offers no models, got '${alias}'`)
+  } else refusals.add('INVALID_MODEL', path, () => unknown('model', alias, known))
+  return undefined
+}
+
+/** Where names stand, and where what is wrong with them goes. */
+export interface NamesIn {
+  readonly catalogs: Catalogs
+  readonly refusals: Refusals
+  /** JSON Pointer of what holds the names. */
+  readonly path: string
+}
+
+/** What is said of a name that is not there. */
+export function unknown(kind: string, name: string, known: readonly string[]): string {
+  const meant = suggest(name, known)
+  const hint = meant === undefined ? '' : `. Did you mean '${meant}'?`
+  return `Unknown ${kind} '${name}'. Available: [${known.join(', ')}]${hint}`
+}

@@ -1,0 +1,466 @@
+import { defineTool, toolCatalog, Type, type TuttiError } from '@tutti/core'
+import { agent, ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { ensembleOf } from './ensemble-of.ts'
+
+import type { RunRequest } from '../run-record.ts'
+
+const [main, opus, haiku] = ['main', 'opus', 'haiku'].map((name) => scriptedModel([], { name }))
+const [search, calculator, mail] = ['search', 'calculator', 'mail'].map((name) =>
+  defineTool({
+    name,
+    description: name,
+    input: Type.Object({}),
+    async execute() {
+      return name
+    },
+  }),
+)
+if (!main || !opus || !haiku || !search || !calculator || !mail) throw new Error('unreachable')
+
+const catalogs = {
+  tools: toolCatalog([search, calculator]),
+  models: modelCatalog({ opus, haiku }),
+}
+
+const research = task({
+  name: 'research',
+  description: 'Research {topic} in depth',
+  tools: [search, mail],
+  additionalContext: 'Of 2026',
+})
+const write = task({ name: 'Write', description: 'Write it up', context: [research] })
+const file = task({ name: 'file', description: 'File it', handler: async () => 'filed' })
+const team = ensemble({ name: 'team', tasks: [research, write, file], model: main })
+
+function made(request: RunRequest, template: Ensemble = team): Ensemble {
+  return ensembleOf(template, request, catalogs)
+}
+
+function problemOf(request: RunRequest, template: Ensemble = team): object {
+  try {
+    made(request, template)
+  } catch (error) {
+    const { code, message, details } = error as TuttiError
+    return { code, message, ...details }
+  }
+  return { code: 'none' }
+}
+
+describe('the ensemble of a request', () => {
+  it('[R4] that asks for nothing is the template itself', () => {
+    expect(made({})).toBe(team)
+    expect(made({ options: { verbose: true, captureMode: 'OFF' } })).toBe(team)
+  })
+
+  it('has its options, and the template keeps its own', () => {
+    const options = {
+      workflow: 'SEQUENTIAL',
+      reviewPolicy: 'AFTER_LAST_TASK',
+      maxToolOutputLength: 5,
+    } as const
+    const other = made({ options })
+    expect(other).toMatchObject({ reviewPolicy: 'AFTER_LAST_TASK', maxToolOutputLength: 5 })
+    expect([other.plan.workflow, team.plan.workflow]).toEqual(['SEQUENTIAL', 'PARALLEL'])
+    expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: -1 })
+  })
+
+  it('[R2] is the same each time', () => {
+    const request: RunRequest = {
+      tasks: [
+        { description: 'Research a', outputSchema: { type: 'integer' } },
+        { description: 'Research a' },
+      ],
+    }
+    const [one, two] = [made(request), made(request)].map(({ tasks, plan }) => ({
+      tasks: tasks.map(({ outputReader, output, ...rest }) => [
+        JSON.stringify(rest),
+        outputReader?.schema,
+        typeof output,
+      ]),
+      plan,
+    }))
+    expect(one).toEqual(two)
+  })
+
+  it('[R3] keeps the budget, the model and the limits of the template for tasks of a request', () => {
+    const bounded = ensemble({
+      ...team,
+      budget: { maxTokens: 7 },
+      delegation: {
+        maxDepth: 1,
+        allowedWorkers: ['Researcher', 'Boss'],
+        requiredWorkers: ['Boss'],
+        requiredStages: [['Boss']],
+        maxCallsPerWorker: { Boss: 1, Researcher: 2 },
+      },
+      tasks: [task({ ...research, agent: agent({ role: 'Boss', goal: 'x' }) }), write].map((one) =>
+        task({
+          ...one,
+          agent: { ...one.agent, role: one.name === 'Write' ? 'Researcher' : 'Boss' },
+        }),
+      ),
+      workflow: 'SEQUENTIAL',
+    })
+    const own = made({ tasks: [{ description: 'Research x' }] }, bounded)
+    expect(own).toMatchObject({ budget: { maxTokens: 7 }, model: main })
+    expect(own.delegation).toEqual({
+      maxDepth: 1,
+      allowedWorkers: ['Researcher'],
+      maxCallsPerWorker: { Researcher: 2 },
+    })
+  })
+
+  it('[R1] tells every name that is not there at once, under the code of the first', () => {
+    expect(
+      problemOf({
+        tasks: [
+          { name: 'a', description: 'A', tools: ['serch', 'foobar'], model: 'gpt-4' },
+          {
+            name: 'a',
+            description: 'B',
+            context: ['$nobody', '$77'],
+            outputSchema: { type: 'text' },
+          },
+        ],
+      }),
+    ).toMatchObject({
+      code: 'BAD_REQUEST',
+      problems: [
+        { path: '/tasks/1/name', message: "Two tasks are named 'a'" },
+        {
+          path: '/tasks/0/tools/0',
+          message: "Unknown tool 'serch'. Available: [search, calculator]. Did you mean 'search'?",
+        },
+        {
+          path: '/tasks/0/tools/1',
+          message: "Unknown tool 'foobar'. Available: [search, calculator]",
+        },
+        { path: '/tasks/0/model', message: "Unknown model 'gpt-4'. Available: [opus, haiku]" },
+        { path: '/tasks/1/context/0', message: "Unknown task '$nobody'. Available: [$a, $a]" },
+        { path: '/tasks/1/context/1', message: "Unknown task '$77'. Available: [$a, $a]" },
+        {
+          path: '/tasks/1/outputSchema',
+          message: '/type must be a JSON type or a list of them, got "text"',
+        },
+      ],
+    })
+  })
+
+  it('[R1] without catalogs is refused where it names something of them', () => {
+    const without = { tools: undefined, models: undefined }
+    const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
+    expect(() => ensembleOf(team, request, without)).toThrow(
+      expect.objectContaining({
+        code: 'NOT_CONFIGURED',
+        message:
+          "This server offers no tools, got 'search'; This server offers no models, got 'opus'",
+      }),
+    )
+  })
+
+  it('[R1] with very many names that are not there tells a hundred of them, at once', () => {
+    const tools = Array.from({ length: 50_000 }, (_, index) => `searc${index}`)
+    const refusal = problemOf({ tasks: [{ name: 'a', description: 'A', tools }] })
+    expect(refusal).toMatchObject({ code: 'INVALID_TOOL' })
+    expect(Reflect.get(refusal, 'problems')).toHaveLength(100)
+    expect(Reflect.get(refusal, 'message')).toMatch(/; and 49900 more problems$/)
+  })
+
+  it.each<[string, (count: number) => RunRequest]>([
+    [
+      '/tasks',
+      (length) => ({
+        tasks: Array.from({ length }, () => ({ description: 'A', context: ['$0'] })),
+      }),
+    ],
+    [
+      '/taskOverrides',
+      (length) => ({
+        taskOverrides: Object.fromEntries(Array.from({ length }, (_, key) => [`k${key}`, {}])),
+      }),
+    ],
+  ])('of more than 1000 %s is refused', (path, request) => {
+    expect(problemOf(request(1_000))).not.toMatchObject({
+      message: expect.stringContaining('1000,'),
+    })
+    expect(problemOf(request(1_001))).toEqual({
+      code: 'BAD_REQUEST',
+      message: `Request body does not fit: ${path} must be at most 1000, got 1001`,
+      problems: [{ path, message: 'must be at most 1000, got 1001' }],
+    })
+  })
+
+  it('of tasks that wait for each other is refused with the circle', () => {
+    const tasks = [
+      { name: 'researcher', description: 'A', context: ['$writer'] },
+      { name: 'writer', description: 'B', context: ['$researcher'] },
+    ]
+    expect(problemOf({ tasks })).toEqual({
+      code: 'CIRCULAR_DEPENDENCY',
+      message: 'Tasks form a cycle: researcher → writer → researcher',
+    })
+    expect(problemOf({ tasks: [{ name: 'a', description: 'A', context: ['$a'] }] })).toMatchObject({
+      message: 'Tasks form a cycle: a → a',
+    })
+  })
+
+  it('whose parts do not fit together is refused with the reason', () => {
+    const { model: _, ...rest } = team
+    const modelless = ensemble({ ...rest, tasks: [task({ ...research, model: main }), file] })
+    expect(problemOf({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
+      code: 'BAD_REQUEST',
+      message:
+        'Cannot make ensemble "team": task "a" has no model: give one to it, to its agent or to the ensemble',
+    })
+    expect(
+      problemOf({
+        tasks: [
+          { name: 'a', description: 'A', context: ['$b'] },
+          { name: 'b', description: 'B' },
+        ],
+        options: { workflow: 'SEQUENTIAL' },
+      }),
+    ).toMatchObject({ message: expect.stringContaining('does not come before it') })
+  })
+})
+
+describe('an override', () => {
+  const changes = (key: string, override: object) => made({ taskOverrides: { [key]: override } })
+
+  it.each(['research', 'RESEARCH', 'Research {t', 'research {TOPIC} in depth'])(
+    '[V1] finds its task by %j',
+    (key) => {
+      const [first, ...others] = changes(key, { maxIterations: 3 }).tasks
+      expect(first).toMatchObject({ name: 'research', maxIterations: 3 })
+      expect(others).toEqual([write, file])
+    },
+  )
+
+  it('[V1] goes by the name as it is before any other way', () => {
+    const twins = ['a', 'A', 'b'].map((name) => task({ name, description: `A ${name}` }))
+    const band = ensemble({ name: 'band', tasks: twins, model: main })
+    const override = { maxIterations: 3 }
+    const counts = (key: string) =>
+      made({ taskOverrides: { [key]: override } }, band).tasks.map((one) => one.maxIterations)
+    expect(counts('a')).toEqual([3, 25, 25])
+    expect(counts('A')).toEqual([25, 3, 25])
+    expect(problemOf({ taskOverrides: { 'A ': override } }, band)).toMatchObject({
+      code: 'INVALID_TASK_OVERRIDE',
+      message: "'A ' means several tasks: [a, A, b]. Use the name of one",
+    })
+  })
+
+  it.each(['foobar', '', ' ', '__proto__', 'constructor', 'esearch'])(
+    '[V2] that means no task is refused: %j',
+    (key) => {
+      const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
+      expect(problemOf(request)).toMatchObject({
+        code: 'INVALID_TASK_OVERRIDE',
+        message: `No task matching '${key}'. Available: [research, Write, file]`,
+      })
+    },
+  )
+
+  it('[V2] is refused when another means the same task, and says which', () => {
+    const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
+    expect(problemOf({ taskOverrides })).toMatchObject({
+      problems: [
+        { path: '/taskOverrides/a~1b~0' },
+        { message: "'Research {' and 'research' mean the same task 'research'" },
+      ],
+    })
+  })
+
+  it('changes what it says and nothing else; the template stays as it is', () => {
+    const before = JSON.stringify(team)
+    const [first] = changes('research', {
+      description: 'Look for {topic}',
+      expectedOutput: 'A list',
+      model: 'opus',
+      maxIterations: 2,
+      additionalContext: 'Of Bonn',
+    }).tasks
+    expect(first).toMatchObject({
+      name: 'research',
+      description: 'Look for {topic}',
+      expectedOutput: 'A list',
+      model: opus,
+      maxIterations: 2,
+      additionalContext: 'Of 2026\n\nOf Bonn',
+      agent: { role: 'Researcher', goal: 'Look for {topic}' },
+    })
+    expect(JSON.stringify(team)).toBe(before)
+    expect(changes('write', { additionalContext: ' ' }).tasks[1]).not.toHaveProperty(
+      'additionalContext',
+    )
+  })
+
+  it('leaves an agent that somebody wrote as it is', () => {
+    const own = agent({ role: 'Scout', goal: 'See', tools: [mail, search] })
+    const scouts = ensemble({
+      name: 'scouts',
+      tasks: [task({ name: 'go', description: 'Go', agent: own, tools: [calculator] })],
+      model: main,
+    })
+    const request = {
+      taskOverrides: { go: { description: 'Run', tools: { remove: ['mail'], add: ['search'] } } },
+    }
+    const [go] = made(request, scouts).tasks
+    expect(go?.agent).toEqual({ role: 'Scout', goal: 'See', tools: [search] })
+    expect(go?.tools.map(({ name }) => name).toSorted()).toEqual(['calculator', 'search'])
+    expect(own.tools).toEqual([mail, search])
+  })
+
+  it('[V4] takes tools away and adds those of the catalog; one that is there stays the author’s', () => {
+    const tools = (change: object) =>
+      changes('research', { tools: change }).tasks[0]?.tools.map(({ name }) => name)
+    expect(tools({ add: ['calculator'], remove: ['mail'] })).toEqual(['search', 'calculator'])
+    expect(tools({ add: ['search'] })).toEqual(['search', 'mail'])
+    const careful = defineTool({
+      ...mail,
+      name: 'search',
+      input: Type.Object({}),
+      requireApproval: true,
+      execute: () => 'x',
+    })
+    const band = ensemble({
+      name: 'band',
+      tasks: [task({ ...research, tools: [careful] })],
+      model: main,
+    })
+    const add = { taskOverrides: { research: { tools: { add: ['search'] } } } }
+    expect(made(add, band).tasks[0]?.tools).toEqual([careful])
+    const swap = { taskOverrides: { research: { tools: { add: ['search'], remove: ['search'] } } } }
+    expect(made(swap, band).tasks[0]?.tools).toEqual([search])
+  })
+
+  it('[V4] that takes away what the task does not have is refused with what it has', () => {
+    expect(
+      problemOf({
+        taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
+      }),
+    ).toMatchObject({
+      code: 'INVALID_TOOL',
+      problems: [
+        { path: '/taskOverrides/research/tools/add/0' },
+        {
+          path: '/taskOverrides/research/tools/remove/1',
+          message: "Task 'research' has no tool 'cal'. It has: [search, mail]",
+        },
+      ],
+    })
+  })
+
+  it.each([
+    ['model', { model: 'opus' }],
+    ['tools', { tools: { add: ['search'] } }],
+    ['maxIterations', { maxIterations: 3 }],
+    ['additionalContext', { additionalContext: 'x' }],
+  ])('[V3] of the %s of a task of code is refused', (wish, override) => {
+    expect(problemOf({ taskOverrides: { file: override } })).toEqual({
+      code: 'INVALID_TASK_OVERRIDE',
+      message: `Task 'file' is done by code, so ${wish} has no effect on it`,
+      problems: [expect.objectContaining({ path: `/taskOverrides/file/${wish}` })],
+    })
+    expect(changes('file', { description: 'File {x}' }).tasks[2]?.description).toBe('File {x}')
+  })
+
+  it('changes tasks of the same request too', () => {
+    const { tasks } = made({
+      tasks: [{ name: 'a', description: 'A', outputSchema: { type: 'integer' } }],
+      taskOverrides: { a: { model: 'haiku' } },
+    })
+    expect(tasks).toMatchObject([{ name: 'a', model: haiku }])
+    expect(tasks[0]?.outputReader?.schema).toEqual({ type: 'integer' })
+  })
+})
+
+describe('tasks of a request', () => {
+  const tasksOf = (...tasks: NonNullable<RunRequest['tasks']>) => made({ tasks }).tasks
+
+  it('have every setting that it gives, and the defaults of the engine else', () => {
+    const [one, two] = tasksOf(
+      {
+        name: 'one',
+        description: 'Do {x}',
+        expectedOutput: 'Done',
+        tools: ['search'],
+        model: 'opus',
+        maxIterations: 2,
+        review: 'required',
+        additionalContext: 'More',
+      },
+      { description: 'Write a brief', review: 'skip' },
+    )
+    expect(one).toMatchObject({
+      name: 'one',
+      description: 'Do {x}',
+      expectedOutput: 'Done',
+      tools: [search],
+      model: opus,
+      maxIterations: 2,
+      review: true,
+      additionalContext: 'More',
+    })
+    expect(two).toMatchObject({
+      name: 'write-a-brief',
+      maxIterations: 25,
+      review: false,
+      tools: [],
+    })
+  })
+
+  it('[T1] without a name get one each, that none has', () => {
+    const names = tasksOf(
+      { description: 'Do it' },
+      { description: 'Do it' },
+      { name: 'do-it', description: 'x' },
+      { name: 'do-it-2', description: 'y' },
+    ).map(({ name }) => name)
+    expect(names).toEqual(['do-it-3', 'do-it-4', 'do-it', 'do-it-2'])
+  })
+
+  it('[T2] name their context by name or by place, and are PARALLEL then', () => {
+    const request: RunRequest = {
+      tasks: [
+        { name: 'a', description: 'A' },
+        { name: '0', description: 'B', context: ['$a'] },
+        { name: 'c', description: 'C', context: ['$0', '$1', '$a'] },
+        { name: 'd', description: 'D', context: ['$00', '$2'] },
+      ],
+    }
+    const { tasks, plan } = made(request)
+    expect(tasks.map(({ context }) => context)).toEqual([[], ['a'], ['0', 'a'], ['a', 'c']])
+    expect(plan.workflow).toBe('PARALLEL')
+    expect(made({ tasks: [{ description: 'A' }] }).plan.workflow).toBe('SEQUENTIAL')
+  })
+
+  it('[T3] have output schemas that cannot hold the thread', async () => {
+    const outputSchema = { type: 'string', pattern: '^(a+)+$' }
+    const [one] = tasksOf({ name: 'one', description: 'A', outputSchema })
+    expect(await one?.outputReader?.read('"aa"')).toEqual({ ok: true, value: 'aa' })
+    await expect(one?.outputReader?.read(`${'a'.repeat(60)}!`)).rejects.toMatchObject({
+      code: 'OUTPUT_INVALID',
+    })
+  })
+
+  it('[T4] of one role are led by a manager under roles of their own', () => {
+    const { tasks, plan } = made({
+      tasks: [
+        { name: 'a', description: 'Research a' },
+        { name: 'b', description: 'Research b', outputSchema: { type: 'integer' } },
+        { name: 'c', description: 'Write c' },
+      ],
+      options: { workflow: 'HIERARCHICAL' },
+    })
+    expect(tasks.map((one) => one.agent.role)).toEqual([
+      'Researcher (a)',
+      'Researcher (b)',
+      'Writer',
+    ])
+    expect(plan.workflow).toBe('HIERARCHICAL')
+  })
+})

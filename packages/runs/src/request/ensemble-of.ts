@@ -1,0 +1,106 @@
+/**
+ * Pure: the ensemble that a run executes, made of the one that its operator wrote and of what its request
+ * says. The one that was written is never changed.
+ *
+ *   template ─▶ tasks of the request, or its own ─▶ overrides ─▶ options ─▶ ensemble()
+ *
+ * R1 A request names tools and models of the catalogs, and nothing else; every name that is not there is told
+ *    at once, with those that are.
+ * R2 The same request gives the same ensemble in every process.
+ * R3 What the operator limits (model, budget, rate limits, delegation) stays in force for tasks of a request.
+ * R4 Nothing of a request is ignored: what has no effect on a task is refused.
+ */
+import { TuttiError, type ToolCatalog } from '@tutti/core'
+import { ensemble, type Ensemble, type ModelCatalog, type Task } from '@tutti/ensemble'
+
+import { field } from '../record-fields.ts'
+import { inBoundedTime } from './bounded-schema.ts'
+import { limitsOf } from './limits-of.ts'
+import { overriddenTasks } from './overridden-tasks.ts'
+import { Refusals } from './refusals.ts'
+import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
+
+import type { RunRequest } from '../run-record.ts'
+import type { RunOptionsBody } from '@tutti/protocol'
+
+/** What requests may name. */
+export interface Catalogs {
+  readonly tools: ToolCatalog | undefined
+  readonly models: ModelCatalog | undefined
+}
+
+/**
+ * The ensemble that a run with this request executes.
+ *
+ * @throws {TuttiError} INVALID_TOOL, INVALID_MODEL, INVALID_TASK_OVERRIDE, NOT_CONFIGURED or BAD_REQUEST with
+ * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the circle; BAD_REQUEST when
+ * the tasks do not fit together.
+ */
+export function ensembleOf(
+  template: Ensemble,
+  { tasks, taskOverrides, options = {} }: RunRequest,
+  catalogs: Catalogs,
+): Ensemble {
+  const settings = settingsOf(options)
+  if (tasks === undefined && taskOverrides === undefined) {
+    return Object.keys(settings).length === 0 ? template : made(template, settings)
+  }
+  const refusals = new Refusals()
+  assertCount('/tasks', tasks?.length ?? 0)
+  assertCount('/taskOverrides', Object.keys(taskOverrides ?? {}).length)
+  const own = tasks === undefined ? template.tasks : requestedTasks(tasks, catalogs, refusals)
+  refusals.throwIfAny()
+  const changed =
+    taskOverrides === undefined ? own : overriddenTasks(own, taskOverrides, { catalogs, refusals })
+  refusals.throwIfAny()
+  if (tasks === undefined) return made(template, { ...settings, tasks: changed })
+  const isLed = options.workflow === 'HIERARCHICAL'
+  const done = (isLed ? withOwnRoles(changed) : changed).map(inBoundedTime)
+  return made(settingsForOthers(template, done), { ...settings, tasks: done })
+}
+
+/** Tasks, and overrides, of one request: what is a matter of milliseconds to check and to plan. */
+const MAX_TASKS = 1_000
+
+function assertCount(path: string, count: number): void {
+  if (count <= MAX_TASKS) return
+  const message = `must be at most ${MAX_TASKS}, got ${count}`
+  throw new TuttiError('BAD_REQUEST', `Request body does not fit: ${path} ${message}`, {
+    details: { problems: [{ path, message }] },
+  })
+}
+
+type Definition = Parameters<typeof ensemble>[0]
+
+type Settings = Partial<Definition>
+
+/** What of a template is not about its own tasks: the order in which those follow one another is. */
+function settingsForOthers(template: Ensemble, tasks: readonly Task[]): Definition {
+  const { workflow: _workflow, manager: _manager, plan: _plan, delegation, ...rest } = template
+  const roles = tasks.map(({ agent }) => agent.role)
+  return {
+    ...rest,
+    ...(delegation === undefined ? {} : { delegation: limitsOf(delegation, roles) }),
+  }
+}
+
+function settingsOf({ workflow, reviewPolicy, maxToolOutputLength }: RunOptionsBody): Settings {
+  return {
+    ...field('workflow', workflow),
+    ...field('reviewPolicy', reviewPolicy),
+    ...field('maxToolOutputLength', maxToolOutputLength),
+  }
+}
+
+/** A mistake in how the parts fit together is one of the request: the template alone was checked before. */
+function made(base: Definition, settings: Settings): Ensemble {
+  try {
+    return ensemble({ ...base, ...settings })
+  } catch (error) {
+    if (!TuttiError.isInstance(error)) throw error
+    if (error.code !== 'CONFIG_INVALID' && error.code !== 'CIRCULAR_DEPENDENCY') throw error
+    const code = error.code === 'CONFIG_INVALID' ? 'BAD_REQUEST' : error.code
+    // Its details are for the author of an ensemble; those of a request have paths.
+    throw new TuttiError(code, error.message, { cause: error })
+  }
+}

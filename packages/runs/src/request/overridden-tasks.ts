@@ -1,0 +1,156 @@
+/**
+ * Pure: tasks with what a request changes in them (level 2).
+ *
+ * V1 A key is the name of a task, as it is or in any case, else the start of one description, in any case.
+ * V2 A key that means no task, or more than one, is refused with the names that there are; so are two keys
+ *    that mean the same task.
+ * V3 What a task of code cannot use (model, tools, turns, context) is refused for it.
+ * V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
+ */
+import { task, type Agent, type Task } from '@tutti/ensemble'
+
+import { field } from '../record-fields.ts'
+import { namedModel, namedTools } from './catalog-names.ts'
+import { made } from './requested-tasks.ts'
+
+import type { Catalogs } from './ensemble-of.ts'
+import type { Refusals } from './refusals.ts'
+import type { AgentTool } from '@tutti/core'
+import type { TaskOverrideBody } from '@tutti/protocol'
+
+/** What overrides are read with. */
+export interface OverrideParts {
+  readonly catalogs: Catalogs
+  readonly refusals: Refusals
+}
+
+/** The same tasks, in their order, with the changes; what is wrong with a change is noted. */
+export function overriddenTasks(
+  tasks: readonly Task[],
+  overrides: Readonly<Record<string, TaskOverrideBody>>,
+  parts: OverrideParts,
+): readonly Task[] {
+  const keys = keysByTask(tasks, Object.keys(overrides), parts.refusals)
+  return tasks.flatMap((original) => {
+    const key = keys.get(original.name)
+    const override = key === undefined ? undefined : overrides[key]
+    if (key === undefined || override === undefined) return [original]
+    return overridden(original, override, { ...parts, path: pathOf(key) })
+  })
+}
+
+function overridden(
+  original: Task,
+  override: TaskOverrideBody,
+  { catalogs, refusals, path }: OverrideParts & { readonly path: string },
+): readonly Task[] {
+  const { description, expectedOutput, maxIterations, additionalContext } = override
+  const model = namedModel(override.model, { catalogs, refusals, path: `${path}/model` })
+  const added = namedTools(override.tools?.add ?? [], {
+    catalogs,
+    refusals,
+    path: `${path}/tools/add`,
+  })
+  if (isForAgents(original, override, { refusals, path })) return []
+  const removed = removedTools(original, override.tools?.remove ?? [], { refusals, path })
+  const stay = original.tools.filter(({ name }) => !removed.has(name))
+  const has = new Set(stay.map(({ name }) => name))
+  return made(path, refusals, () =>
+    task({
+      ...original,
+      agent: agentOf(original, stay, description),
+      tools: [...stay, ...added.filter(({ name }) => !has.has(name))],
+      ...field('description', description),
+      ...field('expectedOutput', expectedOutput),
+      ...field('maxIterations', maxIterations),
+      ...field('additionalContext', joined(original.additionalContext, additionalContext)),
+      ...field('model', model),
+    }),
+  )
+}
+
+/** The agent with the tools that stay; one that was made of the description follows the new one. */
+function agentOf(
+  { agent, description: before }: Task,
+  stay: readonly AgentTool[],
+  description: string = before,
+): Agent {
+  const goal = agent.goal === before ? description : agent.goal
+  return { ...agent, goal, tools: agent.tools.filter((tool) => stay.includes(tool)) }
+}
+
+/** What the request adds comes after what the author of the task has added. */
+function joined(own: string | undefined, added: string | undefined): string | undefined {
+  const texts = [own ?? '', added ?? ''].filter((text) => text.trim() !== '')
+  return texts.length === 0 ? undefined : texts.join('\n\n')
+}
+
+/** V3: whether the override wishes for what only agents have; what is wrong is noted. */
+function isForAgents(
+  { name, handler }: Task,
+  override: TaskOverrideBody,
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): boolean {
+  if (handler === undefined) return false
+  const wishes = FOR_AGENTS.filter((wish) => override[wish] !== undefined)
+  for (const wish of wishes) {
+    const message = (): string => `Task '${name}' is done by code, so ${wish} has no effect on it`
+    refusals.add('INVALID_TASK_OVERRIDE', `${path}/${wish}`, message)
+  }
+  return wishes.length > 0
+}
+
+const FOR_AGENTS = ['model', 'tools', 'maxIterations', 'additionalContext'] as const
+
+function removedTools(
+  { name, tools }: Task,
+  wanted: readonly string[],
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): ReadonlySet<string> {
+  const known = tools.map((tool) => tool.name)
+  for (const [index, tool] of wanted.entries()) {
+    if (known.includes(tool)) continue
+    const message = (): string =>
+      `Task '${name}' has no tool '${tool}'. It has: [${known.join(', ')}]`
+    refusals.add('INVALID_TOOL', `${path}/tools/remove/${index}`, message)
+  }
+  return new Set(wanted)
+}
+
+/** Task name → the key that means it. V1, V2 */
+function keysByTask(
+  tasks: readonly Task[],
+  keys: readonly string[],
+  refusals: Refusals,
+): ReadonlyMap<string, string> {
+  const byTask = new Map<string, string>()
+  const names = tasks.map(({ name }) => name).join(', ')
+  for (const key of keys) {
+    const [meant, ...others] = tasksMeant(tasks, key)
+    const refuse = (message: string): void => {
+      refusals.add('INVALID_TASK_OVERRIDE', pathOf(key), () => message)
+    }
+    if (meant === undefined) refuse(`No task matching '${key}'. Available: [${names}]`)
+    else if (others.length > 0) {
+      const found = [meant, ...others].map(({ name }) => name).join(', ')
+      refuse(`'${key}' means several tasks: [${found}]. Use the name of one`)
+    } else if (byTask.has(meant.name)) {
+      refuse(`'${key}' and '${byTask.get(meant.name) ?? ''}' mean the same task '${meant.name}'`)
+    } else byTask.set(meant.name, key)
+  }
+  return byTask
+}
+
+function tasksMeant(tasks: readonly Task[], key: string): readonly Task[] {
+  const exact = tasks.filter(({ name }) => name === key)
+  if (exact.length > 0) return exact
+  const wanted = key.toLowerCase()
+  const named = tasks.filter(({ name }) => name.toLowerCase() === wanted)
+  if (named.length > 0 || wanted.trim() === '') return named
+  return tasks.filter(({ description }) => description.toLowerCase().startsWith(wanted))
+}
+
+/** The JSON Pointer of an override. */
+function pathOf(key: string): string {
+  return `/taskOverrides/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

@@ -1,0 +1,129 @@
+/**
+ * Pure: tasks as a request defines them (level 3), made into tasks of the engine.
+ *
+ * T1 A task that has no name gets one from its description; two never share one.
+ * T2 `$name` is the task of that name, else `$0`, `$1`, … the one at that place.
+ * T3 An output schema is a JSON Schema that is checked here and enforced by the engine.
+ * T4 Where a role stands for one task, as in HIERARCHICAL, two tasks never share one.
+ */
+import { errorMessage, TuttiError } from '@tutti/core'
+import { task, type Task } from '@tutti/ensemble'
+
+import { field } from '../record-fields.ts'
+import { boundedSchema, faultOf, newPatience, type Patience } from './bounded-schema.ts'
+import { namedModel, namedTools, unknown } from './catalog-names.ts'
+
+import type { Catalogs } from './ensemble-of.ts'
+import type { Refusals } from './refusals.ts'
+import type { StandardToolSchema } from '@tutti/core'
+import type { TaskDefinitionBody } from '@tutti/protocol'
+
+/** The tasks that a request defines; what is wrong with them is noted, and those are left out. */
+export function requestedTasks(
+  bodies: readonly TaskDefinitionBody[],
+  catalogs: Catalogs,
+  refusals: Refusals,
+): readonly Task[] {
+  const names = namesOf(bodies, refusals)
+  const places = { names, known: new Set(names) }
+  const patience = newPatience()
+  return bodies.flatMap((body, index) => {
+    const path = `/tasks/${index}`
+    const tools = namedTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
+    const model = namedModel(body.model, { catalogs, refusals, path: `${path}/model` })
+    const context = (body.context ?? []).flatMap((reference, place) =>
+      referredName(reference, places, { refusals, path: `${path}/context/${place}` }),
+    )
+    const output = outputOf(body, patience, { refusals, path })
+    const { description, expectedOutput, maxIterations, review, additionalContext } = body
+    return made(path, refusals, () =>
+      task({
+        name: names[index] ?? '',
+        description,
+        tools,
+        context,
+        ...field('expectedOutput', expectedOutput),
+        ...field('model', model),
+        ...field('maxIterations', maxIterations),
+        ...field('additionalContext', additionalContext),
+        ...field('output', output),
+        ...(review === undefined ? {} : { review: review === 'required' }),
+      }),
+    )
+  })
+}
+
+/** T1 */
+function namesOf(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
+  const names: string[] = []
+  const given = new Set(bodies.flatMap(({ name }) => name ?? []))
+  for (const [index, { name, description }] of bodies.entries()) {
+    if (name === undefined) {
+      names.push(freeName(task({ description }).name, new Set([...given, ...names])))
+      continue
+    }
+    if (names.includes(name)) {
+      refusals.add('BAD_REQUEST', `/tasks/${index}/name`, () => `Two tasks are named '${name}'`)
+    }
+    names.push(name)
+  }
+  return names
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  let free = name
+  for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`
+  return free
+}
+
+/** T2 */
+function referredName(
+  reference: string,
+  { names, known }: { readonly names: readonly string[]; readonly known: ReadonlySet<string> },
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): readonly string[] {
+  const wanted = reference.slice(1)
+  if (known.has(wanted)) return [wanted]
+  const byPlace = /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
+  if (byPlace !== undefined) return [byPlace]
+  const choice = (): readonly string[] => names.map((name) => `$${name}`)
+  refusals.add('BAD_REQUEST', path, () => unknown('task', reference, choice()))
+  return []
+}
+
+/** T3 */
+function outputOf(
+  { outputSchema }: TaskDefinitionBody,
+  patience: Patience,
+  { refusals, path }: { readonly refusals: Refusals; readonly path: string },
+): StandardToolSchema | undefined {
+  if (outputSchema === undefined) return undefined
+  try {
+    return boundedSchema(outputSchema, patience)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    refusals.add('BAD_REQUEST', `${path}/outputSchema`, () => faultOf(error))
+    return undefined
+  }
+}
+
+/** T4 */
+export function withOwnRoles(tasks: readonly Task[]): readonly Task[] {
+  const roles = tasks.map(({ agent }) => agent.role)
+  return tasks.map((one) => {
+    const { role } = one.agent
+    if (roles.indexOf(role) === roles.lastIndexOf(role)) return one
+    return task({ ...one, agent: { ...one.agent, role: `${role} (${one.name})` } })
+  })
+}
+
+/** What `make` makes; what is wrong is noted at `path`. */
+export function made(path: string, refusals: Refusals, make: () => Task): readonly Task[] {
+  try {
+    return [make()]
+  } catch (error) {
+    if (!TuttiError.isInstance(error) && !(error instanceof TypeError)) throw error
+    refusals.add('BAD_REQUEST', path, () => errorMessage(error))
+    return []
+  }
+}

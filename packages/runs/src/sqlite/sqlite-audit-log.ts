@@ -1,0 +1,64 @@
+/** Who did what, in the embedded store. */
+import type { AuditLog, NewAuditEntry } from '../ports/audit-log.ts'
+import type { SqliteParts } from './sqlite-parts.ts'
+import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+import type { StatementSync } from 'node:sqlite'
+
+/** The audit log over an open database. */
+export class SqliteAuditLog implements AuditLog {
+  readonly #parts: SqliteParts
+  readonly #insert: StatementSync
+  readonly #trim: StatementSync
+
+  constructor(parts: SqliteParts) {
+    const { database } = parts
+    this.#parts = parts
+    this.#insert = database.prepare(
+      'INSERT INTO audit (run_id, actor, action, data) VALUES (?, ?, ?, ?)',
+    )
+    this.#trim = database.prepare(
+      `DELETE FROM audit
+       WHERE id <= (SELECT id FROM audit ORDER BY id DESC LIMIT 1 OFFSET ?)`,
+    )
+  }
+
+  async append(entries: readonly NewAuditEntry[]): Promise<void> {
+    if (entries.length === 0) return
+    await this.#parts.inTurn(() => {
+      for (const entry of entries) {
+        const { runId, actor, action } = entry
+        this.#insert.run(
+          runId === undefined ? null : JSON.stringify(runId),
+          JSON.stringify(actor),
+          JSON.stringify(action),
+          JSON.stringify(entry),
+        )
+      }
+    })
+  }
+
+  async list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]> {
+    const { runId, actor, action, before, limit } = query
+    const wanted = Object.entries({ run_id: runId, actor, action }).flatMap(([column, text]) =>
+      text === undefined ? [] : [{ sql: `${column} = ?`, value: JSON.stringify(text) }],
+    )
+    const conditions: readonly { readonly sql: string; readonly value: string | number }[] = [
+      ...wanted,
+      ...(before === undefined ? [] : [{ sql: 'id < ?', value: before }]),
+    ]
+    const where =
+      conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
+    return this.#parts.database
+      .prepare(`SELECT id, data FROM audit ${where} ORDER BY id DESC LIMIT ?`)
+      .all(...conditions.map(({ value }) => value), limit)
+      .map((row) => ({
+        // NOTE: a cast at the boundary: this store only ever writes entries.
+        ...(JSON.parse(String(row['data'])) as NewAuditEntry),
+        id: Number(row['id']),
+      }))
+  }
+
+  async trim(keep: number): Promise<void> {
+    this.#trim.run(Math.min(Math.max(keep, 0), Number.MAX_SAFE_INTEGER))
+  }
+}

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { transactionOn, type Transaction } from './transaction.ts'
+import { turnTransactionOn, type TurnTransaction } from './turn-transaction.ts'
+
+let directory: string
+let database: DatabaseSync
+/** Another connection: it sees only what was committed. */
+let reader: DatabaseSync
+let inTurn: TurnTransaction
+/** Transactions that were begun. */
+let begun: number
+/** Called before a transaction ends. */
+let beforeCommit: () => void
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tutti-turn-'))
+  const path = join(directory, 'x.sqlite')
+  database = new DatabaseSync(path)
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE names (name TEXT UNIQUE) STRICT')
+  reader = new DatabaseSync(path)
+  begun = 0
+  beforeCommit = () => undefined
+  const transaction = transactionOn(database)
+  const watched: Transaction = (body) => {
+    begun += 1
+    return transaction(() => {
+      const result = body()
+      beforeCommit()
+      return result
+    })
+  }
+  inTurn = turnTransactionOn(database, watched)
+})
+
+afterEach(() => {
+  reader.close()
+  if (database.isOpen) database.close()
+  rmSync(directory, { recursive: true })
+})
+
+function add(name: string): Promise<number> {
+  return inTurn(() => {
+    database.prepare('INSERT INTO names VALUES (?)').run(name)
+    return Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
+  })
+}
+
+function addAndFail(name: string, error: Error): Promise<never> {
+  return inTurn(() => {
+    database.prepare('INSERT INTO names VALUES (?)').run(name)
+    throw error
+  })
+}
+
+function names(): readonly unknown[] {
+  return reader
+    .prepare('SELECT name FROM names ORDER BY rowid')
+    .all()
+    .map((row) => row['name'])
+}
+
+describe('a transaction of a turn', () => {
+  it('[T1] is one for all that came in the turn, in their order', async () => {
+    const all = Promise.all([add('a'), add('b'), add('c')])
+    expect([begun, names()]).toEqual([0, []])
+    expect(await all).toEqual([1, 2, 3])
+    expect([begun, names()]).toEqual([1, ['a', 'b', 'c']])
+  })
+
+  it('[T1] takes what comes later into the next one', async () => {
+    expect(await add('a')).toBe(1)
+    expect(await Promise.all([add('b'), add('c')])).toEqual([2, 3])
+    expect(begun).toBe(2)
+  })
+
+  it('[T1] takes what is asked for while it is worked on into the next one', async () => {
+    let later: Promise<number> | undefined
+    await Promise.all([
+      add('a'),
+      inTurn(() => {
+        later = add('c')
+      }),
+      add('b'),
+    ])
+    expect([begun, names()]).toEqual([1, ['a', 'b']])
+    expect(await later).toBe(3)
+    expect(begun).toBe(2)
+  })
+
+  it('[T2] a body that throws harms no other, alone or among others', async () => {
+    const reason = new Error('refused')
+    await expect(addAndFail('x', reason)).rejects.toBe(reason)
+    expect(names()).toEqual([])
+    const all = await Promise.allSettled([add('a'), addAndFail('b', reason), add('b'), add('b')])
+    expect(all).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason },
+      { status: 'fulfilled', value: 2 },
+      { status: 'rejected', reason: expect.objectContaining({ code: 'ERR_SQLITE_ERROR' }) },
+    ])
+    expect([begun, names()]).toEqual([2, ['a', 'b']])
+  })
+
+  it('[T3] a promise settles when others can read what was written, a refused one too', async () => {
+    const seen: unknown[] = []
+    const look = (): void => {
+      seen.push(names())
+    }
+    await Promise.all([
+      addAndFail('x', new Error('refused')).catch(look),
+      add('a').then(look),
+      add('b').then(look),
+    ])
+    expect(seen).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+      ['a', 'b'],
+    ])
+  })
+
+  it('[T4] when it cannot be committed each body is tried alone, and told how that went', async () => {
+    const wrong = new Error('the disk is full')
+    beforeCommit = () => {
+      const count = Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
+      if (count > 2) throw wrong
+    }
+    const all = await Promise.allSettled([add('a'), add('b'), add('c')])
+    expect(all).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'fulfilled', value: 2 },
+      { status: 'rejected', reason: wrong },
+    ])
+    expect([begun, names()]).toEqual([4, ['a', 'b']])
+  })
+
+  it('[T4] who was refused because of another is asked again when that one is not kept', async () => {
+    const wrong = new Error('the disk is full')
+    const count = (): number =>
+      Number(database.prepare('SELECT count(*) AS count FROM names').get()?.['count'])
+    beforeCommit = () => {
+      const first = database.prepare('SELECT name FROM names').get()
+      if (first?.['name'] === 'big') throw wrong
+    }
+    const before = inTurn(() => count())
+    const taken = add('big')
+    const next = inTurn(() => {
+      if (count() > 0) throw new Error('no room')
+      database.prepare('INSERT INTO names VALUES (?)').run('small')
+    })
+    expect(await Promise.allSettled([before, taken, next])).toEqual([
+      { status: 'fulfilled', value: 0 },
+      { status: 'rejected', reason: wrong },
+      { status: 'fulfilled', value: undefined },
+    ])
+    expect(names()).toEqual(['small'])
+  })
+
+  it('[T4] a body that ends the whole transaction is not the end of the others', async () => {
+    const reason = new Error('the disk is full')
+    const ending = inTurn(() => {
+      database.exec('ROLLBACK')
+      throw reason
+    })
+    const all = await Promise.allSettled([add('a'), ending, add('b')])
+    expect(all).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason },
+      { status: 'fulfilled', value: 2 },
+    ])
+    expect(names()).toEqual(['a', 'b'])
+    expect(await add('c')).toBe(3)
+  })
+
+  it('[T5] what waits can be done at once, and is not done again', async () => {
+    const all = Promise.all([add('a'), add('b')])
+    inTurn.flush()
+    expect(names()).toEqual(['a', 'b'])
+    database.close()
+    expect(await all).toEqual([1, 2])
+    await new Promise(setImmediate)
+    expect(begun).toBe(1)
+  })
+
+  it('[T5] a store that was closed says so to all who come', async () => {
+    database.close()
+    const all = await Promise.allSettled([inTurn(() => 1), inTurn(() => 2)])
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+})

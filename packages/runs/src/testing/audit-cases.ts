@@ -1,0 +1,147 @@
+/** Cases of A1 to A3: who did what. */
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+
+import { AT, ODD_TEXT } from './event-fixtures.ts'
+import { endedRun } from './run-fixtures.ts'
+
+import type { NewAuditEntry } from '../ports/audit-log.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { StorageCase } from './storage-case.ts'
+import type { AuditQuery } from '@tutti/protocol'
+
+/** The cases. */
+export const auditCases: readonly StorageCase[] = [
+  {
+    name: '[A1] entries are kept as they are, newest first, with numbers that grow',
+    async run({ storage }) {
+      const full: NewAuditEntry = {
+        at: AT,
+        actor: ODD_TEXT,
+        action: 'decideReview',
+        via: 'websocket',
+        remoteAddress: '::1',
+        runId: 'run-a',
+        target: ODD_TEXT,
+        outcome: 'REFUSED',
+        error: 'FORBIDDEN',
+      }
+      await storage.audit.append([full, entry('b')])
+      await storage.audit.append([])
+      await storage.audit.append([entry('c')])
+      const all = await storage.audit.list({ limit: 9 })
+      deepStrictEqual(
+        all.map(({ id: _id, ...rest }) => rest),
+        [entry('c'), entry('b'), full],
+      )
+      const ids = all.map(({ id }) => id)
+      ok(ids.every((id, at) => Number.isInteger(id) && id < (ids[at - 1] ?? Infinity)))
+    },
+  },
+  {
+    name: '[A1] entries of one call are kept in one piece or not at all, in their order',
+    async run({ storage }) {
+      const toJSON = (): never => {
+        throw new Error('this value cannot be written')
+      }
+      // NOTE: a value that no entry can hold, to make the store fail.
+      const target = { toJSON } as unknown as string
+      await rejects(storage.audit.append([entry('a'), { ...entry('b'), target }, entry('c')]))
+      deepStrictEqual(await actions(storage), [])
+      const many = Array.from({ length: 300 }, (_, n) => `act-${n}`)
+      await storage.audit.append(many.map((action) => entry(action)))
+      deepStrictEqual(await actions(storage, { limit: 999 }), many.toReversed())
+    },
+  },
+  {
+    name: '[A2] a list is of one run, actor or action, or of what has all of them',
+    async run({ storage }) {
+      await storage.audit.append([
+        entry('submit', { runId: 'run-a', actor: 'ann' }),
+        entry('cancel', { runId: 'run-a', actor: 'bob' }),
+        entry('cancel', { runId: 'run-b', actor: 'ann' }),
+        entry('login', { actor: 'ann' }),
+      ])
+      const of = (query: AuditQuery): Promise<readonly string[]> => actions(storage, query)
+      deepStrictEqual(await of({ runId: 'run-a' }), ['cancel', 'submit'])
+      deepStrictEqual(await of({ actor: 'ann' }), ['login', 'cancel', 'submit'])
+      deepStrictEqual(await of({ action: 'cancel' }), ['cancel', 'cancel'])
+      deepStrictEqual(await of({ action: 'cancel', actor: 'ann' }), ['cancel'])
+      const both = await storage.audit.list({ action: 'cancel', actor: 'bob', limit: 9 })
+      deepStrictEqual(
+        both.map(({ runId }) => runId),
+        ['run-a'],
+      )
+      deepStrictEqual(await of({ runId: 'run-a', actor: 'ann', action: 'cancel' }), [])
+      deepStrictEqual(await of({ runId: 'run-' }), [])
+      deepStrictEqual(await of({ actor: 'ANN' }), [])
+    },
+  },
+  {
+    name: '[A2] what is asked for is compared as it is, odd and long texts too',
+    async run({ storage }) {
+      const long = 'ß🎻'.repeat(2000)
+      const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '%']
+      await storage.audit.append(names.map((name) => entry(name, { runId: name, actor: name })))
+      for (const name of names) {
+        for (const query of [{ runId: name }, { actor: name }, { action: name }]) {
+          deepStrictEqual(await actions(storage, query), [name])
+        }
+      }
+    },
+  },
+  {
+    name: '[A2] a page goes on where the last one ended, whatever was added since',
+    async run({ storage }) {
+      await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
+      const first = await storage.audit.list({ limit: 2 })
+      await storage.audit.append([entry('f'), entry('g')])
+      const before = first[1]?.id ?? 0
+      deepStrictEqual(await actions(storage, { limit: 2, before }), ['c', 'b'])
+      deepStrictEqual(await actions(storage, { limit: 2, before, action: 'a' }), ['a'])
+      deepStrictEqual(await actions(storage, { before: 0 }), [])
+      deepStrictEqual(await actions(storage, { limit: 2 }), ['g', 'f'])
+    },
+  },
+  {
+    name: '[A2] trimming keeps the newest, and numbers go on to grow',
+    async run({ storage }) {
+      await storage.audit.trim(3)
+      await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((action) => entry(action)))
+      const newest = (await storage.audit.list({ limit: 1 }))[0]?.id ?? 0
+      for (const keep of [Infinity, 9, 5]) {
+        await storage.audit.trim(keep)
+        strictEqual((await actions(storage)).length, 5)
+      }
+      await storage.audit.trim(2)
+      deepStrictEqual(await actions(storage), ['e', 'd'])
+      await storage.audit.trim(0)
+      deepStrictEqual(await actions(storage), [])
+      await storage.audit.append([entry('f')])
+      const [after] = await storage.audit.list({ limit: 1 })
+      ok(after !== undefined && after.id > newest)
+    },
+  },
+  {
+    name: '[A3] entries stay when the run they are about is deleted',
+    async run({ storage }) {
+      await storage.audit.append([entry('cancel', { runId: 'run-a' })])
+      await endedRun(storage, 'run-a')
+      await endedRun(storage, 'run-b')
+      strictEqual(await storage.runs.delete('run-a'), 'deleted')
+      await storage.audit.append([entry('delete', { runId: 'run-a' })])
+      await storage.runs.deleteEnded({ keep: 0, limit: 9 })
+      deepStrictEqual(await actions(storage, { runId: 'run-a' }), ['delete', 'cancel'])
+    },
+  },
+]
+
+/** An entry that can be told from others by its action. */
+export function entry(action: string, changes: Partial<NewAuditEntry> = {}): NewAuditEntry {
+  return { at: AT, actor: 'ci', action, via: 'http', outcome: 'DONE', ...changes }
+}
+
+/** The actions of the entries that match, newest first. */
+async function actions(storage: RunStorage, query: AuditQuery = {}): Promise<readonly string[]> {
+  const entries = await storage.audit.list({ limit: 99, ...query })
+  return entries.map(({ action }) => action)
+}

@@ -1,0 +1,297 @@
+/** Cases of P10 and O1 to O4: what webhooks are to be told. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import {
+  completed,
+  ODD_TEXT,
+  poison,
+  result,
+  reviewRequested,
+  started,
+  token,
+} from './event-fixtures.ts'
+import { claimRun, createRun, endedRun, ownedRun, recordOf, restWrite } from './run-fixtures.ts'
+
+import type { Notice, RunStorage } from '../ports/run-storage.ts'
+import type { ClaimedDelivery, DeliveryEnd } from '../ports/webhook-outbox.ts'
+import type { StorageCase } from './storage-case.ts'
+
+const HOOKED = { webhooks: ['hook'] }
+const CLAIM_MS = 10_000
+
+/** The cases. */
+export const outboxCases: readonly StorageCase[] = [
+  {
+    name: '[O1] the end of a run and a review make a delivery for each webhook, due at once',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a', { webhooks: ['b', 'a'] })
+      deepStrictEqual(await claimed(storage), [])
+      await owner.commit([started, completed])
+      deepStrictEqual(await claimed(storage), [])
+      await owner.commit([token('x'), reviewRequested('review-a'), token('y')])
+      const told = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
+      deepStrictEqual(told, [
+        { id: 'run-a:4:b', runId: 'run-a', seq: 4, webhook: 'b', attempt: 1 },
+        { id: 'run-a:4:a', runId: 'run-a', seq: 4, webhook: 'a', attempt: 1 },
+      ])
+      await owner.commit([reviewRequested('review-b'), token('z'), result('run-a')])
+      deepStrictEqual(await claimed(storage), ['run-a:6:b', 'run-a:6:a', 'run-a:8:b', 'run-a:8:a'])
+    },
+  },
+  {
+    name: '[O1] nobody is told of a run without webhooks, nor twice of the same',
+    async run({ storage }) {
+      const plain = await ownedRun(storage, 'run-a')
+      await plain.commit([reviewRequested('review-a'), result('run-a')])
+      await endedRun(storage, 'run-b', { webhooks: [] })
+      deepStrictEqual(await claimed(storage), [])
+      await endedRun(storage, 'run-c', { webhooks: ['hook', 'hook'] })
+      deepStrictEqual(await claimed(storage), ['run-c:1:hook'])
+    },
+  },
+  {
+    name: '[O1] a write at rest tells webhooks as well',
+    async run({ storage }) {
+      const run = await createRun(storage, 'run-a', HOOKED)
+      const events = [token('x'), result('run-a')]
+      await storage.runs.commitAtRest(restWrite(run, 'stay', { events }))
+      deepStrictEqual(await claimed(storage), ['run-a:2:hook'])
+    },
+  },
+  {
+    name: '[O1] several runs of one batch tell each its own webhooks',
+    async run({ storage }) {
+      const owners = [
+        await ownedRun(storage, 'run-a', HOOKED),
+        await ownedRun(storage, 'run-b'),
+        await ownedRun(storage, 'run-c', { webhooks: ['other'] }),
+      ]
+      await storage.runs.commit(
+        owners.map((owner) => owner.next([token('x'), result(owner.runId)])),
+      )
+      deepStrictEqual((await claimed(storage)).toSorted(), ['run-a:2:hook', 'run-c:2:other'])
+    },
+  },
+  {
+    name: '[O1] whoever listens here is told of deliveries, and only of those',
+    async run({ storage }) {
+      const told: Notice[] = []
+      const stop = storage.listen((notice) => told.push(notice))
+      const deliveries = async (): Promise<number> => {
+        await new Promise(setImmediate)
+        return told.filter(({ kind }) => kind === 'delivery').length
+      }
+      await endedRun(storage, 'run-a')
+      const owner = await ownedRun(storage, 'run-b', { webhooks: ['one', 'two'] })
+      await owner.commit([token('x')])
+      strictEqual(await deliveries(), 0)
+      await owner.commit([reviewRequested('review-a'), result('run-b')])
+      strictEqual(await deliveries(), 1)
+      const run = await createRun(storage, 'run-c', HOOKED)
+      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-c')] }))
+      strictEqual(await deliveries(), 2)
+      stop()
+    },
+  },
+  {
+    name: '[P10] what is not kept tells nobody, and what is sent again tells once',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a', HOOKED)
+      const other = await ownedRun(storage, 'run-b', HOOKED)
+      const [bad, good] = await storage.runs.commit([
+        owner.next([result('run-a'), poison()]),
+        other.next([reviewRequested('review-b')]),
+      ])
+      deepStrictEqual([bad?.kind, good?.kind], ['failed', 'written'])
+      deepStrictEqual(await claimed(storage), ['run-b:1:hook'])
+      const write = other.next([result('run-b')])
+      for (const _ of [1, 2]) {
+        strictEqual((await storage.runs.commit([write]))[0]?.kind, 'written')
+      }
+      const fenced = { ...write, epoch: 9, writeNo: 3 }
+      strictEqual((await storage.runs.commit([fenced]))[0]?.kind, 'fenced')
+      deepStrictEqual(await claimed(storage), ['run-b:2:hook'])
+    },
+  },
+  {
+    name: '[O2] a claimed delivery is due again when its claim is over, as the next attempt',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      strictEqual((await take(storage)).attempt, 1)
+      await passTime(CLAIM_MS - 1000)
+      deepStrictEqual(await claimed(storage), [])
+      await passTime(2000)
+      strictEqual((await take(storage)).attempt, 2)
+      deepStrictEqual(await claimed(storage), [])
+    },
+  },
+  {
+    name: '[O2] the longest due are claimed first, no more than wanted',
+    async run({ storage, passTime }) {
+      const ids = []
+      for (const n of [3, 1, 2, 4]) {
+        await endedRun(storage, `run-${n}`, HOOKED)
+        ids.push(`run-${n}:1:hook`)
+        await passTime(2000)
+      }
+      const first = await take(storage)
+      await settle(storage, first, { kind: 'retry', dueInMs: 3000, reason: 'away' })
+      deepStrictEqual(await claimed(storage, 1), [ids[1]])
+      await passTime(4000)
+      await endedRun(storage, 'run-5', HOOKED)
+      deepStrictEqual(await claimed(storage, 1), [ids[2]])
+      deepStrictEqual(await claimed(storage, 2), [ids[3], ids[0]])
+      deepStrictEqual(await claimed(storage), ['run-5:1:hook'])
+      deepStrictEqual(await claimed(storage, 0), [])
+    },
+  },
+  {
+    name: '[O2] a claim without an end is never over, and what it is for can be settled',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      const forever = { limit: Infinity, claimMs: Infinity }
+      const [delivery] = await storage.outbox.claim(forever)
+      ok(delivery !== undefined)
+      await passTime(1e9)
+      deepStrictEqual(await claimed(storage), [])
+      await settle(storage, delivery, { kind: 'retry', dueInMs: 0, reason: 'away' })
+      strictEqual((await take(storage)).attempt, 2)
+    },
+  },
+  {
+    name: '[O2] many who claim at once never claim the same',
+    async run({ storage }) {
+      for (let n = 0; n < 12; n += 1) await endedRun(storage, `run-${n}`, HOOKED)
+      const all = await Promise.all(Array.from({ length: 8 }, () => claimed(storage, 2)))
+      const ids = [...all.flat(), ...(await claimed(storage, 99))]
+      deepStrictEqual([ids.length, new Set(ids).size], [12, 12])
+    },
+  },
+  {
+    name: '[O3] what is done or given up is never due again, whatever is said of it later',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', { webhooks: ['done', 'given up'] })
+      const [done, hopeless] = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
+      ok(done !== undefined && hopeless !== undefined)
+      await settle(storage, done, { kind: 'done' })
+      await settle(storage, hopeless, { kind: 'given_up', reason: ODD_TEXT })
+      for (const one of [done, hopeless]) {
+        await settle(storage, one, { kind: 'retry', dueInMs: 0, reason: 'late' })
+      }
+      await passTime(1_000_000)
+      deepStrictEqual(await claimed(storage), [])
+    },
+  },
+  {
+    name: '[O3] a delivery that is to be tried again is due after that time, again and again',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      for (const attempt of [1, 2, 3]) {
+        const delivery = await take(storage)
+        strictEqual(delivery.attempt, attempt)
+        await settle(storage, delivery, { kind: 'retry', dueInMs: 60_000, reason: ODD_TEXT })
+        await passTime(59_000)
+        deepStrictEqual(await claimed(storage), [])
+        await passTime(2000)
+      }
+    },
+  },
+  {
+    name: '[O3] deliveries go with their run, and what is said of them then is nothing',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', { webhooks: ['one', 'two'] })
+      const delivery = await take(storage)
+      strictEqual(await storage.runs.delete('run-a'), 'deleted')
+      await settle(storage, delivery, { kind: 'retry', dueInMs: 0, reason: 'away' })
+      await passTime(CLAIM_MS + 1000)
+      deepStrictEqual(await claimed(storage), [])
+      for (const id of ['', 'run-a', 'run-a:x:y', 'run-z:1:hook', `run-a:${'9'.repeat(30)}:h`]) {
+        await settle(storage, { id, attempt: 1 }, { kind: 'done' })
+      }
+    },
+  },
+  {
+    name: '[O4] what is said of a delivery that another has claimed since changes nothing',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      const old = await take(storage)
+      await passTime(CLAIM_MS + 1000)
+      const present = await take(storage)
+      await settle(storage, old, { kind: 'retry', dueInMs: 0, reason: 'late' })
+      deepStrictEqual(await claimed(storage), [])
+      await settle(storage, old, { kind: 'done' })
+      await passTime(CLAIM_MS + 1000)
+      strictEqual((await take(storage)).attempt, 3)
+      await settle(storage, present, { kind: 'given_up', reason: 'late' })
+      await passTime(CLAIM_MS + 1000)
+      strictEqual((await take(storage)).attempt, 4)
+    },
+  },
+  {
+    name: '[O4] what is said of a delivery that nobody has claimed since counts, if late',
+    async run({ storage, passTime }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      const delivery = await take(storage)
+      await passTime(CLAIM_MS + 1000)
+      await settle(storage, delivery, { kind: 'done' })
+      deepStrictEqual(await claimed(storage), [])
+    },
+  },
+  {
+    name: '[O1] webhooks are told apart by all of their names, and each is settled alone',
+    async run({ storage, passTime }) {
+      const names = [
+        ODD_TEXT,
+        ODD_TEXT.replace('\ud800', '\ud801'),
+        'a:1:b',
+        'a',
+        '"',
+        ' 🎻'.repeat(999),
+      ]
+      await createRun(storage, 'run-a', { webhooks: names })
+      await (await claimRun(storage, 'run-a')).commit([result('run-a')])
+      const all = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
+      deepStrictEqual(
+        all.map(({ webhook }) => webhook),
+        names,
+      )
+      const every2nd = <T>(list: readonly T[], from: number) =>
+        list.filter((_, at) => at % 2 === from)
+      for (const delivery of every2nd(all, 0)) await settle(storage, delivery, { kind: 'done' })
+      await passTime(CLAIM_MS + 1000)
+      const left = every2nd(names, 1).map((name) => `run-a:1:${name}`)
+      deepStrictEqual(await claimed(storage), left)
+    },
+  },
+  {
+    name: '[P9] a run whose webhooks were not told can be deleted, also by age',
+    async run({ storage }) {
+      await endedRun(storage, 'run-a', HOOKED)
+      deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 9 }), ['run-a'])
+      deepStrictEqual(await claimed(storage), [])
+      const run = await recordOf(storage, 'run-a').catch(() => undefined)
+      strictEqual(run, undefined)
+    },
+  },
+]
+
+/** Claims deliveries; gives their ids in order. */
+async function claimed(storage: RunStorage, limit = 99): Promise<readonly string[]> {
+  const deliveries = await storage.outbox.claim({ limit, claimMs: CLAIM_MS })
+  return deliveries.map(({ id }) => id)
+}
+
+/** Claims the one delivery that is the next. */
+async function take(storage: RunStorage): Promise<ClaimedDelivery> {
+  const [delivery] = await storage.outbox.claim({ limit: 1, claimMs: CLAIM_MS })
+  ok(delivery !== undefined, 'a delivery is due')
+  return delivery
+}
+
+function settle(
+  storage: RunStorage,
+  { id, attempt }: Pick<ClaimedDelivery, 'id' | 'attempt'>,
+  end: DeliveryEnd,
+): Promise<void> {
+  return storage.outbox.settle({ id, attempt }, end)
+}

@@ -1,0 +1,221 @@
+/** Cases of P11: what the runs of one actor may be and cost. */
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
+
+import {
+  AT,
+  AT_MS,
+  completed,
+  failed,
+  ODD_TEXT,
+  queued,
+  result,
+  started,
+  taskStarted,
+} from './event-fixtures.ts'
+import { createRun, endedRun, newRun, ownedRun, parkedRun } from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { CreatedRun, Quota } from '../ports/run-store.ts'
+import type { NewRun } from '../run-record.ts'
+import type { StorageCase } from './storage-case.ts'
+import type { RunEvent } from '@tutti/protocol'
+
+const ACTOR = { actor: 'ci' }
+
+/** The cases. */
+export const quotaCases: readonly StorageCase[] = [
+  {
+    name: '[P11] an actor has no more runs that have not ended than it may, parked ones counted',
+    async run({ storage }) {
+      await createRun(storage, 'run-ready', ACTOR)
+      await ownedRun(storage, 'run-owned', ACTOR)
+      await parkedRun(storage, 'run-parked', ACTOR)
+      await endedRun(storage, 'run-ended', ACTOR)
+      await createRun(storage, 'run-of-nobody')
+      await createRun(storage, 'run-of-another', { actor: 'CI' })
+      await rejects(submit(storage, 'run-a', { maxUnfinishedRuns: 3 }), {
+        code: 'CONCURRENCY_LIMIT',
+        message: 'Key "ci" has 3 runs that have not ended, as many as it may',
+        retryable: true,
+        details: { retryAfterMs: 5000 },
+      })
+      strictEqual(await storage.runs.get('run-a'), undefined)
+      await submit(storage, 'run-a', { maxUnfinishedRuns: 4 })
+      await rejects(submit(storage, 'run-b', { maxUnfinishedRuns: 1 }), {
+        message: 'Key "ci" has 4 runs that have not ended, it may have 1',
+      })
+    },
+  },
+  {
+    name: '[P11] a run that ends makes room, and others are not in the way',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a', ACTOR)
+      const quota = { maxUnfinishedRuns: 1 }
+      await rejects(submit(storage, 'run-b', quota), {
+        message: /^Key "ci" has 1 run that has not /,
+      })
+      await submit(storage, 'run-c', { ...quota, actor: 'other' })
+      await owner.commit([result('run-a')])
+      await submit(storage, 'run-b', quota)
+    },
+  },
+  {
+    name: '[P11] many at once never get past what the actor may have',
+    async run({ storage }) {
+      const all = await Promise.allSettled(
+        Array.from({ length: 16 }, (_, n) =>
+          submit(storage, `run-${n}`, { maxUnfinishedRuns: 5, actor: n % 2 === 0 ? 'a' : 'b' }),
+        ),
+      )
+      strictEqual(all.filter(({ status }) => status === 'fulfilled').length, 10)
+      const { runs } = await storage.runs.list({ limit: 99, offset: 0 })
+      strictEqual(runs.filter(({ actor }) => actor === 'a').length, 5)
+    },
+  },
+  {
+    name: '[P11] a submission that is sent again is known also when its actor may have no more',
+    async run({ storage }) {
+      const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+      const quota = { maxUnfinishedRuns: 1, spend: { maxCostUsd: 1, since: 0 } }
+      await submit(storage, 'run-a', quota, { submission })
+      const none = { maxUnfinishedRuns: 0, spend: { maxCostUsd: 0, since: 0 } }
+      strictEqual((await submit(storage, 'run-a', none, { submission })).kind, 'repeated')
+    },
+  },
+  {
+    name: '[P11] what runs have cost counts from the instant on, over all attempts, ended or not',
+    async run({ storage }) {
+      const retried = [taskStarted(1), failed, { ...taskStarted(1), attempt: 2 }, completed]
+      await spend(storage, 'run-counted', { events: retried, ...ACTOR })
+      await spend(storage, 'run-ended', { events: [completed, result('run-ended')], ...ACTOR })
+      await spend(storage, 'run-before', { createdAt: AT_MS - 1, ...ACTOR })
+      await spend(storage, 'run-of-another', { actor: 'other' })
+      await spend(storage, 'run-of-nobody', {})
+      const quota = { maxCostUsd: 1.25, since: AT_MS }
+      await rejects(submit(storage, 'run-a', { spend: quota }), {
+        code: 'SPEND_LIMIT',
+        message: `Key "ci" has spent $1.25 since ${AT}, it may spend $1.25`,
+        retryable: true,
+        details: { spentUsd: 1.25, maxCostUsd: 1.25 },
+      })
+      strictEqual(await storage.runs.get('run-a'), undefined)
+      await submit(storage, 'run-a', { spend: { ...quota, maxCostUsd: 1.26 } })
+      const earlier = { maxCostUsd: 1.74, since: AT_MS - 1 }
+      await rejects(submit(storage, 'run-b', { spend: earlier }), { code: 'SPEND_LIMIT' })
+    },
+  },
+  {
+    name: '[P11] what has no price counts as nothing, and what has one counts beside it',
+    async run({ storage }) {
+      const { costUsd: _none, ...unpriced } = completed
+      const second = { ...taskStarted(1), attempt: 2 }
+      const ended = result('run-b')
+      await spend(storage, 'run-a', {
+        events: [taskStarted(1), unpriced, second, failed],
+        ...ACTOR,
+      })
+      await spend(storage, 'run-b', {
+        events: [taskStarted(1), failed, second, unpriced],
+        ...ACTOR,
+      })
+      await assertSpent(storage, 0.5)
+      await spend(storage, 'run-c', { events: [unpriced, ended], ...ACTOR })
+      await assertSpent(storage, 0.5)
+      const retried = [taskStarted(1), failed, second, completed]
+      await spend(storage, 'run-d', { events: [...retried, ended], ...ACTOR })
+      await assertSpent(storage, 1.25)
+      const half = [taskStarted(1), failed, second, unpriced]
+      await spend(storage, 'run-e', { events: [...half, ended], ...ACTOR })
+      await assertSpent(storage, 1.5)
+    },
+  },
+  {
+    name: '[P11] an actor that may spend nothing submits nothing; without limits all is taken in',
+    async run({ storage }) {
+      const nothing = { maxCostUsd: 0, since: AT_MS }
+      await rejects(submit(storage, 'run-a', { spend: nothing }), { code: 'SPEND_LIMIT' })
+      await rejects(submit(storage, 'run-a', { maxUnfinishedRuns: 0 }), {
+        code: 'CONCURRENCY_LIMIT',
+      })
+      await spend(storage, 'run-a', ACTOR)
+      strictEqual((await submit(storage, 'run-b', {})).kind, 'created')
+    },
+  },
+  {
+    name: '[P11] actors are told apart by all of their names, odd and long ones too',
+    async run({ storage }) {
+      const long = 'ß🎻'.repeat(2000)
+      const names = [ODD_TEXT, ODD_TEXT.replace('\ud800', '\ud801'), `${long}a`, `${long}b`, '"']
+      for (const [n, actor] of names.entries()) {
+        const quota = { actor, maxUnfinishedRuns: 1, spend: { maxCostUsd: 0.5, since: 0 } }
+        await submit(storage, `run-${n}`, quota)
+        strictEqual((await storage.runs.get(`run-${n}`))?.actor, actor)
+        await rejects(submit(storage, 'run-a', quota), { code: 'CONCURRENCY_LIMIT' })
+      }
+    },
+  },
+  {
+    name: '[P11] the bound of the store holds for whoever is within a quota',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      const run = newRun('run-b', ACTOR)
+      const quota = { ...ACTOR, maxUnfinishedRuns: 9 }
+      const how = { firstEvent: queued(run), maxUnfinishedRuns: 1, quota }
+      await rejects(storage.runs.create(run, how), { code: 'CONCURRENCY_LIMIT' })
+    },
+  },
+  {
+    name: '[P1] what was asked for, who asked and who is told of it stay with the run',
+    async run({ storage }) {
+      const asked = {
+        request: {
+          tasks: [
+            { name: ODD_TEXT, description: 'Play', expectedOutput: 'A tune', agent: 'Player' },
+          ],
+          options: { maxToolOutputLength: 7 },
+        },
+        actor: ODD_TEXT,
+        webhooks: [ODD_TEXT, 'a:1:b'],
+      }
+      const run = await createRun(storage, 'run-a', asked)
+      const { request, actor, webhooks } = run
+      deepStrictEqual({ request, actor, webhooks }, asked)
+      const owner = await ownedRun(storage, 'run-b', asked)
+      deepStrictEqual(owner.claimed.run.request, asked.request)
+      await owner.commit([started])
+      const { runs } = await storage.runs.list({ limit: 1, offset: 0 })
+      deepStrictEqual(runs[0]?.webhooks, asked.webhooks)
+      const bare = await createRun(storage, 'run-c', { webhooks: [] })
+      for (const name of ['request', 'actor', 'webhooks']) ok(!(name in bare), name)
+    },
+  },
+]
+
+function submit(
+  storage: RunStorage,
+  runId: string,
+  { actor = 'ci', ...limits }: Partial<Quota>,
+  changes: Partial<NewRun> = {},
+): Promise<CreatedRun> {
+  const run = newRun(runId, { actor, ...changes })
+  const quota = { actor, ...limits }
+  return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000, quota })
+}
+
+/** Checks what the runs of the actor have cost in all, by what a quota refuses. */
+async function assertSpent(storage: RunStorage, spentUsd: number): Promise<void> {
+  const spend = { maxCostUsd: spentUsd, since: 0 }
+  await rejects(submit(storage, 'run-z', { spend }), {
+    details: { spentUsd, maxCostUsd: spentUsd },
+  })
+}
+
+/** Keeps a run that has a task of 50 cents, unless `events` say otherwise. */
+async function spend(
+  storage: RunStorage,
+  runId: string,
+  { events = [completed], ...changes }: Partial<NewRun> & { readonly events?: readonly RunEvent[] },
+): Promise<void> {
+  const owner = await ownedRun(storage, runId, changes)
+  strictEqual((await owner.commit([started, ...events])).kind, 'written')
+}

@@ -1,0 +1,58 @@
+/** Runs in every state, for tests that bring a store of an earlier version forward. */
+import {
+  completed,
+  ODD_TEXT,
+  reviewRequested,
+  started,
+  step,
+  taskStarted,
+} from './event-fixtures.ts'
+import {
+  createRun,
+  endedRun,
+  ownedRun,
+  ownerOf,
+  parkedRun,
+  readAll,
+  type Owner,
+} from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+
+const RUN_IDS = ['run-ready', 'run-owned', 'run-parked', 'run-ended']
+
+/** Keeps a run in each state; gives the owner of `run-owned`. */
+export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
+  const submission = { idempotencyKey: 'key', fingerprint: 'print' }
+  await createRun(storage, 'run-ready', { tags: { by: ODD_TEXT }, submission })
+  const owner = await ownedRun(storage, 'run-owned')
+  await owner.commit([started, completed, taskStarted(2)], { steps: [step(1), step(2)] })
+  await storage.signals.send('run-owned', { kind: 'switch_model', model: ODD_TEXT })
+  await parkedRun(storage, 'run-parked', { events: [reviewRequested('review-a')] })
+  await endedRun(storage, 'run-ended')
+  return owner
+}
+
+/** The same owner over the store after it was opened again. */
+export function goOnAs({ claimed }: Owner, storage: RunStorage, writeNo: number): Owner {
+  const owner = ownerOf(storage, claimed)
+  for (let n = 0; n < writeNo; n += 1) owner.next([])
+  return owner
+}
+
+/** All that can be read of those runs. */
+export async function everythingOf(storage: RunStorage): Promise<unknown> {
+  const runs = RUN_IDS.map(async (runId) => ({
+    run: await storage.runs.get(runId),
+    tasks: await storage.runs.tasks(runId),
+    steps: await storage.runs.steps(runId),
+    events: await readAll(storage, runId),
+  }))
+  return {
+    runs: await Promise.all(runs),
+    reviews: await storage.runs.reviews({}),
+    signals: await storage.signals.pending(RUN_IDS),
+    load: await storage.queue.load(),
+    heads: (await storage.events.heads([])).toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
+  }
+}

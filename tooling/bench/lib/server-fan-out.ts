@@ -1,0 +1,160 @@
+/**
+ * One busy run and 1 000 readers of it over WebSockets, beside a bare `ws` server that sends the same
+ * messages to as many. The readers are a process of their own that only counts what arrives.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { ROUTES } from '@tutti/protocol'
+
+import { median } from './measure.ts'
+import { tuttiCommand } from './server-products.ts'
+import { startServerProcess, type ServerProcess } from './server-process.ts'
+
+/** What the process of the readers is told: one JSON argument. */
+export interface ReadersTold {
+  readonly port: number
+  readonly path: string
+  readonly readers: number
+}
+
+/** What it says, as lines of JSON: `ready` once all are greeted, then what they have read. */
+export type ReadersSaid = 'ready' | { readonly readMs: number; readonly bytes: number }
+
+/** What one broadcast gave. */
+interface Broadcast {
+  readonly perSecond: number
+  /** Processor time of the server for each message to each reader, in microseconds. */
+  readonly cpuUs: number
+  /** What each reader was sent. */
+  readonly messages: readonly string[]
+}
+
+const READERS = 1_000
+const ROUNDS = 3
+
+const FIXTURES = new URL('../fixtures/', import.meta.url)
+
+/** Prints messages a second and the processor time of each, for both, and how they compare. */
+export async function measureFanOut(): Promise<void> {
+  const ours: Broadcast[] = []
+  const bare: Broadcast[] = []
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const own = await broadcastOfRun()
+    ours.push(own)
+    bare.push(await bareBroadcast(own.messages))
+  }
+  const [{ messages } = { messages: [] }] = ours
+  const bytes = messages.reduce((total, text) => total + text.length, 0)
+  console.log(`${READERS} readers of ${messages.length} events, ${bytes} bytes for each:`)
+  const own = print('Tutti', ours)
+  const other = print('bare ws', bare)
+  const speed = ((own.perSecond / other.perSecond) * 100).toFixed(0)
+  const cost = ((other.cpuUs / own.cpuUs) * 100).toFixed(0)
+  console.log(`Tutti to bare ws: ${speed} % of the speed, ${cost} % by processor time`)
+}
+
+function print(name: string, rounds: readonly Broadcast[]): { perSecond: number; cpuUs: number } {
+  const perSecond = median(rounds.map((it) => it.perSecond))
+  const cpuUs = median(rounds.map((it) => it.cpuUs))
+  console.log(
+    `${name}: ${perSecond.toFixed(0)} messages/s, ${cpuUs.toFixed(1)} us of the server each`,
+  )
+  return { perSecond, cpuUs }
+}
+
+async function broadcastOfRun(): Promise<Broadcast> {
+  const config = fileURLToPath(new URL('server-fan-out.config.mjs', FIXTURES))
+  await using server = await startServerProcess(tuttiCommand(config), ROUTES.getReadiness.path)
+  const messages = messagesOf(server)
+  // Whoever waits for them is told; nobody does when the readers have failed before.
+  messages.catch(() => undefined)
+  return await broadcast(server, {
+    path: ROUTES.openSocket.path,
+    begin: async () => {
+      const { method, path } = ROUTES.submitRun
+      const headers = { 'content-type': 'application/json' }
+      await fetch(`${server.url}${path}`, { method, headers, body: '{}' })
+    },
+    messages: () => messages,
+  })
+}
+
+async function bareBroadcast(messages: readonly string[]): Promise<Broadcast> {
+  const program = fileURLToPath(new URL('server-bare-ws.ts', FIXTURES))
+  await using server = await startServerProcess(({ port, dataDir }) => {
+    const file = join(dataDir, 'messages.json')
+    writeFileSync(file, JSON.stringify(messages))
+    return { file: process.execPath, args: [program, String(port), file], env: {} }
+  }, '/')
+  return await broadcast(server, {
+    path: '/',
+    begin: async () => {
+      await fetch(`${server.url}/begin`)
+    },
+    messages: () => Promise.resolve(messages),
+  })
+}
+
+interface BroadcastParts {
+  readonly path: string
+  readonly begin: () => Promise<void>
+  /** What was sent, once it was. */
+  readonly messages: () => Promise<readonly string[]>
+}
+
+async function broadcast(
+  server: ServerProcess,
+  { path, begin, messages }: BroadcastParts,
+): Promise<Broadcast> {
+  const told: ReadersTold = { port: Number(new URL(server.url).port), path, readers: READERS }
+  const program = fileURLToPath(new URL('server-readers.ts', FIXTURES))
+  const child = spawn(process.execPath, [program, JSON.stringify(told)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const said = async (): Promise<ReadersSaid> => {
+    const line = await lines.next()
+    if (line.done === true) throw new Error('The readers ended too early')
+    // NOTE: the program says nothing else.
+    return JSON.parse(line.value) as ReadersSaid
+  }
+  try {
+    await said()
+    const cpuBefore = server.cpuMs()
+    await begin()
+    const read = await said()
+    const cpuMs = server.cpuMs() - cpuBefore
+    if (read === 'ready') throw new Error('The readers were greeted twice')
+    const sent = await messages()
+    const deliveries = sent.length * READERS
+    const perSecond = deliveries / (read.readMs / 1_000)
+    return { perSecond, cpuUs: (cpuMs * 1_000) / deliveries, messages: sent }
+  } finally {
+    child.kill()
+    await exited
+  }
+}
+
+/** What one more reader is sent after its greeting, up to the result of the run. */
+function messagesOf({ url }: ServerProcess): Promise<readonly string[]> {
+  const messages: string[] = []
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}${ROUTES.openSocket.path}`)
+    socket.addEventListener('error', () => {
+      reject(new Error('The reader of the messages was cut off'))
+    })
+    socket.addEventListener('message', ({ data }) => {
+      const text = String(data)
+      if (!text.includes('"type":"hello"')) messages.push(text)
+      if (!text.includes('"type":"run_result"')) return
+      socket.close()
+      resolve(messages)
+    })
+  })
+}

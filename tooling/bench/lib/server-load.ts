@@ -1,0 +1,149 @@
+/**
+ * The client that all servers are measured with: connections that stay open, each request made when the
+ * one before it has its result, by so many at a time.
+ *
+ * A run is over for the client when its result has arrived. What a stream says after that is read beside
+ * the next run, so that a server whose streams end late is not held back by it.
+ */
+import { createRequire } from 'node:module'
+
+import type { AskedRequest, ServerProduct } from './server-products.ts'
+
+/** How much is measured: so many, or so long, whichever is reached first. */
+export interface LoadBounds {
+  readonly runs: number
+  readonly forMs: number
+}
+
+/** What runs took, in milliseconds each, and how many were made a second. */
+export interface LoadFigures {
+  readonly firstMs: readonly number[]
+  readonly resultMs: readonly number[]
+  readonly perSecond: number
+}
+
+/** What of undici is used here. */
+interface Undici {
+  readonly Pool: new (origin: string, options: object) => Pool
+}
+
+interface Pool {
+  request(options: object): Promise<{ readonly statusCode: number; readonly body: Body }>
+  destroy(): Promise<void>
+}
+
+interface Body extends AsyncIterable<Buffer> {
+  text(): Promise<string>
+}
+
+/** Enough for the widest load, with streams that end late. */
+const CONNECTIONS = 400
+
+/** A client of one server; disposing of it ends its connections. */
+export class LoadClient implements AsyncDisposable {
+  readonly #product: ServerProduct
+  readonly #pool: Pool
+
+  constructor(product: ServerProduct, url: string) {
+    const require = createRequire(
+      new URL('../../../packages/remote-tools/package.json', import.meta.url),
+    )
+    // NOTE: undici has this class.
+    const { Pool: UndiciPool } = require('undici') as Undici
+    this.#product = product
+    this.#pool = new UndiciPool(url, { connections: CONNECTIONS, pipelining: 1 })
+  }
+
+  /**
+   * Makes runs, `width` at a time.
+   *
+   * @throws {Error} when one does not come to the result that it should.
+   */
+  async makeRuns(width: number, { runs, forMs }: LoadBounds): Promise<LoadFigures> {
+    const firstMs: number[] = []
+    const resultMs: number[] = []
+    const rests: Promise<unknown>[] = []
+    const startedAt = performance.now()
+    let begun = 0
+    const worker = async (): Promise<void> => {
+      while (begun < runs && performance.now() - startedAt < forMs) {
+        begun += 1
+        const run = await this.#makeRun()
+        firstMs.push(run.firstMs)
+        resultMs.push(run.resultMs)
+        rests.push(run.rest)
+      }
+    }
+    await Promise.all(Array.from({ length: width }, worker))
+    const perSecond = (resultMs.length * 1_000) / (performance.now() - startedAt)
+    await Promise.all(rests)
+    return { firstMs, resultMs, perSecond }
+  }
+
+  /**
+   * Calls the tool by hand, one call after the other: milliseconds of each. Undefined when the server
+   * has no address for it, and a text that says so when it has one that does nothing.
+   */
+  async callTool({ runs, forMs }: LoadBounds): Promise<readonly number[] | string | undefined> {
+    const { tool } = this.#product
+    if (tool === undefined) return undefined
+    const times: number[] = []
+    const startedAt = performance.now()
+    while (times.length < runs && performance.now() - startedAt < forMs) {
+      const askedAt = performance.now()
+      const { statusCode, body } = await this.#request(tool)
+      const text = await body.text()
+      if (statusCode === 501 || statusCode === 404) return `status ${statusCode}`
+      if (!text.includes('2 tea')) throw new Error(`The tool gave ${text}`)
+      times.push(performance.now() - askedAt)
+    }
+    return times
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.destroy()
+  }
+
+  async #makeRun(): Promise<{
+    readonly firstMs: number
+    readonly resultMs: number
+    /** The end of the stream. */
+    readonly rest: Promise<unknown>
+  }> {
+    const { submit, stream, first, result, proof, name } = this.#product
+    const startedAt = performance.now()
+    let { statusCode, body } = await this.#request(submit)
+    if (stream !== undefined) {
+      ;({ statusCode, body } = await this.#request(stream(await body.text())))
+    }
+    let firstMs: number | undefined
+    let text = ''
+    const chunks = body[Symbol.asyncIterator]()
+    for (;;) {
+      const chunk = await chunks.next()
+      if (chunk.done === true) break
+      text += chunk.value.toString()
+      if (firstMs === undefined && text.includes(first)) firstMs = performance.now() - startedAt
+      if (text.includes(result)) {
+        const resultMs = performance.now() - startedAt
+        if (!proof.every((part) => text.includes(part))) break
+        return { firstMs: firstMs ?? resultMs, resultMs, rest: readToEnd(chunks) }
+      }
+    }
+    throw new Error(`${name} did not make the run: status ${statusCode}, ${text.slice(0, 2_000)}`)
+  }
+
+  #request({ method, path, body }: AskedRequest): ReturnType<Pool['request']> {
+    return this.#pool.request({
+      method,
+      path,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  }
+}
+
+async function readToEnd(chunks: AsyncIterator<Buffer>): Promise<void> {
+  while ((await chunks.next()).done !== true) continue
+}

@@ -1,0 +1,187 @@
+/** The servers that are measured: how each is started and asked for the same run, and what it keeps. */
+import { fileURLToPath } from 'node:url'
+
+import { routePath, ROUTES } from '@tutti/protocol'
+
+import { ANSWER, INPUT, PROMPT, TOOL } from '../peers/servers/story.js'
+import { installServerPeer } from './server-peers.ts'
+
+import type { ServerCommand, ServerPlace } from './server-process.ts'
+
+/** One request. */
+export interface AskedRequest {
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+}
+
+/** A server that can be measured. */
+export interface ServerProduct {
+  readonly name: string
+  /** Whether it is ours under other settings: shown, and not one of those that ours is compared to. */
+  readonly isVariant?: true
+  /** What it keeps of a run, and where. */
+  readonly storage: string
+  readonly command: (place: ServerPlace) => ServerCommand
+  /** A path that gives a 200 when the server is ready. */
+  readonly readyPath: string
+  /** Starts a run. Its answer is the stream of the events unless `stream` says where that is. */
+  readonly submit: AskedRequest
+  /** The request for the events, from the answer to `submit`. */
+  readonly stream?: (accepted: string) => AskedRequest
+  /** What the stream holds from the first event of the run on, and once the result is there. */
+  readonly first: string
+  readonly result: string
+  /** What a stream that has come to its result must hold: the tool was called, the model answered. */
+  readonly proof: readonly string[]
+  /** Calls the tool by hand; undefined when the server has no such address. */
+  readonly tool?: AskedRequest
+}
+
+/** Runs that may be active at once in every server that has such a limit. */
+const MAX_RUNS = 50
+
+/** All tracing and telemetry is off, and nothing looks for updates. */
+const QUIET = {
+  NO_COLOR: '1',
+  DO_NOT_TRACK: '1',
+  NODE_ENV: 'production',
+  VOLTAGENT_TELEMETRY_DISABLED: '1',
+  MASTRA_TELEMETRY_DISABLED: '1',
+  LANGGRAPH_CLI_NO_ANALYTICS: '1',
+  LANGSMITH_TRACING: 'false',
+}
+
+const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
+const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', import.meta.url))
+
+/** Every frame of an event stream has it. */
+const ANY_EVENT = 'data:'
+
+/** Our server, as it is built. */
+export const TUTTI: ServerProduct = {
+  name: 'Tutti',
+  storage: 'every event, in SQLite',
+  command: tuttiCommand(CONFIG),
+  readyPath: ROUTES.getReadiness.path,
+  submit: { ...ROUTES.submitRun, body: {} },
+  stream: (accepted) => ({
+    method: 'GET',
+    path: routePath('streamRunEvents', { runId: JSON.parse(accepted).runId }),
+  }),
+  // That the run was queued comes before, and does not count: the engine has begun.
+  first: 'event: ensemble_started',
+  result: 'event: run_result',
+  proof: [`"output":"${ANSWER}"`, 'event: tool_called'],
+  tool: { ...ROUTES.invokeTool, path: routePath('invokeTool', TOOL), body: { input: INPUT } },
+}
+
+/** The same, for those who accept to lose the last moments at a power cut. */
+export const TUTTI_NORMAL: ServerProduct = {
+  ...TUTTI,
+  name: 'Tutti, normal sync',
+  isVariant: true,
+  storage: 'the same, on disk soon after',
+  command: tuttiCommand(CONFIG, { TUTTI_SQLITE_SYNC: 'normal' }),
+}
+
+/** How our server is started with a config file. */
+export function tuttiCommand(
+  config: string,
+  env: Readonly<Record<string, string>> = {},
+): (place: ServerPlace) => ServerCommand {
+  return ({ port, dataDir }) => ({
+    file: process.execPath,
+    args: [PROGRAM],
+    env: { ...QUIET, ...env, PORT: String(port), TUTTI_DATA_DIR: dataDir, TUTTI_CONFIG: config },
+  })
+}
+
+/** The peers that are installed; prints which are left out and why. */
+export function peerServers(): readonly ServerProduct[] {
+  return Object.entries(PEERS).flatMap(([name, productIn]) => {
+    const installed = installServerPeer(name)
+    if ('folder' in installed) return [productIn(installed.folder)]
+    console.log(`Left out: ${name} could not be installed: ${installed.reason}`)
+    return []
+  })
+}
+
+/** Folder under `peers/servers` → the product, from where it is installed. */
+const PEERS: Readonly<Record<string, (folder: string) => ServerProduct>> = {
+  langgraph: langgraphServer,
+  mastra: mastraServer,
+  voltagent: voltagentServer,
+}
+
+function langgraphServer(cwd: string): ServerProduct {
+  const program = 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs'
+  const options = ['--no-browser', '--no-reload', '--host', '127.0.0.1']
+  return {
+    name: 'LangGraph dev',
+    storage: 'in memory, to a file now and then',
+    command: ({ port }) => ({
+      file: process.execPath,
+      args: [program, 'dev', ...options, '--port', `${port}`, '-n', `${MAX_RUNS}`],
+      cwd,
+      // It is a development server; in production it is another program.
+      env: { ...QUIET, NODE_ENV: 'development' },
+    }),
+    readyPath: '/ok',
+    submit: {
+      method: 'POST',
+      path: '/runs/stream',
+      body: {
+        assistant_id: 'buyer',
+        input: { messages: [{ role: 'user', content: PROMPT }] },
+        stream_mode: ['updates', 'messages-tuple'],
+      },
+    },
+    first: ANY_EVENT,
+    // The update with the whole answer is the last of the run; the stream ends half a second later.
+    result: `"content":"${ANSWER}"`,
+    proof: ['event: updates', '"content":"2 tea"'],
+  }
+}
+
+function mastraServer(cwd: string): ServerProduct {
+  return {
+    name: 'Mastra',
+    storage: 'libSQL file, of what it keeps by itself',
+    command: ({ port, dataDir }) => ({
+      file: process.execPath,
+      args: ['server.js'],
+      cwd,
+      env: { ...QUIET, PORT: String(port), DATA_DIR: dataDir },
+    }),
+    readyPath: '/api/agents',
+    submit: { method: 'POST', path: '/api/agents/buyer/stream', body: { messages: PROMPT } },
+    first: ANY_EVENT,
+    result: '"type":"finish",',
+    proof: ['"result":"2 tea"', '" tea"'],
+    tool: {
+      method: 'POST',
+      path: `/api/agents/buyer/tools/${TOOL.name}/execute`,
+      body: { data: INPUT },
+    },
+  }
+}
+
+function voltagentServer(cwd: string): ServerProduct {
+  return {
+    name: 'VoltAgent',
+    storage: 'in memory',
+    command: ({ port }) => ({
+      file: process.execPath,
+      args: ['server.js'],
+      cwd,
+      env: { ...QUIET, PORT: String(port) },
+    }),
+    readyPath: '/agents',
+    submit: { method: 'POST', path: '/agents/buyer/stream', body: { input: PROMPT } },
+    first: ANY_EVENT,
+    result: '"type":"finish",',
+    proof: ['"output":"2 tea"', '" tea"'],
+    tool: { method: 'POST', path: `/tools/${TOOL.name}/execute`, body: { input: INPUT } },
+  }
+}

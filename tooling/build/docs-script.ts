@@ -1,0 +1,73 @@
+/**
+ * Puts the script of the page at `/docs` beside a build, with the licences of everything in it.
+ *
+ * The script is Scalar's own bundle, one file that needs nothing else. What is in it is known from its
+ * source map: a file is of a package of others (`node_modules/`) or of a package of Scalar.
+ */
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { Rolldown } from 'tsdown'
+
+const PACKAGE = new URL(
+  '../../packages/control-api/node_modules/@scalar/api-reference/',
+  import.meta.url,
+)
+
+/** A plugin that writes `docs/reference.js` and `docs/THIRD_PARTY_LICENSES.txt`. */
+export function docsScript(): Rolldown.Plugin {
+  return {
+    name: 'docs-script',
+    generateBundle() {
+      const folder = realpathSync(PACKAGE)
+      const script = join(folder, 'dist/browser/standalone.js')
+      const licences = packagesIn(`${script}.map`).map((name) => licenceOf(name, folder))
+      this.emitFile({ type: 'asset', fileName: 'docs/reference.js', source: readFileSync(script) })
+      this.emitFile({
+        type: 'asset',
+        fileName: 'docs/THIRD_PARTY_LICENSES.txt',
+        source: licences.join('\n\n'),
+      })
+    },
+  }
+}
+
+/** Names of the packages whose files are in a bundle, by its source map. */
+function packagesIn(map: string): readonly string[] {
+  const { sources }: { readonly sources: readonly string[] } = JSON.parse(readFileSync(map, 'utf8'))
+  const names = sources.flatMap((source) => {
+    const last = source.slice(source.lastIndexOf('node_modules/'))
+    const [, other] = /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(last) ?? []
+    const [, own] = /^(?:\.\.\/)+([a-z-]+)\/dist\//.exec(source) ?? []
+    return other ?? (own === undefined ? [] : `@scalar/${own}`)
+  })
+  return [...new Set(['@scalar/api-reference', ...names])].toSorted()
+}
+
+/** The licence of a package, as it ships it, or else by the name that it gives. */
+function licenceOf(name: string, from: string): string {
+  const folder = folderOf(name, from)
+  if (folder === undefined) return `${name}\n\nTaken into Scalar's bundle; not installed here\n`
+  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const text = textIn(folder) ?? (name.startsWith('@scalar/') ? textOfScalar(from) : undefined)
+  return `${name} ${version} (${license})\n\n${text ?? 'Ships no text'}\n`
+}
+
+/** Scalar's packages are of one repository and have one licence; some ship it. */
+function textOfScalar(from: string): string | undefined {
+  const folder = folderOf('@scalar/components', from)
+  return folder === undefined ? undefined : textIn(folder)
+}
+
+function textIn(folder: string): string | undefined {
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e(?:[.-]|$)/i.test(entry))
+  return file === undefined ? undefined : readFileSync(join(folder, file), 'utf8').trim()
+}
+
+/** Where a package is: pnpm keeps each in a folder named by it and its version, beside the others. */
+function folderOf(name: string, from: string): string | undefined {
+  const [modules = ''] = from.split('/.pnpm/')
+  const store = join(modules, '.pnpm')
+  const entry = readdirSync(store).find((folder) => folder.startsWith(`${name.replace('/', '+')}@`))
+  return entry === undefined ? undefined : join(store, entry, 'node_modules', name)
+}
