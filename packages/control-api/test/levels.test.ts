@@ -304,7 +304,8 @@ const REFUSED: readonly [body: object, refusal: object][] = [
     task({ outputSchema: { properties: { n: { type: 'text' } } } }),
     {
       error: 'BAD_REQUEST',
-      message: '/properties/n/type must be a JSON type or a list of them, got "text"',
+      message:
+        'Output schema: /properties/n/type must be a JSON type or a list of them, got "text"',
       problems: [{ path: '/tasks/0/outputSchema' }],
     },
   ],

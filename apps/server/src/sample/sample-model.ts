@@ -57,6 +57,7 @@ function write(request: ModelRequest): ScriptedReply {
   const points = notes.match(/^- .+$/gm)?.slice(0, MAX_POINTS) ?? []
   const draft = [`# ${topic}: a brief`, '', ...points].join('\n')
   const measured = resultsOf(request, 'measure_text').at(-1)
+  if (!hasTool(request, 'measure_text')) return { text: draft }
   if (measured === undefined) {
     return {
       text: 'Here is a draft; let me measure it.',

@@ -43,7 +43,7 @@ function welcomeText(origin: string, ensembles: readonly string[], body: string)
     'See what came of it',
     `  curl ${origin}/api/runs/{runId}`,
     'Everything else',
-    `  ${origin}/api/capabilities  ${origin}/api/status  ${origin.replace(/^http/, 'ws')}/ws`,
+    `  ${origin}/docs  ${origin}/api/capabilities  ${origin}/api/status  ${origin.replace(/^http/, 'ws')}/ws`,
     '',
   ].join('\n')
 }

@@ -143,7 +143,7 @@ describe('the ensemble of a request', () => {
         { path: '/tasks/1/context/1', message: "Unknown task '$77'. Available: [$a, $a]" },
         {
           path: '/tasks/1/outputSchema',
-          message: '/type must be a JSON type or a list of them, got "text"',
+          message: 'Output schema: /type must be a JSON type or a list of them, got "text"',
         },
       ],
     })

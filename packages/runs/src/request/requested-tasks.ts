@@ -102,7 +102,7 @@ function outputOf(
     return boundedSchema(outputSchema, patience)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    refusals.add('BAD_REQUEST', `${path}/outputSchema`, () => faultOf(error))
+    refusals.add('BAD_REQUEST', `${path}/outputSchema`, () => `Output schema: ${faultOf(error)}`)
     return undefined
   }
 }
