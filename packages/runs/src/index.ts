@@ -6,7 +6,8 @@
 // To run
 export { DEFAULT_TICK_MS } from './group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
-export { RunService, type RunWithTasks, type ServiceState, type SubmitRun } from './run-service.ts'
+export type { SubmitRun } from './new-run.ts'
+export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
 export type { SwitchOptions } from './wish-options.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 

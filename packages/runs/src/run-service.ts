@@ -18,9 +18,8 @@
  * S7 While the store cannot be reached submits are refused and runs wait; both go on when it is back.
  * S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
  */
-import { isoNow, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
 import {
-  assertInputs,
   type CancelOptions,
   type Directive,
   type DirectiveInput,
@@ -35,6 +34,7 @@ import { EventFeed } from './event-feed.ts'
 import { every } from './every.ts'
 import { followEvents, type FollowOptions } from './follow-events.ts'
 import { GroupCommit } from './group-commit.ts'
+import { newRunOf, queuedEvent, type SubmitRun } from './new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
@@ -42,10 +42,8 @@ import {
 } from './options.ts'
 import { field } from './record-fields.ts'
 import { storeAway } from './refusals.ts'
-import { ensembleOf } from './request/ensemble-of.ts'
 import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
-import { fingerprintOf } from './submission.ts'
 import { Wishes } from './wishes.ts'
 
 import type { EventQuery } from './ports/event-log.ts'
@@ -54,26 +52,8 @@ import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
-import type { NewRun, ReviewRecord, RunRecord, RunRequest, TaskRecord } from './run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
 import type { SwitchOptions } from './wish-options.ts'
-
-/** What a run is asked to do. */
-export interface SubmitRun extends RunRequest {
-  /** Name of the ensemble. @default the first one */
-  readonly ensemble?: string
-  readonly inputs?: Readonly<Record<string, string>>
-  readonly tags?: Readonly<Record<string, string>>
-  /** @default a random id */
-  readonly runId?: string
-  /** Under which the same submission of the same actor is recognised when it is sent again. */
-  readonly idempotencyKey?: string
-  /** Names of webhooks that are told of it. */
-  readonly webhooks?: readonly string[]
-  /** Who submits, for the record. */
-  readonly actor?: string
-  /** What the runs of the actor may be and cost. */
-  readonly quota?: Quota
-}
 
 /** A run with its tasks. */
 export interface RunWithTasks {
@@ -83,9 +63,6 @@ export interface RunWithTasks {
 
 /** What the service does: takes runs, takes none any more, or cannot reach its store. */
 export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
-
-/** Random bytes of a run id: enough that two ids never meet. */
-const RUN_ID_BYTES = 8
 
 /** How often ended runs are deleted, and runs that nobody tells of are looked at, in milliseconds. */
 const HOUSEKEEPING_MS = 60_000
@@ -208,36 +185,12 @@ export class RunService {
    * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
    */
   async submit(request: SubmitRun): Promise<RunRecord> {
-    const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = request
-    const asked = requestOf(request)
-    const ensemble = ensembleOf(this.#ensembleNamed(request.ensemble), asked ?? {}, this.#settings)
-    assertInputs(ensemble, inputs)
+    const template = this.#ensembleNamed(request.ensemble)
+    const run = newRunOf(request, template, this.#settings)
     this.#assertReady()
-    const more = { request: asked, webhooks, actor }
-    const content = { ensemble: ensemble.name, inputs, tags, runId: request.runId, ...more }
-    const run: NewRun = {
-      runId,
-      ensemble: ensemble.name,
-      workflow: ensemble.plan.workflow,
-      inputs,
-      tags,
-      taskCount: ensemble.tasks.length,
-      createdAt: this.#settings.clock.now(),
-      ...field('request', asked),
-      ...field('actor', actor),
-      ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),
-      ...(idempotencyKey === undefined
-        ? {}
-        : {
-            submission: {
-              idempotencyKey: keyOf(idempotencyKey, actor),
-              fingerprint: fingerprintOf(content),
-            },
-          }),
-    }
     const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
-    this.#feed.offer(runId, [created.event])
+    this.#feed.offer(run.runId, [created.event])
     this.#executor.wake()
     const { submission: _, ...kept } = run
     return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
@@ -442,16 +395,7 @@ export class RunService {
     return this.#storage.runs.create(run, {
       maxUnfinishedRuns: maxConcurrentRuns + maxQueuedRuns,
       ...field('quota', quota),
-      firstEvent: redact({
-        type: 'run_queued',
-        queuedAt: isoNow(clock),
-        ensemble: run.ensemble,
-        workflow: run.workflow,
-        totalTasks: run.taskCount,
-        inputs: { ...run.inputs },
-        tags: { ...run.tags },
-        ...field('actor', run.actor),
-      }),
+      firstEvent: redact(queuedEvent(run, clock)),
     })
   }
 
@@ -484,24 +428,4 @@ function ensemblesByName(ensembles: readonly Ensemble[]): ReadonlyMap<string, En
   }
   if (byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
   return byName
-}
-
-/** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
-function requestOf({ tasks, taskOverrides, options }: SubmitRun): RunRequest | undefined {
-  const asked = {
-    ...field('tasks', tasks),
-    ...field('taskOverrides', taskOverrides),
-    ...field('options', options),
-  }
-  return Object.keys(asked).length === 0 ? undefined : asked
-}
-
-/** The keys of one actor say nothing of those of another. */
-function keyOf(idempotencyKey: string, actor: string | undefined): string {
-  return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
-}
-
-function newRunId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(RUN_ID_BYTES))
-  return `run-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -1,0 +1,105 @@
+/** What a submission makes: the record of a run that has not begun, and its first event. */
+import { isoNow, type Clock } from '@tutti/core'
+import { assertInputs, type Ensemble } from '@tutti/ensemble'
+
+import { field } from './record-fields.ts'
+import { ensembleOf, type Catalogs } from './request/ensemble-of.ts'
+import { fingerprintOf } from './submission.ts'
+
+import type { Quota } from './ports/run-store.ts'
+import type { NewRun, RunRequest } from './run-record.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** What a run is asked to do. */
+export interface SubmitRun extends RunRequest {
+  /** Name of the ensemble. @default the first one */
+  readonly ensemble?: string
+  readonly inputs?: Readonly<Record<string, string>>
+  readonly tags?: Readonly<Record<string, string>>
+  /** @default a random id */
+  readonly runId?: string
+  /** Under which the same submission of the same actor is recognised when it is sent again. */
+  readonly idempotencyKey?: string
+  /** Names of webhooks that are told of it. */
+  readonly webhooks?: readonly string[]
+  /** Who submits, for the record. */
+  readonly actor?: string
+  /** What the runs of the actor may be and cost. */
+  readonly quota?: Quota
+}
+
+/** Random bytes of a run id: enough that two ids never meet. */
+const RUN_ID_BYTES = 8
+
+/**
+ * The run that a submission asks for.
+ *
+ * @throws {TuttiError} as `ensembleOf`, and INPUT_MISSING naming every template variable without a value.
+ */
+export function newRunOf(
+  submitted: SubmitRun,
+  template: Ensemble,
+  { clock, ...catalogs }: Catalogs & { readonly clock: Clock },
+): NewRun {
+  const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
+  const request = requestOf(submitted)
+  const ensemble = ensembleOf(template, request ?? {}, catalogs)
+  assertInputs(ensemble, inputs)
+  const more = { request, webhooks, actor }
+  const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
+  return {
+    runId,
+    ensemble: ensemble.name,
+    workflow: ensemble.plan.workflow,
+    inputs,
+    tags,
+    taskCount: ensemble.tasks.length,
+    createdAt: clock.now(),
+    ...field('request', request),
+    ...field('actor', actor),
+    ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),
+    ...(idempotencyKey === undefined
+      ? {}
+      : {
+          submission: {
+            idempotencyKey: keyOf(idempotencyKey, actor),
+            fingerprint: fingerprintOf(content),
+          },
+        }),
+  }
+}
+
+/** The first event of the log of a run. */
+export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'> {
+  const { ensemble, workflow, taskCount, inputs, tags, actor } = run
+  return {
+    type: 'run_queued',
+    queuedAt: isoNow(clock),
+    ensemble,
+    workflow,
+    totalTasks: taskCount,
+    inputs: { ...inputs },
+    tags: { ...tags },
+    ...field('actor', actor),
+  }
+}
+
+/** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
+function requestOf({ tasks, taskOverrides, options }: SubmitRun): RunRequest | undefined {
+  const asked = {
+    ...field('tasks', tasks),
+    ...field('taskOverrides', taskOverrides),
+    ...field('options', options),
+  }
+  return Object.keys(asked).length === 0 ? undefined : asked
+}
+
+/** The keys of one actor say nothing of those of another. */
+function keyOf(idempotencyKey: string, actor: string | undefined): string {
+  return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
+}
+
+function newRunId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(RUN_ID_BYTES))
+  return `run-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
