@@ -6,7 +6,7 @@ import { docsScript } from '../../tooling/build/docs-script.ts'
 const LATE = [/^langchain/, /^@langchain\//, /^pg$/]
 
 /** Imported by config files too: as part of the program they would be loaded, and kept, twice. */
-const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble)(?:\/|$)/]
+const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]
 
 const build = programBuild({ tutti: 'src/main.ts' }, [...LATE, ...SHARED_WITH_CONFIGS])
 

@@ -141,6 +141,23 @@ describe('the embedded storage', () => {
     expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual(['run-2', 'run-1'])
   })
 
+  it('[L4] of runs that are due since the same instant, the one that came first is first', async () => {
+    const clock = fakeClock()
+    await using storage = sqliteRunStorage(directory, { clock })
+    await ownedRun(storage, 'run-1')
+    const parked = { kind: 'parked', wakeInMs: 1000 } as const
+    expect(await storage.queue.release({ runId: 'run-1', epoch: 1 }, parked)).toBe('parked')
+    await clock.advance(1000)
+    await createRun(storage, 'run-2')
+    const claimed = await storage.queue.claimNext({
+      owner: 'owner-b',
+      leaseMs: Infinity,
+      wanted: 9,
+      maxConcurrentRuns: 9,
+    })
+    expect(claimed.map(({ run }) => run.runId)).toEqual(['run-1', 'run-2'])
+  })
+
   it('goes by the clock of the machine unless it is given another', async () => {
     await using storage = sqliteRunStorage(directory)
     await createRun(storage, 'run-a')
