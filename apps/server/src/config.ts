@@ -54,7 +54,7 @@ export interface LimitsConfig {
   readonly maxAuditEntries?: number
   /** Connections at the same time, WebSockets among them. @default 5000 */
   readonly maxConnections?: number
-  /** WebSocket connections at the same time. @default 1000 */
+  /** WebSocket connections at the same time. @default 2000 */
   readonly maxSockets?: number
   /**
    * How long the server takes to stop, in milliseconds. Until then running runs may end, or on a database

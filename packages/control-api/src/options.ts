@@ -68,7 +68,7 @@ export interface ControlApiOptions {
   readonly maxAuditEntries?: number
   /** Connections at the same time, WebSockets among them. @default 5000 */
   readonly maxConnections?: number
-  /** WebSocket connections at the same time. @default 1000 */
+  /** WebSocket connections at the same time. @default 2000 */
   readonly maxSockets?: number
   /** Longest request line and headers together, in bytes. @default 16384 */
   readonly maxHeaderBytes?: number
@@ -155,7 +155,7 @@ const DEFAULTS = {
   maxRefusedKeysPerMinute: 300,
   maxAuditEntries: 100_000,
   maxConnections: 5_000,
-  maxSockets: 1_000,
+  maxSockets: 2_000,
   // Node's; more than browsers and proxies send.
   maxHeaderBytes: 16_384,
   maxHeaders: 100,

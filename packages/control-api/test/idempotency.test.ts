@@ -42,6 +42,19 @@ describe('an idempotency key', () => {
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(1)
   })
 
+  it('of a run that has ended brings its result over a WebSocket, also one that wants nothing else', async () => {
+    await using api = await served()
+    api.play()
+    const { runId = '' } = await overRest(api, BODY)
+    for await (const _ of api.runs.follow({ runId, from: 0 })) continue
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'subscribe', events: ['task_started'] })
+    await socket.next('subscribe_ack')
+    socket.send({ type: 'run_request', idempotencyKey: 'k', ...BODY })
+    expect(await socket.next('run_result')).toMatchObject({ runId, status: 'COMPLETED' })
+  })
+
   it.each([
     ['tasks', { tasks: [{ name: 'a', description: 'A' }] }],
     ['overrides', { taskOverrides: { tune: { maxIterations: 3 } } }],

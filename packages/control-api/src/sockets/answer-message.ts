@@ -1,4 +1,6 @@
 /** Answers the messages of a connection, each as the REST route of the same name does. */
+import { isTerminalRunStatus } from '@tutti/protocol'
+
 import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
 import { cancelRun } from '../cancel-run.ts'
 import { assertScope, type Caller } from '../caller.ts'
@@ -11,7 +13,7 @@ import { answerPeer } from './answer-peer.ts'
 import { answerStateQuery } from './state-query.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { ClientMessage, Scope, ServerMessage } from '@tutti/protocol'
+import type { ClientMessage, LoggedRunEvent, Scope, ServerMessage } from '@tutti/protocol'
 
 /** A message of one type. */
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
@@ -26,8 +28,11 @@ export interface Asker {
   readonly send: (message: ServerMessage) => void
   /** Changes what the connection is sent. */
   readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>
-  /** Has the result of a run sent to the connection, whatever it subscribed to. */
-  readonly own: (runId: string) => void
+  /**
+   * Has the result of a run sent to the connection, whatever it subscribed to. What it returns takes that
+   * back, and says whether the result was not sent yet.
+   */
+  readonly own: (runId: string) => () => boolean
   /** Aborts when the connection is over. */
   readonly gone: AbortSignal
 }
@@ -128,7 +133,7 @@ async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<
     caller: asker.caller,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   })
-  asker.own(runId)
+  const disown = asker.own(runId)
   asker.send({
     type: 'run_ack',
     ...(requestId === undefined ? {} : { requestId }),
@@ -137,7 +142,21 @@ async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<
     tasks: taskCount,
     workflow,
   })
+  // Under an idempotency key it may be a run that has ended, of which nothing more is heard.
+  const result = idempotencyKey === undefined ? undefined : await resultOf(asker.options, runId)
+  if (result !== undefined && disown()) asker.send(result)
   return runId
+}
+
+/** The last event of a run that has ended. */
+async function resultOf(
+  { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
+  runId: string,
+): Promise<LoggedRunEvent | undefined> {
+  const run = await runs.record(runId)
+  if (run === undefined || !isTerminalRunStatus(run.status)) return undefined
+  const [event] = await runs.readEvents({ runId, from: run.lastSeq, limit: 1 })
+  return event
 }
 
 async function control(message: MessageOf<'run_control'>, asker: Asker): Promise<void> {

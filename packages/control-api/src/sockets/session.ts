@@ -85,6 +85,7 @@ export class Session {
       subscribe: (message) => this.#subscribe(message),
       own: (id) => {
         this.#ownRuns.add(id)
+        return () => this.#ownRuns.delete(id)
       },
       gone: this.#gone.signal,
     }
