@@ -25,7 +25,9 @@ it('a webhook of the config file is told of the runs that name it, and its secre
   const { url, secret } = receiver
   const hook = { HOOK_URL: url, HOOK_WORD: secret }
   const server = await ServerProcess.start({ TUTTI_DATA_DIR: home, TUTTI_CONFIG: CONFIG, ...hook })
-  const told = await server.client().runs.run({ webhooks: ['ci'], inputs: { text: `Say ${secret}` } })
+  const told = await server
+    .client()
+    .runs.run({ webhooks: ['ci'], inputs: { text: `Say ${secret}` } })
   await receiver.until(1)
   await server[Symbol.asyncDispose]()
   expect(receiver.received.map(({ delivery }) => delivery.type)).toEqual(['run.completed'])
