@@ -77,8 +77,8 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
   }
 }
 
-/** The status after the cancel; undefined for a run that was over already. */
-async function cancelUnlessOver(
+/** The status after the cancel; undefined for a run that was over already, or is gone. */
+export async function cancelUnlessOver(
   runs: RunService,
   runId: string,
   wish: CancelWish,

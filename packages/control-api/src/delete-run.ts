@@ -1,7 +1,7 @@
 /** Deletes a run as a request asks. */
 import { TuttiError } from '@tutti/core'
 
-import { cancelRun } from './cancel-run.ts'
+import { cancelUnlessOver } from './cancel-run.ts'
 import { findRecord, runNotFound } from './find-run.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
@@ -25,8 +25,8 @@ export async function deleteRun(
   const first = await runs.delete(runId)
   if (first === 'deleted') return
   const run = await findRecord(runs, runId)
-  await cancelUnlessOver(options, runId, caller)
-  await waitForEnd(options, run, { timeoutMs: STOP_MS })
+  const status = await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+  if (status !== undefined) await waitForEnd(options, run, { timeoutMs: STOP_MS })
   const end = await runs.delete(runId)
   if (end === 'deleted') return
   if (end === 'unknown') throw runNotFound(runId)
@@ -35,16 +35,4 @@ export async function deleteRun(
     `Run ${runId} is being cancelled, but has not stopped within ${STOP_MS} ms; delete it again`,
     { retryable: true },
   )
-}
-
-async function cancelUnlessOver(
-  { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
-  runId: string,
-  caller: Caller,
-): Promise<void> {
-  try {
-    await cancelRun(runs, runId, { mode: 'abort', caller })
-  } catch (error) {
-    if (!TuttiError.isInstance(error) || error.code !== 'RUN_COMPLETED') throw error
-  }
 }
