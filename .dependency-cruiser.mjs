@@ -8,6 +8,7 @@ const MAY_IMPORT = {
   pipeline: ['core'],
   'builtin-tools': ['core'],
   'remote-tools': ['core'],
+  'agent-tool': ['core', 'protocol'],
   ensemble: ['core', 'protocol'],
   testing: ['core', 'ensemble'],
   langchain: ['core', 'ensemble'],

@@ -7,6 +7,7 @@
 import { ERROR_CODES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
 
+import { a2aRoutes } from './a2a/a2a-routes.ts'
 import { audited, isAudited, type TellSubject } from './audit/audited.ts'
 import { anyone, assertScope, type Caller } from './caller.ts'
 import { assertNoForm } from './http/assert-no-form.ts'
@@ -14,6 +15,7 @@ import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { requestFacts } from './http/request-facts.ts'
+import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -26,6 +28,7 @@ import { toolRoutes } from './routes/tools.ts'
 import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
+import { tasksWireRoutes } from './tasks-wire/tasks-wire-routes.ts'
 
 import type { RequestGuard } from './http/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
@@ -88,6 +91,9 @@ function controlRoutes(options: ResolvedControlApiOptions): readonly Route[] {
     ...accessRoutes(options),
     ...documentRoutes(options),
     capabilitiesRoute(options),
+    ...a2aRoutes(options),
+    ...tasksWireRoutes(options),
+    ...mcpRoutes(options),
   ]
 }
 

@@ -37,6 +37,12 @@ export interface ControlApiOptions {
    */
   readonly allowedHosts?: readonly string[]
   /**
+   * Address under which others reach the server, as its agent card says it, such as
+   * `https://agents.example.com`; a path before its own is kept.
+   * @default the address of each request
+   */
+  readonly publicUrl?: string | undefined
+  /**
    * Origins of web pages that may call, such as `https://app.example.com`, beside pages of these hosts and,
    * when the server listens on loopback, pages of this machine.
    * @default []
@@ -137,6 +143,7 @@ const DEFAULTS = {
   surface: 'all',
   apiKeys: [],
   allowedHosts: [],
+  publicUrl: undefined,
   allowedOrigins: [],
   workspace: undefined,
   webhooks: {},

@@ -1,6 +1,7 @@
 /** Approval of a tool call by a person: what is asked, and what can be answered. */
 import type { Problem } from '@tutti/protocol'
-import type { TSchema } from 'typebox'
+import type { ToolSchema } from './tool-schema.ts'
+import type { TSchema, TString } from 'typebox'
 
 /** Time a reviewer has when nothing else is said; AgentEnsemble's. */
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
@@ -20,6 +21,18 @@ export interface ApprovalOptions {
 export type ApprovalDecision<Input = unknown> =
   | { readonly action: 'CONTINUE'; readonly timedOut: boolean }
   | { readonly action: 'EDIT'; readonly input: Input }
+
+/** How a question is asked. */
+export interface AnswerOptions<Schema extends ToolSchema = TString> extends ApprovalOptions {
+  /** What an answer looks like. @default a text */
+  readonly schema?: Schema
+}
+
+/** What came of a question. */
+export type Answer<Value = string> =
+  | { readonly answered: true; readonly value: Value }
+  /** Nobody answered in time, or the reviewer lets the tool go on without an answer. */
+  | { readonly answered: false; readonly timedOut: boolean }
 
 /** What a reviewer is asked. */
 export interface ApprovalRequest {

@@ -14,10 +14,12 @@ export { toolCatalog, type ToolCatalog } from './tool-catalog.ts'
 export type {
   CallToolOptions,
   FileChange,
+  Remaining,
   ToolContext,
   ToolMeter,
   ToolProgress,
 } from './tool-context.ts'
+export type { AgentReport, AgentToolEvent, TimedAgentReport } from './agent-report.ts'
 export type { OutputCheck } from './tool-output.ts'
 export { isToolResult, toModelText, ToolResult } from './tool-result.ts'
 export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
@@ -33,6 +35,8 @@ export { TextToolInput } from './input/text-reader.ts'
 // To run
 export {
   DEFAULT_APPROVAL_TIMEOUT_MS,
+  type Answer,
+  type AnswerOptions,
   type ApprovalAnswer,
   type ApprovalDecision,
   type ApprovalOptions,
@@ -63,3 +67,4 @@ export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { problemList } from './input-failure.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'
+export { childTraceparent, isTraceparent, newTraceparent } from './trace-context.ts'

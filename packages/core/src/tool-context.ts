@@ -1,8 +1,11 @@
 /** What a tool body is given besides its input. */
-import type { ApprovalDecision, ApprovalOptions } from './approval.ts'
+import type { AgentReport } from './agent-report.ts'
+import type { Answer, AnswerOptions, ApprovalDecision, ApprovalOptions } from './approval.ts'
 import type { Logger } from './logger.ts'
 import type { AgentTool } from './tool.ts'
+import type { ToolSchema, ValueOf } from './tool-schema.ts'
 import type { ToolCallOutcome } from './call/outcome.ts'
+import type { TString } from 'typebox'
 
 /** The surroundings of one call. Its members may be taken out of it: none needs `this`. */
 export interface ToolContext<Input = unknown> {
@@ -44,6 +47,26 @@ export interface ToolContext<Input = unknown> {
     options?: ApprovalOptions,
   ) => Promise<ApprovalDecision<Input>>
   /**
+   * Asks the reviewer a question and waits, with the time limit standing still. The answer fits `schema`;
+   * who lets the tool go on without one, or says nothing in time, is told apart.
+   *
+   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer, TOOL_REJECTED when the reviewer will
+   * not answer, TOOL_INPUT_INVALID for an answer that does not fit, EXIT_EARLY.
+   */
+  readonly requestAnswer: <Schema extends ToolSchema = TString>(
+    question: string,
+    options?: AnswerOptions<Schema>,
+  ) => Promise<Answer<ValueOf<Schema>>>
+  /**
+   * Tells of a request to another agent, as it happens. What it says was used counts for the budgets of
+   * the task and of the run.
+   */
+  readonly reportAgent: (report: AgentReport) => void
+  /** What this call may still use, at this moment. */
+  readonly remaining: () => Remaining
+  /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
+  readonly traceparent: string | undefined
+  /**
    * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
    * its time. The outcome is reported as a step of this call.
    *
@@ -62,6 +85,13 @@ export interface CallToolOptions {
   readonly step?: string
   /** Aborts this one call earlier than the call it is a part of. */
   readonly signal?: AbortSignal
+}
+
+/** What is left of the limits of a call, its task and its run; Infinity where there is none. */
+export interface Remaining {
+  readonly timeMs: number
+  readonly costUsd: number
+  readonly tokens: number
 }
 
 /** How far a call is. */

@@ -6,7 +6,7 @@
  * B2 Calls are counted when they begin, so that calls that run at the same time share what is left.
  * B3 A call whose provider does not say its tokens counts by its length, 4 characters a token.
  */
-import { TuttiError } from '@tutti/core'
+import { TuttiError, type Remaining } from '@tutti/core'
 
 import type { CostEstimate } from '@tutti/protocol'
 import type { ModelUsage } from './model/chat-model.ts'
@@ -137,10 +137,44 @@ export class Meter {
     this.#costUsd += cost === undefined ? 0 : cost.inputCost + cost.outputCost
   }
 
+  /** Counts what another agent has used that a tool asked. */
+  countAgent(used: AgentUse): void {
+    this.countEarlierAgent(used)
+    this.#parent?.countAgent(used)
+  }
+
+  /** Counts what another agent has used that an earlier process asked, here and not above. */
+  countEarlierAgent({ inputTokens, outputTokens, costUsd }: AgentUse): void {
+    this.#tokens += inputTokens + outputTokens
+    this.#costUsd += costUsd
+  }
+
+  /** What is left here and above; never less than nothing. */
+  remaining(): Remaining {
+    const above = this.#parent?.remaining() ?? NO_LIMIT
+    const { maxDurationMs = Infinity, maxCostUsd = Infinity, maxTokens = Infinity } = this.#budget
+    const left = (max: number, used: number): number => Math.max(0, max - used)
+    return {
+      timeMs: Math.min(above.timeMs, left(maxDurationMs, this.#elapsed())),
+      costUsd: Math.min(above.costUsd, left(maxCostUsd, this.#costUsd)),
+      tokens: Math.min(above.tokens, left(maxTokens, this.#tokens)),
+    }
+  }
+
   #begin(kind: CallKind): void {
     this.countEarlier(kind)
     if (this.#parent !== undefined) this.#parent.#begin(kind)
   }
+}
+
+const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
+
+/** What another agent has used, as far as it says it. */
+export interface AgentUse {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** In US dollars. */
+  readonly costUsd: number
 }
 
 /** The rule of thumb for texts whose tokens nobody has counted. */

@@ -2,7 +2,7 @@
 
 // To define
 export { agent, type Agent, type AgentDefinition } from './agent.ts'
-export type { Budget } from './budget.ts'
+export { findBudgetProblems, type Budget } from './budget.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
 export type {
   GuardedInput,
@@ -54,6 +54,7 @@ export type { Workflow } from '@tutti/protocol'
 export type { ContextOutput } from './agent/prompt.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
+export { findUnpriced } from './run/start-run.ts'
 export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage.ts'
 

@@ -60,6 +60,16 @@ export {
   ToolCalled,
   ToolProgressed,
 } from './schemas/events/agent-events.ts'
+export {
+  AgentToolCompleted,
+  AgentToolError,
+  AgentToolInvoked,
+  AgentToolMode,
+  AgentToolProgress,
+  AgentToolProtocol,
+  AgentToolTerminated,
+  AgentToolTurn,
+} from './schemas/events/agent-tool-events.ts'
 export { RequestedToolCall } from './schemas/events/positions.ts'
 export {
   DirectiveActive,
@@ -74,6 +84,7 @@ export {
 // To rebuild a run from its events
 export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
 export { emptyRunState, type FileChange, type RunState } from './run-state/run-state.ts'
+export type { AgentCallState, AgentUsage } from './run-state/agent-calls.ts'
 export type { DelegationState } from './run-state/delegations.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export type { GateState } from './run-state/gates.ts'

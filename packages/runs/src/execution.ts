@@ -24,6 +24,7 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolCatalog } from '@t
 
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
+import { runBudget } from './run-budget.ts'
 import { ensembleOf } from './request/ensemble-of.ts'
 import { cancelOf, switchOf } from './wish-options.ts'
 
@@ -178,8 +179,12 @@ export class Execution {
         `Ensemble "${run.ensemble}" is not registered any more`,
       )
     }
-    const { verbose, toolLogTruncateLength } = run.request?.options ?? {}
-    return ensembleOf(template, run.request ?? {}, { tools, models }).start(run.inputs, {
+    const { options = {}, budget, traceparent } = run.request ?? {}
+    const { verbose, toolLogTruncateLength } = options
+    const ensemble = ensembleOf(template, run.request ?? {}, { tools, models })
+    return ensemble.start(run.inputs, {
+      ...field('traceparent', traceparent),
+      ...field('budget', runBudget(ensemble, budget, { prices, logger })),
       runId: run.runId,
       // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
       signal: this.#controller.signal,

@@ -45,7 +45,8 @@ export function newRunOf(
   const request = requestOf(submitted)
   const ensemble = ensembleOf(template, request ?? {}, catalogs)
   assertInputs(ensemble, inputs)
-  const more = { request, webhooks, actor }
+  const asked = requestOf({ ...submitted, memo: undefined, traceparent: undefined })
+  const more = { request: asked, webhooks, actor }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,
@@ -84,12 +85,25 @@ export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'>
   }
 }
 
+/** A submission of which some fields may be left out. */
+type Asked = { readonly [K in keyof RunRequest]?: RunRequest[K] | undefined }
+
 /** What a submission asks for otherwise than its ensemble says; undefined when nothing. */
-function requestOf({ tasks, taskOverrides, options }: SubmitRun): RunRequest | undefined {
+function requestOf({
+  tasks,
+  taskOverrides,
+  options,
+  budget,
+  memo,
+  traceparent,
+}: Asked): RunRequest | undefined {
   const asked = {
     ...field('tasks', tasks),
     ...field('taskOverrides', taskOverrides),
     ...field('options', options),
+    ...field('budget', budget),
+    ...field('memo', memo),
+    ...field('traceparent', traceparent),
   }
   return Object.keys(asked).length === 0 ? undefined : asked
 }

@@ -1,4 +1,5 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
+import type { Budget } from '@tutti/ensemble'
 import type {
   RunEventOf,
   RunOptionsBody,
@@ -46,6 +47,15 @@ export interface RunRequest {
   /** Task name, or the start of its description → what changes. */
   readonly taskOverrides?: Readonly<Record<string, TaskOverrideBody>>
   readonly options?: RunOptionsBody
+  /** What the run may use, beside what its ensemble allows it. */
+  readonly budget?: Budget
+  /** W3C trace context of whoever asked. */
+  readonly traceparent?: string
+  /**
+   * What whoever took the submission in wants to find again with the run, such as the message that asked
+   * for it; JSON, and of no meaning to the run.
+   */
+  readonly memo?: Readonly<Record<string, unknown>>
 }
 
 /** A task of a run. */

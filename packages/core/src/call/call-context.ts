@@ -4,12 +4,16 @@
  * Nearly every body uses little of it, so what costs something (the signal, the functions) is made
  * when it is asked for.
  */
+import { systemClock } from '../clock.ts'
 import { BEGIN, type BeginContext } from './begin.ts'
-import { requestApproval } from './request-approval.ts'
+import { requestAnswer, requestApproval } from './request-approval.ts'
 import { runStep, type RunCall } from './run-step.ts'
 import { silentLogger, type Logger } from '../logger.ts'
+import { childTraceparent } from '../trace-context.ts'
 import { tell, type RunningCall } from './running-call.ts'
 
+import type { Answer, AnswerOptions } from '../approval.ts'
+import type { ToolSchema } from '../tool-schema.ts'
 import type { ToolContext, ToolMeter } from '../tool-context.ts'
 
 /** A {@link ToolContext} over a call in flight. */
@@ -22,6 +26,7 @@ export class CallContext implements ToolContext, BeginContext {
   declare readonly runId?: string
   readonly #running: RunningCall
   readonly #runCall: RunCall
+  #span: string | undefined
 
   constructor(running: RunningCall, runCall: RunCall) {
     const { call, options } = running
@@ -78,6 +83,34 @@ export class CallContext implements ToolContext, BeginContext {
 
   get requestApproval(): ToolContext['requestApproval'] {
     return (description, options) => requestApproval(this.#running, description, options)
+  }
+
+  get traceparent(): string | undefined {
+    const { traceparent } = this.#running.options
+    if (traceparent !== undefined) this.#span ??= childTraceparent(traceparent)
+    return this.#span
+  }
+
+  get requestAnswer(): ToolContext['requestAnswer'] {
+    const ask = (question: string, options?: AnswerOptions<ToolSchema>): Promise<Answer<unknown>> =>
+      requestAnswer(this.#running, question, options)
+    // NOTE: an answer was read by the schema, and so is of its type.
+    return ask as ToolContext['requestAnswer']
+  }
+
+  get reportAgent(): ToolContext['reportAgent'] {
+    return (report) => {
+      const { call, options, over } = this.#running
+      if (over) return
+      const { clock = systemClock } = options
+      tell(options, 'calls to agents', () => {
+        options.onAgentReport?.(call, { ...report, timestamp_ms: clock.now() })
+      })
+    }
+  }
+
+  get remaining(): ToolContext['remaining'] {
+    return () => this.#running.remaining()
   }
 
   get callTool(): ToolContext['callTool'] {

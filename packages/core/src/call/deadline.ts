@@ -25,11 +25,17 @@ export class Deadline {
     this.#stopTimer = this.#clock.after(this.#leftMs, this.#onPassed)
   }
 
+  /** What is left of it, in milliseconds. */
+  leftMs(): number {
+    if (this.#stopTimer === undefined) return this.#leftMs
+    return Math.max(0, this.#leftMs - (this.#clock.elapsed() - this.#startedAt))
+  }
+
   /** Stands still until `resume` was called as often as `pause`. */
   pause(): void {
     this.#pauses += 1
     if (this.#stopTimer === undefined) return
-    this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.elapsed() - this.#startedAt))
+    this.#leftMs = this.leftMs()
     this.#stop()
   }
 

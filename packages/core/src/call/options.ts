@@ -1,11 +1,12 @@
 /** The surroundings of tool calls: what a run, a pipeline or a test gives to the calls it makes. */
+import type { TimedAgentReport } from '../agent-report.ts'
 import type { Reviewer } from '../approval.ts'
 import type { Clock } from '../clock.ts'
 import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
 import type { ToolMetrics } from '../metrics.ts'
 import type { AgentTool } from '../tool.ts'
-import type { FileChange, ToolProgress } from '../tool-context.ts'
+import type { FileChange, Remaining, ToolProgress } from '../tool-context.ts'
 import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
 
 /**
@@ -41,6 +42,12 @@ export interface RunToolOptions {
   readonly onBegin?: (call: ToolCall, tool: AgentTool) => void | Promise<void>
   /** Told how far a call is. */
   readonly onProgress?: (call: ToolCall, progress: ToolProgress) => void
+  /** Told of requests to other agents, as they happen. */
+  readonly onAgentReport?: (call: ToolCall, report: TimedAgentReport) => void
+  /** What the task and the run of the call may still use. @default no limit */
+  readonly remaining?: () => Remaining
+  /** W3C trace context that the call is made in. */
+  readonly traceparent?: string
   /** Told of files that a call has changed. */
   readonly onFileChange?: (call: ToolCall, change: FileChange) => void
   /** Told of each call that a tool made as a part of its own, as it ends. */

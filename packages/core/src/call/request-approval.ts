@@ -4,12 +4,17 @@
  * A1 Silence, a reviewer that fails and an answer that does not fit are never a yes.
  * A2 The time limits of the call and of all it is a part of stand still while a person decides.
  */
+import Type, { type TSchema } from 'typebox'
+
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../approval.ts'
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
+import { schemaReader } from '../input/schema-reader.ts'
 import { inputFailure } from '../input-failure.ts'
 
 import type {
+  Answer,
+  AnswerOptions,
   ApprovalAnswer,
   ApprovalDecision,
   ApprovalOptions,
@@ -17,14 +22,58 @@ import type {
   Reviewer,
 } from '../approval.ts'
 import type { AgentTool } from '../tool.ts'
+import type { ToolSchema } from '../tool-schema.ts'
+import type { Decoded } from '@tutti/protocol'
 import type { RunningCall } from './running-call.ts'
 
 /** Asks, and waits for the decision; see `requestApproval` of {@link ToolContext}. */
-export async function requestApproval(
+export function requestApproval(
   running: RunningCall,
   description: string,
   options: ApprovalOptions = {},
 ): Promise<ApprovalDecision> {
+  const { tool, input } = running
+  const form: Form = {
+    what: 'edited input',
+    input,
+    schema: tool.inputSchema,
+    read: (edited) => tool.readInput(edited),
+  }
+  return decide(running, { ...options, description, form })
+}
+
+/** Asks a question, and waits for the answer; see `requestAnswer` of {@link ToolContext}. */
+export async function requestAnswer(
+  running: RunningCall,
+  question: string,
+  { schema = A_TEXT, ...options }: AnswerOptions<ToolSchema> = {},
+): Promise<Answer<unknown>> {
+  const { jsonSchema, read } = schemaReader(schema, { action: `Cannot ask: answer` })
+  const form: Form = { what: 'answer', input: null, schema: jsonSchema, read }
+  const decision = await decide(running, { ...options, description: question, form })
+  return decision.action === 'EDIT'
+    ? { answered: true, value: decision.input }
+    : { answered: false, timedOut: decision.timedOut }
+}
+
+const A_TEXT = Type.String()
+
+/** What a reviewer can fill in. */
+interface Form {
+  /** What it is called where it does not fit. */
+  readonly what: string
+  /** What is in it already. */
+  readonly input: unknown
+  readonly schema: TSchema
+  read(value: unknown): Decoded<unknown> | Promise<Decoded<unknown>>
+}
+
+interface Question extends ApprovalOptions {
+  readonly description: string
+  readonly form: Form
+}
+
+async function decide(running: RunningCall, question: Question): Promise<ApprovalDecision> {
   const { tool, signal } = running
   const { reviewer } = running.options
   if (reviewer === undefined) {
@@ -34,19 +83,24 @@ export async function requestApproval(
     )
   }
   signal.throwIfAborted()
-  const request = requestOf(running, description, options)
+  const request = requestOf(running, question)
   const resume = running.pause()
   try {
-    return await decisionOf(tool, await answerInTime(running, reviewer, request))
+    const answer = await answerInTime(running, reviewer, request)
+    return await decisionOf(tool, question.form, answer)
   } finally {
     resume()
   }
 }
 
 function requestOf(
-  { tool, call, input, options, hasBegun }: RunningCall,
-  description: string,
-  { timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS, onTimeout = 'EXIT_EARLY' }: ApprovalOptions,
+  { tool, call, options, hasBegun }: RunningCall,
+  {
+    description,
+    form,
+    timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS,
+    onTimeout = 'EXIT_EARLY',
+  }: Question,
 ): ApprovalRequest {
   const { agentRole = 'unknown', taskName, runId } = options
   return {
@@ -56,11 +110,11 @@ function requestOf(
     agentRole,
     ...(taskName === undefined ? {} : { taskName }),
     ...(runId === undefined ? {} : { runId }),
-    input,
-    inputSchema: tool.inputSchema,
+    input: form.input,
+    inputSchema: form.schema,
     hasBegun,
     async checkEdit(edited) {
-      const decoded = await tool.readInput(edited)
+      const decoded = await form.read(edited)
       return decoded.ok ? [] : decoded.problems
     },
     timeoutMs,
@@ -129,15 +183,16 @@ async function askSafely(
 
 async function decisionOf(
   tool: AgentTool,
+  form: Form,
   answer: Answered | null | undefined,
 ): Promise<ApprovalDecision> {
   switch (answer?.action) {
     case 'CONTINUE':
       return { action: 'CONTINUE', timedOut: false }
     case 'EDIT': {
-      const decoded = await tool.readInput(answer.input)
+      const decoded = await form.read(answer.input)
       if (decoded.ok) return { action: 'EDIT', input: decoded.value }
-      const message = inputFailure(tool.name, decoded.problems, 'edited input')
+      const message = inputFailure(tool.name, decoded.problems, form.what)
       throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
     }
     case 'REJECT':

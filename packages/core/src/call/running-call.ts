@@ -25,7 +25,7 @@ import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
 import type { Limiter } from '../limiter.ts'
 import type { LogFields } from '../logger.ts'
-import type { ToolContext } from '../tool-context.ts'
+import type { Remaining, ToolContext } from '../tool-context.ts'
 import type { AgentTool } from '../tool.ts'
 import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
 
@@ -109,6 +109,16 @@ export class RunningCall {
       this.#deadline.resume()
       resumeParent?.()
     }
+  }
+
+  /** What the call may still use: what its surroundings leave it, within its time and that of the whole. */
+  remaining(): Remaining {
+    const { timeMs, costUsd, tokens } = this.#parent?.remaining() ?? this.#surroundingsLeave()
+    return { timeMs: Math.min(timeMs, this.#deadline.leftMs()), costUsd, tokens }
+  }
+
+  #surroundingsLeave(): Remaining {
+    return this.options.remaining?.() ?? NO_LIMIT
   }
 
   /**
@@ -247,6 +257,8 @@ export class RunningCall {
     return names.length === 0 ? '' : ` (in flight: ${names.join(', ')})`
   }
 }
+
+const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
 function afterMicrotasks(count: number, callback: () => void): void {
   queueMicrotask(() => {

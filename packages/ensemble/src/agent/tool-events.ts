@@ -2,7 +2,14 @@
 import { isoNow, limitText, toModelText } from '@tutti/core'
 
 import type { TaskScope } from '../run/task-scope.ts'
-import type { NestedToolCall, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type {
+  AgentToolEvent,
+  NestedToolCall,
+  RunToolCallsOptions,
+  TimedAgentReport,
+  ToolCall,
+  ToolCallOutcome,
+} from '@tutti/core'
 import type { RunEventOf } from '@tutti/protocol'
 
 /**
@@ -77,6 +84,74 @@ export function toolReports(
         timestamp: isoNow(clock),
       })
     },
+  }
+}
+
+/** Tells of a request to another agent, and counts what it used. */
+export function agentReporter(
+  scope: TaskScope,
+  iterationIndex: number,
+): NonNullable<RunToolCallsOptions['onAgentReport']> {
+  const { agentRole, taskIndex, taskName, attempt } = scope.identity
+  return ({ id, name }, report) => {
+    const event: AgentToolEvent = {
+      ...bounded(report),
+      agentRole,
+      taskName,
+      taskIndex,
+      attempt,
+      iterationIndex,
+      toolCallId: id,
+      toolName: name,
+    }
+    const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0 } = report
+    const { cost_usd: costUsd = 0 } = report
+    if (inputTokens === 0 && outputTokens === 0 && costUsd === 0) {
+      scope.emit(event)
+      return
+    }
+    const used = { inputTokens, outputTokens, costUsd }
+    scope.meter.countAgent(used)
+    scope.totals.addAgent(used)
+    scope.emit(event, { kind: 'agent_used', ...used })
+  }
+}
+
+/** The report with what agents sent as JSON, cut where it is too long for an event. */
+function bounded(report: TimedAgentReport): TimedAgentReport {
+  switch (report.type) {
+    case 'agent_tool_progress':
+      return { ...report, chunk: asBoundedJson(report.chunk) }
+    case 'agent_tool_turn':
+      return {
+        ...report,
+        ...('input' in report ? { input: asBoundedJson(report.input) } : {}),
+        ...('output' in report ? { output: asBoundedJson(report.output) } : {}),
+      }
+    case 'agent_tool_completed':
+      return { ...report, output: asBoundedJson(report.output) }
+    case 'agent_tool_terminated':
+    case 'agent_tool_error':
+      return {
+        ...report,
+        error: limitText(report.error, MAX_TOOL_TEXT_LENGTH),
+        partial_output: asBoundedJson(report.partial_output),
+      }
+    default:
+      return report
+  }
+}
+
+/** `value` as its JSON says it, null when it has none; the start of the JSON when that is too long. */
+function asBoundedJson(value: unknown): unknown {
+  try {
+    const text: string | undefined = JSON.stringify(value)
+    if (text === undefined) return null
+    return text.length > MAX_TOOL_TEXT_LENGTH
+      ? limitText(text, MAX_TOOL_TEXT_LENGTH)
+      : JSON.parse(text)
+  } catch {
+    return null
   }
 }
 

@@ -1,5 +1,5 @@
 /** What every tool call of a task is given, whoever asks for it: its model, or its handler. */
-import { toolCalledEvent, toolReports } from './tool-events.ts'
+import { agentReporter, toolCalledEvent, toolReports } from './tool-events.ts'
 import { toolReviewer } from './tool-reviewer.ts'
 
 import type { TaskScope } from '../run/task-scope.ts'
@@ -22,6 +22,9 @@ export function toolSurroundings(scope: TaskScope, iterationIndex: number): Tool
     agentRole: identity.agentRole,
     taskName: identity.taskName,
     runId: run.runId,
+    remaining: () => scope.remaining(),
+    traceparent: run.traceparent,
+    onAgentReport: agentReporter(scope, iterationIndex),
     onNestedOutcome: (call, outcome) => {
       scope.emit(toolCalledEvent(scope, { iterationIndex, call, outcome }))
     },

@@ -9,6 +9,7 @@
 import type { Directive } from '../steering/directives.ts'
 import type { GateDecision, GateTiming } from '../steering/gate.ts'
 import type { ModelReply } from '../model/chat-model.ts'
+import type { AgentUse } from '../budget.ts'
 import type { Usage } from '../usage.ts'
 import type { ToolResult, TuttiError } from '@tutti/core'
 import type { CancelMode, CostEstimate } from '@tutti/protocol'
@@ -93,6 +94,11 @@ export interface ToolCallBegun extends TaskStepBase {
   readonly iterationIndex: number
   /** Which call of its turn it is, from 0; ids of models may repeat. */
   readonly position: number
+}
+
+/** Another agent, which a tool asked, has used something. */
+export interface AgentUsed extends TaskStepBase, AgentUse {
+  readonly kind: 'agent_used'
 }
 
 /** A tool call ended. */
@@ -216,6 +222,7 @@ export type RunStep =
   | NotesRead
   | ModelTurnEnded
   | ToolCallBegun
+  | AgentUsed
   | ToolCallEnded
   | HandlerEnded
   | DelegationBegun

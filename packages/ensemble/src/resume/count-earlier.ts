@@ -26,6 +26,9 @@ export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: numbe
   for (const step of log.of('tool_ended')) {
     if (step.attempt === attempt) totals.addToolCall(step.durationMs)
   }
+  for (const step of log.of('agent_used')) {
+    if (step.attempt === attempt) totals.addAgent(step)
+  }
 }
 
 function countSteps(meter: Meter, log: StepLog, taskName: string): void {
@@ -35,4 +38,5 @@ function countSteps(meter: Meter, log: StepLog, taskName: string): void {
     meter.countEarlierUsage(reply.usage, cost, () => reply.text.length)
   }
   for (const _ of known.of('tool_ended')) meter.countEarlier('tool')
+  for (const step of known.of('agent_used')) meter.countEarlierAgent(step)
 }

@@ -23,6 +23,11 @@ export interface RunOptions {
    * it is not told of that one. What it throws is logged and changes nothing.
    */
   readonly onWaiting?: () => void
+  /**
+   * W3C trace context in which the run was asked for, such as `00-<trace>-<span>-01`; what it sends out
+   * belongs to the same trace. @default a trace of its own
+   */
+  readonly traceparent?: string
   readonly clock?: Clock
   readonly logger?: Logger
   /**

@@ -1,6 +1,7 @@
 /** Puts together what the tasks of one run share. */
 import {
   createLimiter,
+  newTraceparent,
   silentLogger,
   systemClock,
   type Clock,
@@ -87,6 +88,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   })
   const scope: RunScope = {
     runId,
+    traceparent: options.traceparent ?? newTraceparent(),
     ensemble,
     inputs,
     clock,

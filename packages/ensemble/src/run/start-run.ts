@@ -30,7 +30,7 @@ function assertOptions(ensemble: Ensemble, options: RunOptions): void {
           (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
         )
       : []),
-    ...findUnpriced(ensemble, tasks, options).map(
+    ...findUnpriced(ensemble, options).map(
       (model) => `maxCostUsd cannot be kept: no price is known for "${model}"`,
     ),
   ]
@@ -51,13 +51,15 @@ function findGates(ensemble: Ensemble, tasks: readonly Task[]): readonly string[
     .map(({ name }) => name)
 }
 
-/** A limit on cost that cannot be kept is no limit: refused rather than ignored. */
-function findUnpriced(
+/**
+ * The models that a limit on cost cannot be kept for, by label: no price of theirs is known. A limit that cannot be
+ * kept is no limit, and a run with one is refused.
+ */
+export function findUnpriced(
   ensemble: Ensemble,
-  tasks: readonly Task[],
-  { budget = ensemble.budget, prices }: RunOptions,
+  { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
-  const limited = tasks.filter(
+  const limited = allTasks(ensemble).filter(
     (task) =>
       task.handler === undefined &&
       (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),

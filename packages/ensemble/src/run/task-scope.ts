@@ -18,7 +18,7 @@ import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep, TaskStep } from '../ports/run-step.ts'
 import type { Task } from '../task.ts'
-import type { AgentTool, Clock, Logger, RunToolCallsOptions } from '@tutti/core'
+import type { AgentTool, Clock, Logger, Remaining, RunToolCallsOptions } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
 /** How the events of a task name it. */
@@ -38,6 +38,8 @@ export type Tooling = Pick<RunToolCallsOptions, 'metrics' | 'limiter' | 'maxConc
 /** What all tasks of a run share. */
 export interface RunScope {
   readonly runId: string
+  /** W3C trace context of the run. */
+  readonly traceparent: string
   readonly ensemble: Ensemble
   readonly inputs: Inputs
   /** Aborts when all work is to stop. */
@@ -112,6 +114,14 @@ export class TaskScope {
   get tools(): readonly AgentTool[] {
     this.#tools ??= toolsOf(this)
     return this.#tools
+  }
+
+  /** What the task and the run may still use. */
+  remaining(): Remaining {
+    const left = this.meter.remaining()
+    const { timeoutMs = Infinity } = this.task
+    const timeMs = Math.min(left.timeMs, Math.max(0, timeoutMs - this.stopwatch.elapsed()))
+    return { ...left, timeMs }
   }
 
   /** Tells of something, and keeps the step that it is. */

@@ -2,6 +2,7 @@
 import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from '../tokens.ts'
 import { addCosts, costUsd, type Usage } from '../usage.ts'
 
+import type { AgentUse } from '../budget.ts'
 import type { ModelUsage } from '../model/chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
@@ -33,6 +34,12 @@ export class Totals {
   addToolCall(durationMs: number): void {
     this.toolCallCount += 1
     this.toolExecutionTimeMs += durationMs
+  }
+
+  /** Counts what another agent has used that a tool asked. */
+  addAgent({ inputTokens, outputTokens, costUsd: cost }: AgentUse): void {
+    this.#tokens = addTokens([this.#tokens, { inputTokens, outputTokens }])
+    this.#cost = addCosts([this.#cost, { inputCost: 0, outputCost: cost }])
   }
 
   /** What counts in results. */

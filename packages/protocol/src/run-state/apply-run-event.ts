@@ -59,6 +59,12 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
     case 'llm_iteration_failed':
     case 'tool_progress':
     case 'tool_called':
+    case 'agent_tool_invoked':
+    case 'agent_tool_progress':
+    case 'agent_tool_turn':
+    case 'agent_tool_completed':
+    case 'agent_tool_terminated':
+    case 'agent_tool_error':
       return applyToTasks(state, event)
     case 'delegation_started':
     case 'delegation_completed':

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun } from '../../test/run-events.ts'
+import { NO_AGENT_USAGE } from './agent-calls.ts'
 import { applyToDelegations, type DelegationEvent } from './delegations.ts'
 import { runStateAfter } from './apply-run-event.ts'
 
@@ -27,6 +28,8 @@ describe('delegation_started', () => {
       status: 'PENDING',
       attempt: 0,
       turns: [],
+      agentCalls: [],
+      agentUsage: NO_AGENT_USAGE,
       usage: { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 },
       earlierAttempts: [],
     })

@@ -1,5 +1,6 @@
 /** Pure: a run after an event of the run as a whole. */
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { interruptAgentCalls } from './agent-calls.ts'
 import type { RunState } from './run-state.ts'
 import { newTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
@@ -61,7 +62,9 @@ function started(state: RunState, event: RunEventOf<'ensemble_started'>): RunSta
 function resumed(task: TaskState): TaskState {
   if (task.status !== 'RUNNING') return task
   const turns = forgetRunningTurns(task.turns)
-  return turns === task.turns ? task : { ...task, turns }
+  const agentCalls = interruptAgentCalls(task.agentCalls)
+  const isSame = turns === task.turns && agentCalls === task.agentCalls
+  return isSame ? task : { ...task, turns, agentCalls }
 }
 
 /** A switch of the run goes before what single tasks were switched to. */

@@ -1,6 +1,7 @@
 /** What is known of one task, and how its attempts follow each other. */
 import type { TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskInput } from '../schemas/events/task-events.ts'
+import { NO_AGENT_USAGE, type AgentCallState, type AgentUsage } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_USAGE, type AttemptUsage } from './usage.ts'
 
@@ -26,6 +27,10 @@ export interface TaskState {
   /** What the agent was given. */
   readonly input?: TaskGiven
   readonly turns: readonly TurnState[]
+  /** Tool calls that asked other agents, in the order in which they were sent. */
+  readonly agentCalls: readonly AgentCallState[]
+  /** What those agents have used; counted in `usage` too. */
+  readonly agentUsage: AgentUsage
   readonly output?: string
   /** The output as a value, when the task declares an output schema. */
   readonly structuredOutput?: unknown
@@ -95,6 +100,8 @@ export function newTask(plan: TaskPlan): TaskState {
     status: 'PENDING',
     attempt: 0,
     turns: [],
+    agentCalls: [],
+    agentUsage: NO_AGENT_USAGE,
     usage: NO_USAGE,
     earlierAttempts: [],
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
+import { NO_AGENT_USAGE } from './agent-calls.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { runStateAfter } from './apply-run-event.ts'
 import { applyToTasks, changeTask, type TaskEvent } from './tasks.ts'
@@ -18,6 +19,8 @@ describe('task_started', () => {
       startedAt: '2025-03-15T10:30:00Z',
       description: 'Research AI safety focusing on EU regulation',
       turns: [],
+      agentCalls: [],
+      agentUsage: NO_AGENT_USAGE,
     })
   })
 
@@ -57,6 +60,8 @@ describe('task_started', () => {
       attempt: 2,
       startedAt: '2025-03-15T10:31:00Z',
       turns: [],
+      agentCalls: [],
+      agentUsage: NO_AGENT_USAGE,
       usage: { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 },
       earlierAttempts: [
         {

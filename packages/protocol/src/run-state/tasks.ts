@@ -1,9 +1,15 @@
 /** Pure: the tasks of a run after an event of one of them. An event of a past attempt changes nothing. */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RunState } from './run-state.ts'
+import {
+  addAgentUsage,
+  agentCallsAfter,
+  interruptAgentCalls,
+  type AgentCallEvent,
+} from './agent-calls.ts'
 import { inAttempt, newTask, type TaskMetrics, type TaskState } from './task-state.ts'
 import { failRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
-import { toUsage, usageOfTurns } from './usage.ts'
+import { toUsage, usageOfAttempt } from './usage.ts'
 
 /** An event of one task. */
 export type TaskEvent =
@@ -16,6 +22,7 @@ export type TaskEvent =
       | 'metrics_snapshot'
     >
   | TurnEvent
+  | AgentCallEvent
 
 /** The run after an event of one of its tasks; `task_started` adds a task that is not known. */
 export function applyToTasks(state: RunState, event: TaskEvent): RunState {
@@ -78,6 +85,13 @@ function taskAfter(
       return failed(task, event)
     case 'metrics_snapshot':
       return { ...task, metrics: metricsOf(event) }
+    case 'agent_tool_invoked':
+    case 'agent_tool_progress':
+    case 'agent_tool_turn':
+    case 'agent_tool_completed':
+    case 'agent_tool_terminated':
+    case 'agent_tool_error':
+      return agentAsked(task, event)
     default:
       return worked(task, event)
   }
@@ -88,7 +102,16 @@ function worked(task: TaskState, event: TurnEvent): TaskState {
   if (turns === task.turns) return task
   return event.type === 'token' || event.type === 'tool_progress'
     ? { ...task, turns }
-    : { ...task, turns, usage: usageOfTurns(turns) }
+    : { ...task, turns, usage: usageOfAttempt(turns, task.agentUsage) }
+}
+
+function agentAsked(task: TaskState, event: AgentCallEvent): TaskState {
+  const agentCalls = agentCallsAfter(task.agentCalls, event)
+  const agentUsage = addAgentUsage(task.agentUsage, event)
+  if (agentUsage !== task.agentUsage) {
+    return { ...task, agentCalls, agentUsage, usage: usageOfAttempt(task.turns, agentUsage) }
+  }
+  return agentCalls === task.agentCalls ? task : { ...task, agentCalls }
 }
 
 function given(task: TaskState, event: RunEventOf<'task_input'>): TaskState {
@@ -108,6 +131,7 @@ function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskSt
     completedAt,
     durationMs,
     turns: failRunningTurns(task.turns),
+    agentCalls: interruptAgentCalls(task.agentCalls),
     output,
     ...(event.structuredOutput === undefined ? {} : { structuredOutput: event.structuredOutput }),
     usage: toUsage(event),
@@ -123,6 +147,7 @@ function failed(task: TaskState, event: RunEventOf<'task_failed'>): TaskState {
     completedAt: failedAt,
     durationMs,
     turns: failRunningTurns(task.turns),
+    agentCalls: interruptAgentCalls(task.agentCalls),
     error: { reason, code, willRetry },
     usage: toUsage(event),
   }

@@ -2,8 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
 import { newTask } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
+import { NO_AGENT_USAGE } from './agent-calls.ts'
 import { turnsAfter } from './turns.ts'
-import { NO_TOTALS, NO_USAGE, totalsOf, toUsage, usageOfTurns, type AttemptUsage } from './usage.ts'
+import {
+  NO_TOTALS,
+  NO_USAGE,
+  totalsOf,
+  toUsage,
+  usageOfAttempt,
+  type AttemptUsage,
+} from './usage.ts'
 
 const completed = (fields: Parameters<typeof eventOf<'llm_iteration_completed'>>[1]) =>
   eventOf('llm_iteration_completed', fields)
@@ -18,14 +26,14 @@ const task = (name: string, used: AttemptUsage) => ({
   usage: used,
 })
 
-describe('usageOfTurns', () => {
+describe('usageOfAttempt', () => {
   it('adds up the completed turns', () => {
     const turns = [
       completed({ iterationIndex: 0, costUsd: 0.5 }),
       completed({ iterationIndex: 1, costUsd: 0.25 }),
       eventOf('llm_iteration_started', { iterationIndex: 2 }),
     ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfTurns(turns)).toEqual({
+    expect(usageOfAttempt(turns, NO_AGENT_USAGE)).toEqual({
       inputTokens: 1624,
       outputTokens: 82,
       toolCallCount: 0,
@@ -40,7 +48,7 @@ describe('usageOfTurns', () => {
       eventOf('tool_called', { toolCallId: 'call-1.2', parentToolCallId: 'call-1' }),
       eventOf('tool_called', { toolCallId: 'call-2', outcome: 'FAILURE' }),
     ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfTurns(turns).toolCallCount).toBe(1)
+    expect(usageOfAttempt(turns, NO_AGENT_USAGE).toolCallCount).toBe(1)
   })
 
   it('does not know a number or a cost that one turn does not say', () => {
@@ -48,11 +56,15 @@ describe('usageOfTurns', () => {
       completed({ iterationIndex: 0, inputTokens: -1, costUsd: undefined }),
       completed({ iterationIndex: 1 }),
     ].reduce<readonly TurnState[]>(turnsAfter, [])
-    expect(usageOfTurns(turns)).toEqual({ inputTokens: -1, outputTokens: 82, toolCallCount: 0 })
+    expect(usageOfAttempt(turns, NO_AGENT_USAGE)).toEqual({
+      inputTokens: -1,
+      outputTokens: 82,
+      toolCallCount: 0,
+    })
   })
 
   it('is nothing before the first turn ends', () => {
-    expect(usageOfTurns([])).toEqual(NO_USAGE)
+    expect(usageOfAttempt([], NO_AGENT_USAGE)).toEqual(NO_USAGE)
   })
 })
 

@@ -2,6 +2,7 @@
  * Pure: what attempts have used. A number of tokens that one model call does not say makes the sum -1,
  * a cost that one call does not say makes the sum absent.
  */
+import type { AgentUsage } from './agent-calls.ts'
 import type { TaskState } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
 
@@ -52,14 +53,23 @@ export function toUsage({
   }
 }
 
-/** What the turns so far used; one that runs or has failed has used nothing that is known. */
-export function usageOfTurns(turns: readonly TurnState[]): AttemptUsage {
+/**
+ * What the turns so far used, and the agents that were asked; a turn that runs or has failed has used
+ * nothing that is known.
+ */
+export function usageOfAttempt(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
   const ended = turns.filter(({ status }) => status === 'COMPLETED')
   const calls = turns.flatMap(({ toolCalls }) => toolCalls)
-  const costUsd = sumOfCosts(ended)
+  const costUsd = sumOfCosts([...ended, agents])
   return {
-    inputTokens: sumOfTokens(ended.map(({ inputTokens = -1 }) => inputTokens)),
-    outputTokens: sumOfTokens(ended.map(({ outputTokens = -1 }) => outputTokens)),
+    inputTokens: sumOfTokens([
+      agents.inputTokens,
+      ...ended.map(({ inputTokens = -1 }) => inputTokens),
+    ]),
+    outputTokens: sumOfTokens([
+      agents.outputTokens,
+      ...ended.map(({ outputTokens = -1 }) => outputTokens),
+    ]),
     toolCallCount: calls.filter(isCounted).length,
     ...(costUsd === undefined ? {} : { costUsd }),
   }

@@ -44,6 +44,12 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'review_withdrawn':
       case 'directive_delivered':
       case 'model_switched':
+      case 'agent_tool_invoked':
+      case 'agent_tool_progress':
+      case 'agent_tool_turn':
+      case 'agent_tool_completed':
+      case 'agent_tool_terminated':
+      case 'agent_tool_error':
         return true
       case 'ensemble_started':
       case 'task_started':

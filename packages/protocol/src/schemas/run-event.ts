@@ -24,6 +24,14 @@ import {
   ToolProgressed,
 } from './events/agent-events.ts'
 import {
+  AgentToolCompleted,
+  AgentToolError,
+  AgentToolInvoked,
+  AgentToolProgress,
+  AgentToolTerminated,
+  AgentToolTurn,
+} from './events/agent-tool-events.ts'
+import {
   EnsembleCompleted,
   EnsembleStarted,
   RunCancelling,
@@ -64,6 +72,12 @@ export const RunEvent = Type.Union([
   LlmIterationFailed,
   ToolProgressed,
   ToolCalled,
+  AgentToolInvoked,
+  AgentToolProgress,
+  AgentToolTurn,
+  AgentToolCompleted,
+  AgentToolTerminated,
+  AgentToolError,
   DelegationStarted,
   DelegationCompleted,
   DelegationFailed,

@@ -1,0 +1,1 @@
+/** Any agent as a tool. To define: `agentTool`. */

@@ -1,0 +1,120 @@
+/** Pure: the calls of one attempt to other agents, after an event of one of them. */
+import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
+import type { RunEventOf } from '../schemas/run-event.ts'
+import type { AttemptUsage } from './usage.ts'
+
+/** An event of a call to another agent. */
+export type AgentCallEvent = RunEventOf<
+  | 'agent_tool_invoked'
+  | 'agent_tool_progress'
+  | 'agent_tool_turn'
+  | 'agent_tool_completed'
+  | 'agent_tool_terminated'
+  | 'agent_tool_error'
+>
+
+/** One try of a tool call that asks another agent. */
+export interface AgentCallState {
+  readonly toolCallId: string
+  readonly toolName: string
+  /** Which try of the call it is, from 0. */
+  readonly retryIndex: number
+  readonly agentUri: string
+  readonly mode: AgentToolInvoked['mode']
+  readonly protocol: AgentToolInvoked['protocol']
+  /** INTERRUPTED: its process was cut off, or its attempt ended without an end of its own. */
+  readonly status: 'RUNNING' | 'COMPLETED' | 'TERMINATED' | 'FAILED' | 'INTERRUPTED'
+  /** Chunks that arrived so far. */
+  readonly chunks: number
+  /** Turns that were answered so far. */
+  readonly turns: number
+  /** What it has cost so far, in US dollars, as far as the agent says it. */
+  readonly costUsd: number
+  /** Why it ended so; present on a call that was terminated or failed. */
+  readonly error?: string
+}
+
+/** What the calls of an attempt to other agents have used, as they say it. */
+export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount'>>
+
+/** The usage of an attempt that has asked no agent. */
+export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
+
+/** The calls after an event of one of them; one that is not known changes nothing. */
+export function agentCallsAfter(
+  calls: readonly AgentCallState[],
+  event: AgentCallEvent,
+): readonly AgentCallState[] {
+  const isIt = ({ toolCallId, retryIndex }: AgentCallState): boolean =>
+    toolCallId === event.toolCallId && retryIndex === event.retry_index
+  if (event.type === 'agent_tool_invoked') {
+    return [...calls.filter((call) => !isIt(call)), invoked(event)]
+  }
+  const at = calls.findLastIndex(isIt)
+  const call = calls[at]
+  return call?.status === 'RUNNING' ? calls.with(at, callAfter(call, event)) : calls
+}
+
+/** The calls when nobody makes them any more. */
+export function interruptAgentCalls(calls: readonly AgentCallState[]): readonly AgentCallState[] {
+  if (calls.every(({ status }) => status !== 'RUNNING')) return calls
+  return calls.map((call) =>
+    call.status === 'RUNNING' ? { ...call, status: 'INTERRUPTED' } : call,
+  )
+}
+
+/** The usage with what this event says was used. */
+export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUsage {
+  const { input_tokens: read = 0, output_tokens: written = 0, cost_usd: cost = 0 } = event
+  if (read === 0 && written === 0 && cost === 0) return usage
+  return {
+    inputTokens: usage.inputTokens + read,
+    outputTokens: usage.outputTokens + written,
+    costUsd: usage.costUsd + cost,
+  }
+}
+
+function invoked(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
+  const { toolCallId, toolName, mode, protocol } = event
+  return {
+    toolCallId,
+    toolName,
+    retryIndex: event.retry_index,
+    agentUri: event.agent_uri,
+    mode,
+    protocol,
+    status: 'RUNNING',
+    chunks: 0,
+    turns: 0,
+    costUsd: 0,
+  }
+}
+
+function callAfter(
+  call: AgentCallState,
+  event: Exclude<AgentCallEvent, { type: 'agent_tool_invoked' }>,
+): AgentCallState {
+  switch (event.type) {
+    case 'agent_tool_progress':
+      return { ...call, chunks: event.chunk_index + 1, costUsd: event.accumulated_cost_usd }
+    case 'agent_tool_turn':
+      return event.direction === 'inbound' ? { ...call, turns: event.turn + 1 } : call
+    case 'agent_tool_completed':
+      return { ...call, ...brought(event), status: 'COMPLETED', costUsd: event.total_cost }
+    case 'agent_tool_terminated':
+    case 'agent_tool_error':
+      return {
+        ...call,
+        ...brought(event),
+        status: event.type === 'agent_tool_error' ? 'FAILED' : 'TERMINATED',
+        costUsd: event.accumulated_cost_usd,
+        error: event.error,
+      }
+  }
+}
+
+function brought(
+  event: RunEventOf<'agent_tool_completed' | 'agent_tool_terminated' | 'agent_tool_error'>,
+): Pick<AgentCallState, 'chunks' | 'turns'> {
+  return { chunks: event.chunks_received, turns: event.total_turns }
+}
