@@ -60,7 +60,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/(testing|node|postgres)/index\\.ts$',
+          '^packages/[^/]+/src/(agent|node|postgres|testing)/index\\.ts$',
         ],
       },
     },

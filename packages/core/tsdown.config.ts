@@ -1,6 +1,11 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 
 // The interface of Standard Schema is a few types: whoever uses a tool need not install them.
-export default libraryBuild({ index: 'src/index.ts', 'node/index': 'src/node/index.ts' }, [
-  /^@standard-schema\/spec$/,
-])
+export default libraryBuild(
+  {
+    index: 'src/index.ts',
+    'agent/index': 'src/agent/index.ts',
+    'node/index': 'src/node/index.ts',
+  },
+  [/^@standard-schema\/spec$/],
+)

@@ -1,6 +1,7 @@
 /** What a tool body is given besides its input. */
 import type { AgentReport } from './agent-report.ts'
 import type { Answer, AnswerOptions, ApprovalDecision, ApprovalOptions } from './approval.ts'
+import type { Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 import type { AgentTool } from './tool.ts'
 import type { ToolSchema, ValueOf } from './tool-schema.ts'
@@ -24,6 +25,8 @@ export interface ToolContext<Input = unknown> {
   readonly taskName?: string
   /** Run the call belongs to, if any. */
   readonly runId?: string
+  /** Time, as the run measures it: what waits by it can be tested without waiting. */
+  readonly clock: Clock
   /** A logger for this tool. */
   readonly logger: Logger
   /** The tool's own measures, beside the counts and durations that every tool has. */

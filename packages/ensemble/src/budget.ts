@@ -5,6 +5,8 @@
  *    reached stops the work and says which limit it was.
  * B2 Calls are counted when they begin, so that calls that run at the same time share what is left.
  * B3 A call whose provider does not say its tokens counts by its length, 4 characters a token.
+ * B6 What an agent that a tool asked says it has used counts for its task and its run as soon as it says it,
+ *    also in another process.
  */
 import { TuttiError, type Remaining } from '@tutti/core'
 

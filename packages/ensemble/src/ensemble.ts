@@ -1,4 +1,6 @@
 /** What a user writes: tasks that belong together, checked when they are put together. */
+import { ensembleAgent, type AgentRunOptions } from './as-agent/ensemble-agent.ts'
+import { ensembleTool, type EnsembleToolSettings } from './as-agent/ensemble-tool.ts'
 import { assertEnsemble } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './hierarchy/manager.ts'
 import { DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
@@ -15,6 +17,8 @@ import type { RunHandle } from './run/run-handle.ts'
 import type { RunOptions } from './run/run-options.ts'
 import type { RunResult } from './run/run-result.ts'
 import type { Task } from './task.ts'
+import type { TypedTool } from '@tutti/core'
+import type { LocalAgent } from '@tutti/core/agent'
 import type { ReviewPolicy, Workflow } from '@tutti/protocol'
 
 /** Tasks running at the same time when nothing else is said: more than most graphs are wide. */
@@ -75,6 +79,18 @@ export interface Ensemble extends EnsembleSettings {
    * @throws {TuttiError} as {@link run} does.
    */
   start(inputs?: Inputs, options?: RunOptions): RunHandle
+  /**
+   * This ensemble as an agent of this process: each turn that it is asked is a run. Its input is an object of the
+   * template variables, or a text where there is exactly one.
+   */
+  asAgent(options?: AgentRunOptions): LocalAgent
+  /**
+   * This ensemble as a tool, whose input is an object of the template variables. A cancel, the budget and the
+   * trace of the caller go down; what the run does and uses, and what its gates ask, comes up.
+   *
+   * @throws {TypeError} naming every setting that does not fit.
+   */
+  asTool(settings?: EnsembleToolSettings): TypedTool<Inputs>
 }
 
 /** What the author of an ensemble writes. */
@@ -131,6 +147,8 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     ...(workflow === 'HIERARCHICAL' ? { manager: managerOf(definition) } : {}),
     run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),
+    asAgent: (options = {}) => ensembleAgent(made, options),
+    asTool: (settings = {}) => ensembleTool(made, settings),
   }
   return made
 }

@@ -2,7 +2,7 @@
 
 // To define
 export { agent, type Agent, type AgentDefinition } from './agent.ts'
-export { findBudgetProblems, type Budget } from './budget.ts'
+export type { Budget } from './budget.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
 export type {
   GuardedInput,
@@ -54,7 +54,7 @@ export type { Workflow } from '@tutti/protocol'
 export type { ContextOutput } from './agent/prompt.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
-export { findUnpriced } from './run/start-run.ts'
+export { narrowedBudget } from './run/narrowed-budget.ts'
 export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
@@ -70,6 +70,11 @@ export type {
 export type { Directive, DirectiveInput } from './steering/directives.ts'
 export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts'
 export type { TaskPhase } from './next.ts'
+
+// To use as an agent or a tool
+export type { AgentRunOptions } from './as-agent/ensemble-agent.ts'
+export type { EnsembleToolSettings } from './as-agent/ensemble-tool.ts'
+export { inputsFrom } from './as-agent/inputs-from.ts'
 
 // To extend
 export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts'

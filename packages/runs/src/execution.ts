@@ -24,7 +24,6 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolCatalog } from '@t
 
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
-import { runBudget } from './run-budget.ts'
 import { ensembleOf } from './request/ensemble-of.ts'
 import { cancelOf, switchOf } from './wish-options.ts'
 
@@ -32,6 +31,8 @@ import type { DurableJournal } from './group-commit.ts'
 import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
 import type { Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { TaskRecord } from './run-record.ts'
+import { narrowedBudget } from '@tutti/ensemble'
+
 import type { Ensemble, ModelCatalog, Prices, RunHandle } from '@tutti/ensemble'
 
 /** What a run is executed with. */
@@ -184,7 +185,10 @@ export class Execution {
     const ensemble = ensembleOf(template, run.request ?? {}, { tools, models })
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
-      ...field('budget', runBudget(ensemble, budget, { prices, logger })),
+      ...field(
+        'budget',
+        budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),
+      ),
       runId: run.runId,
       // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
       signal: this.#controller.signal,

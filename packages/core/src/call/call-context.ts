@@ -4,7 +4,7 @@
  * Nearly every body uses little of it, so what costs something (the signal, the functions) is made
  * when it is asked for.
  */
-import { systemClock } from '../clock.ts'
+import { systemClock, type Clock } from '../clock.ts'
 import { BEGIN, type BeginContext } from './begin.ts'
 import { requestAnswer, requestApproval } from './request-approval.ts'
 import { runStep, type RunCall } from './run-step.ts'
@@ -46,6 +46,10 @@ export class CallContext implements ToolContext, BeginContext {
 
   get signal(): AbortSignal {
     return this.#running.signal
+  }
+
+  get clock(): Clock {
+    return this.#running.options.clock ?? systemClock
   }
 
   get hasReviewer(): boolean {
@@ -102,9 +106,8 @@ export class CallContext implements ToolContext, BeginContext {
     return (report) => {
       const { call, options, over } = this.#running
       if (over) return
-      const { clock = systemClock } = options
       tell(options, 'calls to agents', () => {
-        options.onAgentReport?.(call, { ...report, timestamp_ms: clock.now() })
+        options.onAgentReport?.(call, { ...report, timestamp_ms: this.clock.now() })
       })
     }
   }

@@ -196,7 +196,9 @@ async function decisionOf(
       throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
     }
     case 'REJECT':
-      throw new TuttiError('TOOL_REJECTED', rejection(tool.name, answer.feedback))
+      throw new TuttiError('TOOL_REJECTED', rejection(tool.name, answer.feedback), {
+        ...(answer.feedback === undefined ? {} : { details: { feedback: answer.feedback } }),
+      })
     case 'EXIT_EARLY':
       throw exitEarly(`The reviewer of tool "${tool.name}" ended the run early`, false)
     case 'TIMED_OUT':

@@ -4,9 +4,8 @@ import { TuttiError } from '@tutti/core'
 import { findBudgetProblems } from '../budget.ts'
 import { allTasks } from '../hierarchy/manager.ts'
 import { assertInputs, type Inputs } from '../inputs.ts'
-import { modelOfTask } from '../model/model-of-task.ts'
 import { reviewAfter, settingsOf } from '../review.ts'
-import { modelLabel } from '../steering/models.ts'
+import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
 
 import type { Ensemble } from '../ensemble.ts'
@@ -49,27 +48,4 @@ function findGates(ensemble: Ensemble, tasks: readonly Task[]): readonly string[
         reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
     )
     .map(({ name }) => name)
-}
-
-/**
- * The models that a limit on cost cannot be kept for, by label: no price of theirs is known. A limit that cannot be
- * kept is no limit, and a run with one is refused.
- */
-export function findUnpriced(
-  ensemble: Ensemble,
-  { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
-): readonly string[] {
-  const limited = allTasks(ensemble).filter(
-    (task) =>
-      task.handler === undefined &&
-      (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
-  )
-  const models = limited.flatMap((task) => [
-    ...(modelOfTask(task, ensemble) === undefined ? [] : [modelOfTask(task, ensemble)]),
-    ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
-  ])
-  const unpriced = models.flatMap((model) =>
-    model === undefined || prices?.(model) !== undefined ? [] : [modelLabel(model)],
-  )
-  return [...new Set(unpriced)]
 }

@@ -15,6 +15,8 @@ const peerReply = {
 export const TaskAccepted = Type.Object({
   type: Type.Literal('task_accepted'),
   requestId: Type.String(),
+  /** The run that does the task, by which it can be cancelled. Ours. */
+  runId: Type.Optional(Type.String()),
   queuePosition: Type.Optional(Count),
   estimatedCompletion: Type.Optional(Type.String()),
 })

@@ -1,6 +1,9 @@
 /** The budget of one run, from that of its ensemble and what whoever asked for it allows. */
-import { findUnpriced, type Budget, type Ensemble, type Prices } from '@tutti/ensemble'
+import { findUnpriced } from './find-unpriced.ts'
 
+import type { Budget } from '../budget.ts'
+import type { Ensemble } from '../ensemble.ts'
+import type { Prices } from '../model/prices.ts'
 import type { Logger } from '@tutti/core'
 
 /** What decides whether a budget can be kept. */
@@ -10,16 +13,14 @@ export interface BudgetSurroundings {
 }
 
 /**
- * The smaller of both for each limit; undefined when nothing was asked for, so that the ensemble's counts. A
- * limit on cost that was asked for and cannot be kept, as a model has no known price, is left out and
- * logged: it is what the caller has left, and the caller counts too.
+ * The smaller of both for each limit. A limit on cost that was asked for and cannot be kept, as a model has no
+ * known price, is left out and logged: it is what the caller has left, and the caller counts too.
  */
-export function runBudget(
+export function narrowedBudget(
   ensemble: Ensemble,
-  asked: Budget | undefined,
+  asked: Budget,
   { prices, logger }: BudgetSurroundings,
-): Budget | undefined {
-  if (asked === undefined) return undefined
+): Budget {
   const budget = narrower(ensemble.budget ?? {}, asked)
   if (asked.maxCostUsd === undefined || ensemble.budget?.maxCostUsd !== undefined) return budget
   const unpriced = findUnpriced(ensemble, prices === undefined ? { budget } : { budget, prices })
@@ -30,8 +31,9 @@ export function runBudget(
 }
 
 function narrower(one: Budget, other: Budget): Budget {
-  const limits = [...Object.entries(one), ...Object.entries(other)] as const
   const least: Record<string, number> = {}
-  for (const [name, limit] of limits) least[name] = Math.min(limit, least[name] ?? Infinity)
+  for (const [name, limit] of [...Object.entries(one), ...Object.entries(other)]) {
+    least[name] = Math.min(limit, least[name] ?? Infinity)
+  }
   return least
 }

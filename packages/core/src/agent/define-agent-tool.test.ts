@@ -1,0 +1,533 @@
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
+import { runTool } from '../call/run-tool.ts'
+import { TuttiError } from '../errors.ts'
+import { AgentError } from './agent-error.ts'
+import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
+import { inputHash } from './input-hash.ts'
+import { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
+
+import type { TimedAgentReport } from '../agent-report.ts'
+import type { RunToolOptions } from '../call/options.ts'
+import type { ToolCallOutcome } from '../call/outcome.ts'
+import type { AgentConnector, AgentUpdate } from './agent-connector.ts'
+
+type Answering = (request: LocalAgentRequest) => ReturnType<LocalAgent['answer']>
+
+interface Called {
+  readonly outcome: ToolCallOutcome
+  readonly events: readonly TimedAgentReport[]
+  readonly types: readonly string[]
+}
+
+interface CallOptions extends RunToolOptions {
+  readonly input?: string
+  readonly connector?: AgentConnector
+}
+
+async function call(
+  answer: Answering,
+  settings: Partial<AgentToolSettings<string>> = {},
+  { input = 'hello', connector, ...options }: CallOptions = {},
+): Promise<Called> {
+  const events: TimedAgentReport[] = []
+  const tool = defineAgentTool({
+    name: 'researcher',
+    description: 'Looks things up',
+    connector: connector ?? localConnector({ answer }, 'tutti://researcher'),
+    ...settings,
+  })
+  const outcome = await runTool(
+    tool,
+    { id: 'call-1', name: 'researcher', arguments: JSON.stringify({ input }) },
+    { onAgentReport: (_, report) => events.push(report), ...options },
+  )
+  return { outcome, events, types: events.map(({ type }) => type.replace('agent_tool_', '')) }
+}
+
+async function* chunks(...all: readonly unknown[]): AsyncGenerator<AgentUpdate, unknown> {
+  for (const chunk of all) yield { kind: 'chunk', chunk }
+  return all.at(-1)
+}
+
+/** Waits for its signal, and then ends. */
+function hang({ signal }: LocalAgentRequest): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('stopped')))
+  })
+}
+
+/** Lets everything that is ready run, then the time pass. */
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  // A call begins with a hash, which another thread makes: this one comes after it.
+  await inputHash(ms)
+  await inputHash(ms)
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  await clock.advance(ms)
+  await new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+describe('a sync call', () => {
+  it('gives the answer as text and value, and tells of its begin and end', async () => {
+    const { outcome, events } = await call(({ input }) => ({ said: input }))
+    expect(outcome.result).toMatchObject({
+      success: true,
+      output: '{"said":"hello"}',
+      structured: { said: 'hello' },
+    })
+    expect(events).toMatchObject([
+      {
+        type: 'agent_tool_invoked',
+        agent_uri: 'tutti://researcher',
+        mode: 'sync',
+        protocol: 'local',
+        retry_index: 0,
+      },
+      { type: 'agent_tool_completed', output: { said: 'hello' }, total_cost: 0, total_turns: 1 },
+    ])
+    expect(events.every(({ timestamp_ms }) => timestamp_ms > 0)).toBe(true)
+  })
+
+  it('tells of no chunks', async () => {
+    const { types } = await call(() => chunks('a', 'b'))
+    expect(types).toEqual(['invoked', 'completed'])
+  })
+
+  it('fails with what its agent throws, and says whether a retry can help', async () => {
+    const { outcome, events } = await call(() => {
+      throw new TuttiError('MODEL_FAILED', 'No model', { retryable: true })
+    })
+    expect(outcome.end).toBe('finished')
+    expect(outcome.result).toMatchObject({
+      success: false,
+      errorMessage: 'Agent "researcher" gave no answer: The agent failed: No model',
+      structured: { failure: 'agent_failed', retryable: true, partial: null },
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_error', failure_type: 'agent_failed' })
+  })
+})
+
+describe('a streaming call', () => {
+  it('tells of each chunk, and gives the answer', async () => {
+    const { outcome, events, types } = await call(() => chunks({ n: 1 }, 'two', null, 4), {
+      mode: 'streaming',
+    })
+    expect(types).toEqual(['invoked', 'progress', 'progress', 'progress', 'progress', 'completed'])
+    const progress = events.filter((event) => event.type === 'agent_tool_progress')
+    expect(progress.map(({ chunk, chunk_index }) => [chunk_index, chunk])).toEqual([
+      [0, { n: 1 }],
+      [1, 'two'],
+      [2, null],
+      [3, 4],
+    ])
+    expect(outcome.result.output).toBe('4')
+  })
+
+  it('[Y3] keeps what arrived when it fails', async () => {
+    const { outcome, events } = await call(
+      async function* () {
+        yield { kind: 'chunk', chunk: 'first' }
+        throw new AgentError('Reset', { failureType: 'connection_lost', retryable: true })
+      },
+      { mode: 'streaming' },
+    )
+    expect(events.at(-1)).toMatchObject({
+      type: 'agent_tool_error',
+      partial_output: ['first'],
+      chunks_received: 1,
+      retryable: true,
+    })
+    expect(outcome.result.structured).toMatchObject({ partial: ['first'], chunksReceived: 1 })
+    expect(outcome.result.errorMessage).toContain('What had arrived: ["first"]')
+  })
+})
+
+describe('a conversation', () => {
+  const feedback: Answering = ({ index, input }) => ({
+    kind: 'end',
+    state: index === 2 ? 'completed' : 'open',
+    output: { output: `${String(input)}!` },
+  })
+
+  it('feeds the output back until the agent is done, and tells of both ways', async () => {
+    const { outcome, events } = await call(feedback, { mode: 'conversational' })
+    const turns = events.filter((event) => event.type === 'agent_tool_turn')
+    expect(
+      turns.map((event) => [event.turn, event.direction, event.input ?? event.output]),
+    ).toEqual([
+      [0, 'outbound', 'hello'],
+      [0, 'inbound', { output: 'hello!' }],
+      [1, 'outbound', 'hello!'],
+      [1, 'inbound', { output: 'hello!!' }],
+      [2, 'outbound', 'hello!!'],
+      [2, 'inbound', { output: 'hello!!!' }],
+    ])
+    expect(outcome.result.structured).toEqual({ output: 'hello!!!' })
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 3 })
+  })
+
+  it('ends after maxTurns with the last answer', async () => {
+    const { outcome, events } = await call(feedback, { mode: 'conversational', maxTurns: 2 })
+    expect(outcome.result).toMatchObject({ success: true, structured: { output: 'hello!!' } })
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
+  })
+
+  it('says what reply decides, and ends where it gives nothing', async () => {
+    const seen: unknown[] = []
+    const { events } = await call(feedback, {
+      mode: 'conversational',
+      reply: ({ index, text }) => {
+        seen.push(text)
+        return index === 0 ? 'again' : undefined
+      },
+    })
+    expect(seen).toEqual(['{"output":"hello!"}', '{"output":"again!"}'])
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
+  })
+
+  it('fails when reply throws', async () => {
+    const { events } = await call(feedback, {
+      mode: 'conversational',
+      reply: () => {
+        throw new Error('No idea')
+      },
+    })
+    expect(events.at(-1)).toMatchObject({
+      type: 'agent_tool_error',
+      failure_type: 'configuration',
+      error: 'The reply to turn 0 failed: No idea',
+    })
+  })
+})
+
+describe('[Y4] a question of the agent', () => {
+  const asks: Answering = ({ index, input }) =>
+    index === 0
+      ? { kind: 'end', state: 'input_required', output: null, question: 'Which year?' }
+      : `In ${String(input)}`
+
+  it('goes to the reviewer, and its answer back', async () => {
+    const asked: string[] = []
+    const { outcome, types } = await call(
+      asks,
+      {},
+      {
+        reviewer: {
+          async decide({ description }) {
+            asked.push(description)
+            return { action: 'EDIT', input: '1685' }
+          },
+        },
+      },
+    )
+    expect(asked).toEqual(['Which year?'])
+    expect(outcome.result.output).toBe('In 1685')
+    expect(types).toEqual(['invoked', 'completed'])
+  })
+
+  it('fails the call when there is nobody to ask', async () => {
+    const { outcome, events } = await call(asks)
+    expect(outcome.result.errorMessage).toBe(
+      'Agent "researcher" gave no answer: The agent asks something and there is nobody to ask: Which year?',
+    )
+    expect(events.at(-1)).toMatchObject({ failure_type: 'input_required', retryable: false })
+  })
+
+  it('ends the run early when the reviewer says so, after its own end', async () => {
+    const { outcome, events } = await call(
+      asks,
+      {},
+      {
+        reviewer: { decide: async () => ({ action: 'EXIT_EARLY' }) },
+      },
+    )
+    expect(outcome.end).toBe('exit_early')
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
+  })
+
+  it('[Y1] may take any time: the clocks stand still', async () => {
+    const clock = fakeClock()
+    const decision = Promise.withResolvers<{ action: 'EDIT'; input: string }>()
+    const calling = call(
+      async function* ({ requestAnswer }) {
+        const answer = await requestAnswer('Which year?')
+        return answer.answered ? answer.value : 'none'
+      },
+      { timeoutMs: 100, idleTimeoutMs: 100 },
+      { clock, reviewer: { decide: () => decision.promise } },
+    )
+    await pass(clock, 60_000)
+    decision.resolve({ action: 'EDIT', input: '1685' })
+    expect((await calling).outcome.result.output).toBe('1685')
+  })
+})
+
+describe('limits', () => {
+  it('[Y1] a request that takes too long is ended', async () => {
+    const clock = fakeClock()
+    const calling = call(hang, { timeoutMs: 1_000 }, { clock })
+    await pass(clock, 999)
+    await pass(clock, 1)
+    const { outcome, events } = await calling
+    expect(events.at(-1)).toMatchObject({
+      type: 'agent_tool_terminated',
+      reason: 'timeout',
+      retryable: true,
+      latency_ms: 1_000,
+    })
+    expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
+  })
+
+  it('[Y1] each turn of a conversation has the time of its own', async () => {
+    const clock = fakeClock()
+    const calling = call(
+      async ({ index }) => {
+        await new Promise<void>((resolve) => clock.after(900, resolve))
+        return { kind: 'end', state: index === 1 ? 'completed' : 'open', output: index }
+      },
+      { mode: 'conversational', timeoutMs: 1_000 },
+      { clock },
+    )
+    await pass(clock, 900)
+    await pass(clock, 900)
+    expect((await calling).outcome.result.output).toBe('1')
+  })
+
+  it('[Y1] a silent stream is given up, and every byte starts its time anew', async () => {
+    const clock = fakeClock()
+    const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const calling = call(
+      async function* (request) {
+        await next[0]?.promise
+        yield { kind: 'chunk', chunk: 'late' }
+        await hang(request)
+      },
+      { mode: 'streaming', idleTimeoutMs: 1_000 },
+      { clock },
+    )
+    await pass(clock, 900)
+    next[0]?.resolve()
+    await pass(clock, 900)
+    await pass(clock, 99)
+    await pass(clock, 1)
+    const { events, types } = await calling
+    expect(types).toEqual(['invoked', 'progress', 'terminated'])
+    expect(events.at(-1)).toMatchObject({ reason: 'idle_timeout', partial_output: ['late'] })
+  })
+
+  it('[Y2] more than the limit on cost is a breach, exactly the limit is none', async () => {
+    const costing = (...costs: readonly number[]): Answering =>
+      async function* () {
+        for (const costUsd of costs) yield { kind: 'chunk', chunk: costUsd, usage: { costUsd } }
+        return 'done'
+      }
+    const exact = await call(costing(0.25, 0.25), { mode: 'streaming', maxCostUsd: 0.5 })
+    expect(exact.events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_cost: 0.5 })
+    const over = await call(costing(0.25, 0.5, 0.25), { mode: 'streaming', maxCostUsd: 0.5 })
+    expect(over.types).toEqual(['invoked', 'progress', 'progress', 'terminated'])
+    expect(over.events.at(-1)).toMatchObject({
+      reason: 'budget_exceeded',
+      accumulated_cost_usd: 0.75,
+      retryable: false,
+      partial_output: [0.25, 0.5],
+    })
+  })
+
+  it('[Y2] counts what the last answer cost, too', async () => {
+    const { events } = await call(
+      () => ({ kind: 'end', state: 'completed', output: 'x', usage: { totalCostUsd: 2 } }),
+      { maxCostUsd: 1 },
+    )
+    expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', cost_usd: 2 })
+  })
+
+  it('[Y2] a limit on tokens counts those read and written', async () => {
+    const { events } = await call(
+      async function* () {
+        yield { kind: 'usage', usage: { inputTokens: 60, outputTokens: 41 } }
+        return 'x'
+      },
+      { maxTokens: 100 },
+    )
+    expect(events.at(-1)).toMatchObject({
+      reason: 'budget_exceeded',
+      input_tokens: 60,
+      output_tokens: 41,
+    })
+  })
+
+  it('[Y2] what is left above the call is a limit, and the agent is told of what is left', async () => {
+    let left: unknown
+    const { events } = await call(
+      async function* ({ remaining }) {
+        left = remaining()
+        yield { kind: 'usage', usage: { costUsd: 0.3 } }
+        return 'x'
+      },
+      { maxCostUsd: 1, timeoutMs: 5_000 },
+      { remaining: () => ({ timeMs: 2_000, costUsd: 0.3, tokens: Infinity }) },
+    )
+    expect(left).toEqual({ timeMs: 2_000, costUsd: 0.3, tokens: Infinity })
+    expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded' })
+  })
+})
+
+describe('a cancel', () => {
+  it('ends the call when its agent has stopped, with one end', async () => {
+    const controller = new AbortController()
+    const stopped: string[] = []
+    const begun = Promise.withResolvers<void>()
+    const calling = call(
+      (request) => {
+        begun.resolve()
+        return hang(request).catch((error: unknown) => {
+          stopped.push('stopped')
+          throw error
+        })
+      },
+      {},
+      { signal: controller.signal },
+    )
+    await begun.promise
+    controller.abort()
+    const { outcome, types, events } = await calling
+    expect(outcome.end).toBe('cancelled')
+    expect(types).toEqual(['invoked', 'terminated'])
+    expect(events.at(-1)).toMatchObject({ reason: 'cancelled' })
+    expect(stopped).toEqual(['stopped'])
+  })
+
+  it.each([
+    ['timeout', new TuttiError('TASK_TIMEOUT', 'late')],
+    ['budget_exceeded', new TuttiError('BUDGET_EXCEEDED', 'spent')],
+  ] as const)('from above says why: %s', async (reason, error) => {
+    const controller = new AbortController()
+    const calling = call(hang, {}, { signal: controller.signal })
+    await new Promise((resolve) => setTimeout(resolve, 0))
+    controller.abort(error)
+    expect((await calling).events.at(-1)).toMatchObject({ reason })
+  })
+
+  it('before the call asks nobody', async () => {
+    const { types } = await call(() => 'never', {}, { signal: AbortSignal.abort() })
+    expect(types).toEqual([])
+  })
+
+  it('[Y3] tells the agent while its connection is open, for at most 4 s', async () => {
+    const clock = fakeClock()
+    const order: string[] = []
+    const connector: AgentConnector = {
+      uri: 'x://agent',
+      protocol: 'a2a',
+      connect: async ({ signal }) => {
+        signal.addEventListener('abort', () => order.push('let go'))
+        return {
+          protocol: 'tasks',
+          // oxlint-disable-next-line require-yield -- it never comes to that
+          async *send() {
+            await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+          },
+          cancel: (bound) => {
+            order.push('cancel')
+            bound.addEventListener('abort', () => order.push('given up'))
+            return new Promise(() => undefined)
+          },
+        }
+      },
+    }
+    const calling = call(hang, { timeoutMs: 10 }, { clock, connector })
+    await pass(clock, 10)
+    expect(order).toEqual(['cancel'])
+    await pass(clock, 3_999)
+    expect(order).toEqual(['cancel'])
+    await pass(clock, 1)
+    const { events } = await calling
+    expect(order).toEqual(['cancel', 'given up', 'let go'])
+    expect(events[0]).toMatchObject({ protocol: 'tasks' })
+  })
+})
+
+describe('retries', () => {
+  const failing = (
+    times: number,
+    options: { retryable: boolean; retryAfterMs?: number },
+  ): Answering => {
+    let count = 0
+    return () => {
+      count += 1
+      if (count > times) return `answer ${count}`
+      throw new AgentError('Busy', { failureType: 'http_error', ...options })
+    }
+  }
+
+  it('[C1] are made for what may pass, each with events of its own', async () => {
+    const { outcome, events } = await call(failing(2, { retryable: true }), {
+      retries: 2,
+      retryDelayMs: 0,
+    })
+    expect(outcome.result.output).toBe('answer 3')
+    expect(events.map(({ type, retry_index }) => [type, retry_index])).toEqual([
+      ['agent_tool_invoked', 0],
+      ['agent_tool_error', 0],
+      ['agent_tool_invoked', 1],
+      ['agent_tool_error', 1],
+      ['agent_tool_invoked', 2],
+      ['agent_tool_completed', 2],
+    ])
+  })
+
+  it('[C1] are not made for what cannot pass, nor more than are allowed', async () => {
+    const final = await call(failing(1, { retryable: false }), { retries: 3 })
+    expect(final.types).toEqual(['invoked', 'error'])
+    const often = await call(failing(9, { retryable: true }), { retries: 1, retryDelayMs: 0 })
+    expect(often.types).toEqual(['invoked', 'error', 'invoked', 'error'])
+  })
+
+  it('[C1] wait as long as the agent says', async () => {
+    const clock = fakeClock()
+    const calling = call(
+      failing(1, { retryable: true, retryAfterMs: 7_000 }),
+      { retries: 1 },
+      { clock },
+    )
+    await pass(clock, 6_999)
+    await pass(clock, 1)
+    expect((await calling).outcome.result.output).toBe('answer 2')
+  })
+
+  it('[C2] share the limits of the call', async () => {
+    let count = 0
+    const { types } = await call(
+      async function* () {
+        count += 1
+        yield { kind: 'usage', usage: { costUsd: 0.6 } }
+        if (count === 1)
+          throw new AgentError('Busy', { failureType: 'http_error', retryable: true })
+        return 'x'
+      },
+      { retries: 1, retryDelayMs: 0, maxCostUsd: 1 },
+    )
+    expect(types).toEqual(['invoked', 'error', 'invoked', 'terminated'])
+  })
+})
+
+describe('defineAgentTool', () => {
+  it('names every setting that does not fit', () => {
+    const connector = localConnector({ answer: () => 'x' }, 'tutti://x')
+    expect(() =>
+      defineAgentTool({
+        name: 'x',
+        description: 'x',
+        connector,
+        timeoutMs: 0,
+        maxTurns: 0,
+        retries: -1,
+        maxCostUsd: NaN,
+      }),
+    ).toThrow(
+      'Cannot define agent tool "x": timeoutMs must be > 0, got 0; maxCostUsd must be > 0, got NaN; ' +
+        'maxTurns must be an integer >= 1, got 0; retries must be an integer >= 0, got -1',
+    )
+  })
+})

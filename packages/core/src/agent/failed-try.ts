@@ -1,0 +1,79 @@
+/** Pure: what a try came to that brought no answer. */
+import { errorMessage } from '../errors.ts'
+import { AgentError, type AgentFailureType } from './agent-error.ts'
+import { isDecided } from './is-decided.ts'
+import { Termination, type TerminationReason } from './termination.ts'
+
+import type { BareReport } from './agent-log.ts'
+
+/** A try that brought no answer. */
+export interface FailedTry {
+  readonly kind: 'failed'
+  readonly message: string
+  readonly failure: TerminationReason | AgentFailureType
+  readonly retryable: boolean
+  readonly retryAfterMs: number | undefined
+  /** What had arrived; null when nothing. */
+  readonly partial: unknown
+  readonly chunksReceived: number
+  readonly costUsd: number
+}
+
+/** What had arrived until then. */
+export type Arrived = Pick<FailedTry, 'partial' | 'chunksReceived' | 'costUsd'>
+
+/** The failure that an error is. */
+export function failedTry(error: unknown, arrived: Arrived): FailedTry {
+  const facts = { kind: 'failed', ...arrived, message: errorMessage(error) } as const
+  if (error instanceof Termination) {
+    const { reason: failure, retryable } = error
+    return { ...facts, failure, retryable, retryAfterMs: undefined }
+  }
+  if (error instanceof AgentError) {
+    const { failureType: failure, retryable, retryAfterMs, partial = arrived.partial } = error
+    return { ...facts, partial, failure, retryable, retryAfterMs }
+  }
+  const failure = isDecided(error) ? 'cancelled' : 'agent_failed'
+  return { ...facts, failure, retryable: false, retryAfterMs: undefined }
+}
+
+/** What every event of an end says. */
+export interface Brought {
+  readonly latency_ms: number
+  readonly chunks_received: number
+  readonly total_turns: number
+}
+
+/** The event of a failure. */
+export function failureReport(failed: FailedTry, brought: Brought): BareReport {
+  const { message, failure, retryable, partial, costUsd } = failed
+  const facts = {
+    ...brought,
+    error: message,
+    accumulated_cost_usd: costUsd,
+    partial_output: partial,
+    retryable,
+  }
+  return isTermination(failure)
+    ? { type: 'agent_tool_terminated', reason: failure, ...facts }
+    : { type: 'agent_tool_error', failure_type: failure, ...facts }
+}
+
+const TERMINATIONS: readonly string[] = [
+  'budget_exceeded',
+  'idle_timeout',
+  'timeout',
+  'cancelled',
+] satisfies readonly TerminationReason[]
+
+function isTermination(failure: FailedTry['failure']): failure is TerminationReason {
+  return TERMINATIONS.includes(failure)
+}
+
+/** Failures after which the agent does nothing more. */
+const STOPPED: readonly AgentFailureType[] = ['unreachable', 'http_error', 'agent_failed']
+
+/** Whether the agent may still be at work after this error. */
+export function mayBeAtWork(error: unknown): boolean {
+  return !(error instanceof AgentError && STOPPED.includes(error.failureType))
+}

@@ -1,0 +1,44 @@
+/** Notices that nothing arrives any more. */
+import type { Clock } from '../clock.ts'
+
+/** Calls once when nothing happened for `limitMs`; it runs from when it is made. */
+export class IdleTimer {
+  readonly #clock: Clock
+  readonly #limitMs: number
+  readonly #onIdle: () => void
+  #lastAt: number
+  #stopTimer: (() => void) | undefined
+
+  constructor(clock: Clock, limitMs: number, onIdle: () => void) {
+    this.#clock = clock
+    this.#limitMs = limitMs
+    this.#onIdle = onIdle
+    this.#lastAt = clock.elapsed()
+    this.resume()
+  }
+
+  /** Something happened. A timer is not set anew for each piece: it looks again when it rings. */
+  touch(): void {
+    this.#lastAt = this.#clock.elapsed()
+  }
+
+  /** Stands still. */
+  pause(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = undefined
+  }
+
+  /** Starts anew. */
+  resume(): void {
+    this.touch()
+    if (this.#stopTimer === undefined && this.#limitMs !== Infinity) this.#wait(this.#limitMs)
+  }
+
+  #wait(ms: number): void {
+    this.#stopTimer = this.#clock.after(ms, () => {
+      const leftMs = this.#limitMs - (this.#clock.elapsed() - this.#lastAt)
+      if (leftMs > 0) this.#wait(leftMs)
+      else this.#onIdle()
+    })
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What is said to an agent that has answered.
+ *
+ * Y4 What the agent asks goes to `reply`, else to the reviewer, else in a conversation back to it, else the try
+ *    fails with the question.
+ */
+import { errorMessage } from '../errors.ts'
+import { AgentError } from './agent-error.ts'
+import { isDecided } from './is-decided.ts'
+import { textOf } from './text-of.ts'
+
+import type { ToolContext } from '../tool-context.ts'
+import type { AgentAnswer } from './agent-connector.ts'
+import type { AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
+
+/** What to do after an answer. */
+export type Next = { readonly kind: 'done' } | { readonly kind: 'say'; readonly input: unknown }
+
+/** A turn that was sent, and answered. */
+export interface EndedTurn {
+  /** From 0. */
+  readonly index: number
+  readonly input: unknown
+  readonly answer: AgentAnswer
+}
+
+const DONE: Next = { kind: 'done' }
+
+/** Decides. @throws {AgentError} when the agent asks something that nobody answers, or `reply` fails. */
+export async function nextTurn(
+  settings: ResolvedAgentSettings,
+  turn: EndedTurn,
+  context: ToolContext,
+): Promise<Next> {
+  const { answer, index } = turn
+  const { mode, maxTurns, reply } = settings
+  const isConversation = mode === 'conversational'
+  const isAsking = answer.state === 'input_required'
+  if (answer.state === 'completed' || (!isConversation && !isAsking)) return DONE
+  if (index + 1 >= maxTurns) {
+    if (isConversation) return DONE
+    throw unanswered(answer, `after ${maxTurns} turns`)
+  }
+  if (reply !== undefined) return replied(reply, turn, context)
+  if (isAsking && context.hasReviewer) return reviewed(answer, context)
+  if (isConversation) return { kind: 'say', input: fedBack(answer.output) }
+  throw unanswered(answer, 'and there is nobody to ask')
+}
+
+async function replied(
+  reply: NonNullable<ResolvedAgentSettings['reply']>,
+  { index, input, answer: { state, output, text = textOf(output), question } }: EndedTurn,
+  context: ToolContext,
+): Promise<Next> {
+  const asked = question === undefined ? {} : { question }
+  const turn: AnsweredTurn = { index, input, state, output, text, ...asked }
+  try {
+    const next = await reply(turn, context)
+    return next === undefined ? DONE : { kind: 'say', input: next }
+  } catch (error) {
+    if (isDecided(error)) throw error
+    throw new AgentError(`The reply to turn ${index} failed: ${errorMessage(error)}`, {
+      failureType: 'configuration',
+      retryable: false,
+      cause: error,
+    })
+  }
+}
+
+async function reviewed(answer: AgentAnswer, { requestAnswer }: ToolContext): Promise<Next> {
+  const { question = textOf(answer.output) } = answer
+  const given = await requestAnswer(question, { onTimeout: 'CONTINUE' })
+  if (given.answered) return { kind: 'say', input: given.value }
+  throw unanswered(answer, 'and the reviewer gave no answer')
+}
+
+function unanswered({ question, output }: AgentAnswer, why: string): AgentError {
+  return new AgentError(`The agent asks something ${why}: ${question ?? textOf(output)}`, {
+    failureType: 'input_required',
+    retryable: false,
+    partial: output,
+  })
+}
+
+/** What the seed sends next: the `output` of an answer that has one, even null, else the whole answer. */
+function fedBack(output: unknown): unknown {
+  const hasOutput = typeof output === 'object' && output !== null && 'output' in output
+  return hasOutput ? output.output : output
+}

@@ -1,0 +1,35 @@
+/** Hands on what is told to whoever reads, in order. */
+export class UpdateQueue<T> {
+  #waiting: T[] = []
+  #closed = false
+  #wake: (() => void) | undefined
+
+  /** Adds one more. */
+  add(update: T): void {
+    this.#waiting.push(update)
+    this.#wake?.()
+  }
+
+  /** Nothing is added any more once this is settled. */
+  closeWith(end: Promise<unknown>): void {
+    const close = (): void => {
+      this.#closed = true
+      this.#wake?.()
+    }
+    end.then(close, close)
+  }
+
+  /** Everything that is added, until the end. For one reader. */
+  async *updates(): AsyncGenerator<T, void> {
+    for (;;) {
+      const ready = this.#waiting
+      this.#waiting = []
+      yield* ready
+      if (this.#waiting.length > 0) continue
+      if (this.#closed) return
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/** Limits on cost need prices. */
+import { allTasks } from '../hierarchy/manager.ts'
+import { modelOfTask } from '../model/model-of-task.ts'
+import { modelLabel } from '../steering/models.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+import type { RunOptions } from './run-options.ts'
+
+/**
+ * The models that a limit on cost cannot be kept for, by label: no price of theirs is known. A limit that cannot be
+ * kept is no limit, and a run with one is refused.
+ */
+export function findUnpriced(
+  ensemble: Ensemble,
+  { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
+): readonly string[] {
+  const limited = allTasks(ensemble).filter(
+    (task) =>
+      task.handler === undefined &&
+      (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
+  )
+  const models = limited.flatMap((task) => [
+    ...(modelOfTask(task, ensemble) === undefined ? [] : [modelOfTask(task, ensemble)]),
+    ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
+  ])
+  const unpriced = models.flatMap((model) =>
+    model === undefined || prices?.(model) !== undefined ? [] : [modelLabel(model)],
+  )
+  return [...new Set(unpriced)]
+}

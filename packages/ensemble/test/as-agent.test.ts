@@ -1,0 +1,359 @@
+/** Ensembles as agents and tools of other ensembles, down to the third level. */
+import { defineTool, runTool, Type, type AgentTool, type RunToolOptions } from '@tutti/core'
+import { AgentError, defineAgentTool, localConnector } from '@tutti/core/agent'
+import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import {
+  ensemble,
+  priceList,
+  task,
+  type Ensemble,
+  type EnsembleToolSettings,
+  type RunOptions,
+} from '../src/index.ts'
+import { scriptedModel, scriptedReviewer, type ScriptEntry } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+const USAGE = { inputTokens: 1, outputTokens: 1 }
+
+/** A token that is read costs 1 US dollar. */
+const prices = priceList({
+  'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 },
+})
+
+/** An ensemble of one task, whose model answers so. */
+function solo(
+  name: string,
+  script: readonly ScriptEntry[],
+  more: Partial<Parameters<typeof task>[0]> = {},
+): Ensemble {
+  const only = task({ name: `${name}-task`, description: `Do {what}`, ...more })
+  return ensemble({
+    name,
+    description: `Does ${name}`,
+    tasks: [only],
+    model: scriptedModel(script),
+  })
+}
+
+/** Asks a tool once, then says that it is done. */
+function asking(tool: string, input: object = { what: 'it' }): readonly ScriptEntry[] {
+  return [
+    { text: '', toolCalls: [{ name: tool, arguments: input }], usage: USAGE },
+    { text: 'Done', usage: USAGE },
+  ]
+}
+
+/** An ensemble whose one task asks `tool`. */
+function above(
+  name: string,
+  tool: AgentTool,
+  more: Partial<Parameters<typeof task>[0]> = {},
+): Ensemble {
+  return solo(name, asking(tool.name), { tools: [tool], ...more })
+}
+
+/** Runs `team` to its end. */
+async function events(team: Ensemble, options: RunOptions = {}): Promise<readonly RunEvent[]> {
+  const run = watchRun(team, { inputs: { what: 'all' }, prices, ...options })
+  await run.ended
+  return run.events
+}
+
+function ask(
+  tool: AgentTool,
+  input: object,
+  options: RunToolOptions = {},
+): ReturnType<typeof runTool> {
+  return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(input) }, options)
+}
+
+/** The events of agents in chunks of chunks. */
+function chunksOf(all: readonly RunEvent[]): readonly RunEvent[] {
+  // NOTE: an ensemble sends events as chunks.
+  return eventsOf(all, 'agent_tool_progress').map(({ chunk }) => chunk as RunEvent)
+}
+
+const answered = { text: 'Well done', usage: USAGE }
+
+describe('an ensemble as a tool', () => {
+  it('takes its template variables, and gives its output', async () => {
+    const tool = solo('inner', [answered]).asTool()
+    expect(tool).toMatchObject({ name: 'inner', description: 'Does inner', idempotent: false })
+    expect(tool.inputSchema).toMatchObject({ type: 'object', required: ['what'] })
+    expect((await ask(tool, { what: 'a' })).result).toMatchObject({
+      success: true,
+      output: 'Well done',
+    })
+    expect((await ask(tool, {})).result.errorMessage).toContain('what')
+  })
+
+  it('gives the value of its last task when that has a schema', async () => {
+    const output = Type.Object({ ok: Type.Boolean() })
+    const tool = solo('inner', ['{"ok":true}'], { output }).asTool()
+    expect((await ask(tool, { what: 'a' })).result.structured).toEqual({ ok: true })
+  })
+
+  it('says what it is made of when nobody has described it, under a name that fits', () => {
+    const plain = ensemble({
+      name: 'a trip, planned',
+      tasks: [task({ name: 'plan', description: 'Plan' })],
+      model: scriptedModel([]),
+    })
+    expect(plain.asTool()).toMatchObject({
+      name: 'a_trip_planned',
+      description: 'Runs "a trip, planned": plan',
+    })
+    expect(plain.asTool({ name: 'trip', description: 'x' })).toMatchObject({ name: 'trip' })
+  })
+
+  it('that fails gives what was completed, and says why', async () => {
+    const first = task({ name: 'first', description: 'First {what}' })
+    const second = task({ name: 'second', description: 'Second', context: [first] })
+    const tool = ensemble({
+      name: 'inner',
+      tasks: [first, second],
+      model: scriptedModel(['One']),
+      modelRetries: 0,
+    }).asTool()
+    const { result } = await ask(tool, { what: 'a' })
+    expect(result.errorMessage).toContain('Ensemble "inner" failed')
+    expect(result.structured).toMatchObject({
+      failure: 'agent_failed',
+      partial: [{ task: 'first', output: 'One' }],
+    })
+  })
+
+  it('that needs a review is refused where there is nobody to ask', async () => {
+    const { result } = await ask(solo('inner', [answered], { review: true }).asTool(), {
+      what: 'a',
+    })
+    expect(result.structured).toMatchObject({ failure: 'configuration', retryable: false })
+    expect(result.errorMessage).toContain('needs a review')
+  })
+})
+
+describe('an ensemble as an agent', () => {
+  const tool = (settings: Partial<Parameters<typeof defineAgentTool>[0]> = {}): AgentTool =>
+    defineAgentTool({
+      name: 'inner',
+      description: 'x',
+      connector: localConnector(solo('inner', [answered]).asAgent(), 'tutti://inner'),
+      ...settings,
+    })
+
+  it('takes a text where it has one variable', async () => {
+    expect((await ask(tool(), { input: 'a walk' })).result.output).toBe('Well done')
+  })
+
+  it('refuses what does not fit, naming it', async () => {
+    const wrong = tool({ request: () => ({ where: 1 }) })
+    const { result } = await ask(wrong, { input: 'x' })
+    expect(result.errorMessage).toContain('"what" is required')
+    expect(result.errorMessage).toContain('"where" must be a string, got 1')
+  })
+})
+
+describe('[N1] what goes down', () => {
+  /** A tool that waits for its signal, and says when it was told. */
+  function waiting(told: string[], onBegin: () => void): AgentTool {
+    return defineTool({
+      name: 'wait',
+      description: 'Waits',
+      input: Type.Object({ what: Type.String() }),
+      execute: (_, { signal }) =>
+        new Promise<string>((resolve) => {
+          onBegin()
+          signal.addEventListener('abort', () => {
+            setTimeout(() => {
+              told.push('stopped')
+              resolve('late')
+            }, 20)
+          })
+        }),
+    })
+  }
+
+  it('is a cancel, through two levels, and nothing is over before the work has stopped', async () => {
+    const told: string[] = []
+    const begun = Promise.withResolvers<void>()
+    const lowest = above('lowest', waiting(told, begun.resolve))
+    const middle = above('middle', lowest.asTool({ name: 'lowest' }))
+    const highest = above('highest', middle.asTool({ name: 'middle' }))
+    const run = watchRun(highest, { inputs: { what: 'all' } })
+    await begun.promise
+    run.handle.cancel()
+    const { status } = await run.ended
+    expect([status, told]).toEqual(['CANCELLED', ['stopped']])
+    expect(eventsOf(run.events, 'agent_tool_terminated')).toMatchObject([{ reason: 'cancelled' }])
+    expect(eventsOf(run.events, 'agent_tool_error')).toEqual([])
+  })
+
+  it('is what is left of the budget, through two levels', async () => {
+    const seen: unknown[] = []
+    const spy = defineTool({
+      name: 'spy',
+      description: 'Looks',
+      input: Type.Object({ what: Type.String() }),
+      execute: (_, { remaining }) => {
+        seen.push(remaining())
+        return 'seen'
+      },
+    })
+    const settings: EnsembleToolSettings = { prices }
+    const middle = above('middle', above('lowest', spy).asTool({ ...settings, name: 'lowest' }))
+    const highest = above('highest', middle.asTool({ ...settings, name: 'middle' }))
+    await events(highest, { budget: { maxCostUsd: 10, maxTokens: 100 } })
+    // Three models have read and written one token each before the tool is called, which has 30 s of its own.
+    expect(seen).toEqual([{ timeMs: 30_000, costUsd: 7, tokens: 94 }])
+  })
+
+  it('is a budget that stops the lowest level, and every level says so', async () => {
+    const lowest = solo('lowest', asking('nothing').concat(answered, answered), {})
+    const middle = above('middle', lowest.asTool({ name: 'lowest', prices }))
+    const highest = above('highest', middle.asTool({ name: 'middle', prices }))
+    const all = await events(highest, { budget: { maxCostUsd: 3 } })
+    expect(all.at(-1)).toMatchObject({
+      type: 'run_result',
+      status: 'FAILED',
+      code: 'BUDGET_EXCEEDED',
+    })
+    const { totals } = runStateAfter(all)
+    expect(totals.costUsd).toBe(3)
+    expect(eventsOf(all, 'agent_tool_terminated')).toMatchObject([{ reason: 'budget_exceeded' }])
+  })
+
+  it('is the trace', async () => {
+    const seen: (string | undefined)[] = []
+    const spy = defineTool({
+      name: 'spy',
+      description: 'Looks',
+      input: Type.Object({ what: Type.String() }),
+      execute: (_, { traceparent }) => {
+        seen.push(traceparent)
+        return 'seen'
+      },
+    })
+    const trace = '0af7651916cd43dd8448eb211c80319c'
+    const highest = above('highest', above('lowest', spy).asTool({ name: 'lowest' }))
+    await events(highest, { traceparent: `00-${trace}-b7ad6b7169203331-01` })
+    expect(seen[0]).toMatch(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`))
+    expect(seen[0]).not.toContain('b7ad6b7169203331')
+  })
+})
+
+describe('[N2] what comes up', () => {
+  it('is what the run does, as chunks, and how it ended', async () => {
+    const inner = solo('inner', [answered])
+    const all = await events(above('outer', inner.asTool({ name: 'inner' })))
+    const types = all.flatMap((event): readonly string[] =>
+      event.type.startsWith('agent_tool_')
+        ? [event.type === 'agent_tool_progress' ? (event.chunk as RunEvent).type : event.type]
+        : [],
+    )
+    expect(types).toEqual([
+      'agent_tool_invoked',
+      'task_started',
+      'task_completed',
+      'agent_tool_completed',
+    ])
+    const invoked: Partial<RunEventOf<'agent_tool_invoked'>> = {
+      agent_uri: 'tutti://inner',
+      mode: 'streaming',
+      protocol: 'local',
+      toolName: 'inner',
+      taskName: 'outer-task',
+    }
+    expect(eventsOf(all, 'agent_tool_invoked')).toMatchObject([invoked])
+  })
+
+  it('[B6] is what it uses, which counts above at once', async () => {
+    const inner = solo('inner', [answered])
+    const all = await events(above('outer', inner.asTool({ name: 'inner', prices })))
+    expect(runStateAfter(all).totals).toEqual({ totalTokens: 6, totalToolCalls: 1, costUsd: 3 })
+    expect(eventsOf(all, 'task_completed')).toMatchObject([{ inputTokens: 3, costUsd: 3 }])
+    expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ total_cost: 1 }])
+  })
+
+  it('is nothing of how it fails but the failure: the run above goes on', async () => {
+    const failing = defineAgentTool({
+      name: 'inner',
+      description: 'x',
+      input: Type.Object({ what: Type.String() }),
+      connector: localConnector(
+        {
+          answer() {
+            throw new AgentError('No', { failureType: 'agent_failed', retryable: false })
+          },
+        },
+        'tutti://inner',
+      ),
+    })
+    const all = await events(above('outer', failing))
+    expect(all.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(eventsOf(all, 'agent_tool_error')).toHaveLength(1)
+  })
+})
+
+describe('[N3] a gate of the run', () => {
+  const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
+
+  it('is a question to the reviewer above, through two levels, and is decided by it', async () => {
+    const middle = above('middle', reviewed().asTool({ name: 'inner' }))
+    const highest = above('highest', middle.asTool({ name: 'middle' }))
+    const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Better' }])
+    const all = await events(highest, { reviewer })
+    const [asked] = eventsOf(all, 'review_requested')
+    expect(asked?.taskDescription).toContain('Well done')
+    expect(asked).toMatchObject({ taskName: 'highest-task', timing: 'DURING_EXECUTION' })
+    expect(JSON.stringify(chunksOf(all))).toContain('"output":"Better"')
+  })
+
+  it('that is let pass is passed', async () => {
+    const reviewer = scriptedReviewer([{ action: 'CONTINUE' }])
+    const all = await events(above('outer', reviewed().asTool({ name: 'inner' })), { reviewer })
+    expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Well done' }])
+  })
+
+  it('that is refused has its task done again, with the words of the reviewer', async () => {
+    const inner = solo('inner', [answered, { text: 'Again', usage: USAGE }], { review: true })
+    const reviewer = scriptedReviewer([
+      { action: 'REJECT', feedback: 'More' },
+      { action: 'CONTINUE' },
+    ])
+    const all = await events(above('outer', inner.asTool({ name: 'inner' })), { reviewer })
+    expect(eventsOf(all, 'agent_tool_completed')).toMatchObject([{ output: 'Again' }])
+  })
+
+  it('ends both runs early when the reviewer says so', async () => {
+    const reviewer = scriptedReviewer([{ action: 'EXIT_EARLY' }])
+    const run = watchRun(above('outer', reviewed().asTool({ name: 'inner' })), {
+      inputs: { what: 'all' },
+      reviewer,
+    })
+    expect((await run.ended).status).toBe('COMPLETED')
+    expect(eventsOf(run.events, 'ensemble_completed')).toMatchObject([
+      { exitReason: 'USER_EXIT_EARLY' },
+    ])
+    expect(eventsOf(run.events, 'agent_tool_terminated')).toHaveLength(1)
+  })
+
+  it('of a tool takes an input of that tool', async () => {
+    const said: string[] = []
+    const careful = defineTool({
+      name: 'say',
+      description: 'Says it',
+      input: Type.Object({ what: Type.String() }),
+      requireApproval: true,
+      execute: ({ what }) => {
+        said.push(what)
+        return what
+      },
+    })
+    const inner = above('inner', careful)
+    const reviewer = scriptedReviewer([{ action: 'EDIT', input: { what: 'softly' } }])
+    await events(above('outer', inner.asTool({ name: 'inner' })), { reviewer })
+    expect(said).toEqual(['softly'])
+  })
+})
