@@ -10,6 +10,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['typebox'],
   'builtin-tools': ['typebox'],
   'remote-tools': ['typebox'],
+  'agent-tool': ['typebox'],
   ensemble: ['typebox'],
   testing: ['typebox'],
   client: ['typebox', 'eventsource-parser'],

@@ -44,7 +44,9 @@ export async function runHandler(
   const work =
     typeof handler === 'function'
       ? callHandler(scope, handler, input)
-      : callHandlerTool(scope, handler, input)
+      : callHandlerTool(scope, handler, input).then((result) =>
+          asWanted(result, handler, scope.task),
+        )
   // Code that does not wait is not waited for: ten such tasks take as long as ten function calls.
   const value = valueOf(isThenable(work) ? await work : work, scope.task)
   const given: Given =
@@ -121,6 +123,17 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
     'then' in value &&
     typeof value.then === 'function'
   )
+}
+
+/**
+ * What is taken of the result of a tool: where neither the tool nor the task declares a value, the text that a
+ * model would be told. An agent, say, has facts about its answer beside it.
+ */
+function asWanted(result: unknown, { outputSchema }: AgentTool, { outputReader }: Task): unknown {
+  const isText = outputSchema === undefined && outputReader === undefined
+  return isText && isToolResult(result) && result.success && result.output !== ''
+    ? result.output
+    : result
 }
 
 async function callHandlerTool(

@@ -1,0 +1,59 @@
+import { agentTool } from '@tutti/agent-tool'
+import { ensemble, task } from '@tutti/ensemble'
+
+import { startAgents } from './agents.ts'
+
+await using agents = await startAgents() // in earnest: 'https://research-agent.example.com'
+
+// One request, one answer
+const classifier = agentTool({
+  name: 'classifier',
+  description: 'Says what a question is about',
+  agent: `${agents.url}/classifier`,
+  mode: 'sync',
+  timeoutMs: 5_000,
+})
+
+// A stream: each line is an event as it arrives, within a budget and a time of silence
+const researcher = agentTool({
+  name: 'researcher',
+  description: 'Looks things up',
+  agent: `${agents.url}/researcher`,
+  mode: 'streaming',
+  maxCostUsd: 0.5,
+  idleTimeoutMs: 30_000,
+})
+
+// A conversation: each answer is what is said next, until the agent is done
+const editor = agentTool({
+  name: 'editor',
+  description: 'Makes a text better',
+  agent: `${agents.url}/editor`,
+  mode: 'conversational',
+  maxTurns: 5,
+})
+
+// Tasks that are done by tools need no model; an agent with a model is given the same tools in `tools`
+const classify = task({ name: 'classify', description: '{question}', handler: classifier })
+const research = task({
+  name: 'research',
+  description: 'Look it up',
+  context: [classify],
+  handler: researcher,
+})
+const edit = task({ name: 'edit', description: 'Edit it', context: [research], handler: editor })
+
+const desk = ensemble({ name: 'desk', tasks: [classify, research, edit] })
+const { status, output } = await desk.run(
+  { question: 'Why are there tides?' },
+  {
+    onEvent(event) {
+      if (event.type === 'agent_tool_progress') console.log('…', event.chunk)
+      if (event.type === 'agent_tool_completed') {
+        const { toolName, total_turns, total_cost } = event
+        console.log(`${toolName}: ${total_turns} turn(s), ${total_cost.toFixed(2)} USD`)
+      }
+    },
+  },
+)
+console.log(status, output)

@@ -1,0 +1,89 @@
+/**
+ * Three agents of somebody else, on this machine: HTTP servers that take tasks at `/tasks/send` and
+ * `/tasks/sendSubscribe`. No model thinks in them.
+ */
+import { createServer, type ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+
+import type { AddressInfo } from 'node:net'
+
+/** The agents, and what ends them. */
+export interface Agents extends AsyncDisposable {
+  /** Where they are: each is below it, under its name. */
+  readonly url: string
+}
+
+/** Starts the agents on a free port. */
+export async function startAgents(): Promise<Agents> {
+  let drafts = 0
+  const server = createServer(async (request, response) => {
+    // A card is asked for first; an agent without one is spoken to over this wire.
+    if (request.method !== 'POST') {
+      response.writeHead(404).end()
+      return
+    }
+    const text = textOf(await json(request))
+    switch (request.url) {
+      case '/classifier/tasks/send':
+        send(response, {
+          status: 'completed',
+          output: /\btides?\b/i.test(text) ? 'science' : 'other',
+        })
+        return
+      case '/researcher/tasks/sendSubscribe':
+        await research(response, text)
+        return
+      case '/editor/tasks/send':
+        drafts += 1
+        send(response, edit(text, drafts))
+        return
+      default:
+        response.writeHead(404).end()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // NOTE: a server that listens on a host has an address with a port.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** What an agent is asked: the JSON of the input, in the first part of the message. */
+function textOf(body: unknown): string {
+  // NOTE: that is what the wire has; these agents are asked by nobody else.
+  const { params } = body as { params: { message: { parts: readonly [{ text: string }] } } }
+  return String(JSON.parse(params.message.parts[0].text))
+}
+
+function send(response: ServerResponse, body: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** Says what it finds, line by line, and what each costs. */
+async function research(response: ServerResponse, topic: string): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+  const findings = [
+    'The moon pulls the sea',
+    'The sun does too',
+    'Twice a month they pull together',
+  ]
+  for (const [index, finding] of findings.entries()) {
+    response.write(`${JSON.stringify({ id: 'task-1', finding, cost_usd: 0.02 })}\n`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    if (index < findings.length - 1) continue
+    const output = `${topic}: ${findings.join('. ')}.`
+    response.end(`${JSON.stringify({ id: 'task-1', status: 'completed', output })}\n`)
+  }
+}
+
+/** Wants to see its own words twice before it is content. */
+function edit(text: string, draft: number): object {
+  const output =
+    draft === 1 ? text.replace('science: ', 'Tides. ') : text.replace(' too.', ' as well.')
+  return { status: draft < 3 ? 'working' : 'completed', output }
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+
+import { readAgentCard, takesData } from './agent-card.ts'
+
+const CARD_URL = 'https://agents.example/one/.well-known/agent-card.json'
+
+const jsonRpc = {
+  url: 'https://agents.example/rpc',
+  protocolBinding: 'JSONRPC',
+  protocolVersion: '1.0',
+}
+const rest = {
+  url: 'https://agents.example/rest',
+  protocolBinding: 'HTTP+JSON',
+  protocolVersion: '1.0',
+}
+const grpc = { url: 'agents.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }
+
+function placeOf(body: object): unknown {
+  const read = readAgentCard(body, CARD_URL)
+  return read.kind === 'card' ? read.card.place : read
+}
+
+test.each([
+  [undefined],
+  [null],
+  ['a card'],
+  [[]],
+  [{}],
+  [{ name: 'One' }],
+  [{ supportedInterfaces: [] }],
+])('%j is no card', (body) => {
+  expect(readAgentCard(body, CARD_URL)).toEqual({ kind: 'none' })
+})
+
+test('everything that is read of a card of 1.0', () => {
+  const body = {
+    name: 'One',
+    supportedInterfaces: [{ ...jsonRpc, tenant: 'acme' }],
+    capabilities: { streaming: true, extensions: [{ uri: 'https://ext.example/1' }, 5] },
+    defaultInputModes: ['text/plain', 7],
+  }
+  expect(readAgentCard(body, CARD_URL)).toEqual({
+    kind: 'card',
+    card: {
+      name: 'One',
+      place: { url: jsonRpc.url, binding: 'JSONRPC', version: '1.0', tenant: 'acme' },
+      streams: true,
+      extensions: ['https://ext.example/1'],
+      inputModes: ['text/plain'],
+    },
+  })
+})
+
+test('what a card does not say is not taken for granted', () => {
+  expect(readAgentCard({ supportedInterfaces: [rest] }, CARD_URL)).toMatchObject({
+    card: { name: '', streams: false, extensions: [], inputModes: [] },
+  })
+})
+
+test('the first address over HTTP is taken', () => {
+  expect(placeOf({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
+})
+
+test('1.0 is taken before 0.3, and JSON-RPC before REST in 0.3', () => {
+  const old = { ...jsonRpc, protocolVersion: '0.3' }
+  const oldRest = { ...rest, protocolVersion: '0.3.0' }
+  expect(placeOf({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
+  expect(placeOf({ supportedInterfaces: [oldRest, old] })).toMatchObject({
+    version: '0.3',
+    binding: 'JSONRPC',
+  })
+})
+
+test.each([
+  [undefined, '1.0'],
+  ['1.0', '1.0'],
+  ['1.1', '1.0'],
+  ['0.3.0', '0.3'],
+  ['0.2.5', '0.3'],
+])('version %s is spoken to as %s', (protocolVersion, version) => {
+  expect(placeOf({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
+    version,
+  })
+})
+
+test('a card of 0.3 has its address at the top, and more of them below', () => {
+  expect(placeOf({ url: 'https://agents.example/a2a' })).toEqual({
+    url: 'https://agents.example/a2a',
+    binding: 'JSONRPC',
+    version: '0.3',
+    tenant: '',
+  })
+  const body = {
+    url: 'agents.example:443',
+    preferredTransport: 'GRPC',
+    additionalInterfaces: [{ url: 'https://agents.example/v1', transport: 'HTTP+JSON' }],
+  }
+  expect(placeOf(body)).toMatchObject({ url: 'https://agents.example/v1', binding: 'HTTP+JSON' })
+})
+
+test.each([
+  ['/rpc', 'https://agents.example/rpc'],
+  ['../rpc', 'https://agents.example/one/rpc'],
+  ['//other.example/rpc', 'https://other.example/rpc'],
+])('the address %s is relative to the card', (url, resolved) => {
+  expect(placeOf({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
+})
+
+test('a card without an address over HTTP is one that cannot be used', () => {
+  const file = { ...rest, url: 'file:///etc/passwd' }
+  const empty = { ...rest, url: '' }
+  expect(readAgentCard({ supportedInterfaces: [grpc, file, empty] }, CARD_URL)).toEqual({
+    kind: 'unusable',
+    bindings: ['GRPC', 'HTTP+JSON', 'HTTP+JSON'],
+  })
+})
+
+test.each([
+  [[], false],
+  [['text/plain'], false],
+  [['text/plain', 'application/json; charset=utf-8'], true],
+  [['*/*'], true],
+])('an agent that takes %j takes data: %s', (defaultInputModes, takes) => {
+  const read = readAgentCard({ supportedInterfaces: [rest], defaultInputModes }, CARD_URL)
+  if (read.kind !== 'card') throw new Error('It is a card')
+  expect(takesData(read.card)).toBe(takes)
+})

@@ -1,0 +1,124 @@
+/**
+ * What is read of the card of an agent. Pure.
+ *
+ * @see https://a2a-protocol.org/latest/specification/ section 4.4, and version 0.3 section 5.5
+ */
+import { isJsonObject, type JsonObject } from './wire.ts'
+
+/** An agent, as its card tells of it. */
+export interface AgentCard {
+  readonly name: string
+  /** Where it is asked, and how: the first over 1.0, else over JSON-RPC, else at all. */
+  readonly place: AgentPlace
+  /** Whether it streams. */
+  readonly streams: boolean
+  /** Addresses of its extensions. */
+  readonly extensions: readonly string[]
+  /** Media types that it takes. */
+  readonly inputModes: readonly string[]
+}
+
+/** One way to an agent. */
+export interface AgentPlace {
+  readonly url: string
+  readonly binding: 'JSONRPC' | 'HTTP+JSON'
+  readonly version: '1.0' | '0.3'
+  readonly tenant: string
+}
+
+/** What was found where a card should be. */
+export type ReadCard =
+  | { readonly kind: 'card'; readonly card: AgentCard }
+  /** It is no card. */
+  | { readonly kind: 'none' }
+  /** It is one, of an agent that cannot be asked over HTTP. */
+  | { readonly kind: 'unusable'; readonly bindings: readonly string[] }
+
+/** Reads what was found at `cardUrl`, which addresses in the card are relative to. */
+export function readAgentCard(body: unknown, cardUrl: string): ReadCard {
+  if (!isJsonObject(body)) return { kind: 'none' }
+  const interfaces = modernInterfaces(body) ?? legacyInterfaces(body)
+  if (interfaces === undefined) return { kind: 'none' }
+  const places = interfaces.flatMap((one) => placeOf(one, cardUrl))
+  const place =
+    places.find(({ version }) => version === '1.0') ??
+    places.find(({ binding }) => binding === 'JSONRPC') ??
+    places[0]
+  if (place === undefined) {
+    return { kind: 'unusable', bindings: interfaces.map(({ binding }) => binding) }
+  }
+  const capabilities = isJsonObject(body['capabilities']) ? body['capabilities'] : {}
+  const card: AgentCard = {
+    name: text(body['name']),
+    place,
+    streams: capabilities['streaming'] === true,
+    extensions: objects(capabilities['extensions']).map(({ uri }) => text(uri)),
+    inputModes: texts(body['defaultInputModes']),
+  }
+  return { kind: 'card', card }
+}
+
+/** Media types that are JSON. */
+const JSON_TYPES = ['application/json', 'application/*', '*/*', 'data']
+
+/** Whether an agent says that it takes data; one that says nothing takes text. */
+export function takesData({ inputModes }: AgentCard): boolean {
+  return inputModes.some((mode) =>
+    JSON_TYPES.includes((mode.split(';')[0] ?? '').trim().toLowerCase()),
+  )
+}
+
+interface Interface {
+  readonly url: string
+  readonly binding: string
+  readonly version: string
+  readonly tenant: string
+}
+
+function modernInterfaces(body: JsonObject): readonly Interface[] | undefined {
+  const interfaces = objects(body['supportedInterfaces'])
+  if (interfaces.length === 0) return undefined
+  return interfaces.map((one) => ({
+    url: text(one['url']),
+    binding: text(one['protocolBinding']),
+    version: text(one['protocolVersion']) || '1.0',
+    tenant: text(one['tenant']),
+  }))
+}
+
+function legacyInterfaces(body: JsonObject): readonly Interface[] | undefined {
+  if (typeof body['url'] !== 'string') return undefined
+  const version = '0.3'
+  const first = { url: body['url'], binding: text(body['preferredTransport']) || 'JSONRPC' }
+  const others = objects(body['additionalInterfaces']).map((one) => ({
+    url: text(one['url']),
+    binding: text(one['transport']),
+  }))
+  return [first, ...others].map((one) => ({ ...one, version, tenant: '' }))
+}
+
+const BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const
+
+function placeOf(
+  { url, binding, version, tenant }: Interface,
+  base: string,
+): readonly AgentPlace[] {
+  const known = BINDINGS.find((one) => one === binding.toUpperCase())
+  const resolved = url === '' ? null : URL.parse(url, base)
+  if (known === undefined || resolved === null) return []
+  if (!['http:', 'https:'].includes(resolved.protocol)) return []
+  const isLegacy = version.trim().startsWith('0.')
+  return [{ url: resolved.href, binding: known, version: isLegacy ? '0.3' : '1.0', tenant }]
+}
+
+function objects(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((one) => isJsonObject(one)) : []
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,75 @@
+/** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
+import { AgentError } from '@tutti/core/agent'
+
+import { httpError } from '../http/http-error.ts'
+import { readBody } from '../http/read-body.ts'
+import { watchBytes } from '../http/watch-bytes.ts'
+import { isJsonObject } from './wire.ts'
+
+import type { AgentFetch } from '../http/agent-fetch.ts'
+
+/** What a call wants of its answers. */
+export interface CallFetchOptions {
+  /** Called whenever something has arrived. */
+  readonly onBytes: () => void
+  /** Bytes of an answer that is no stream, at most. */
+  readonly maxBodyBytes: number
+}
+
+/** Bytes of an error that are read to see whose it is. */
+const MAX_ERROR_BYTES = 65_536
+
+/** Statuses of the 4xx that are HTTP's, whatever the body says. */
+const OF_HTTP: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
+
+/**
+ * Makes the `fetch` of one call. It rejects with an `AgentError` for an answer that is not a 2xx, unless its body
+ * is an error of A2A, which is for the SDK to read.
+ */
+export function callFetch(
+  fetch: AgentFetch,
+  { onBytes, maxBodyBytes }: CallFetchOptions,
+): typeof globalThis.fetch {
+  return async (input, init) => {
+    const answer = await fetch(input, init)
+    onBytes()
+    const watched = watchBytes(answer, onBytes)
+    if (!answer.ok) return errorOfA2a(watched)
+    const type = answer.headers.get('content-type') ?? ''
+    if (type.toLowerCase().startsWith('text/event-stream')) return watched
+    const { bytes, truncated } = await readBody(watched, maxBodyBytes)
+    if (!truncated) return withBody(answer, bytes)
+    throw new AgentError(`The agent answered with more than ${maxBodyBytes} bytes`, {
+      failureType: 'invalid_response',
+      retryable: false,
+    })
+  }
+}
+
+/** @throws {AgentError} http_error, when the body is no error of A2A. */
+async function errorOfA2a(answer: Response): Promise<Response> {
+  if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await httpError(answer)
+  const { bytes } = await readBody(answer, MAX_ERROR_BYTES)
+  if (isA2aError(bytes)) return withBody(answer, bytes)
+  throw await httpError(withBody(answer, bytes))
+}
+
+/** On JSON-RPC and on REST of 1.0 the error is a member, on REST of 0.3 it is the body itself. */
+function isA2aError(bytes: Uint8Array): boolean {
+  try {
+    const body: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (!isJsonObject(body)) return false
+    return (
+      isJsonObject(body['error']) ||
+      (typeof body['code'] === 'number' && typeof body['message'] === 'string')
+    )
+  } catch {
+    return false
+  }
+}
+
+function withBody({ status, statusText, headers }: Response, bytes: Uint8Array): Response {
+  // NOTE: the bytes were read into memory of their own, which is not shared.
+  const body = bytes.byteLength === 0 ? null : (bytes as Uint8Array<ArrayBuffer>)
+  return new Response(body, { status, statusText, headers })
+}

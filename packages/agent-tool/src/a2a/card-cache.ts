@@ -1,0 +1,138 @@
+/**
+ * The card of one agent, fetched when it is needed.
+ *
+ * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is asked whether it has
+ *    changed, if it has an ETag.
+ * K2 That there is no card is an answer, and kept like one. A failure is none: the next call tries again.
+ * K3 Calls that need the card at the same time share one request.
+ */
+import { AgentError } from '@tutti/core/agent'
+
+import { shownUrl } from '../http/agent-url.ts'
+import { httpError } from '../http/http-error.ts'
+import { readBody } from '../http/read-body.ts'
+import { readAgentCard, type ReadCard } from './agent-card.ts'
+import { SharedFlight } from './shared-flight.ts'
+
+import type { AgentFetch } from '../http/agent-fetch.ts'
+import type { Clock } from '@tutti/core'
+
+/** How long a card is fresh whose server does not say. */
+export const DEFAULT_FRESH_MS = 300_000
+
+/** How long a card is fresh at most, whatever its server says. */
+const MAX_FRESH_MS = 86_400_000
+
+/** Bytes of a card, at most. */
+const MAX_CARD_BYTES = 1_048_576
+
+/** Statuses of the 4xx that do not say that there is no card. */
+const NO_ANSWER: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 421, 425, 429])
+
+/** A card, or why there is none. */
+export type FoundCard =
+  | Exclude<ReadCard, { kind: 'none' }>
+  /** With what was there instead, such as `404 Not Found`. */
+  | { readonly kind: 'none'; readonly found: string }
+
+/** What a cache needs. */
+export interface CardCacheOptions {
+  readonly url: URL
+  readonly fetch: AgentFetch
+  readonly clock: Clock
+}
+
+interface Kept {
+  readonly found: FoundCard
+  readonly etag: string | null
+  /** Of the clock's `elapsed`. */
+  readonly freshUntil: number
+}
+
+/** Keeps the card of one agent. */
+export class CardCache {
+  readonly #options: CardCacheOptions
+  readonly #flight = new SharedFlight<Kept>()
+  #kept: Kept | undefined
+
+  constructor(options: CardCacheOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The card.
+   *
+   * @throws {AgentError} when it cannot be fetched; what `signal` aborted with.
+   */
+  async get(signal: AbortSignal): Promise<FoundCard> {
+    const kept = this.#kept
+    if (kept !== undefined && this.#options.clock.elapsed() < kept.freshUntil) return kept.found
+    const { found } = await this.#flight.join((stop) => this.#fetch(stop), signal)
+    return found
+  }
+
+  async #fetch(signal: AbortSignal): Promise<Kept> {
+    const { url, fetch, clock } = this.#options
+    const etag = this.#kept?.etag ?? null
+    const answer = await fetch(url, {
+      headers: {
+        accept: 'application/json',
+        'A2A-Version': '1.0',
+        ...(etag === null ? {} : { 'if-none-match': etag }),
+      },
+      signal,
+    })
+    const freshUntil = clock.elapsed() + freshMs(answer.headers)
+    if (answer.status === 304 && this.#kept !== undefined) {
+      this.#kept = { ...this.#kept, freshUntil }
+      return this.#kept
+    }
+    const found = await foundIn(answer, url)
+    this.#kept = { found, etag: answer.headers.get('etag'), freshUntil }
+    return this.#kept
+  }
+}
+
+/** @throws {AgentError} http_error for an answer that does not say whether there is a card. */
+async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
+  const { status, statusText } = answer
+  if (!answer.ok) {
+    if (status >= 500 || status < 400 || NO_ANSWER.has(status)) throw await httpError(answer)
+    await answer.body?.cancel()
+    return { kind: 'none', found: `${status} ${statusText}`.trim() }
+  }
+  const { bytes, truncated } = await readBody(answer, MAX_CARD_BYTES)
+  if (truncated) {
+    throw new AgentError(`The card at ${shownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`, {
+      failureType: 'invalid_response',
+      retryable: false,
+    })
+  }
+  const read = readAgentCard(jsonOf(bytes), answer.url === '' ? url.href : answer.url)
+  return read.kind === 'none' ? { kind: 'none', found: 'something that is no card' } : read
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2 */
+function freshMs(headers: Headers): number {
+  const rules = (headers.get('cache-control') ?? '').toLowerCase().split(',')
+  const directives = new Map(
+    rules.map((rule) => {
+      const [name = '', value = ''] = rule.split('=')
+      return [name.trim(), value.trim().replaceAll('"', '')]
+    }),
+  )
+  if (directives.has('no-store') || directives.has('no-cache')) return 0
+  const maxAge = directives.get('max-age')
+  if (maxAge === undefined || !/^\d+$/.test(maxAge)) return DEFAULT_FRESH_MS
+  const age = Number(headers.get('age') ?? 0)
+  const leftMs = (Number(maxAge) - (Number.isFinite(age) ? age : 0)) * 1_000
+  return Math.min(MAX_FRESH_MS, Math.max(0, leftMs))
+}

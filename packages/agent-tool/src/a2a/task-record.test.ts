@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+
+import { TaskRecord } from './task-record.ts'
+
+import type { A2aPart } from './wire.ts'
+
+const place = { taskId: 't', contextId: 'c' }
+const piece = (artifactId: string, text: string, append?: boolean) => ({
+  artifactUpdate: {
+    ...place,
+    artifact: { artifactId, parts: [{ text }] },
+    ...(append === undefined ? {} : { append }),
+  },
+})
+const partsOf = (record: TaskRecord): readonly (readonly A2aPart[] | undefined)[] =>
+  record.artifacts.map(({ parts }) => parts)
+
+test('a task is known by whatever names it first', () => {
+  const record = new TaskRecord({ contextId: 'before' })
+  expect([record.taskId, record.contextId]).toEqual([undefined, 'before'])
+  record.apply({ statusUpdate: { ...place, status: { state: 'TASK_STATE_WORKING' } } })
+  expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
+})
+
+test('[T2] an artifact sent again takes the place of the one before, and more of it goes after it', () => {
+  const record = new TaskRecord()
+  record.apply(piece('a', 'one'))
+  record.apply(piece('b', 'two'))
+  record.apply(piece('a', ' more', true))
+  expect(partsOf(record)).toEqual([[{ text: 'one' }, { text: ' more' }], [{ text: 'two' }]])
+  record.apply(piece('a', 'anew', false))
+  expect(partsOf(record)).toEqual([[{ text: 'anew' }], [{ text: 'two' }]])
+})
+
+test('[T2] more of an artifact whose beginning was missed is its beginning', () => {
+  const record = new TaskRecord()
+  record.apply(piece('a', 'tail', true))
+  expect(partsOf(record)).toEqual([[{ text: 'tail' }]])
+})
+
+test('[T1] a snapshot counts for what came before it', () => {
+  const record = new TaskRecord()
+  record.apply(piece('a', 'one'))
+  record.apply({ task: { id: 't', artifacts: [{ artifactId: 'b', parts: [{ text: 'two' }] }] } })
+  expect(partsOf(record)).toEqual([[{ text: 'two' }]])
+  record.apply({ task: { id: 't' } })
+  expect(partsOf(record)).toEqual([])
+})
+
+test.each([
+  ['TASK_STATE_SUBMITTED', false, false],
+  ['TASK_STATE_WORKING', false, false],
+  ['UNRECOGNIZED', false, false],
+  ['TASK_STATE_INPUT_REQUIRED', true, false],
+  ['TASK_STATE_AUTH_REQUIRED', true, false],
+  ['TASK_STATE_COMPLETED', true, true],
+  ['TASK_STATE_FAILED', true, true],
+  ['TASK_STATE_CANCELED', true, true],
+  ['TASK_STATE_REJECTED', true, true],
+])('%s: settled is %s, ended is %s', (state, isSettled, hasEnded) => {
+  const record = new TaskRecord()
+  record.apply({ task: { id: 't', status: { state } } })
+  expect([record.isSettled, record.hasEnded]).toEqual([isSettled, hasEnded])
+})
+
+test('a message is the end, without a task', () => {
+  const record = new TaskRecord()
+  record.apply({ message: { contextId: 'c', parts: [] } })
+  expect([record.isSettled, record.hasEnded, record.taskId]).toEqual([true, true, undefined])
+})
+
+test('an answered question counts only when it is asked anew, or when the task has had its time', () => {
+  const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q1' } }
+  const record = new TaskRecord()
+  record.apply({ task: { id: 't', status } })
+  record.resume()
+  expect(record.isSettled).toBe(false)
+  record.apply({ task: { id: 't', status } })
+  expect(record.isSettled).toBe(false)
+  record.confirm()
+  expect(record.isSettled).toBe(true)
+  record.resume()
+  record.apply({
+    statusUpdate: { taskId: 't', status: { ...status, message: { messageId: 'q2' } } },
+  })
+  expect(record.isSettled).toBe(true)
+})

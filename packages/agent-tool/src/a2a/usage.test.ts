@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+
+import { limitsMetadata, USAGE_EXTENSION, UsageLedger } from './usage.ts'
+
+import type { A2aNews, JsonObject } from './wire.ts'
+
+const extension = (fields: JsonObject): JsonObject => ({ [USAGE_EXTENSION]: fields })
+const status = (metadata: JsonObject): A2aNews => ({ statusUpdate: { taskId: 't', metadata } })
+const snapshot = (metadata: JsonObject): A2aNews => ({ task: { id: 't', metadata } })
+
+test('limits that are none are not sent', () => {
+  expect(limitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity })).toBeUndefined()
+  expect(limitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual(
+    extension({ max_cost_usd: 0 }),
+  )
+  expect(limitsMetadata({ timeMs: 1500, costUsd: Infinity, tokens: 20 })).toEqual(
+    extension({ max_tokens: 20, deadline_ms: 1500 }),
+  )
+})
+
+test('what says nothing of usage is no report', () => {
+  const ledger = new UsageLedger()
+  expect(ledger.add(status({}), 't')).toBeUndefined()
+  expect(ledger.add(status({ cost_usd: '1' }), 't')).toBeUndefined()
+  expect(ledger.add(status({ cost_usd: -1, [USAGE_EXTENSION]: 7 }), 't')).toBeUndefined()
+  expect(ledger.add(status({ cost_usd: Number.NaN }), 't')).toBeUndefined()
+})
+
+test('costs since the last report add up, plain or in the extension', () => {
+  const ledger = new UsageLedger()
+  expect(ledger.add(status({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
+  expect(ledger.add(status(extension({ cost_usd: 0.5 })), 't')).toEqual({ totalCostUsd: 0.75 })
+})
+
+test('[U2] a total counts before what came since, and nothing goes down', () => {
+  const ledger = new UsageLedger()
+  ledger.add(status({ cost_usd: 0.25 }), 't')
+  const total = extension({ cost_usd: 0.5, total_cost_usd: 1, total_tokens: 10 })
+  expect(ledger.add(status(total), 't')).toEqual({ totalCostUsd: 1, totalTokens: 10 })
+  const less = extension({ total_cost_usd: 0.5, total_tokens: 5 })
+  expect(ledger.add(status(less), 't')).toEqual({ totalCostUsd: 1, totalTokens: 10 })
+})
+
+test('[U3] what a snapshot says of the time since the last report counts when nothing else is known', () => {
+  const fresh = new UsageLedger()
+  expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
+  expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
+  const known = new UsageLedger()
+  known.add(status({ cost_usd: 0.5 }), 't')
+  expect(known.add(snapshot({ cost_usd: 0.5 }), 't')).toEqual({ totalCostUsd: 0.5 })
+  expect(known.add(snapshot(extension({ total_cost_usd: 2 })), 't')).toEqual({ totalCostUsd: 2 })
+})
+
+test('[U1] the totals of the tasks of a conversation add up', () => {
+  const ledger = new UsageLedger()
+  ledger.add(status(extension({ total_cost_usd: 1, total_tokens: 10 })), 'first')
+  expect(ledger.add(status(extension({ total_cost_usd: 0.5 })), 'second')).toEqual({
+    totalCostUsd: 1.5,
+    totalTokens: 10,
+  })
+})
+
+test('usage is read wherever an agent may say it', () => {
+  const metadata = { cost_usd: 1 }
+  const places: readonly A2aNews[] = [
+    { task: { metadata } },
+    { task: { status: { message: { metadata } } } },
+    { message: { metadata } },
+    { statusUpdate: { metadata } },
+    { statusUpdate: { status: { message: { metadata } } } },
+    { artifactUpdate: { metadata } },
+    { artifactUpdate: { artifact: { metadata } } },
+  ]
+  for (const news of places) {
+    expect(new UsageLedger().add(news, 't')).toEqual({ totalCostUsd: 1 })
+  }
+})

@@ -1,0 +1,92 @@
+/**
+ * What is read of A2A 1.0, as its JSON has it; 0.3 is translated to it. Everything is what an agent says, and so
+ * may be missing.
+ *
+ * @see https://a2a-protocol.org/latest/specification/ section 4
+ */
+
+/** A JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** A piece of a message or of an artifact: exactly one of its first four. */
+export interface A2aPart {
+  readonly text?: string
+  readonly data?: unknown
+  /** Bytes in base64. */
+  readonly raw?: string
+  readonly url?: string
+  readonly filename?: string
+  readonly mediaType?: string
+}
+
+/** Something that was said. */
+export interface A2aMessage {
+  readonly messageId?: string
+  readonly taskId?: string
+  readonly contextId?: string
+  readonly role?: string
+  readonly parts?: readonly A2aPart[]
+  readonly metadata?: JsonObject
+}
+
+/** Something that was made. */
+export interface A2aArtifact {
+  readonly artifactId?: string
+  readonly name?: string
+  readonly parts?: readonly A2aPart[]
+  readonly metadata?: JsonObject
+}
+
+/** Where a task stands. */
+export interface A2aStatus {
+  /** Such as `TASK_STATE_WORKING`. */
+  readonly state?: string
+  readonly message?: A2aMessage
+}
+
+/** Work of an agent. */
+export interface A2aTask {
+  readonly id?: string
+  readonly contextId?: string
+  readonly status?: A2aStatus
+  readonly artifacts?: readonly A2aArtifact[]
+  readonly metadata?: JsonObject
+}
+
+/** A new status of a task. */
+export interface A2aStatusUpdate {
+  readonly taskId?: string
+  readonly contextId?: string
+  readonly status?: A2aStatus
+  readonly metadata?: JsonObject
+}
+
+/** An artifact of a task, or more of one. */
+export interface A2aArtifactUpdate {
+  readonly taskId?: string
+  readonly contextId?: string
+  readonly artifact?: A2aArtifact
+  /** Whether its parts come after those that the artifact has. */
+  readonly append?: boolean
+  readonly lastChunk?: boolean
+  readonly metadata?: JsonObject
+}
+
+/** One object of a stream, and of the answer to a message: one of these is there. */
+export interface A2aNews {
+  readonly task?: A2aTask
+  readonly message?: A2aMessage
+  readonly statusUpdate?: A2aStatusUpdate
+  readonly artifactUpdate?: A2aArtifactUpdate
+}
+
+/** What is sent with `SendMessage`. */
+export interface A2aRequest {
+  readonly message: A2aMessage
+  readonly metadata?: JsonObject
+}
+
+/** Whether a value is a JSON object. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,56 @@
+/** Any agent as a tool: the address says what it is spoken to in. */
+import { connectorOf, type AgentAddressOptions } from './connector-of.ts'
+import { defineAgentTool, localConnector, type AgentToolDefinition } from '@tutti/core/agent'
+
+import type { SourceOf, ToolSchema, Type, TypedTool, ValueOf } from '@tutti/core'
+import type { LocalAgent } from '@tutti/core/agent'
+
+/** What the author of a tool that asks an agent writes. */
+export interface AgentToolOptions<
+  Input extends ToolSchema = Type.TString,
+  Output extends ToolSchema = Type.TString,
+>
+  extends Omit<AgentToolDefinition<Input, Output>, 'connector'>, AgentAddressOptions {
+  /**
+   * The agent: one of this process, or an address.
+   *
+   * | address | spoken to in |
+   * | --- | --- |
+   * | `https://…`, `http://…` on this machine | A2A, or the `/tasks` wire, as its card says: see `wire` |
+   * | `tutti://name`, `jamjet://name` | an agent of this process, of `agents` |
+   * | `mcp+https://…#tool`, `mcp+stdio:…#tool`, `mcp://host/tool`, `name:tool` of `mcpServers` | MCP |
+   * | `wss://host#task:name`, `wss://host#tool:name` | a task or tool that another Tutti server shares |
+   */
+  readonly agent: string | URL | LocalAgent
+}
+
+/** A tool that asks an agent, and what its calls share. */
+export interface AgentAsTool<Input, Output, Source>
+  extends TypedTool<Input, Output, Source>, AsyncDisposable {
+  /** Lets go of connections and programs that calls share. Never rejects. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes a tool that asks an agent. Nothing is connected to before its first call.
+ *
+ * @throws {TypeError} naming everything that does not fit, such as an address that leads to no agent.
+ */
+export function agentTool<
+  const Input extends ToolSchema = Type.TString,
+  const Output extends ToolSchema = Type.TString,
+>(
+  options: AgentToolOptions<Input, Output>,
+): AgentAsTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
+  const { agent, agents, mcpServers, wire, cardUrl, headers, allowHttp, allow, resolve, ...rest } =
+    options
+  const isHere = typeof agent === 'object' && !(agent instanceof URL)
+  const connector = isHere
+    ? localConnector(agent, `tutti://${options.name}`)
+    : connectorOf(agent, options)
+  const tool = defineAgentTool<Input, Output>({ ...rest, connector })
+  const close = async (): Promise<void> => {
+    await connector.close?.()
+  }
+  return Object.assign(tool, { close, [Symbol.asyncDispose]: close })
+}

@@ -1,0 +1,91 @@
+/** The way to an agent, by its address. */
+import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/core/agent'
+
+import { a2aConnector, type AgentWire } from './a2a/a2a-connector.ts'
+import { parseMcpAddress } from './mcp/mcp-address.ts'
+import { mcpConnector } from './mcp/mcp-connector.ts'
+import { peerConnector } from './peer/peer-connector.ts'
+import { tasksConnector } from './tasks/tasks-connector.ts'
+
+import type { AgentHttpOptions } from './http/agent-fetch.ts'
+import type { McpServer } from './mcp/mcp-server.ts'
+
+/** What addresses may mean, and how they are reached. */
+export interface AgentAddressOptions extends AgentHttpOptions {
+  /** Agents of this process, by the name in `tutti://name`. @default none */
+  readonly agents?: Readonly<Record<string, LocalAgent>>
+  /** MCP servers, by the name in `name:tool`. @default none */
+  readonly mcpServers?: Readonly<Record<string, McpServer>>
+  /** What an `https:` agent is spoken to in. @default auto: as its card says, the `/tasks` wire without one */
+  readonly wire?: AgentWire
+  /** Where the card of an `https:` agent is, relative to it. @default `/.well-known/agent-card.json` */
+  readonly cardUrl?: string | URL
+}
+
+/**
+ * Makes the way to an agent; nothing is connected to.
+ *
+ * @throws {TypeError} when the address leads to no agent, saying what would be right.
+ */
+export function connectorOf(
+  agent: string | URL,
+  options: AgentAddressOptions = {},
+): AgentConnector {
+  const address = String(agent)
+  const scheme = /^([^:/?#]+):/.exec(address)?.[1]?.toLowerCase() ?? ''
+  switch (scheme) {
+    case 'http':
+    case 'https':
+      return a2aConnector({
+        ...options,
+        url: address,
+        tasks: tasksConnector({ ...options, url: address }),
+      })
+    case 'tutti':
+    case 'jamjet':
+      return localConnector(agentNamed(address, options), address)
+    case 'ws':
+    case 'wss':
+      return peerConnector({ ...options, url: address })
+    default:
+      return mcp(address, options)
+  }
+}
+
+function mcp(address: string, options: AgentAddressOptions): AgentConnector {
+  const { mcpServers: servers, headers, allowHttp, ...http } = options
+  const insecure = allowHttp === undefined ? {} : { allowHttp }
+  const parsed = parseMcpAddress(address, {
+    ...insecure,
+    ...(servers === undefined ? {} : { servers }),
+  })
+  const { server, tool, uri } = parsed
+  const isOwn = 'url' in server && !Object.values(servers ?? {}).includes(server)
+  return mcpConnector({
+    ...http,
+    ...insecure,
+    server: isOwn && headers !== undefined ? { ...server, headers } : server,
+    tool,
+    uri,
+  })
+}
+
+function agentNamed(address: string, { agents = {} }: AgentAddressOptions): LocalAgent {
+  const [, name = ''] = /^\w+:(?:\/\/)?([^/?#]*)$/.exec(address) ?? []
+  const decoded = decodedName(name)
+  const agent = Object.hasOwn(agents, decoded) ? agents[decoded] : undefined
+  if (agent !== undefined) return agent
+  const known = Object.keys(agents)
+  const available = known.length === 0 ? 'none is, give them as `agents`' : known.join(', ')
+  throw new TypeError(
+    `Cannot find the agent ${JSON.stringify(address)}: no agent of this process is registered as "${decoded}". Registered: ${available}`,
+  )
+}
+
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}

@@ -1,0 +1,69 @@
+import { PassThrough } from 'node:stream'
+
+import { describe, expect, test } from 'vitest'
+
+import { byteStream } from './byte-stream.ts'
+
+const same = (problem: unknown): unknown => problem
+const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
+
+/** Lets what a stream of Node tells be told. */
+const told = (): Promise<void> => new Promise(setImmediate)
+
+describe('byteStream', () => {
+  test('what arrived before a failure is read before it', async () => {
+    const source = new PassThrough()
+    const failure = new Error('lost')
+    const reader = byteStream(source, (problem) => [problem]).getReader()
+    source.write('a')
+    await told()
+    source.write('b')
+    await told()
+    source.destroy(failure)
+    await told()
+    expect(text((await reader.read()).value)).toBe('a')
+    expect(text((await reader.read()).value)).toBe('b')
+    await expect(reader.read()).rejects.toEqual([failure])
+  })
+
+  test('who waits is told of a piece, of the end and of a failure', async () => {
+    const source = new PassThrough()
+    const reader = byteStream(source, same).getReader()
+    const piece = reader.read()
+    source.write('a')
+    expect(text((await piece).value)).toBe('a')
+    const end = reader.read()
+    source.end()
+    expect((await end).done).toBe(true)
+    const broken = new PassThrough()
+    const failing = byteStream(broken, same).getReader().read()
+    const failure = new Error('lost')
+    broken.destroy(failure)
+    await expect(failing).rejects.toBe(failure)
+  })
+
+  test('it is not read faster than somebody reads it', async () => {
+    const source = new PassThrough({ highWaterMark: 65_536 })
+    const reader = byteStream(source, same).getReader()
+    const piece = Buffer.alloc(65_536)
+    for (let i = 0; i < 40; i += 1) source.write(piece)
+    await expect.poll(() => source.isPaused()).toBe(true)
+    await told()
+    expect(source.writableLength + source.readableLength).toBeGreaterThan(20 * 65_536)
+    source.end()
+    let size = 0
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      size += next.value.byteLength
+    }
+    expect(size).toBe(40 * 65_536)
+  })
+
+  test('to cancel it destroys the source, also while a read waits', async () => {
+    const source = new PassThrough()
+    const reader = byteStream(source, same).getReader()
+    const waiting = reader.read()
+    await reader.cancel()
+    expect(source.destroyed).toBe(true)
+    expect((await waiting).done).toBe(true)
+  })
+})

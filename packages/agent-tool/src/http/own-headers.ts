@@ -1,0 +1,72 @@
+/** The headers that whoever set up the tool wants sent to its agent, such as keys. */
+import { errorMessage } from '@tutti/core'
+import { CONNECTION_HEADERS } from '@tutti/core/node'
+import { AgentError } from '@tutti/core/agent'
+
+import { refused } from './http-failure.ts'
+
+/** Headers by name. */
+export type AgentHeaders = Readonly<Record<string, string>>
+
+/** Headers, or what gives them anew for each request, such as a key that expires. */
+export type AgentHeaderSource = AgentHeaders | (() => AgentHeaders | Promise<AgentHeaders>)
+
+const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** What is wrong with headers, one entry for each; values are not shown, as they may be secret. */
+export function headerProblems(headers: AgentHeaders): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
+    const shown = JSON.stringify(name)
+    if (!NAME.test(name)) return [`${shown} is no name of a header`]
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) return [`${shown} follows from the request`]
+    if (typeof value !== 'string')
+      return [`the value of ${shown} must be a text, got ${typeof value}`]
+    return VALUE.test(value) ? [] : [`the value of ${shown} has characters that no header can have`]
+  })
+}
+
+/**
+ * The headers for one request.
+ *
+ * @throws {AgentError} when they cannot be had, or cannot be sent.
+ */
+export async function ownHeaders(
+  source: AgentHeaderSource,
+  signal: AbortSignal | undefined,
+): Promise<AgentHeaders> {
+  if (typeof source !== 'function') return source
+  const headers = await unlessAborted(gotten(source), signal)
+  const problems = headerProblems(headers)
+  if (problems.length > 0)
+    throw refused(`Cannot send the headers of the tool: ${problems.join('; ')}`)
+  return headers
+}
+
+async function gotten(source: () => AgentHeaders | Promise<AgentHeaders>): Promise<AgentHeaders> {
+  try {
+    return await source()
+  } catch (cause) {
+    if (cause instanceof AgentError) throw cause
+    const retryable = cause instanceof Error && 'retryable' in cause && cause.retryable === true
+    const message = `Cannot get the headers for the agent: ${errorMessage(cause)}`
+    throw new AgentError(message, { failureType: 'configuration', retryable, cause })
+  }
+}
+
+function unlessAborted<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const leave = (): void => {
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    const stay = (): void => {
+      signal.removeEventListener('abort', leave)
+    }
+    promise.then(resolve, reject).finally(stay)
+  })
+}

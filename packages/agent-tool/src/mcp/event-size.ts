@@ -1,0 +1,34 @@
+/** Size of what a server sends as one message. */
+
+const NEWLINE = 10
+const RETURN = 13
+
+/** Bytes of the message at hand: since the last blank line of a stream of events, else since the start. */
+export class EventSize {
+  readonly #isStream: boolean
+  #bytes = 0
+  #isBlankLine = true
+
+  constructor(isStream: boolean) {
+    this.#isStream = isStream
+  }
+
+  /** Counts a piece; gives the size of the longest message so far that goes on, or ends, in it. */
+  add(piece: Uint8Array): number {
+    if (!this.#isStream) return (this.#bytes += piece.length)
+    let longest = 0
+    for (let from = 0; from < piece.length;) {
+      const at = piece.indexOf(NEWLINE, from)
+      const end = at === -1 ? piece.length : at
+      const isBlank = end === from || (end === from + 1 && piece[from] === RETURN)
+      this.#isBlankLine &&= isBlank
+      this.#bytes += end - from
+      longest = Math.max(longest, this.#bytes)
+      if (at === -1) break
+      if (this.#isBlankLine) this.#bytes = 0
+      this.#isBlankLine = true
+      from = at + 1
+    }
+    return longest
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Addresses of MCP tools. Pure.
+ *
+ *   mcp+https://host/path#tool            a tool of a server at https://host/path
+ *   mcp+http://127.0.0.1:8080/mcp#tool    the same without encryption, for this machine
+ *   mcp+stdio:command?arg=a&arg=b#tool    of a program, started without a shell; also `cwd=`
+ *   mcp://host/path/tool                  short for mcp+https://host/path#tool, `/mcp` where there is no path
+ *   name:tool  name://tool                of a server that is registered by name
+ *
+ * D1 The tool may be left out, with `#`, where the server has exactly one.
+ * D2 What stands in a command, an argument and a name of a tool is percent-encoded; `+` is a plus.
+ * D3 A registered name counts before `mcp://`, and never stands for one of the other schemes.
+ */
+import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
+
+import type { McpServer } from './mcp-server.ts'
+
+/** An address, read. */
+export interface McpAddress {
+  readonly server: McpServer
+  /** The server's own name of the tool; undefined for its only one. */
+  readonly tool: string | undefined
+  /** The address as it can be shown: without user, password, query and arguments. */
+  readonly uri: string
+}
+
+/** What an address may lead to. */
+export interface McpAddressOptions {
+  /** Servers that can be named, by name. @default none */
+  readonly servers?: Readonly<Record<string, McpServer>>
+  /** Whether `mcp+http:` may lead to another machine. @default false */
+  readonly allowHttp?: boolean
+}
+
+/** Forms of addresses, for messages. */
+const FORMS =
+  'mcp+https://host/path#tool, mcp+stdio:command?arg=value#tool, mcp://host/tool or name:tool with a registered server'
+
+/** Path of servers whose address has none. */
+const DEFAULT_PATH = '/mcp'
+
+/** @throws {TypeError} that says what would be right. */
+export function parseMcpAddress(text: string, options: McpAddressOptions = {}): McpAddress {
+  const scheme = /^([^:/?#]+):/.exec(text)?.[1]
+  if (scheme === undefined) throw refused(text, `must be ${FORMS}`)
+  const rest = text.slice(scheme.length + 1)
+  const address: Address = { text, rest, options }
+  switch (scheme.toLowerCase()) {
+    case 'mcp+https':
+      return endpoint(address, 'https')
+    case 'mcp+http':
+      return endpoint(address, 'http')
+    case 'mcp+stdio':
+      return program(address)
+    case 'mcp':
+      return short(address)
+    default:
+      return registered(address, scheme)
+  }
+}
+
+interface Address {
+  readonly text: string
+  /** After the scheme and its colon. */
+  readonly rest: string
+  readonly options: McpAddressOptions
+}
+
+function endpoint({ text, rest, options }: Address, protocol: 'http' | 'https'): McpAddress {
+  const [place, fragment] = cut(rest, '#')
+  if (!place.startsWith('//')) throw refused(text, `must be mcp+${protocol}://host/path#tool`)
+  const url = readAgentUrl(`${protocol}:${place}`, options)
+  const tool = decoded(text, fragment)
+  return { server: { url }, tool, uri: `mcp+${shownUrl(url)}${hash(tool)}` }
+}
+
+function program({ text, rest }: Address): McpAddress {
+  const [before, fragment] = cut(rest, '#')
+  const [place, query = ''] = cut(before, '?')
+  const command = decoded(text, place) ?? ''
+  if (command === '') throw refused(text, 'must be mcp+stdio:command?arg=value#tool')
+  const args: string[] = []
+  const problems: string[] = []
+  let cwd: string | undefined
+  for (const pair of query.split('&').filter((part) => part !== '')) {
+    const [name, value = ''] = cut(pair, '=')
+    if (name === 'arg') args.push(decoded(text, value) ?? '')
+    else if (name === 'cwd') cwd = decoded(text, value)
+    else problems.push(`"${name}" is neither arg nor cwd`)
+  }
+  if (problems.length > 0) throw refused(text, problems.join('; '))
+  const tool = decoded(text, fragment)
+  const server = { command, args, ...(cwd === undefined ? {} : { cwd }) }
+  return { server, tool, uri: `mcp+stdio:${encodeURI(command)}${hash(tool)}` }
+}
+
+/** `mcp://name/tool` of a registered server, else `mcp://host/path/tool`. */
+function short(address: Address): McpAddress {
+  const { text, rest, options } = address
+  const [place, fragment] = cut(rest, '#')
+  const url = place.startsWith('//') ? URL.parse(`https:${place}`) : null
+  if (url === null) throw refused(text, 'must be mcp://host/tool')
+  const cutAt = url.pathname.lastIndexOf('/')
+  const last = url.pathname.slice(cutAt + 1)
+  const server = serverNamed(url.hostname, options)
+  if (server !== undefined && cutAt === 0 && url.port === '') {
+    const tool = decoded(text, fragment ?? last)
+    return { server, tool, uri: `mcp://${url.hostname}/${encoded(tool)}` }
+  }
+  if (fragment !== undefined) {
+    return endpoint({ ...address, rest }, 'https')
+  }
+  const tool = decoded(text, last)
+  const path = url.pathname.slice(0, cutAt)
+  url.pathname = path === '' ? DEFAULT_PATH : path
+  return { server: { url }, tool, uri: `mcp+${shownUrl(url)}${hash(tool)}` }
+}
+
+function registered({ text, rest, options }: Address, name: string): McpAddress {
+  const server = serverNamed(name, options)
+  if (server === undefined) {
+    const known = Object.keys(options.servers ?? {})
+    const registered = known.length === 0 ? 'none is' : `registered are ${known.join(', ')}`
+    throw refused(
+      text,
+      `no MCP server is registered as "${name}" (${registered}); must be ${FORMS}`,
+    )
+  }
+  const tool = decoded(text, rest.replace(/^\/\//, '').replace(/^#/, ''))
+  return { server, tool, uri: `${name}:${encoded(tool)}` }
+}
+
+function serverNamed(name: string, { servers = {} }: McpAddressOptions): McpServer | undefined {
+  return Object.hasOwn(servers, name) ? servers[name] : undefined
+}
+
+/** A text at the first of a mark; the second part is undefined without one. */
+function cut(text: string, mark: string): readonly [string, string | undefined] {
+  const at = text.indexOf(mark)
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function decoded(text: string, part: string | undefined): string | undefined {
+  if (part === undefined || part === '') return undefined
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw refused(text, 'a % must be followed by two hexadecimal digits')
+  }
+}
+
+function hash(tool: string | undefined): string {
+  return tool === undefined ? '' : `#${encoded(tool)}`
+}
+
+function encoded(tool = ''): string {
+  return encodeURIComponent(tool).replaceAll('%2F', '/')
+}
+
+/** The query and the user are not shown: they may be secret. */
+function refused(text: string, why: string): TypeError {
+  const shown = text.replace(/\?[^#]*/, '').replace(/\/\/[^/@]*@/, '//')
+  return new TypeError(`Cannot use MCP address ${JSON.stringify(shown.slice(0, 200))}: ${why}`)
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+
+import { readPeerAddress, type PeerAddressOptions } from './peer-address.ts'
+
+function read(given: string, options?: PeerAddressOptions): object {
+  const { socketUrl, ...rest } = readPeerAddress(given, options)
+  return { socketUrl: socketUrl.href, ...rest }
+}
+
+describe('the address of a peer', () => {
+  it.each<[string, object]>([
+    ['wss://host#task:a', { socketUrl: 'wss://host/ws', kind: 'task', name: 'a' }],
+    ['wss://host/#tool:a', { socketUrl: 'wss://host/ws', kind: 'tool', name: 'a' }],
+    ['wss://host:8443/x/y#a', { socketUrl: 'wss://host:8443/x/y', kind: undefined, name: 'a' }],
+    ['wss://host/ws#task:a%20b:c%23', { kind: 'task', name: 'a b:c#' }],
+    ['wss://host/ws#100%', { kind: undefined, name: '100%' }],
+    ['WSS://HOST/ws#Task', { socketUrl: 'wss://host/ws', kind: undefined, name: 'Task' }],
+    ['ws://127.0.0.1:1/ws#a', { socketUrl: 'ws://127.0.0.1:1/ws' }],
+    ['ws://localhost#a', { socketUrl: 'ws://localhost/ws' }],
+  ])('%s says where and what', (given, address) => {
+    expect(read(given)).toMatchObject(address)
+  })
+
+  it('is shown without what may be secret', () => {
+    expect(read('wss://me:s%20c@host/x?key=1#task:a')).toEqual({
+      socketUrl: 'wss://host/x?key=1',
+      login: `Basic ${Buffer.from('me:s c').toString('base64')}`,
+      uri: 'wss://host/x#task:a',
+      name: 'a',
+      kind: 'task',
+    })
+  })
+
+  it('takes its kind from the options when it says none', () => {
+    expect(read('wss://host#a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
+    expect(read('wss://host#tool:a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
+  })
+
+  it.each<[string, PeerAddressOptions, string]>([
+    ['https://host#a', {}, 'Cannot read the address of a peer: must be a wss: URL with a #name'],
+    ['host#a', {}, 'Cannot read the address of a peer: must be a wss: URL with a #name'],
+    [
+      'wss://me:secret@host/x?key=1',
+      {},
+      'Cannot ask the peer at "wss://host/x": its address must end with what is asked there, such as #task:name or #tool:name',
+    ],
+    ['wss://host/x#task:%20', {}, 'its address must end with'],
+    [
+      'wss://host/x#task:a',
+      { kind: 'tool' },
+      'Cannot ask the peer at "wss://host/x": its address says that "a" is a task, and kind says tool',
+    ],
+    [
+      'ws://host/x#a',
+      {},
+      'Cannot ask the peer at "ws://host/x": ws: is only for this machine, use wss: or set allowHttp: true',
+    ],
+  ])('%s with %j is refused with the reason', (given, options, message) => {
+    expect(() => read(given, options)).toThrow(TypeError)
+    expect(() => read(given, options)).toThrow(message)
+  })
+
+  it('may be exposed when that is said', () => {
+    expect(read('ws://host/x#a', { allowHttp: true })).toMatchObject({ socketUrl: 'ws://host/x' })
+  })
+})

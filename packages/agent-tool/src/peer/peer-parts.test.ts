@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+
+import { AskedRequests } from './asked-requests.ts'
+import { Inbox } from './inbox.ts'
+import { peerRequest } from './peer-request.ts'
+import { ToldNews } from './told-news.ts'
+
+describe('a request to a peer', () => {
+  const question = {
+    kind: 'task',
+    name: 'sing',
+    from: 'me',
+    requestId: 'r',
+    input: 'Ode',
+    traceparent: undefined,
+  } as const
+
+  it.each<[number, string | undefined]>([
+    [Infinity, undefined],
+    [90_061_001, 'PT90061.001S'],
+    [0.2, 'PT0.001S'],
+    [-5, 'PT0.001S'],
+  ])('with %d ms left has the deadline %s', (deadlineMs, deadline) => {
+    const request = peerRequest({ ...question, deadlineMs })
+    expect('deadline' in request ? request.deadline : undefined).toBe(deadline)
+  })
+})
+
+describe('requests that were made', () => {
+  it('are the same for the same words, in every process', () => {
+    const [one, other] = [new AskedRequests(), new AskedRequests()]
+    expect(one.of(['a', 1], 5)).toEqual({ requestId: other.of(['a', 1], 9).requestId, askedAt: 5 })
+    expect(one.of(['a', 1], 7).askedAt).toBe(5)
+    expect(one.of(['a', 2], 7).requestId).not.toBe(one.of(['a', 1], 7).requestId)
+  })
+
+  it('that have ended are followed by others', () => {
+    const asked = new AskedRequests()
+    const ids = [0, 1, 2].map((at) => {
+      const { requestId, askedAt } = asked.of(['a'], at)
+      expect(askedAt).toBe(at)
+      asked.endOf(['a'], at + 1)
+      return requestId
+    })
+    expect(new Set(ids).size).toBe(3)
+  })
+
+  it('are remembered for the newest thousand calls', () => {
+    const asked = new AskedRequests()
+    const first = asked.of(['first'], 0)
+    asked.endOf(['first'], 0)
+    const second = asked.of(['first'], 0)
+    for (let index = 0; index < 999; index += 1) asked.of([index], 0)
+    expect(asked.of(['first'], 1)).toEqual(second)
+    for (let index = 0; index < 1_000; index += 1) asked.of([index], 0)
+    expect(asked.of(['first'], 2)).toEqual({ requestId: first.requestId, askedAt: 2 })
+  })
+})
+
+describe('an inbox', () => {
+  it('gives what was added in order, then fails with the first reason, and takes nothing after it', async () => {
+    const inbox = new Inbox<number>()
+    const got: number[] = []
+    const reading = (async () => {
+      for await (const item of inbox) got.push(item)
+    })()
+    inbox.add(1)
+    await Promise.resolve()
+    inbox.add(2)
+    inbox.end('First')
+    inbox.end('Second')
+    inbox.add(3)
+    await expect(reading).rejects.toBe('First')
+    expect(got).toEqual([1, 2])
+  })
+
+  it('gives what is added while it is read, at whatever moment', async () => {
+    const inbox = new Inbox<number>()
+    const got: number[] = []
+    const reading = (async () => {
+      for await (const item of inbox) {
+        got.push(item)
+        if (item >= 20) inbox.end('Enough')
+        // The next one comes after as many turns of the queue as this one's number.
+        else if (item % 2 === 0) inbox.add(item + 1)
+        else void later(item).then(() => inbox.add(item + 1))
+      }
+    })()
+    inbox.add(0)
+    await expect(reading).rejects.toBe('Enough')
+    expect(got).toEqual(Array.from({ length: 21 }, (_, index) => index))
+  })
+})
+
+async function later(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
+}
+
+describe('news that were told', () => {
+  const news = (message: string) => ({ type: 'task_progress', requestId: 'r', message }) as const
+
+  it('are told once, however often the peer begins again, and twice when they come twice', () => {
+    const told = new ToldNews()
+    const said = (...messages: string[]) => messages.filter((text) => told.isNew(news(text)))
+    expect(said('a', 'a', 'b')).toEqual(['a', 'a', 'b'])
+    told.startAgain()
+    expect(said('a', 'a')).toEqual([])
+    told.startAgain()
+    expect(said('a', 'a', 'b', 'a')).toEqual(['a'])
+    told.startAgain()
+    expect(said('c')).toEqual(['c'])
+  })
+})

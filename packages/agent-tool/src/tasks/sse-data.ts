@@ -1,0 +1,38 @@
+/** The data of Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
+import { AgentError } from '@tutti/core/agent'
+
+/** Takes lines, gives the data of events. Their names and ids do not count, and comments are nothing. */
+export class SseData {
+  readonly #maxLength: number
+  #lines: string[] = []
+  #length = 0
+
+  /** @param maxLength - of the data of one event, in UTF-16 units */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength
+  }
+
+  /**
+   * The data of the event that this line ends; undefined when it ends none that has any.
+   *
+   * @throws {AgentError} invalid_response when the data is too long.
+   */
+  add(line: string): string | undefined {
+    if (line === '') return this.end()
+    const [, data] = /^data(?:: ?(.*))?$/s.exec(line) ?? []
+    if (!line.startsWith('data') || (data === undefined && line !== 'data')) return undefined
+    this.#lines.push(data ?? '')
+    this.#length += line.length
+    if (this.#length <= this.#maxLength) return undefined
+    const message = `The agent sent an event of more than ${this.#maxLength} characters`
+    throw new AgentError(message, { failureType: 'invalid_response', retryable: false })
+  }
+
+  /** The data of an event that the stream ended in. */
+  end(): string | undefined {
+    const data = this.#lines.join('\n')
+    this.#lines = []
+    this.#length = 0
+    return data === '' ? undefined : data
+  }
+}

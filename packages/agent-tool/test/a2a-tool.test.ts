@@ -1,0 +1,282 @@
+/** Agents over A2A as tools: limits, events, turns and questions, with servers of the SDK. */
+import {
+  runTool,
+  type RunToolOptions,
+  type TimedAgentReport,
+  type ToolCallOutcome,
+} from '@tutti/core'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { fakeClock, scriptedReviewer } from '@tutti/testing'
+import { expect, test } from 'vitest'
+
+import { a2aConnector } from '../src/a2a/a2a-connector.ts'
+import { rawAgent, task } from './a2a-raw-agent.ts'
+import { sdkAgent, WAYS, type Work } from './a2a-sdk-agent.ts'
+import { hurriedClock, noTasks } from './a2a-surroundings.ts'
+
+/** What came of one call of a tool. */
+interface Called {
+  readonly outcome: ToolCallOutcome
+  readonly reports: readonly TimedAgentReport[]
+  readonly types: readonly string[]
+  readonly last: TimedAgentReport | undefined
+}
+
+const ENDS = ['agent_tool_completed', 'agent_tool_terminated', 'agent_tool_error']
+
+async function call(
+  url: string,
+  settings: Partial<AgentToolSettings>,
+  options: RunToolOptions = {},
+): Promise<Called> {
+  const connector = a2aConnector({ url, tasks: noTasks })
+  const tool = defineAgentTool({ name: 'foreign', description: 'Asks', connector, ...settings })
+  const reports: TimedAgentReport[] = []
+  const outcome = await runTool(
+    tool,
+    { id: 'call-1', name: 'foreign', arguments: '{"input":"go"}' },
+    {
+      clock: hurriedClock,
+      ...options,
+      onAgentReport: (_call, report) => {
+        reports.push(report)
+        options.onAgentReport?.(_call, report)
+      },
+    },
+  )
+  const types = reports.map(({ type }) => type)
+  expect(types.filter((type) => ENDS.includes(type))).toHaveLength(1)
+  return { outcome, reports, types, last: reports.at(-1) }
+}
+
+/** A clock that moves when it is told, for calls that are to wait for something else. */
+const steady: RunToolOptions = { clock: fakeClock() }
+
+/** Works until it is cancelled. */
+async function endless(work: Work): Promise<void> {
+  work.task('TASK_STATE_WORKING')
+  work.artifact('a', [{ text: 'so far' }])
+  await new Promise((resolve) => {
+    work.cancelled.addEventListener('abort', resolve)
+  })
+}
+
+test.each(WAYS)('a stream is events as it comes, and one end ($version $binding)', async (way) => {
+  const agent = await sdkAgent(
+    (work) => {
+      work.task()
+      work.artifact('a', [{ text: 'one' }])
+      work.status('TASK_STATE_WORKING', undefined, { cost_usd: 0.25 })
+      work.status('TASK_STATE_COMPLETED')
+    },
+    { way },
+  )
+  const { reports, types, last, outcome } = await call(agent.url, { mode: 'streaming' }, steady)
+  expect(types).toEqual([
+    'agent_tool_invoked',
+    ...Array.from({ length: 4 }, () => 'agent_tool_progress'),
+    'agent_tool_completed',
+  ])
+  expect(reports[0]).toMatchObject({
+    protocol: 'a2a',
+    mode: 'streaming',
+    agent_uri: `${agent.url}/`,
+  })
+  expect(reports.slice(1, -1).map((one) => 'chunk_index' in one && one.chunk_index)).toEqual([
+    0, 1, 2, 3,
+  ])
+  expect(last).toMatchObject({ output: 'one', total_cost: 0.25 })
+  expect(outcome).toMatchObject({ result: { success: true, output: 'one' } })
+})
+
+test.each(WAYS)(
+  'more cost than allowed ends the call and the task ($version $binding)',
+  async (way) => {
+    const agent = await sdkAgent(
+      async (work) => {
+        work.task('TASK_STATE_WORKING')
+        work.artifact('a', [{ text: 'so far' }])
+        work.status('TASK_STATE_WORKING', undefined, { cost_usd: 0.75 })
+        await new Promise((resolve) => {
+          work.cancelled.addEventListener('abort', resolve)
+        })
+      },
+      { way },
+    )
+    const settings = { mode: 'streaming', maxCostUsd: 0.5 } as const
+    const { last } = await call(agent.url, settings, steady)
+    expect(last).toMatchObject({
+      type: 'agent_tool_terminated',
+      reason: 'budget_exceeded',
+      accumulated_cost_usd: 0.75,
+      partial_output: 'so far',
+    })
+    expect(agent.cancelled).toHaveLength(1)
+  },
+)
+
+test.each(['streaming', 'sync'] as const)(
+  'silence ends a call in mode %s, and the task with it',
+  async (mode) => {
+    const clock = fakeClock()
+    const agent = await sdkAgent(endless)
+    const working = agent.requested('SendStreamingMessage')
+    const calling = call(agent.url, { mode, idleTimeoutMs: 5_000, timeoutMs: Infinity }, { clock })
+    await working
+    await expect
+      .poll(async () => {
+        await clock.advance(1_000)
+        return agent.cancelled.length
+      })
+      .toBe(1)
+    const { last } = await calling
+    expect(last).toMatchObject({
+      type: 'agent_tool_terminated',
+      reason: 'idle_timeout',
+      partial_output: 'so far',
+      retryable: true,
+    })
+  },
+)
+
+test.each([true, false])(
+  'a cancel from above cancels the task, streaming %s',
+  async (streaming) => {
+    const agent = await sdkAgent(endless, { streaming })
+    const controller = new AbortController()
+    const { last } = await call(
+      agent.url,
+      { mode: 'streaming' },
+      {
+        ...steady,
+        signal: controller.signal,
+        onAgentReport: (_call, { type }) => {
+          if (type === 'agent_tool_progress') controller.abort()
+        },
+      },
+    )
+    expect(last).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
+    expect(agent.cancelled).toHaveLength(1)
+  },
+)
+
+test('silence of more than 300 s is for the limits of the call alone', async () => {
+  const clock = fakeClock()
+  const agent = await rawAgent(() => undefined)
+  const settings = { timeoutMs: Infinity, idleTimeoutMs: 4_000_000 }
+  const calling = call(agent.url, settings, { clock })
+  const { event } = await agent.requested('SendStreamingMessage')
+  await clock.advance(3_600_000)
+  event(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'at last' }] }] }))
+  expect((await calling).outcome).toMatchObject({ result: { output: 'at last' } })
+})
+
+/** Asks twice before it is done. */
+function curious(work: Work): void {
+  work.task()
+  const history = work.context.task?.history.length ?? 0
+  if (work.context.task === undefined) work.status('TASK_STATE_INPUT_REQUIRED', 'Which colour?')
+  else if (work.text === 'blue') work.status('TASK_STATE_INPUT_REQUIRED', 'How large?')
+  else {
+    work.artifact('a', [{ text: `${work.text}, after ${history > 0 ? 'questions' : 'nothing'}` }])
+    work.status('TASK_STATE_COMPLETED')
+  }
+}
+
+test.each(WAYS)('a conversation is answered by its reply ($version $binding)', async (way) => {
+  const agent = await sdkAgent(curious, { way })
+  const asked: unknown[] = []
+  const { outcome, types } = await call(
+    agent.url,
+    {
+      mode: 'conversational',
+      reply: ({ question, index }) => {
+        asked.push(question)
+        return ['blue', 'large'][index]
+      },
+    },
+    steady,
+  )
+  expect(asked).toEqual(['Which colour?', 'How large?'])
+  expect(outcome).toMatchObject({ result: { output: 'large, after questions' } })
+  expect(types.filter((type) => type === 'agent_tool_turn')).toHaveLength(6)
+})
+
+test('a question goes to the reviewer, and the answer to the same task', async () => {
+  const agent = await sdkAgent((work) => {
+    work.task()
+    if (work.context.task === undefined) work.status('TASK_STATE_INPUT_REQUIRED', 'Which colour?')
+    else {
+      work.artifact('a', [{ text: `It is ${work.text}` }])
+      work.status('TASK_STATE_COMPLETED')
+    }
+  })
+  const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'green' }])
+  const { outcome } = await call(agent.url, {}, { ...steady, reviewer })
+  expect(outcome).toMatchObject({ result: { output: 'It is green' } })
+})
+
+test('a question that nobody can answer is a failure with the question, and cancels the task', async () => {
+  const agent = await sdkAgent(curious)
+  const { last, outcome } = await call(agent.url, {}, steady)
+  expect(last).toMatchObject({ type: 'agent_tool_error', failure_type: 'input_required' })
+  expect(JSON.stringify(outcome)).toContain('Which colour?')
+  expect(agent.cancelled).toHaveLength(1)
+})
+
+const failures: readonly (readonly [string, (work: Work) => void, object])[] = [
+  [
+    'fails',
+    (work) => work.status('TASK_STATE_FAILED', 'No paper'),
+    { failure_type: 'agent_failed', error: 'The agent failed: No paper' },
+  ],
+  [
+    'rejects the task',
+    (work) => work.status('TASK_STATE_REJECTED', 'Not mine'),
+    { failure_type: 'agent_failed', error: 'The agent rejected the task: Not mine' },
+  ],
+  [
+    'asks for credentials',
+    (work) => work.status('TASK_STATE_AUTH_REQUIRED', 'Log in first'),
+    { failure_type: 'configuration', error: 'The agent asks for credentials: Log in first' },
+  ],
+]
+
+test.each(failures)('an agent that %s is one error event', async (_title, execute, facts) => {
+  const agent = await sdkAgent((work) => {
+    work.task('TASK_STATE_WORKING')
+    execute(work)
+  })
+  const { last } = await call(agent.url, {}, steady)
+  expect(last).toMatchObject({ type: 'agent_tool_error', ...facts, retryable: false })
+})
+
+test('a busy agent is asked again, after the time that it asks for', async () => {
+  const waits: number[] = []
+  const clock = {
+    ...hurriedClock,
+    after: (delayMs: number, callback: () => void) => {
+      if (delayMs === 9_000) waits.push(delayMs)
+      return delayMs === 9_000 ? hurriedClock.after(delayMs, callback) : () => undefined
+    },
+  }
+  const agent = await rawAgent(({ index, json, event }) => {
+    if (index === 0) json({}, 429, { 'retry-after': '9' })
+    else event(task('COMPLETED'))
+  })
+  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  const tool = defineAgentTool({ name: 'busy', description: 'Asks', connector, retries: 1 })
+  const reports: string[] = []
+  await runTool(
+    tool,
+    { id: 'call-1', name: 'busy', arguments: '{"input":"go"}' },
+    { clock, onAgentReport: (_call, { type }) => reports.push(type) },
+  )
+  expect(waits).toEqual([9_000])
+  expect(reports).toEqual([
+    'agent_tool_invoked',
+    'agent_tool_error',
+    'agent_tool_invoked',
+    'agent_tool_completed',
+  ])
+})

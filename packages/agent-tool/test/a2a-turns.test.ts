@@ -1,0 +1,206 @@
+/** What ties the turns of a conversation together, and what goes with them. */
+import { expect, test } from 'vitest'
+
+import { a2aConnector } from '../src/a2a/a2a-connector.ts'
+import { USAGE_EXTENSION } from '../src/a2a/usage.ts'
+import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
+import { hurriedCall, noTasks } from './a2a-surroundings.ts'
+import { sendTurn } from './test-call.ts'
+
+import type { AgentCall } from '@tutti/core/agent'
+import type { RawAgentOptions, RawExchange } from './a2a-raw-agent.ts'
+
+const UNLIMITED = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
+
+async function conversation(
+  answer: (exchange: RawExchange) => void,
+  { call = {}, ...options }: RawAgentOptions & { readonly call?: Partial<AgentCall> } = {},
+) {
+  const agent = await rawAgent(answer, options)
+  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  return { agent, session: await connector.connect(hurriedCall(call)) }
+}
+
+function messagesOf({ exchanges }: { readonly exchanges: readonly RawExchange[] }) {
+  // NOTE: the connector sends no other shape, which the tests look at.
+  return exchanges.flatMap(({ name, params }) =>
+    name === 'SendStreamingMessage' ? [params['message'] as Record<string, unknown>] : [],
+  )
+}
+
+test('[V1] a question is answered in its task, and what comes after a task has its context alone', async () => {
+  const { agent, session } = await conversation(({ index, event }) => {
+    event(index === 0 ? task('INPUT_REQUIRED') : task('COMPLETED'))
+  })
+  await sendTurn(session, 'one', 0)
+  await sendTurn(session, 'two', 1)
+  await sendTurn(session, 'three', 2)
+  expect(messagesOf(agent).map(({ taskId, contextId }) => [taskId, contextId])).toEqual([
+    [undefined, undefined],
+    ['task-1', 'context-1'],
+    [undefined, 'context-1'],
+  ])
+})
+
+test('[V1] the output of a turn is of its own task', async () => {
+  const { session } = await conversation(({ index, event }) => {
+    event({
+      task: { id: `task-${index}`, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },
+    })
+    if (index === 0) event(artifact('first'))
+    event(status('COMPLETED'))
+  })
+  expect((await sendTurn(session, 'one', 0)).answer.output).toBe('first')
+  expect((await sendTurn(session, 'two', 1)).answer.output).toBeNull()
+})
+
+test('[V1] a snapshot that still has the answered question does not ask it again', async () => {
+  const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
+  const waiting = { task: { id: 'task-1', contextId: 'context-1', status: question } }
+  const { session } = await conversation(({ index, event }) => {
+    event(waiting)
+    if (index === 1) event(status('COMPLETED'))
+  })
+  expect((await sendTurn(session, 'one', 0)).answer.state).toBe('input_required')
+  expect((await sendTurn(session, 'two', 1)).answer.state).toBe('completed')
+})
+
+test('[V1] a stream that ends with the answered question does ask it again', async () => {
+  const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
+  const { session } = await conversation(({ event, response }) => {
+    event({ task: { id: 'task-1', status: question } })
+    response.end()
+  })
+  await sendTurn(session, 'one', 0)
+  expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
+})
+
+test.each([
+  ['a text', 'hello', ['application/json'], { text: 'hello' }],
+  [
+    'data for an agent that takes them',
+    { n: 1 },
+    ['application/json'],
+    { data: { n: 1 }, mediaType: 'application/json' },
+  ],
+  ['data for another', { n: 1 }, ['text/plain'], { text: '{"n":1}' }],
+  ['a number for another', 5, [], { text: '5' }],
+  ['nothing', null, ['application/json'], { text: 'null' }],
+])('%s is one part', async (_title, input, inputModes, part) => {
+  const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
+    inputModes,
+  })
+  await sendTurn(session, input)
+  expect(messagesOf(agent)).toMatchObject([{ role: 'ROLE_USER', parts: [part] }])
+})
+
+test('[V2] the limits of the call go with every message, as they are at that moment', async () => {
+  let left = 1
+  const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
+    call: { remaining: () => ({ ...UNLIMITED, costUsd: left, timeMs: 2_000 }) },
+  })
+  await sendTurn(session, 'one', 0)
+  left = 0.5
+  await sendTurn(session, 'two', 1)
+  const sent = agent.exchanges.filter(({ name }) => name === 'SendStreamingMessage')
+  expect(sent.map(({ params }) => params['metadata'])).toEqual([
+    { [USAGE_EXTENSION]: { max_cost_usd: 1, deadline_ms: 2_000 } },
+    { [USAGE_EXTENSION]: { max_cost_usd: 0.5, deadline_ms: 2_000 } },
+  ])
+  expect(messagesOf(agent).map(({ metadata }) => metadata)).toEqual(
+    sent.map(({ params }) => params['metadata']),
+  )
+})
+
+test('without limits, a trace and a known extension nothing of them is sent', async () => {
+  const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
+    extensions: ['https://other.example/ext'],
+  })
+  await sendTurn(session, 'one')
+  const [{ headers, params } = { headers: {}, params: {} }] = agent.exchanges.slice(-1)
+  expect(Object.keys(headers)).not.toContain('a2a-extensions')
+  expect(Object.keys(headers)).not.toContain('traceparent')
+  expect(params).toEqual({
+    message: { messageId: 'call-1-0', role: 'ROLE_USER', parts: [{ text: 'one' }] },
+    configuration: {},
+  })
+})
+
+test('an agent that knows our extension is asked for it', async () => {
+  const remaining = () => ({ ...UNLIMITED, tokens: 100 })
+  const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
+    extensions: [USAGE_EXTENSION],
+    call: { remaining },
+  })
+  await sendTurn(session, 'one')
+  expect(agent.exchanges.at(-1)?.headers).toMatchObject({
+    'a2a-extensions': USAGE_EXTENSION,
+    'a2a-version': '1.0',
+  })
+  expect(messagesOf(agent)).toMatchObject([{ extensions: [USAGE_EXTENSION] }])
+})
+
+test('the trace goes with every request', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const { agent, session } = await conversation(
+    ({ name, event, response, result }) => {
+      if (name === 'GetTask') result({ id: 'task-1', status: { state: 'TASK_STATE_COMPLETED' } })
+      else response.end(event(task('WORKING')))
+    },
+    { call: { traceparent } },
+  )
+  await sendTurn(session, 'one')
+  const sent = agent.exchanges.filter(({ name }) => name !== 'card')
+  expect(sent.map(({ name, headers }) => [name, headers['traceparent']])).toEqual([
+    ['SendStreamingMessage', traceparent],
+    ['SubscribeToTask', traceparent],
+    ['GetTask', traceparent],
+  ])
+})
+
+test('[V3] a message has its identity from the call and the turn', async () => {
+  const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
+    call: { idempotencyKey: 'run-7/task/2' },
+  })
+  await sendTurn(session, 'one', 0)
+  await sendTurn(session, 'two', 1)
+  expect(messagesOf(agent).map(({ messageId }) => messageId)).toEqual([
+    'run-7/task/2-0',
+    'run-7/task/2-1',
+  ])
+})
+
+test.each([
+  [-32_001, 'not found'],
+  [-32_002, 'not cancelable'],
+])('a cancel that the agent answers with %i is over', async (code, message) => {
+  const { agent, session } = await conversation(({ name, event, error }) => {
+    if (name === 'CancelTask') error(code, message)
+    else event(task('INPUT_REQUIRED'))
+  })
+  await sendTurn(session, 'one')
+  await session.cancel(AbortSignal.timeout(10_000))
+  expect(agent.exchanges.at(-1)).toMatchObject({ name: 'CancelTask', params: { id: 'task-1' } })
+})
+
+test('a cancel that is not answered ends with its signal', async () => {
+  const { agent, session } = await conversation(({ name, event }) => {
+    if (name !== 'CancelTask') event(task('INPUT_REQUIRED'))
+  })
+  await sendTurn(session, 'one')
+  const bound = new AbortController()
+  const cancelling = session.cancel(bound.signal)
+  await agent.requested('CancelTask')
+  bound.abort()
+  await cancelling
+})
+
+test.each([
+  ['has ended', task('COMPLETED')],
+  ['was never there', { message: { messageId: 'm', parts: [{ text: 'hi' }] } }],
+])('a task that %s is not cancelled', async (_title, news) => {
+  const { agent, session } = await conversation(({ event }) => event(news))
+  await sendTurn(session, 'one')
+  await session.cancel(AbortSignal.timeout(10_000))
+  expect(agent.names).toEqual(['SendStreamingMessage'])
+})

@@ -1,0 +1,297 @@
+import { once } from 'node:events'
+
+import { describe, expect, it } from 'vitest'
+
+import { connectorTo, startPlace, testProgram } from './mcp-places.ts'
+import { askOnce, sendTurn, testCall } from './test-call.ts'
+
+import type { McpServer } from '../src/mcp/mcp-server.ts'
+
+const WAYS = [
+  ['a program of today', async (): Promise<McpServer> => testProgram()],
+  ['a program of before', async (): Promise<McpServer> => testProgram('old')],
+  ['HTTP of today', async () => startPlace('modern')],
+  ['HTTP with sessions', async () => startPlace('sessions')],
+  ['HTTP without sessions', async () => startPlace('stateless')],
+] as const
+
+const ASKING = WAYS.slice(0, 4)
+const OVER_HTTP = ['modern', 'sessions', 'stateless'] as const
+
+describe.each(WAYS)('a tool of %s', (_, start) => {
+  it('gets its arguments as they are, and a text at its only required property', async () => {
+    const server = await start()
+    const connector = connectorTo({ server, tool: 'echo' })
+    const given = { message: 'a', times: 2 }
+    expect((await askOnce(connector, given)).answer.output).toBe(JSON.stringify(given))
+    expect((await askOnce(connector, 'b')).answer.output).toBe('{"message":"b"}')
+  })
+
+  it('gives its structured content as the answer', async () => {
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'structured' }), {})
+    expect(answer).toEqual({ kind: 'end', state: 'completed', output: { n: 1 } })
+  })
+
+  it('gives content that is not all text as it is, with words for it', async () => {
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'media' }), {})
+    expect(answer).toMatchObject({
+      output: [{ type: 'text' }, { type: 'image', data: 'AAAA' }],
+      text: 'look\n[image: image/png, 3 bytes]',
+    })
+  })
+
+  it('that says that it failed is a failure with what it gave', async () => {
+    const asking = askOnce(connectorTo({ server: await start(), tool: 'fail' }), {})
+    await expect(asking).rejects.toMatchObject({
+      message: 'MCP tool "fail" failed: no such file',
+      failureType: 'agent_failed',
+      retryable: false,
+      partial: [{ type: 'text', text: 'no such file' }],
+    })
+  })
+
+  it('tells of progress that comes at once, all of it and in order', async () => {
+    const { chunks } = await askOnce(connectorTo({ server: await start(), tool: 'burst' }), {})
+    expect(chunks).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
+  })
+
+  it('says with progress and with its result what was used', async () => {
+    const { updates } = await askOnce(connectorTo({ server: await start(), tool: 'usage' }), {})
+    expect(updates.map(({ usage }) => usage)).toEqual([
+      { costUsd: 0.25, totalTokens: 10 },
+      { costUsd: 0.5 },
+    ])
+  })
+
+  it('is told the limits that there are, and the trace', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const remaining = () => ({ timeMs: 5_000, costUsd: 0.5, tokens: Infinity })
+    const call = testCall({ traceparent, remaining })
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'meta' }), {}, call)
+    expect(JSON.parse(String(answer.output))).toMatchObject({
+      traceparent,
+      'https://tutti.dev/a2a/usage/v1': { max_cost_usd: 0.5, deadline_ms: 5_000 },
+    })
+  })
+
+  it('that does not exist is a failure which names those that do', async () => {
+    const asking = askOnce(connectorTo({ server: await start(), tool: 'nope' }), {})
+    await expect(asking).rejects.toMatchObject({
+      message: expect.stringMatching(/has no tool "nope"; it has echo, sum, /),
+      failureType: 'configuration',
+    })
+  })
+
+  it('[S3] stops when the call is cancelled, before the cancel is done with', async () => {
+    const server = await start()
+    const session = await connectorTo({ server, tool: 'wait' }).connect(testCall())
+    const turn = session.send({ input: { id: 1 }, index: 0 })[Symbol.asyncIterator]()
+    await turn.next()
+    const coming = turn.next().catch((error: unknown) => error)
+    const isStopped = 'state' in server ? once(server.state.events, 'stopped') : undefined
+    await session.cancel(AbortSignal.timeout(4_000))
+    await isStopped
+    expect(await coming).toBeInstanceOf(Error)
+    const { answer } = await askOnce(connectorTo({ server, tool: 'stopped' }), {})
+    expect(answer.output).toBe('{"id":1}')
+  })
+
+  it('[S3] stops when the call is let go of, and the turn ends at once with the reason', async () => {
+    const server = await start()
+    const call = testCall()
+    const session = await connectorTo({ server, tool: 'wait' }).connect(call)
+    const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
+    await turn.next()
+    const ended = expect(turn.next()).rejects.toThrow('enough')
+    const isStopped = 'state' in server ? once(server.state.events, 'stopped') : undefined
+    call.abort(new Error('enough'))
+    await ended
+    await isStopped
+  })
+})
+
+describe.each(ASKING)('a question of a tool of %s', (_, start) => {
+  const conversation = async (tool: string, server?: McpServer) =>
+    connectorTo({ server: server ?? (await start()), tool }).connect(
+      testCall({ mode: 'conversational' }),
+    )
+
+  it('[S1] ends the turn, and the next one answers it while the call stays open', async () => {
+    const session = await conversation('ask')
+    const { answer } = await sendTurn(session, {})
+    expect(answer).toEqual({
+      kind: 'end',
+      state: 'input_required',
+      question: 'What is your name?',
+      text: 'What is your name?',
+      output: { message: 'What is your name?', requestedSchema: expect.any(Object) },
+    })
+    const { answer: done } = await sendTurn(session, 'Ada', 1)
+    expect(JSON.parse(String(done.output))).toEqual({ action: 'accept', content: { name: 'Ada' } })
+  })
+
+  it('[E1] is asked again when the answer does not fit', async () => {
+    const session = await conversation('form')
+    await sendTurn(session, {})
+    const { answer: again } = await sendTurn(session, 'Ada, 36', 1)
+    expect(again).toMatchObject({
+      state: 'input_required',
+      question: expect.stringMatching(/^The answer does not fit\. Who are you\?\nAnswer with JSON/),
+    })
+    const { answer: done } = await sendTurn(session, '{"name":"Ada","age":36}', 2)
+    expect(JSON.parse(String(done.output))).toMatchObject({ content: { name: 'Ada', age: 36 } })
+  })
+
+  it('[E3] that a conversation gives back as its answer is declined', async () => {
+    const session = await conversation('ask')
+    const { answer } = await sendTurn(session, {})
+    const { answer: done } = await sendTurn(session, answer.output, 1)
+    expect(JSON.parse(String(done.output))).toEqual({ action: 'decline' })
+  })
+
+  it('[S1] goes to the reviewer at once when there is no conversation, as a form', async () => {
+    const asked: unknown[] = []
+    const call = testCall({
+      hasReviewer: true,
+      // NOTE: the answer fits the schema of the question.
+      requestAnswer: ((question: string, options: object) => {
+        asked.push({ question, ...options })
+        return Promise.resolve({ answered: true, value: { name: 'Ada' } })
+      }) as never,
+    })
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {}, call)
+    expect(JSON.parse(String(answer.output))).toEqual({
+      action: 'accept',
+      content: { name: 'Ada' },
+    })
+    expect(asked).toEqual([
+      {
+        question: 'What is your name?',
+        onTimeout: 'CONTINUE',
+        schema: expect.objectContaining({ required: ['name'] }),
+      },
+    ])
+  })
+
+  it('[S1] is declined when nobody can be asked, and the tool goes on', async () => {
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {})
+    expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
+  })
+
+  it.each([
+    ['agree', false, 'accept'],
+    ['agree', true, 'cancel'],
+    ['ask', false, 'cancel'],
+  ])('[S1] of "%s" that is not answered (in time: not %s) is told %s', async (...given) => {
+    const [tool, timedOut, action] = given
+    const requestAnswer = (() => Promise.resolve({ answered: false, timedOut })) as never
+    const call = testCall({ hasReviewer: true, requestAnswer })
+    const { answer } = await askOnce(connectorTo({ server: await start(), tool }), {}, call)
+    expect(JSON.parse(String(answer.output))).toMatchObject({ action })
+  })
+
+  it('[S1] that the reviewer rejects is declined; whatever else comes of it ends the call', async () => {
+    const { TuttiError } = await import('@tutti/core')
+    const server = await start()
+    const calling = (code: 'TOOL_REJECTED' | 'EXIT_EARLY') => {
+      const requestAnswer = (() => Promise.reject(new TuttiError(code, 'no'))) as never
+      const call = testCall({ hasReviewer: true, requestAnswer })
+      return askOnce(connectorTo({ server, tool: 'ask' }), {}, call)
+    }
+    const { answer } = await calling('TOOL_REJECTED')
+    expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
+    await expect(calling('EXIT_EARLY')).rejects.toMatchObject({ code: 'EXIT_EARLY' })
+  })
+})
+
+describe('what is no form', () => {
+  it.each(['modern', 'sessions'] as const)('[S2] is refused clearly (%s)', async (era) => {
+    const server = await startPlace(era)
+    const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(messageOf)
+    expect(url).toMatch(/page|URL|url/)
+    const model = await askOnce(connectorTo({ server, tool: 'ask-model' }), {}).catch(messageOf)
+    expect(model).toMatch(/sampling/)
+  })
+
+  it('[S2] a call that wants only to be made again is made again, with what it gave', async () => {
+    const server = await startPlace('modern')
+    const clock = { ...testCall().clock, after: soon }
+    const call = testCall({ clock })
+    const { answer } = await askOnce(connectorTo({ server, tool: 'later' }), {}, call)
+    expect(answer.output).toBe('after 3 calls')
+  })
+})
+
+describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
+  it('progress is told at the moment it arrives', async () => {
+    const server = await startPlace(era)
+    const session = await connectorTo({ server, tool: 'steps' }).connect(testCall())
+    const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
+    const first = turn.next()
+    await until(() => server.state.calls.get('steps') === 1)
+    server.state.events.emit('go')
+    const chunk = { progress: 1, total: 3, message: 'step 1' }
+    expect((await first).value).toEqual({ kind: 'chunk', chunk })
+    for (const step of [2, 3]) {
+      const next = turn.next()
+      server.state.events.emit('go')
+      expect((await next).value).toMatchObject({ chunk: { progress: step } })
+    }
+    const last = turn.next()
+    server.state.events.emit('go')
+    expect((await last).value).toMatchObject({ kind: 'end', output: 'done' })
+  })
+
+  it('calls that are under way at the same time get their own answers and questions', async () => {
+    const server = await startPlace(era)
+    const connector = connectorTo({ server, tool: 'echo' })
+    const said = await Promise.all(
+      ['a', 'b', 'c'].map(async (message) => (await askOnce(connector, message)).answer.output),
+    )
+    expect(said).toEqual(['{"message":"a"}', '{"message":"b"}', '{"message":"c"}'])
+    if (era === 'stateless') return
+    const asking = connectorTo({ server, tool: 'ask' })
+    const names = await Promise.all(
+      ['Ada', 'Bea', 'Cay'].map(async (name) => {
+        const session = await asking.connect(testCall({ mode: 'conversational' }))
+        await sendTurn(session, {})
+        return JSON.parse(String((await sendTurn(session, name, 1)).answer.output))
+      }),
+    )
+    expect(names.map(({ content }) => content.name)).toEqual(['Ada', 'Bea', 'Cay'])
+  })
+})
+
+describe('a program of before, where a question does not say for which call it is', () => {
+  it('[O2] declines it with a warning while several calls are under way', async () => {
+    const server = testProgram('old')
+    const warnings: string[] = []
+    const warn = (message: string): void => void warnings.push(message)
+    const logger = { ...testCall().logger, warn }
+    const waiting = await connectorTo({ server, tool: 'wait' }).connect(testCall({ logger }))
+    void sendTurn(waiting, {}).catch(() => undefined)
+    await askOnce(connectorTo({ server, tool: 'pid' }), {})
+    const call = testCall({ mode: 'conversational', logger })
+    const { answer } = await askOnce(connectorTo({ server, tool: 'ask' }), {}, call)
+    expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
+    expect(warnings).toEqual([
+      expect.stringMatching(/several calls are under way/),
+      expect.stringMatching(/several calls are under way/),
+    ])
+  })
+})
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function soon(_: number, callback: () => void): () => void {
+  const timer = setImmediate(callback)
+  return () => {
+    clearImmediate(timer)
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+
+import { connectorTo, EVERYTHING, freePort, startEverything } from './mcp-places.ts'
+import { askOnce, sendTurn, testCall } from './test-call.ts'
+
+import type { McpServer } from '../src/mcp/mcp-server.ts'
+
+const stdio = (): Promise<McpServer> =>
+  Promise.resolve({ command: process.execPath, args: [EVERYTHING, 'stdio'] })
+
+const http = async (): Promise<McpServer> => {
+  const port = await freePort()
+  await startEverything('streamableHttp', port)
+  return { url: `http://127.0.0.1:${port}/mcp` }
+}
+
+const sse = async (): Promise<McpServer> => {
+  const port = await freePort()
+  await startEverything('sse', port)
+  return { url: `http://127.0.0.1:${port}/sse` }
+}
+
+describe.each([
+  ['stdio', stdio],
+  ['streamable HTTP', http],
+  ['SSE', sse],
+])('the reference server over %s', (_, start) => {
+  it('answers with text, with structured content and with other content', async () => {
+    const server = await start()
+    const echo = await askOnce(connectorTo({ server, tool: 'echo' }), 'hello')
+    expect(echo.answer).toMatchObject({ state: 'completed', output: 'Echo: hello' })
+    const weather = await askOnce(connectorTo({ server, tool: 'get-structured-content' }), {
+      location: 'Chicago',
+    })
+    expect(weather.answer.output).toMatchObject({ temperature: expect.any(Number) })
+    const image = await askOnce(connectorTo({ server, tool: 'get-tiny-image' }), null)
+    expect(image.answer.text).toMatch(/\[image: image\/png, \d+ bytes\]/)
+    expect(image.answer.output).toContainEqual(expect.objectContaining({ type: 'image' }))
+  })
+
+  it('tells of progress, the last of it too', async () => {
+    const server = await start()
+    const connector = connectorTo({ server, tool: 'trigger-long-running-operation' })
+    const call = testCall()
+    const { chunks } = await askOnce(connector, { duration: 0.06, steps: 3 }, call)
+    expect(chunks).toEqual([
+      { progress: 1, total: 3 },
+      { progress: 2, total: 3 },
+      { progress: 3, total: 3 },
+    ])
+    expect(call.arrivals).toBeGreaterThanOrEqual(3)
+  })
+
+  it('[S1] asks in a conversation, and goes on with the answer of the next turn', async () => {
+    const server = await start()
+    const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
+    const session = await connector.connect(testCall({ mode: 'conversational' }))
+    const { answer } = await sendTurn(session, {})
+    expect(answer).toMatchObject({
+      state: 'input_required',
+      question: expect.stringMatching(/^Please provide inputs .*\nAnswer with JSON that fits \{/),
+      output: { requestedSchema: { required: ['name'] } },
+    })
+    const { answer: done } = await sendTurn(session, { name: 'Ada' }, 1)
+    expect(done.state).toBe('completed')
+    expect(done.text).toContain('- Name: Ada')
+  })
+})

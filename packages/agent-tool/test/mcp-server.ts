@@ -1,0 +1,211 @@
+/** An MCP server for tests, of both eras: every way in which a tool can answer, ask, or not answer. */
+import { EventEmitter, once } from 'node:events'
+import process from 'node:process'
+
+import { inputRequired, Server } from '@modelcontextprotocol/server'
+
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  ServerContext,
+  Tool,
+} from '@modelcontextprotocol/server'
+
+type Input = Readonly<Record<string, unknown>>
+type Answer = CallToolResult | InputRequiredResult
+type Body = (input: Input, context: ServerContext) => Answer | Promise<Answer>
+
+/** What a test sees and does of the server from outside. */
+export interface McpServerState {
+  /** Calls of each tool, by name. */
+  readonly calls: Map<string, number>
+  /** Calls that were told to stop. */
+  readonly stopped: string[]
+  /** `go` lets the next step of `steps` happen; `stopped` tells of a call that was told to stop. */
+  readonly events: EventEmitter
+}
+
+/** Fresh state, for all instances of one server. */
+export function mcpServerState(): McpServerState {
+  return { calls: new Map(), stopped: [], events: new EventEmitter() }
+}
+
+type Form = Parameters<typeof inputRequired.elicit>[0]
+
+const BODIES: Readonly<Record<string, (state: McpServerState) => Body>> = {
+  echo: () => (input) => text(JSON.stringify(input)),
+  sum:
+    () =>
+    ({ a, b }) =>
+      text(String(Number(a) + Number(b))),
+  structured: () => () => ({ content: [], structuredContent: { n: 1 } }),
+  media: () => () => ({
+    content: [
+      { type: 'text', text: 'look' },
+      { type: 'image', mimeType: 'image/png', data: 'AAAA' },
+    ],
+  }),
+  fail: () => () => ({ ...text('no such file'), isError: true }),
+  throw: () => () => {
+    throw new Error('the tool broke')
+  },
+  meta:
+    () =>
+    (_, { mcpReq }) =>
+      text(JSON.stringify(mcpReq._meta)),
+  usage: () => async (_, context) => {
+    await progress(context, {
+      progress: 1,
+      _meta: { 'https://tutti.dev/a2a/usage/v1': { cost_usd: 0.25, total_tokens: 10 } },
+    })
+    return { ...text('done'), _meta: { cost_usd: 0.5 } }
+  },
+  pid: () => () => text(String(process.pid)),
+  environment: () => () => text(Object.keys(process.env).toSorted().join(' ')),
+  noise: () => () => {
+    process.stdout.write('a log line on stdout\n')
+    return text('after the noise')
+  },
+  crash: () => () => {
+    process.stderr.write('out of luck\n', () => process.exit(3))
+    return new Promise(() => undefined)
+  },
+  long:
+    () =>
+    ({ bytes }) =>
+      text('x'.repeat(Number(bytes))),
+  burst: () => async (_, context) => {
+    for (const step of [1, 2, 3]) await progress(context, { progress: step, total: 3 })
+    return text('done')
+  },
+  steps: (state) => async (_, context) => {
+    for (const step of [1, 2, 3]) {
+      await once(state.events, 'go')
+      await progress(context, { progress: step, total: 3, message: `step ${step}` })
+    }
+    await once(state.events, 'go')
+    return text('done')
+  },
+  wait: (state) => async (input, context) => {
+    const { signal } = context.mcpReq
+    const isStopped = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => {
+        state.stopped.push(JSON.stringify(input))
+        state.events.emit('stopped')
+        resolve()
+      })
+    })
+    await progress(context, { progress: 0, message: 'waiting' })
+    await isStopped
+    return text('stopped')
+  },
+  stopped: (state) => () => text(state.stopped.join(' ')),
+  ask:
+    () =>
+    (_, { mcpReq }) =>
+      asked(mcpReq.inputResponses, {
+        message: 'What is your name?',
+        requestedSchema: {
+          type: 'object',
+          properties: { name: { type: 'string' } },
+          required: ['name'],
+        },
+      }),
+  agree:
+    () =>
+    (_, { mcpReq }) =>
+      asked(mcpReq.inputResponses, {
+        message: 'Go on?',
+        requestedSchema: { type: 'object', properties: {} },
+      }),
+  form:
+    () =>
+    (_, { mcpReq }) =>
+      asked(mcpReq.inputResponses, {
+        message: 'Who are you?',
+        requestedSchema: {
+          type: 'object',
+          properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 0 } },
+          required: ['name', 'age'],
+        },
+      }),
+  'ask-url': () => () =>
+    inputRequired({
+      inputRequests: {
+        page: inputRequired.elicitUrl({ message: 'Log in', url: 'https://login.test/' }),
+      },
+    }),
+  'ask-model': () => () =>
+    inputRequired({
+      inputRequests: {
+        said: inputRequired.createMessage({
+          messages: [{ role: 'user', content: { type: 'text', text: 'hi' } }],
+          maxTokens: 5,
+        }),
+      },
+    }),
+  later:
+    (state) =>
+    (_, { mcpReq }) =>
+      mcpReq.requestState() === 'again' || state.calls.get('later') === 3
+        ? text(`after ${state.calls.get('later')} calls`)
+        : inputRequired({ requestState: 'once' }),
+}
+
+const SCHEMAS: Readonly<Record<string, Partial<Tool>>> = {
+  sum: {
+    inputSchema: {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    },
+  },
+  echo: {
+    inputSchema: {
+      type: 'object',
+      properties: { message: { type: 'string' }, times: { type: 'integer' } },
+      required: ['message'],
+    },
+  },
+  structured: {
+    outputSchema: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+  },
+}
+
+/** Makes one instance of the server, with all tools or those that are named. */
+export function mcpServer(
+  state: McpServerState,
+  names: readonly string[] = Object.keys(BODIES),
+): Server {
+  const server = new Server({ name: 'test', version: '1.0.0' }, { capabilities: { tools: {} } })
+  server.setRequestHandler('tools/list', () => ({
+    tools: names.map((name) => ({ name, inputSchema: { type: 'object' }, ...SCHEMAS[name] })),
+  }))
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }, context) => {
+    const body = BODIES[name]
+    if (body === undefined || !names.includes(name)) throw new Error(`no tool ${name}`)
+    state.calls.set(name, (state.calls.get(name) ?? 0) + 1)
+    return body(state)(input, context)
+  })
+  return server
+}
+
+function text(said: string): CallToolResult {
+  return { content: [{ type: 'text', text: said }] }
+}
+
+/** Asks, and says what came of it. */
+function asked(responses: ServerContext['mcpReq']['inputResponses'], form: Form): Answer {
+  const answer = responses?.['answer']
+  if (answer !== undefined) return text(JSON.stringify(answer))
+  return inputRequired({ inputRequests: { answer: inputRequired.elicit(form) } })
+}
+
+async function progress(
+  { mcpReq: { _meta: meta, notify } }: ServerContext,
+  params: { readonly progress: number; readonly [name: string]: unknown },
+): Promise<void> {
+  const progressToken = meta?.progressToken
+  if (progressToken === undefined) return
+  await notify({ method: 'notifications/progress', params: { ...params, progressToken } })
+}

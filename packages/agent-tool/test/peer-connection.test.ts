@@ -1,0 +1,607 @@
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { SILENT_MS, UNUSED_MS } from '../src/peer/peer-link.ts'
+import { ask, heardOnce, peerCall, toPeer, until, updatesOf } from './peer-asking.ts'
+import { rawServer, type RawConnection, type RawMessage } from './peer-raw.ts'
+
+import type { Duplex } from 'node:stream'
+
+/** Answers a task at once. */
+function answerTasks({ on, send }: RawConnection): void {
+  on('task_request', ({ requestId }) => {
+    send({ type: 'task_response', requestId, status: 'COMPLETED', result: 'Done' })
+  })
+}
+
+/** Takes a task and tells of it, and then what the test says. */
+function takeTasks(connection: RawConnection, next: (request: RawMessage) => void): void {
+  connection.on('task_request', (request) => {
+    const { requestId } = request
+    connection.send({ type: 'task_accepted', requestId, runId: 'run-1' })
+    connection.send({ type: 'task_progress', requestId, message: 'One' })
+    next(request)
+  })
+}
+
+const ANSWER = { kind: 'end', state: 'completed', output: 'Done' }
+
+describe('a request', () => {
+  it('has the time that is left and the trace of the call, and says who asks', async () => {
+    await using server = await rawServer(answerTasks)
+    await using connector = toPeer(server, 'task:a%20b', { from: 'kitchen' })
+    const call = peerCall({
+      remaining: () => ({ timeMs: 1_500.2, costUsd: 1, tokens: Infinity }),
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    })
+    expect(await updatesOf(await connector.connect(call), { input: { a: 1 } })).toEqual([ANSWER])
+    const { deadline, ...request } = await server.got('task_request')
+    expect(deadline).toMatch(/^PT1\.50\dS$/)
+    expect(request).toEqual({
+      type: 'task_request',
+      requestId: expect.stringMatching(/^tutti-/),
+      from: 'kitchen',
+      task: 'a b',
+      context: '{"a":1}',
+      traceContext: { traceparent: call.traceparent },
+    })
+  })
+
+  it('without limits, trace or input has none', async () => {
+    await using server = await rawServer(answerTasks)
+    await using connector = toPeer(server, 'task:sing')
+    await updatesOf(await connector.connect(peerCall()), { input: null })
+    expect(await server.got('task_request')).toEqual({
+      type: 'task_request',
+      requestId: expect.any(String),
+      from: 'tutti',
+      task: 'sing',
+    })
+  })
+
+  it('[P2] that is made again by a later try has the time since it was first made on top', async () => {
+    const clock = fakeClock()
+    await using server = await rawServer(({ on, socket }, index) => {
+      on('task_request', () => {
+        if (index < 2) socket.terminate()
+      })
+      if (index === 2) answerTasks(server.connections[index] ?? fail())
+    })
+    await using connector = toPeer(server, 'task:sing', { clock })
+    const facts = {
+      idempotencyKey: 'one',
+      remaining: () => ({ timeMs: 10_000, costUsd: Infinity, tokens: Infinity }),
+    }
+    await expect(updatesOf(await connector.connect(peerCall(facts)))).rejects.toThrow('was lost')
+    await clock.advance(4_000)
+    const again = updatesOf(await connector.connect(peerCall(facts)))
+    const [first, second, third] = [
+      await server.got('task_request', 1),
+      await server.got('task_request', 2),
+      await server.got('task_request', 3),
+    ]
+    expect(second).toEqual(first)
+    expect(third).toEqual({ ...first, deadline: 'PT14.000S' })
+    expect(first).toMatchObject({ deadline: 'PT10.000S' })
+    server.connections[2]?.send({
+      type: 'task_response',
+      requestId: third.requestId,
+      status: 'COMPLETED',
+      result: 'Done',
+    })
+    expect(await again).toEqual([ANSWER])
+  })
+})
+
+describe('a connection', () => {
+  it('[K2] is sent only replies, and what comes unasked is not read', async () => {
+    await using server = await rawServer((connection) => {
+      connection.send('{"type":"hello","snapshotTrace":[ this is not even JSON')
+      connection.send({ type: 'task_response', requestId: 'of-another', status: 'COMPLETED' })
+      connection.send({ type: 'future_message', requestId: 1 })
+      answerTasks(connection)
+    })
+    await using connector = toPeer(server, 'task:sing')
+    expect(await ask(connector)).toEqual([ANSWER])
+    const [first] = server.received
+    expect(first).toMatchObject({ type: 'subscribe' })
+    expect(first?.['events']).toEqual([
+      'task_accepted',
+      'task_progress',
+      'task_response',
+      'tool_response',
+      'capability_response',
+      'run_control_ack',
+      'error',
+      'heartbeat',
+    ])
+  })
+
+  it('[K4] tells every call of every byte that arrives, a ping too', async () => {
+    await using server = await rawServer(() => undefined)
+    await using connector = toPeer(server, 'task:sing')
+    const calls = [peerCall(), peerCall()]
+    const ends = calls.map(async (call) => updatesOf(await connector.connect(call)))
+    await server.got('task_request', 2)
+    const before = calls.map(({ arrivals }) => arrivals)
+    server.connections[0]?.socket.ping()
+    for (const call of calls) await heardOnce(call)
+    expect(before).toEqual([0, 0])
+    for (const call of calls) call.abort('Enough')
+    for (const end of ends) await expect(end).rejects.toBe('Enough')
+  })
+
+  it('[K1] that nobody uses is closed after a while, and one that is used is not', async () => {
+    const clock = fakeClock()
+    await using server = await rawServer(answerTasks)
+    await using connector = toPeer(server, 'task:sing', { clock })
+    await ask(connector)
+    await clock.advance(SILENT_MS - 1)
+    await ask(connector)
+    await clock.advance(UNUSED_MS - 1)
+    expect(server.connections[0]?.socket.readyState).toBe(1)
+    await clock.advance(1)
+    expect(await server.closed(0)).toBe(1000)
+    expect(server.connections).toHaveLength(1)
+    await ask(connector)
+    expect(server.connections).toHaveLength(2)
+  })
+
+  it('[K4] that was silent for long is used by no new call', async () => {
+    const clock = fakeClock()
+    const held: RawMessage[] = []
+    await using server = await rawServer((connection, index) => {
+      if (index === 1) answerTasks(connection)
+      else connection.on('task_request', (request) => held.push(request))
+    })
+    await using connector = toPeer(server, 'task:sing', { clock })
+    const waiting = ask(connector)
+    await server.got('task_request')
+    await clock.advance(SILENT_MS)
+    expect(await ask(connector)).toEqual([ANSWER])
+    expect(server.connections).toHaveLength(2)
+    const [{ requestId } = fail()] = held
+    server.connections[0]?.send({
+      type: 'task_response',
+      requestId,
+      status: 'COMPLETED',
+      result: 'Late',
+    })
+    expect(await waiting).toMatchObject([{ output: 'Late' }])
+  })
+
+  it('[K1] that is not open yet is given up with its last user', async () => {
+    const duplexes: Duplex[] = []
+    const began = Promise.withResolvers<void>()
+    await using server = await rawServer(
+      () => undefined,
+      (duplex) => {
+        duplexes.push(duplex)
+        began.resolve()
+        return true
+      },
+    )
+    await using connector = toPeer(server, 'task:sing')
+    const [one, two] = [peerCall(), peerCall()]
+    const ends = [one, two].map(async (call) => updatesOf(await connector.connect(call)))
+    await began.promise
+    const [duplex = fail()] = duplexes
+    const ended = new Promise((resolve) => duplex.on('end', resolve))
+    duplex.resume()
+    one.abort('First')
+    await expect(ends[0]).rejects.toBe('First')
+    expect(duplex.readableEnded).toBe(false)
+    two.abort('Second')
+    await expect(ends[1]).rejects.toBe('Second')
+    await ended
+    duplex.destroy()
+    expect(duplexes).toHaveLength(1)
+  })
+
+  it('ends with the connector: calls that are under way fail, and are not made again', async () => {
+    await using server = await rawServer(() => undefined)
+    await using connector = toPeer(server, 'task:sing')
+    const end = expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'connection_lost',
+      message: `The connection to the peer at ${server.url} was closed from here`,
+    })
+    await server.got('task_request')
+    await connector.close?.()
+    await end
+    expect(await server.closed(0)).toBe(1000)
+    await connector.close?.()
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('that the peer does not agree to close is cut', async () => {
+    const clock = fakeClock()
+    await using server = await rawServer((connection) => {
+      answerTasks(connection)
+      connection.on('task_request', () => connection.socket.pause())
+    })
+    await using connector = toPeer(server, 'task:sing', { clock })
+    await ask(connector)
+    const closing = connector.close?.()
+    await clock.advance(1_000)
+    await closing
+  })
+})
+
+describe('a connection that is lost', () => {
+  it('[P2] is made again once for a task, whose news are not told twice', async () => {
+    await using server = await rawServer((connection, index) => {
+      takeTasks(connection, ({ requestId }) => {
+        if (index === 0) connection.socket.terminate()
+        else {
+          connection.send({ type: 'task_progress', requestId, message: 'One' })
+          connection.send({ type: 'task_progress', requestId, message: 'Two' })
+          connection.send({ type: 'task_response', requestId, status: 'COMPLETED', result: 'Done' })
+        }
+      })
+    })
+    await using connector = toPeer(server, 'task:sing')
+    const warnings: unknown[] = []
+    const nothing = (): void => undefined
+    const logger = {
+      debug: nothing,
+      info: nothing,
+      error: nothing,
+      warn: (...said: readonly unknown[]) => warnings.push(said),
+    }
+    const updates = await updatesOf(await connector.connect(peerCall({ logger })))
+    const chunks = updates.map((update) =>
+      update.kind === 'chunk' ? messageOf(update.chunk) : update,
+    )
+    expect(chunks).toEqual(['task_accepted', 'One', 'One', 'Two', ANSWER])
+    const [first, second] = server.received.filter(({ type }) => type === 'task_request')
+    expect(second).toEqual(first)
+    expect(warnings).toEqual([
+      [
+        'The connection to a peer was lost; its task is asked for again',
+        {
+          agent: `${server.url}/#task:sing`,
+          reason: expect.stringContaining('was lost: it was closed with 1006'),
+        },
+      ],
+    ])
+  })
+
+  it('is lost when it is lost again, with the reason that the peer gave', async () => {
+    await using server = await rawServer((connection) => {
+      takeTasks(connection, () => connection.socket.close(1013, 'Too slow'))
+    })
+    await using connector = toPeer(server, 'task:sing')
+    await expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'connection_lost',
+      retryable: true,
+      message: `The connection to the peer at ${server.url} was lost: it was closed with 1013 "Too slow"`,
+    })
+    expect(server.connections).toHaveLength(2)
+  })
+
+  it('is lost when the peer cannot be reached any more', async () => {
+    const server = await rawServer((connection) => {
+      takeTasks(connection, () => {
+        void server[Symbol.asyncDispose]()
+      })
+    })
+    await using connector = toPeer(server, 'task:sing')
+    await expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'connection_lost',
+      retryable: true,
+      message: expect.stringMatching(/was lost: .*, and could not be made again: Cannot reach/),
+    })
+  })
+
+  it('is not made again for a tool, which may have been called', async () => {
+    await using server = await rawServer((connection) => {
+      connection.on('tool_request', () => connection.socket.terminate())
+    })
+    await using connector = toPeer(server, 'tool:saw')
+    await expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'connection_lost',
+      retryable: true,
+    })
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('is not made again for a call that was cancelled', async () => {
+    await using server = await rawServer((connection) => {
+      takeTasks(connection, () => undefined)
+      connection.on('run_control', () => connection.socket.terminate())
+    })
+    await using connector = toPeer(server, 'task:sing')
+    const call = peerCall()
+    const session = await connector.connect(call)
+    const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
+    await until(updates, 'task_progress')
+    const end = expect(updates.next()).rejects.toThrow('was lost')
+    await session.cancel(new AbortController().signal)
+    await end
+    expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
+  })
+
+  it('is not made again for a call that is over', async () => {
+    await using server = await rawServer((connection) => takeTasks(connection, () => undefined))
+    await using connector = toPeer(server, 'task:sing')
+    const call = peerCall()
+    const updates = (await connector.connect(call)).send({ index: 0, input: 'Ode' })
+    const reading = updates[Symbol.asyncIterator]()
+    await until(reading, 'task_progress')
+    call.abort('Enough')
+    server.connections[0]?.socket.terminate()
+    await expect(reading.next()).rejects.toBe('Enough')
+    expect(server.connections).toHaveLength(1)
+  })
+})
+
+describe('a cancel', () => {
+  it('[P3] names the run, and ends with the acknowledgement', async () => {
+    await using server = await rawServer((connection) => {
+      takeTasks(connection, () => undefined)
+      connection.on('run_control', ({ runId, action }) => {
+        connection.send({ type: 'run_control_ack', runId: 'run-2', action, status: 'CANCELLING' })
+        connection.send({ type: 'run_control_ack', runId, action, status: 'CANCELLING' })
+      })
+    })
+    await using connector = toPeer(server, 'task:sing')
+    const call = peerCall()
+    const session = await connector.connect(call)
+    const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
+    await until(updates, 'task_progress')
+    await session.cancel(new AbortController().signal)
+    expect(await server.got('run_control')).toEqual({
+      type: 'run_control',
+      runId: 'run-1',
+      action: 'cancel',
+    })
+  })
+
+  it('ends when it may take no longer, of a peer that does not say the run or does not answer', async () => {
+    await using server = await rawServer((connection, index) => {
+      connection.on('task_request', ({ requestId }) => {
+        const run = index === 0 ? { runId: 'run-1' } : {}
+        connection.send({ type: 'task_accepted', requestId, ...run })
+      })
+    })
+    for (const _round of [1, 2]) {
+      await using connector = toPeer(server, 'task:sing')
+      const session = await connector.connect(peerCall())
+      const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
+      await until(updates, 'task_accepted')
+      const bound = new AbortController()
+      const cancelling = session.cancel(bound.signal)
+      if (_round === 1) await server.got('run_control')
+      bound.abort()
+      await cancelling
+    }
+    expect(server.received.filter(({ type }) => type === 'run_control')).toHaveLength(1)
+  })
+
+  it('of a request that was not sent sends nothing', async () => {
+    await using server = await rawServer(answerTasks)
+    await using connector = toPeer(server, 'task:sing')
+    const call = peerCall()
+    const session = await connector.connect(call)
+    const end = expect(updatesOf(session)).rejects.toBe('Enough')
+    await session.cancel(new AbortController().signal)
+    call.abort('Enough')
+    await end
+    expect(await ask(connector)).toEqual([ANSWER])
+    expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
+  })
+})
+
+describe('a peer that does not keep to the wire', () => {
+  const OWN = 'invalid_response'
+
+  it.each<[string, (connection: RawConnection, requestId: string | undefined) => void, object]>([
+    [
+      'text that is not JSON',
+      ({ send }) => {
+        send('Guten Tag')
+      },
+      {
+        failureType: OWN,
+        message: expect.stringContaining('what is no message: it begins with "Guten Tag"'),
+      },
+    ],
+    [
+      'JSON that is no object',
+      ({ send }) => {
+        send('17')
+      },
+      { failureType: OWN, message: expect.stringContaining('begins with "17"') },
+    ],
+    [
+      'bytes that are no text',
+      ({ socket }) => {
+        socket.send(Buffer.from([0xff, 0xfe, 0x00]))
+      },
+      { failureType: OWN },
+    ],
+    [
+      'a response without a status',
+      ({ send }, requestId) => {
+        send({ type: 'task_response', requestId, result: 7 })
+      },
+      {
+        failureType: OWN,
+        message: expect.stringMatching(
+          /^The peer sent a "task_response" that does not fit: .*\/status .*\/result/s,
+        ),
+      },
+    ],
+    [
+      'a message whose type comes last',
+      ({ send }, requestId) => {
+        send({ requestId, status: 'FAILED', error: 'No', type: 'task_response' })
+      },
+      { failureType: 'agent_failed', message: 'The task "sing" of the peer failed: No' },
+    ],
+    [
+      'a refusal without a reason',
+      ({ send }, requestId) => {
+        send({ type: 'task_response', requestId, status: 'REJECTED' })
+      },
+      {
+        failureType: 'agent_failed',
+        retryable: false,
+        message: 'The peer rejected the task "sing": no reason was given',
+      },
+    ],
+    [
+      'an error that may pass',
+      ({ send }, requestId) => {
+        const facts = { error: 'RATE_LIMITED', message: 'Too many', retryAfterMs: 70 }
+        send({ type: 'error', requestId, ...facts })
+      },
+      {
+        failureType: 'agent_failed',
+        retryable: true,
+        retryAfterMs: 70,
+        message: 'The peer could not do the task "sing": RATE_LIMITED: Too many',
+      },
+    ],
+    [
+      'a frame that breaks the protocol',
+      ({ socket }) => {
+        rawOf(socket).write(Buffer.from([0xff, 0xff, 0xff]))
+      },
+      { failureType: OWN, retryable: false },
+    ],
+  ])('is told of for %s', async (_title, misbehave, failure) => {
+    await using server = await rawServer((connection) => {
+      connection.on('task_request', ({ requestId }) => {
+        misbehave(connection, requestId)
+      })
+    })
+    await using connector = toPeer(server, 'task:sing')
+    await expect(ask(connector)).rejects.toMatchObject(failure)
+    expect(server.connections).toHaveLength(1)
+  })
+
+  it('does no harm with an error about nothing, and is told of in the log', async () => {
+    const warnings: unknown[] = []
+    await using server = await rawServer((connection) => {
+      connection.on('task_request', () => {
+        connection.send({ type: 'error', error: 'BAD_REQUEST', message: 'What?' })
+      })
+      answerTasks(connection)
+    })
+    await using connector = toPeer(server, 'task:sing')
+    const nothing = (): void => undefined
+    const warn = (_message: string, facts: unknown) => warnings.push(facts)
+    const logger = { debug: nothing, info: nothing, warn, error: nothing }
+    const call = peerCall({ logger })
+    expect(await updatesOf(await connector.connect(call))).toEqual([ANSWER])
+    expect(warnings).toMatchObject([{ reason: 'BAD_REQUEST: What?' }])
+  })
+})
+
+describe('a handshake', () => {
+  it.each<[string, string, object]>([
+    [
+      'that is refused for now',
+      'HTTP/1.1 503 Service Unavailable\r\nretry-after: 3\r\ncontent-length: 4\r\n\r\nBusy',
+      {
+        failureType: 'http_error',
+        retryable: true,
+        retryAfterMs: 3_000,
+        message: 'Agent returned error 503 Service Unavailable: Busy',
+      },
+    ],
+    [
+      'that is answered with a page',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nHi',
+      { failureType: 'http_error', retryable: false, message: 'Agent returned error 200 OK: Hi' },
+    ],
+    [
+      'that is answered with nothing',
+      'HTTP/1.1 204 No Content\r\n\r\n',
+      { failureType: 'http_error', message: 'Agent returned error 204 No Content' },
+    ],
+    [
+      'that is sent elsewhere',
+      'HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n',
+      { failureType: 'http_error', message: 'Agent returned error 302 Found' },
+    ],
+    [
+      'of another protocol',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: tea\r\nconnection: upgrade\r\n\r\n',
+      {
+        failureType: 'invalid_response',
+        message: expect.stringContaining('did not open a WebSocket: Invalid Upgrade header'),
+      },
+    ],
+    ['that is cut', '', { failureType: 'unreachable', retryable: true }],
+  ])('%s fails in kind', async (_title, answer, failure) => {
+    await using server = await rawServer(
+      () => undefined,
+      (duplex) => {
+        duplex.end(answer)
+        return true
+      },
+    )
+    await using connector = toPeer(server, 'task:sing')
+    await expect(ask(connector)).rejects.toMatchObject(failure)
+  })
+
+  it('to nobody is unreachable, and names no secret', async () => {
+    const { url } = await (async () => {
+      await using server = await rawServer(() => undefined)
+      return server
+    })()
+    await using connector = toPeer({ url: url.replace('//', '//me:secret@') }, 'task:sing')
+    await expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'unreachable',
+      retryable: true,
+      message: `Cannot reach the agent at ${url}: the connection was refused`,
+    })
+  })
+
+  it('carries the headers of the moment, and fails with those that cannot be had', async () => {
+    await using server = await rawServer(answerTasks)
+    let isThere = true
+    await using connector = toPeer(server, 'task:sing', {
+      headers: () => {
+        if (!isThere) throw new Error('No key')
+        return { authorization: 'Bearer 1' }
+      },
+    })
+    await ask(connector)
+    expect(server.connections[0]?.request.headers.authorization).toBe('Bearer 1')
+    expect(server.connections[0]?.request.url).toBe('/ws')
+    await connector.close?.()
+    isThere = false
+    await expect(ask(connector)).rejects.toMatchObject({
+      failureType: 'configuration',
+      message: expect.stringContaining('No key'),
+    })
+  })
+
+  it('carries the user and password of the address', async () => {
+    await using server = await rawServer(answerTasks)
+    const url = server.url.replace('//', '//me:s%20cret@')
+    await using connector = toPeer({ url: `${url}/a/b?ticket=1` }, 'task:sing')
+    await ask(connector)
+    const { headers, url: path } = server.connections[0]?.request ?? fail()
+    expect(headers.authorization).toBe(`Basic ${Buffer.from('me:s cret').toString('base64')}`)
+    expect(path).toBe('/a/b?ticket=1')
+  })
+})
+
+function messageOf(chunk: unknown): unknown {
+  if (typeof chunk !== 'object' || chunk === null) return chunk
+  return 'message' in chunk ? chunk.message : 'type' in chunk ? chunk.type : chunk
+}
+
+/** What carries a WebSocket. */
+function rawOf(socket: RawConnection['socket']): Duplex {
+  // NOTE: ws keeps it under this name; no message breaks the protocol otherwise.
+  return (socket as unknown as { readonly _socket: Duplex })._socket
+}
+
+function fail(): never {
+  throw new Error('There is none')
+}

@@ -1,0 +1,117 @@
+import { runTool, TuttiError, type TimedAgentReport, type RunToolOptions } from '@tutti/core'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { scriptedReviewer } from '@tutti/testing'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { tasksConnector } from '../src/tasks/tasks-connector.ts'
+import { peerServer, type PeerServer } from './peer-server.ts'
+
+/** Our own server, which ends with its test. */
+async function ownServer(): Promise<PeerServer> {
+  const server = await peerServer()
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server
+}
+
+/** Asks one ensemble of a server, as a tool does. */
+function ask(
+  server: PeerServer,
+  ensemble: string,
+  { options = {}, ...settings }: Partial<AgentToolSettings<string>> & { options?: RunToolOptions },
+) {
+  const url = `${server.url.replace(/^ws/, 'http')}/agents/${ensemble}`
+  const connector = tasksConnector({ url })
+  onTestFinished(() => connector.close?.())
+  const events: TimedAgentReport[] = []
+  const tool = defineAgentTool({ name: ensemble, description: 'Asks it', connector, ...settings })
+  const outcome = runTool(
+    tool,
+    { id: 'call-1', name: ensemble, arguments: '{"input":"a song"}' },
+    { onAgentReport: (_, report) => events.push(report), ...options },
+  )
+  return { outcome, events }
+}
+
+describe('our own server over the tasks wire', () => {
+  test('sync: the model reads the output, and the value is the task', async () => {
+    const server = await ownServer()
+    const { result } = await ask(server, 'echo', {}).outcome
+    expect(result).toMatchObject({
+      success: true,
+      output: 'Answer 1',
+      structured: { status: 'completed', output: 'Answer 1', id: expect.any(String) },
+    })
+  })
+
+  test('streaming: the id comes first, and the task last', async () => {
+    const server = await ownServer()
+    const { outcome, events } = ask(server, 'echo', { mode: 'streaming' })
+    expect((await outcome).result.output).toBe('Answer 1')
+    const chunks = events.flatMap((event) =>
+      event.type === 'agent_tool_progress' ? [event.chunk] : [],
+    )
+    const [run] = await server.list()
+    expect(chunks[0]).toEqual({ id: run?.runId, status: 'working' })
+    expect(chunks.at(-1)).toMatchObject({ id: run?.runId, status: 'completed' })
+  })
+
+  test('conversational: a task that is completed ends it', async () => {
+    const server = await ownServer()
+    const { outcome, events } = ask(server, 'echo', { mode: 'conversational' })
+    expect((await outcome).result.output).toBe('Answer 1')
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 1 })
+  })
+
+  test.each(['sync', 'streaming', 'conversational'] as const)(
+    '%s: a task that fails is a failure of the agent',
+    async (mode) => {
+      const { outcome, events } = ask(await ownServer(), 'mute', { mode })
+      expect((await outcome).result.success).toBe(false)
+      expect(events.at(-1)).toMatchObject({
+        type: 'agent_tool_error',
+        failure_type: 'agent_failed',
+        error: expect.stringContaining('No voice'),
+      })
+    },
+  )
+
+  test.each(['sync', 'streaming', 'conversational'] as const)(
+    '%s: a review is decided by the reviewer of the caller',
+    async (mode) => {
+      const server = await ownServer()
+      const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
+      const { outcome, events } = ask(server, 'choir', { mode, options: { reviewer } })
+      expect((await outcome).result.output).toBe('Answer 1')
+      expect(reviewer.requests[0]?.description).toContain('Is it in tune?')
+      expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
+      expect(await server.list()).toHaveLength(1)
+    },
+  )
+
+  test('a cancel from above stops the run', async () => {
+    const server = await ownServer()
+    const cancelling = new AbortController()
+    const { outcome, events } = ask(server, 'band', {
+      mode: 'streaming',
+      options: { signal: cancelling.signal },
+    })
+    await server.waiting
+    cancelling.abort(new TuttiError('CANCELLED', 'Enough'))
+    await outcome.catch(() => undefined)
+    await server.stopped
+    const [run] = await server.list()
+    await server.ended(run?.runId ?? '')
+    expect((await server.list())[0]?.status).toBe('CANCELLED')
+    expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
+  })
+
+  test('an ensemble that is not there is an HTTP error', async () => {
+    const { outcome, events } = ask(await ownServer(), 'nobody', {})
+    await outcome
+    expect(events.at(-1)).toMatchObject({
+      failure_type: 'http_error',
+      retryable: false,
+      error: expect.stringContaining("No agent has the name 'nobody'"),
+    })
+  })
+})

@@ -1,0 +1,139 @@
+/** Agents of each wire that do what a test says, and what they saw of the end. */
+import { createServer, type ServerResponse } from 'node:http'
+
+import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/core/agent'
+
+import { peerConnector } from '../src/peer/peer-connector.ts'
+import { tasksConnector } from '../src/tasks/tasks-connector.ts'
+import { rawServer, type RawConnection } from './peer-raw.ts'
+
+/** An agent, the way to it, and what it saw. */
+export interface Stage extends AsyncDisposable {
+  readonly connector: AgentConnector
+  /** Resolves when the agent has been asked. */
+  readonly asked: Promise<void>
+  /** How often the agent was told to stop before it had answered. */
+  readonly cancels: () => number
+}
+
+/** What an agent is on each wire; `turn` counts what it was asked, from 0. */
+export type Agent =
+  | {
+      readonly wire: 'local'
+      readonly answer: (request: LocalAgentRequest, turn: number) => unknown
+    }
+  | { readonly wire: 'tasks'; readonly answer: (response: ServerResponse, turn: number) => void }
+  | { readonly wire: 'task' | 'tool'; readonly answer: (asked: PeerAsked) => void }
+
+/** What an agent behind a WebSocket is asked. */
+export interface PeerAsked {
+  readonly connection: RawConnection
+  readonly requestId: string | undefined
+  /** From 0. */
+  readonly turn: number
+}
+
+/** Puts an agent on its wire. */
+export function stage(agent: Agent): Promise<Stage> {
+  if (agent.wire === 'local') return Promise.resolve(localStage(agent.answer))
+  if (agent.wire === 'tasks') return tasksStage(agent.answer)
+  return peerStage(agent.wire, agent.answer)
+}
+
+function localStage(answer: Extract<Agent, { wire: 'local' }>['answer']): Stage {
+  const asked = Promise.withResolvers<void>()
+  let [turns, cancels] = [0, 0]
+  const watched = async function* (request: LocalAgentRequest) {
+    let isAnswering = true
+    request.signal.addEventListener('abort', () => {
+      if (isAnswering) cancels += 1
+    })
+    asked.resolve()
+    turns += 1
+    try {
+      const given = answer(request, turns - 1)
+      if (isGenerator(given)) return yield* given
+      return await given
+    } finally {
+      isAnswering = false
+    }
+  }
+  return {
+    connector: localConnector({ answer: watched }, 'tutti://agent'),
+    asked: asked.promise,
+    cancels: () => cancels,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  }
+}
+
+function isGenerator(value: unknown): value is AsyncGenerator<never, unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
+
+async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): Promise<Stage> {
+  const asked = Promise.withResolvers<void>()
+  let [turns, cancels] = [0, 0]
+  const server = createServer((request, response) => {
+    request.resume()
+    request.on('end', () => {
+      if (request.url === '/tasks/cancel') {
+        cancels += 1
+        response.end('{}')
+        return
+      }
+      asked.resolve()
+      turns += 1
+      answer(response, turns - 1)
+    })
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const connector = tasksConnector({ url: `http://127.0.0.1:${port}` })
+  return {
+    connector,
+    asked: asked.promise,
+    cancels: () => cancels,
+    async [Symbol.asyncDispose]() {
+      await connector.close?.()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function peerStage(
+  kind: 'task' | 'tool',
+  answer: Extract<Agent, { wire: 'task' | 'tool' }>['answer'],
+): Promise<Stage> {
+  const asked = Promise.withResolvers<void>()
+  let [turns, cancels] = [0, 0]
+  const server = await rawServer((connection) => {
+    let open = 0
+    connection.on(`${kind}_request`, ({ requestId }) => {
+      turns += 1
+      open += 1
+      asked.resolve()
+      answer({ connection, requestId, turn: turns - 1 })
+    })
+    connection.on('run_control', ({ runId, action }) => {
+      cancels += 1
+      connection.send({ type: 'run_control_ack', runId, action, status: 'CANCELLING' })
+    })
+    connection.socket.on('close', () => {
+      if (kind === 'tool' && open > 0) cancels += 1
+    })
+  })
+  const connector = peerConnector({ url: `${server.url}#${kind}:agent` })
+  return {
+    connector,
+    asked: asked.promise,
+    cancels: () => cancels,
+    async [Symbol.asyncDispose]() {
+      await connector.close?.()
+      await server[Symbol.asyncDispose]()
+    },
+  }
+}
