@@ -89,3 +89,24 @@ it('[W8] what is no limit is named', () => {
   ])
   expect(findBudgetProblems(undefined)).toEqual([])
 })
+
+it('[B6] counts what agents use, here and above, and knows what is left', () => {
+  const run = new Meter({
+    label: 'run',
+    budget: { maxTokens: 100, maxDurationMs: 50 },
+    elapsed: () => 20,
+  })
+  const one = new Meter({
+    label: 'task',
+    budget: { maxCostUsd: 1 },
+    elapsed: () => 0,
+    parent: run,
+  })
+  one.countAgent({ inputTokens: 10, outputTokens: 5, costUsd: 0.25 })
+  expect(one.remaining()).toEqual({ timeMs: 30, costUsd: 0.75, tokens: 85 })
+  expect(run.remaining()).toEqual({ timeMs: 30, costUsd: Infinity, tokens: 85 })
+  one.countEarlierAgent({ inputTokens: 0, outputTokens: 0, costUsd: 9 })
+  expect(one.remaining().costUsd).toBe(0)
+  expect(() => one.check()).toThrow('maxCostUsd is 1, used 9.25')
+  expect(() => run.check()).not.toThrow()
+})

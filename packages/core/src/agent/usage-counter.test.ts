@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+
+import { UsageCounter } from './usage-counter.ts'
+
+import type { AgentUsageReport } from './agent-connector.ts'
+
+function deltas(...reports: readonly AgentUsageReport[]): readonly number[] {
+  const counter = new UsageCounter()
+  return reports.map((report) => counter.add(report).costUsd)
+}
+
+describe('what an agent says it has used', () => {
+  it('is added up where it says parts', () => {
+    expect(deltas({ costUsd: 0.25 }, {}, { costUsd: 0.5 })).toEqual([0.25, 0, 0.5])
+  })
+
+  it('is what is new where it says totals, whatever it says beside them', () => {
+    const totals = [
+      { totalCostUsd: 1, costUsd: 1 },
+      { totalCostUsd: 3, costUsd: 9 },
+      { totalCostUsd: 3 },
+    ]
+    expect(deltas(...totals)).toEqual([1, 2, 0])
+    expect(deltas({ totalCostUsd: 2 }, { totalCostUsd: 1 })).toEqual([2, 0])
+    expect(deltas({ costUsd: 1 }, { totalCostUsd: 3 }, { costUsd: 1 })).toEqual([1, 2, 0])
+  })
+
+  it.each([NaN, Infinity, -1])('ignores %s', (amount) => {
+    const counter = new UsageCounter()
+    const nothing = { costUsd: 0, inputTokens: 0, outputTokens: 0 }
+    expect(counter.add({ costUsd: amount, inputTokens: amount })).toEqual(nothing)
+    expect(counter.add({ totalCostUsd: amount, totalTokens: amount })).toEqual(nothing)
+    // A total that is none does not end the parts.
+    expect(counter.add({ costUsd: 1, inputTokens: 2, outputTokens: 3 })).toEqual({
+      costUsd: 1,
+      inputTokens: 2,
+      outputTokens: 3,
+    })
+    expect([counter.costUsd, counter.tokens]).toEqual([1, 5])
+  })
+
+  it('has tokens that are not told apart among those written', () => {
+    const counter = new UsageCounter()
+    expect(counter.add({ totalTokens: 10 })).toMatchObject({ inputTokens: 0, outputTokens: 10 })
+    expect(counter.add({ totalTokens: 12, inputTokens: 5 })).toMatchObject({ outputTokens: 2 })
+    expect(counter.add({ inputTokens: 5 })).toMatchObject({ inputTokens: 0 })
+  })
+})

@@ -1,0 +1,204 @@
+/** What a body knows of its surroundings: what it may still use, its trace, whom it can ask, whom it tells. */
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock } from '../../test/fake-clock.ts'
+import { defineTool } from '../define-tool.ts'
+import { runTool } from './run-tool.ts'
+import Type from 'typebox'
+
+import type { TimedAgentReport } from '../agent-report.ts'
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
+import type { AgentTool } from '../tool.ts'
+import type { ToolContext } from '../tool-context.ts'
+import type { RunToolOptions } from './options.ts'
+
+type Body = (context: ToolContext) => Promise<string> | string
+
+function tool(body: Body, timeoutMs = 30_000): AgentTool {
+  return defineTool({
+    name: 'look',
+    description: 'Looks round',
+    input: Type.Object({}),
+    timeoutMs,
+    // NOTE: no input is edited here, which is all that the type of a context depends on.
+    execute: (_, context) => body(context as ToolContext),
+  })
+}
+
+function run(body: Body, options: RunToolOptions = {}): ReturnType<typeof runTool> {
+  return runTool(tool(body), { id: 'c', name: 'look', arguments: '{}' }, options)
+}
+
+/** The text of what a body gives. */
+async function seen(
+  body: (context: ToolContext) => unknown,
+  options: RunToolOptions = {},
+): Promise<unknown> {
+  const { result } = await run(async (context) => JSON.stringify(await body(context)), options)
+  if (!result.success) throw new Error(result.errorMessage)
+  return JSON.parse(result.output)
+}
+
+describe('what a call may still use', () => {
+  const left = { timeMs: 50_000, costUsd: 0.5, tokens: 100 }
+
+  it('is what its surroundings leave, within its own time', async () => {
+    const clock = fakeClock()
+    const body: Body = async ({ remaining }) => {
+      await clock.advance(10_000)
+      return JSON.stringify(remaining())
+    }
+    const { result } = await run(body, { clock, remaining: () => left })
+    expect(JSON.parse(result.output)).toEqual({ ...left, timeMs: 20_000 })
+    const short = { ...left, timeMs: 100 }
+    expect(await seen(({ remaining }) => remaining(), { remaining: () => short })).toEqual(short)
+  })
+
+  it('has no limit where nobody sets one but the time of the tool', async () => {
+    const { result } = await run(({ remaining }) =>
+      String(remaining().costUsd + remaining().tokens),
+    )
+    expect(result.output).toBe('Infinity')
+  })
+
+  it('of a step is within that of the whole', async () => {
+    const inner = tool(({ remaining }) => JSON.stringify(remaining()), 60_000)
+    const outer = await seen(async ({ callTool }) => (await callTool(inner, {})).result.output, {
+      remaining: () => ({ ...left, timeMs: Infinity }),
+      clock: fakeClock(),
+    })
+    expect(JSON.parse(String(outer))).toEqual({ ...left, timeMs: 30_000 })
+  })
+})
+
+describe('the trace of a call', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+  it('is that of its surroundings, with one span of its own', async () => {
+    const both = await seen((context) => `${context.traceparent} ${context.traceparent}`, {
+      traceparent,
+    })
+    const [one, again] = String(both).split(' ')
+    expect(one).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-/)
+    expect(again).toBe(one)
+    expect(one).not.toBe(traceparent)
+  })
+
+  it('is none where there is none', async () => {
+    expect(await seen((context) => context.traceparent === undefined)).toBe(true)
+  })
+})
+
+describe('a question', () => {
+  const asked: ApprovalRequest[] = []
+  const reviewer = (answer: ApprovalAnswer): Reviewer => ({
+    async decide(request) {
+      asked.push(request)
+      return answer
+    },
+  })
+
+  it('is answered by the reviewer, by default with a text', async () => {
+    const answer = await seen(({ requestAnswer }) => requestAnswer('Which city?'), {
+      reviewer: reviewer({ action: 'EDIT', input: 'Bonn' }),
+    })
+    expect(answer).toEqual({ answered: true, value: 'Bonn' })
+    expect(asked.at(-1)).toMatchObject({
+      description: 'Which city?',
+      input: null,
+      inputSchema: { type: 'string' },
+    })
+  })
+
+  it('takes an answer that fits its schema, mended as inputs are', async () => {
+    const schema = Type.Object({ days: Type.Integer() })
+    const ask: Body = async ({ requestAnswer }) => {
+      const answer = await requestAnswer('How long?', { schema })
+      return answer.answered ? String(answer.value.days + 1) : 'none'
+    }
+    const fits = await run(ask, { reviewer: reviewer({ action: 'EDIT', input: { days: '3' } }) })
+    expect(fits.result.output).toBe('4')
+    expect(await asked.at(-1)?.checkEdit({ days: 'x' })).toMatchObject([{ path: '/days' }])
+    const misfit = await run(ask, { reviewer: reviewer({ action: 'EDIT', input: { days: 'x' } }) })
+    expect(misfit.result.errorMessage).toContain('Invalid answer for "look"')
+  })
+
+  it('tells silence, and going on without an answer, from an answer', async () => {
+    const passed = await seen(({ requestAnswer }) => requestAnswer('?'), {
+      reviewer: reviewer({ action: 'CONTINUE' }),
+    })
+    expect(passed).toEqual({ answered: false, timedOut: false })
+    const clock = fakeClock()
+    const silent = run(
+      async ({ requestAnswer }) =>
+        JSON.stringify(await requestAnswer('?', { timeoutMs: 100, onTimeout: 'CONTINUE' })),
+      { clock, reviewer: { decide: () => new Promise(() => undefined) } },
+    )
+    await clock.advance(100)
+    expect(JSON.parse((await silent).result.output)).toEqual({ answered: false, timedOut: true })
+  })
+
+  it('that is refused fails, with the words of the reviewer as a fact', async () => {
+    let details: unknown
+    const { result } = await run(
+      async ({ requestAnswer }) => {
+        await requestAnswer('?').catch((error: unknown) => {
+          details = error instanceof Error && 'details' in error ? error.details : undefined
+          throw error
+        })
+        return 'never'
+      },
+      { reviewer: reviewer({ action: 'REJECT', feedback: 'Ask somebody else' }) },
+    )
+    expect(result.errorMessage).toContain('Ask somebody else')
+    expect(details).toEqual({ feedback: 'Ask somebody else' })
+  })
+
+  it('that nobody can be asked is a fault of the set-up', async () => {
+    const { end } = await run(async ({ requestAnswer }) => JSON.stringify(await requestAnswer('?')))
+    expect(end).toBe('misconfigured')
+  })
+})
+
+describe('what a call tells of an agent', () => {
+  const progress = {
+    type: 'agent_tool_progress',
+    retry_index: 0,
+    chunk_index: 0,
+    chunk: 'x',
+    accumulated_cost_usd: 0,
+  } as const
+
+  it('is told on at once, with its time', async () => {
+    const told: TimedAgentReport[] = []
+    const clock = fakeClock()
+    await run(
+      ({ reportAgent }) => {
+        reportAgent(progress)
+        return String(told.length)
+      },
+      { clock, onAgentReport: ({ id }, report) => id === 'c' && told.push(report) },
+    )
+    expect(told).toEqual([{ ...progress, timestamp_ms: clock.now() }])
+  })
+
+  it('is nobody’s business when the call is over, nor a listener that throws', async () => {
+    let late: (() => void) | undefined
+    let count = 0
+    const { result } = await run(
+      ({ reportAgent }) => {
+        late = () => reportAgent(progress)
+        late()
+        return 'done'
+      },
+      {
+        onAgentReport() {
+          count += 1
+          throw new Error('No')
+        },
+      },
+    )
+    late?.()
+    expect([result.output, count]).toEqual(['done', 1])
+  })
+})

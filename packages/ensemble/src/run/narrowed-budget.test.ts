@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+
+import { scriptedModel } from '../../test/testing.ts'
+import { ensemble, type Ensemble } from '../ensemble.ts'
+import { priceList } from '../model/prices.ts'
+import { task } from '../task.ts'
+import { narrowedBudget } from './narrowed-budget.ts'
+
+import type { Budget } from '../budget.ts'
+
+const prices = priceList({ 'scripted:model': { inputPerMillion: 1, outputPerMillion: 1 } })
+
+function team(budget?: Budget): Ensemble {
+  return ensemble({
+    name: 'team',
+    tasks: [task({ name: 'work', description: 'Work' })],
+    model: scriptedModel([]),
+    ...(budget === undefined ? {} : { budget }),
+  })
+}
+
+function narrowed(
+  own: Budget | undefined,
+  asked: Budget,
+  known = true,
+): [Budget, readonly string[]] {
+  const warnings: string[] = []
+  const warn = (message: string): void => {
+    warnings.push(message)
+  }
+  const ignore = (): void => undefined
+  const logger = { debug: ignore, info: ignore, warn, error: ignore }
+  return [
+    narrowedBudget(team(own), asked, { prices: known ? prices : undefined, logger }),
+    warnings,
+  ]
+}
+
+describe('a budget that is asked for', () => {
+  it('counts where it is the smaller one, limit by limit', () => {
+    const own = { maxTokens: 100, maxCostUsd: 1, maxToolCalls: 3 }
+    expect(narrowed(own, { maxTokens: 50, maxCostUsd: 2, maxDurationMs: 5 })).toEqual([
+      { maxTokens: 50, maxCostUsd: 1, maxToolCalls: 3, maxDurationMs: 5 },
+      [],
+    ])
+    expect(narrowed(undefined, { maxCostUsd: 2 })).toEqual([{ maxCostUsd: 2 }, []])
+  })
+
+  it('is kept but for a cost that cannot be known, which is logged', () => {
+    expect(narrowed({ maxTokens: 9 }, { maxCostUsd: 2, maxTokens: 3 }, false)).toEqual([
+      { maxTokens: 3 },
+      ['A limit on cost that a run was asked to keep cannot be kept'],
+    ])
+  })
+
+  it('never takes away a limit on cost of the ensemble', () => {
+    expect(narrowed({ maxCostUsd: 5 }, { maxCostUsd: 2 }, false)).toEqual([{ maxCostUsd: 2 }, []])
+  })
+})
