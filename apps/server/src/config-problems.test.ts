@@ -29,6 +29,7 @@ describe('findConfigProblems', () => {
         limits: { maxConcurrentRuns: 2, maxRetainedAgeMs: undefined },
         auth: { keys, allowUnauthenticated: true },
         allowedHosts: ['a.example'],
+        publicUrl: 'https://a.example',
         allowedOrigins: ['https://a.example'],
         workspace: '.',
         shared: { ensembles: ['band'], tools: [] },
@@ -53,6 +54,7 @@ describe('findConfigProblems', () => {
       { ensembles: [band], allowedHosts: 'x', secrets: [1] },
       ['"allowedHosts"', '"secrets"'],
     ],
+    ['a public address', { ensembles: [band], publicUrl: 1 }, ['"publicUrl" must be a text']],
     ['a workspace', { ensembles: [band], workspace: './nowhere' }, ['nowhere" is none']],
     [
       'shared',

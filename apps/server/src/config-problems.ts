@@ -13,6 +13,7 @@ const KNOWN_KEYS = [
   'limits',
   'auth',
   'allowedHosts',
+  'publicUrl',
   'allowedOrigins',
   'workspace',
   'shared',
@@ -52,6 +53,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...['allowedHosts', 'allowedOrigins', 'secrets'].flatMap((name) =>
       textListProblems(`"${name}"`, config[name]),
     ),
+    ...publicUrlProblems(config['publicUrl']),
     ...workspaceProblems(config['workspace']),
     ...sharedProblems(config['shared']),
     ...webhookProblems(config['webhooks']),
@@ -169,6 +171,12 @@ function workspaceProblems(workspace: unknown): readonly string[] {
   const path = resolve(workspace)
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return []
   return [`"workspace" must be a directory, and "${path}" is none`]
+}
+
+/** What of a text is no address is said by the control API. */
+function publicUrlProblems(publicUrl: unknown): readonly string[] {
+  const isFine = publicUrl === undefined || typeof publicUrl === 'string'
+  return isFine ? [] : ['"publicUrl" must be a text, such as "https://agents.example.com"']
 }
 
 function sharedProblems(shared: unknown): readonly string[] {

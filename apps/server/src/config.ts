@@ -17,6 +17,11 @@ export interface TuttiConfig {
   readonly auth?: AuthConfig
   /** Host names under which the server is reached, beside loopback. @default none */
   readonly allowedHosts?: readonly string[]
+  /**
+   * Address under which others reach the server, as its A2A cards say it, such as `https://agents.example.com`.
+   * @default the address of each request
+   */
+  readonly publicUrl?: string
   /** Origins of web pages that may call, such as `https://app.example.com`. @default none */
   readonly allowedOrigins?: readonly string[]
   /** Directory whose files are shown, from the working directory on. @default none */

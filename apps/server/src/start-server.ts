@@ -137,11 +137,12 @@ async function stopServer({ runs, api, logger, drainTimeoutMs }: Stopping): Prom
 
 /** Who may call, and what they are shown. */
 function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
-  const { auth = {}, allowedOrigins = [], workspace, shared, webhooks = {} } = config
+  const { auth = {}, allowedOrigins = [], publicUrl, workspace, shared, webhooks = {} } = config
   return {
     apiKeys: apiKeysOf(auth, environment.apiKeys),
     allowedHosts: allowedHosts(config, environment),
     allowedOrigins,
+    publicUrl,
     shared,
     webhooks,
     workspace: workspace === undefined ? undefined : resolve(workspace),
@@ -150,7 +151,7 @@ function accessOptions(config: TuttiConfig, environment: Environment): AccessOpt
 
 type AccessOptions = Pick<
   ControlApiOptions,
-  'apiKeys' | 'allowedHosts' | 'allowedOrigins' | 'shared' | 'webhooks' | 'workspace'
+  'apiKeys' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl' | 'shared' | 'webhooks' | 'workspace'
 >
 
 /** The limits that the control API keeps. */

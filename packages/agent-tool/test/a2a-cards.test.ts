@@ -280,9 +280,40 @@ test.each(['ftp://agents.example', 'http://agents.example', 'nonsense'])(
   },
 )
 
+test.each([
+  [{ wire: 'grpc' }, 'wire must be one of auto, a2a, tasks, got "grpc"'],
+  [{ maxBodyBytes: 0 }, 'maxBodyBytes must be > 0, got 0'],
+  [{ maxBodyBytes: Number.NaN }, 'maxBodyBytes must be > 0, got NaN'],
+])('%j is refused when the tool is made', (options, problem) => {
+  // NOTE: what the compiler would refuse may come from where there is none.
+  const given = { url: 'https://agents.example', tasks, ...options } as A2aConnectorOptions
+  expect(() => a2aConnector(given)).toThrow(
+    new TypeError(`Cannot ask the agent at "https://agents.example/": ${problem}`),
+  )
+})
+
 test('an agent is shown without what may be secret', () => {
   const url = 'https://user:password@agents.example/one?key=secret#more'
   expect(a2aConnector({ url, tasks }).uri).toBe('https://agents.example/one')
+})
+
+test('the card of an agent is bytes that have arrived', async () => {
+  const agent = await rawAgent(done)
+  const call = hurriedCall()
+  await a2aConnector({ url: agent.url, tasks }).connect(call)
+  expect(call.arrivals).toBeGreaterThan(0)
+})
+
+test('closing a connector closes the way over the tasks wire', async () => {
+  let closed = 0
+  const closing: AgentConnector = {
+    ...tasks,
+    async close() {
+      closed += 1
+    },
+  }
+  await a2aConnector({ url: 'https://agents.example', tasks: closing }).close?.()
+  expect(closed).toBe(1)
 })
 
 test('closing a connector ends what is under way', async () => {

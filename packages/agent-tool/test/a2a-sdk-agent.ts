@@ -68,7 +68,7 @@ export interface SdkAgent {
   readonly headers: readonly IncomingHttpHeaders[]
   /** Ids of the tasks that were cancelled. */
   readonly cancelled: readonly string[]
-  /** Resolves when a request of this name has come. */
+  /** Resolves when a request has come that has this in its name, in whatever case. */
   requested(name: string): Promise<void>
 }
 
@@ -133,7 +133,7 @@ export async function sdkAgent(
     requested: (name) =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (requests.some((one) => one.endsWith(name))) resolve()
+          if (requests.some((one) => one.toLowerCase().includes(name.toLowerCase()))) resolve()
         }
         waiting.add(look)
         look()

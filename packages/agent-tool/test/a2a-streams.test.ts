@@ -179,6 +179,59 @@ test('[Q2] subscriptions that bring nothing are given up after a number of them'
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(MAX_SUBSCRIPTIONS)
 })
 
+test('[Q2] a stream that brings news each time is taken up as often as it breaks', async () => {
+  const agent = await rawAgent(({ name, index, event, result, response }) => {
+    if (name === 'GetTask') {
+      result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
+      return
+    }
+    event(WORKING)
+    if (name === 'SubscribeToTask') event(index < 7 ? artifact(`${index}`) : status('COMPLETED'))
+    response.end()
+  })
+  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(8)
+})
+
+test('[Q2] a subscription that is lost is tried again', async () => {
+  const agent = await rawAgent(({ name, index, event, result, reset, response }) => {
+    if (name === 'GetTask') result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
+    else if (name === 'SendStreamingMessage') response.end(event(WORKING))
+    else if (index === 0) reset()
+    else event(task('COMPLETED'))
+  })
+  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(2)
+})
+
+test('[Q3] questions that are lost now and then are asked again', async () => {
+  const agent = await rawAgent(
+    ({ name, index, json, result }) => {
+      if (name === 'SendMessage') result(task('WORKING'))
+      else if (index % 2 === 0) json({}, 503)
+      else
+        result({
+          id: 'task-1',
+          status: { state: `TASK_STATE_${index < 20 ? 'WORKING' : 'COMPLETED'}` },
+        })
+    },
+    { streaming: false },
+  )
+  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+})
+
+test('[Q3] a question that is refused is a failure as it is', async () => {
+  const agent = await rawAgent(
+    ({ name, json, result }) => {
+      if (name === 'SendMessage') result(task('WORKING'))
+      else json({}, 403)
+    },
+    { streaming: false },
+  )
+  expect(await failureOf(agent)).toMatchObject({ failureType: 'http_error', retryable: false })
+  expect(agent.names).toEqual(['SendMessage', 'GetTask'])
+})
+
 test('[Q3] a connection that stays lost is a lost connection, after a number of tries', async () => {
   const agent = await rawAgent(({ name, event, reset, response }) => {
     if (name === 'SendStreamingMessage') event(WORKING)

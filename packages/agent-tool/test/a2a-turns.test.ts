@@ -75,6 +75,35 @@ test('[V1] a stream that ends with the answered question does ask it again', asy
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
 })
 
+test('[V1] a polled task that goes on asking the same asks it again', async () => {
+  const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
+  const waiting = { id: 'task-1', contextId: 'context-1', status: question }
+  const { agent, session } = await conversation(
+    ({ name, result }) => result(name === 'GetTask' ? waiting : { task: waiting }),
+    { streaming: false },
+  )
+  await sendTurn(session, 'one', 0)
+  expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
+  expect(agent.names).toEqual(['SendMessage', 'SendMessage', 'GetTask'])
+})
+
+test('an answer to a question that may not have arrived is a lost connection', async () => {
+  const { agent, session } = await conversation(({ index, event, bytes, reset }) => {
+    if (index === 0) {
+      event(task('INPUT_REQUIRED'))
+      return
+    }
+    bytes(': hello\n\n')
+    reset()
+  })
+  await sendTurn(session, 'one', 0)
+  await expect(sendTurn(session, 'two', 1)).rejects.toMatchObject({
+    failureType: 'connection_lost',
+    retryable: true,
+  })
+  expect(agent.names).toEqual(['SendStreamingMessage', 'SendStreamingMessage'])
+})
+
 test.each([
   ['a text', 'hello', ['application/json'], { text: 'hello' }],
   [

@@ -156,3 +156,38 @@ test.each(ways)(
     expect(second).toBe(first)
   },
 )
+
+test.each(WAYS)(
+  'a running task whose stream was cut off is taken up again ($version $binding)',
+  async (way) => {
+    let streams = 0
+    const agent = await sdkAgent(
+      async (work) => {
+        work.task('TASK_STATE_WORKING')
+        work.artifact('a', [{ text: 'one, ' }])
+        await agent.requested('subscribe')
+        work.artifact('a', [{ text: 'two' }], { append: true })
+        work.status('TASK_STATE_COMPLETED')
+      },
+      {
+        way,
+        before(request, response, next) {
+          const isStream = /stream/i.test(`${request.path} ${request.body?.method}`)
+          if (isStream) {
+            streams += 1
+            const write = response.write.bind(response)
+            response.write = (piece: unknown) => {
+              const isCut = String(piece).includes('one, ')
+              return write(piece, () => isCut && response.socket?.resetAndDestroy())
+            }
+          }
+          next()
+        },
+      },
+    )
+    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const { answer } = await askOnce(connector, 'go', hurriedCall({ mode: 'streaming' }))
+    expect(answer).toMatchObject({ state: 'completed', output: 'one, two' })
+    expect(streams).toBe(1)
+  },
+)

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { AgentError } from '@tutti/core/agent'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -64,6 +65,37 @@ describe('what is sent', () => {
     await fetch.close()
     await server.allClosed()
     expect(await (await fetch(server.origin)).text()).toBe('ok')
+  })
+
+  test('close ends a request that is under way, and a later one is made', async () => {
+    const server = await rawServer((socket) => {
+      if (server.requests.length > 1) socket.write(whole('ok'))
+    })
+    const fetch = fetchFor(server.origin)
+    const answer = agentErrorOf(fetch(server.origin))
+    await server.request(0)
+    await fetch.close()
+    expect((await answer).failureType).toBe('connection_lost')
+    expect(await (await fetch(server.origin)).text()).toBe('ok')
+  })
+
+  test('an answer that comes before all of the request was read counts', async () => {
+    const body = new Uint8Array(8_000_000)
+    const server = await rawServer(
+      () => undefined,
+      (onSocket) =>
+        createServer((socket) => {
+          onSocket(socket)
+          socket.once('data', () => {
+            socket.write(whole('too large', { status: '413 Content Too Large' }))
+          })
+        }),
+    )
+    const answer = await fetchFor(server.origin)(server.origin, { method: 'POST', body })
+    for (const socket of server.open) socket.resetAndDestroy()
+    await server.allClosed()
+    await new Promise(setImmediate)
+    expect([answer.status, await answer.text()]).toEqual([413, 'too large'])
   })
 
   test('[F2] headers are given anew for each request, and a login of the URL is one of them', async () => {
@@ -149,6 +181,8 @@ describe('where it is sent', () => {
     ],
     ['http://128.0.0.1/', /http: is only for this machine/],
     ['http://localhost.example/', /http: is only for this machine/],
+    ['http://notlocalhost/', /http: is only for this machine/],
+    ['http://127.0.0.1.example/', /http: is only for this machine/],
   ])('[F3] %s is refused', (url, message) => {
     expect(() => agentFetch(url)).toThrow(TypeError)
     expect(() => agentFetch(url)).toThrow(message)

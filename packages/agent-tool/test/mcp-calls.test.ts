@@ -90,6 +90,9 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     const coming = turn.next().catch((error: unknown) => error)
     const isStopped = 'state' in server ? once(server.state.events, 'stopped') : undefined
     await session.cancel(AbortSignal.timeout(4_000))
+    if ('era' in server && server.era !== 'modern') {
+      expect(server.requests).toContain('POST notifications/cancelled')
+    }
     await isStopped
     expect(await coming).toBeInstanceOf(Error)
     const { answer } = await askOnce(connectorTo({ server, tool: 'stopped' }), {})
@@ -201,6 +204,20 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     const { answer } = await calling('TOOL_REJECTED')
     expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
     await expect(calling('EXIT_EARLY')).rejects.toMatchObject({ code: 'EXIT_EARLY' })
+  })
+})
+
+describe('a question that is asked over no call in particular', () => {
+  it('[T3][O2] reaches the call that alone is under way', async () => {
+    const server = await startPlace('sessions')
+    const connector = connectorTo({ server, tool: 'ask-aside' })
+    for (const name of ['Ada', 'Bea']) {
+      const session = await connector.connect(testCall({ mode: 'conversational' }))
+      expect((await sendTurn(session, {})).answer.question).toBe('And you?')
+      const { answer } = await sendTurn(session, name, 1)
+      expect(JSON.parse(String(answer.output))).toMatchObject({ content: { name } })
+    }
+    expect(server.requests.filter((request) => request === 'GET')).toHaveLength(1)
   })
 })
 

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { mcpConnector } from '../src/mcp/mcp-connector.ts'
@@ -16,7 +18,8 @@ import {
 } from './mcp-places.ts'
 import { askOnce, testCall } from './test-call.ts'
 
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import type { McpServer } from '../src/mcp/mcp-server.ts'
 
 describe('a program', () => {
   it('is started once for all calls of all tools that share its description', async () => {
@@ -101,19 +104,34 @@ describe('a program', () => {
     await expect(askOnce(second, {})).rejects.toThrow(/was closed$/)
   })
 
-  it('[M1] is given up when nobody waits for it any more', async () => {
-    const server = { command: process.execPath, args: ['-e', 'setInterval(() => 0, 1000)'] }
-    const connector = connectorTo({ server })
+  it('[M1] is given up when nobody waits for it any more, and ends', async () => {
+    const silent = `
+      require('node:net').connect(Number(process.argv[1]), '127.0.0.1').write(String(process.pid))
+      setInterval(() => 0, 1000)`
+    const { port, said } = await listener()
+    const connector = connectorTo({
+      server: { command: process.execPath, args: ['-e', silent, String(port)] },
+    })
     const call = testCall()
     const connecting = connector.connect(call)
+    const { ended } = await said
     call.abort(new Error('enough'))
     await expect(connecting).rejects.toThrow('enough')
+    await ended
   })
+})
 
-  it('[P3] does not keep the process alive when no call is under way', async () => {
+describe.each([
+  ['a program', async () => testProgram()],
+  ['HTTP of today', () => startPlace('modern')],
+  ['HTTP with sessions', () => startPlace('sessions')],
+])('a server that is %s', (_, start) => {
+  it('[P3][T3] does not keep the process alive when no call is under way', async () => {
     const path = fileURLToPath(new URL('mcp-idle.ts', import.meta.url))
-    const program = JSON.stringify(testProgram())
-    const child = spawn(process.execPath, ['--conditions=@tutti/source', path, program])
+    const server: McpServer = await start()
+    const told = 'url' in server ? { url: server.url } : server
+    const args = ['--conditions=@tutti/source', path, JSON.stringify(told)]
+    const child = spawn(process.execPath, args)
     onTestFinished(() => void child.kill('SIGKILL'))
     let said = ''
     child.stdout.on('data', (piece: Buffer) => (said += piece.toString()))
@@ -181,6 +199,22 @@ describe('an HTTP server', () => {
       failureType: 'http_error',
       retryable: false,
     })
+  })
+})
+
+describe('a client of the author', () => {
+  it('is used, also for progress, and left open', async () => {
+    const { url } = await startPlace('sessions')
+    const client = new Client({ name: 'mine', version: '1.0.0' })
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    onTestFinished(() => client.close())
+    const connector = mcpConnector({ server: { client }, tool: 'burst' })
+    const call = testCall()
+    const { chunks } = await askOnce(connector, {}, call)
+    expect(chunks.length).toBe(call.arrivals)
+    expect(chunks).toContainEqual({ progress: 1, total: 3 })
+    await connector.close?.()
+    expect((await client.listTools()).tools.length).toBeGreaterThan(0)
   })
 })
 
@@ -311,6 +345,23 @@ describe.each(['modern', 'old'])('a server of %s times that', (era) => {
   })
 })
 
+it('[M2] a server without sessions that does not find what is asked is asked once', async () => {
+  let called = 0
+  const { url } = await raw(
+    (request, response) =>
+      void misbehave({ request, response, era: 'old' }, (answer) => {
+        called += 1
+        answer.writeHead(404).end('gone')
+      }),
+  )
+  const asking = askOnce(connectorTo({ server: { url }, tool: 'echo' }), 'a')
+  await expect(asking).rejects.toMatchObject({
+    message: 'Agent returned error 404 Not Found: gone',
+    failureType: 'http_error',
+  })
+  expect(called).toBe(1)
+})
+
 describe('a server that lets streams be taken up again', () => {
   it('[T1] is asked for the rest of one that broke', async () => {
     const { url } = await raw((request, response) => {
@@ -377,6 +428,24 @@ async function misbehave({ request, response, era }: Exchange, misdeed: Misdeed)
   else if (method === 'server/discover' && era === 'old') response.writeHead(404).end()
   else if (id === undefined) response.writeHead(202).end()
   else response.writeHead(200, JSON_TYPE).end(answerTo(id, results[method ?? '']))
+}
+
+/** Listens for one program that says something; `ended` resolves when the program is gone. */
+async function listener(): Promise<{
+  readonly port: number
+  readonly said: Promise<{ readonly ended: Promise<unknown> }>
+}> {
+  const server = createTcpServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const said = once(server, 'connection').then(async ([socket]: Socket[]) => {
+    if (socket === undefined) throw new Error('no connection')
+    await once(socket, 'data')
+    socket.on('error', () => undefined)
+    return { ended: new Promise((resolve) => socket.once('close', resolve)) }
+  })
+  // NOTE: a server that listens on a port has an address of this kind.
+  return { port: (server.address() as AddressInfo).port, said }
 }
 
 async function raw(

@@ -99,7 +99,7 @@ describe('a streaming call of an MCP tool', () => {
       failure: 'idle_timeout',
       partial: [{ progress: 0, message: 'waiting' }],
     })
-    expect(server.state.stopped).toHaveLength(1)
+    await hasStopped(server)
   })
 
   it('goes on as long as progress comes before the silence is too long', async () => {
@@ -151,10 +151,7 @@ describe('a call of an MCP tool', () => {
       await asking.catch(() => undefined)
       expectOneEnd(types)
       expect(types.at(-1)).toBe('agent_tool_terminated')
-      if (server.state.stopped.length === 0) {
-        await new Promise((resolve) => server.state.events.once('stopped', resolve))
-      }
-      expect(server.state.stopped).toHaveLength(1)
+      await hasStopped(server)
     },
   )
 
@@ -264,6 +261,14 @@ it('a question of the reference server is answered by `reply`', async () => {
   })
   expect(result.output).toContain('- Name: Ada')
 })
+
+/** Resolves when the one call of `wait` was told to stop, which over HTTP is a moment after it was said. */
+async function hasStopped({ state }: Place): Promise<void> {
+  if (state.stopped.length === 0) {
+    await new Promise((resolve) => state.events.once('stopped', resolve))
+  }
+  expect(state.stopped).toHaveLength(1)
+}
 
 /** Lets the tool take its next step, as soon as it waits for that. */
 async function goOn({ state }: Place, told: number): Promise<void> {

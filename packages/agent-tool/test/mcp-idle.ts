@@ -1,14 +1,14 @@
-/** A process that calls a tool of an MCP program once, and then has nothing to do. Started by a test. */
+/** A process that calls a tool of an MCP server once, and then has nothing to do. Started by a test. */
 import process from 'node:process'
 
 import { silentLogger, systemClock } from '@tutti/core'
 
 import { mcpConnector } from '../src/mcp/mcp-connector.ts'
 
-import type { McpProgram } from '../src/mcp/mcp-server.ts'
+import type { McpServer } from '../src/mcp/mcp-server.ts'
 
 // NOTE: the test that starts this gives it such a description.
-const server = JSON.parse(process.argv[2] ?? '') as McpProgram
+const server = JSON.parse(process.argv[2] ?? '') as McpServer
 const connector = mcpConnector({ server, tool: 'echo' })
 const session = await connector.connect({
   mode: 'sync',

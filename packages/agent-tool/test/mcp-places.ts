@@ -39,6 +39,7 @@ export function connectorTo(options: McpConnectorOptions): AgentConnector {
 /** A server that is reached over HTTP. */
 export interface Place {
   readonly url: string
+  readonly era: Era
   readonly state: McpServerState
   /** Requests that it has got, such as `POST tools/call` with the name of what they ask. */
   readonly requests: string[]
@@ -88,7 +89,7 @@ export async function startPlace(
   })
   // NOTE: a server that listens on a port has an address of this kind.
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/mcp`, state, requests, sessions }
+  return { url: `http://127.0.0.1:${port}/mcp`, era, state, requests, sessions }
 }
 
 async function nameOf(request: Request): Promise<string> {

@@ -1,8 +1,7 @@
-/** The MCP server for tests as a program: of both eras, or in the first argument of one. */
+/** The MCP server for tests as a program: of both eras, or with the argument `old` of that before. */
 import process from 'node:process'
 
-import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
 import { mcpServer, mcpServerState } from './mcp-server.ts'
 

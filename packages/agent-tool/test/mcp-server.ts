@@ -111,6 +111,8 @@ const BODIES: Readonly<Record<string, (state: McpServerState) => Body>> = {
           required: ['name'],
         },
       }),
+  // It is answered where the server is at hand.
+  'ask-aside': () => () => text(''),
   agree:
     () =>
     (_, { mcpReq }) =>
@@ -185,13 +187,22 @@ export function mcpServer(
     const body = BODIES[name]
     if (body === undefined || !names.includes(name)) throw new Error(`no tool ${name}`)
     state.calls.set(name, (state.calls.get(name) ?? 0) + 1)
-    return body(state)(input, context)
+    return name === 'ask-aside' ? askAside(server) : body(state)(input, context)
   })
   return server
 }
 
 function text(said: string): CallToolResult {
   return { content: [{ type: 'text', text: said }] }
+}
+
+/** Asks over no request in particular, as servers of before do that have no call at hand. */
+async function askAside(server: Server): Promise<CallToolResult> {
+  const answer = await server.elicitInput({
+    message: 'And you?',
+    requestedSchema: { type: 'object', properties: { name: { type: 'string' } } },
+  })
+  return text(JSON.stringify(answer))
 }
 
 /** Asks, and says what came of it. */

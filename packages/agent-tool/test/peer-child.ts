@@ -1,22 +1,25 @@
-/** Asks a peer once, leaves the connection open, and does nothing more: the process has to end by itself. */
+/** Asks a peer twice, leaves the connection open, and does nothing more: the process has to end by itself. */
 import { silentLogger, systemClock } from '@tutti/core'
 
 import { peerConnector } from '../src/peer/peer-connector.ts'
 
 const [, , url = ''] = process.argv
 const { signal } = new AbortController()
-const session = await peerConnector({ url }).connect({
-  mode: 'sync',
-  signal,
-  onBytes: () => undefined,
-  remaining: () => ({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity }),
-  traceparent: undefined,
-  idempotencyKey: 'child',
-  clock: systemClock,
-  logger: silentLogger,
-  hasReviewer: false,
-  requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
-})
-for await (const update of session.send({ index: 0, input: 'Hello' })) {
-  if (update.kind === 'end') process.stdout.write(String(update.output))
+const connector = peerConnector({ url })
+for (const idempotencyKey of ['first', 'second']) {
+  const session = await connector.connect({
+    mode: 'sync',
+    signal,
+    onBytes: () => undefined,
+    remaining: () => ({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity }),
+    traceparent: undefined,
+    idempotencyKey,
+    clock: systemClock,
+    logger: silentLogger,
+    hasReviewer: false,
+    requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
+  })
+  for await (const update of session.send({ index: 0, input: 'Hello' })) {
+    if (update.kind === 'end') process.stdout.write(String(update.output))
+  }
 }

@@ -117,6 +117,15 @@ describe('a connection', () => {
     ])
   })
 
+  it('[K2] misses nothing of what comes with the answer to the handshake', async () => {
+    await using server = await rawServer((connection) => {
+      connection.send('Guten Tag')
+      answerTasks(connection)
+    })
+    await using connector = toPeer(server, 'task:sing')
+    await expect(ask(connector)).rejects.toThrow('begins with "Guten Tag"')
+  })
+
   it('[K4] tells every call of every byte that arrives, a ping too', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
@@ -196,6 +205,57 @@ describe('a connection', () => {
     await ended
     duplex.destroy()
     expect(duplexes).toHaveLength(1)
+  })
+
+  it('[K1] is not used any more by a call that is over, though nobody reads on', async () => {
+    const clock = fakeClock()
+    await using server = await rawServer((connection) => takeTasks(connection, () => undefined))
+    await using connector = toPeer(server, 'task:sing', { clock })
+    const call = peerCall()
+    const session = await connector.connect(call)
+    await until(session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator](), 'task_accepted')
+    call.abort()
+    await clock.advance(UNUSED_MS)
+    expect(await server.closed(0)).toBe(1000)
+  })
+
+  it('is not opened for a call that is over already', async () => {
+    await using server = await rawServer(answerTasks)
+    await using connector = toPeer(server, 'task:sing')
+    const call = peerCall()
+    call.abort('Enough')
+    await expect(updatesOf(await connector.connect(call))).rejects.toBe('Enough')
+    await ask(connector)
+    expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
+  })
+
+  it('[P3] that the call of a tool has left takes no new call', async () => {
+    await using server = await rawServer((connection, index) => {
+      connection.on('tool_request', ({ requestId, input }) => {
+        if (input !== 'quick') return
+        connection.send({
+          type: 'tool_response',
+          requestId,
+          status: 'COMPLETED',
+          result: `${index}`,
+        })
+      })
+    })
+    await using connector = toPeer(server, 'tool:saw')
+    const [stays, goes] = [peerCall(), peerCall()]
+    const ends = [stays, goes].map(async (call) => {
+      const session = await connector.connect(call)
+      return { session, end: updatesOf(session, { input: 'slow' }) }
+    })
+    const [staying, going] = [await ends[0], await ends[1]]
+    await server.got('tool_request', 2)
+    await going?.session.cancel(new AbortController().signal)
+    goes.abort('Enough')
+    await expect(going?.end).rejects.toBe('Enough')
+    expect(await ask(connector, 'quick')).toMatchObject([{ output: '1' }])
+    stays.abort('Enough')
+    await expect(staying?.end).rejects.toBe('Enough')
+    expect(await server.closed(0)).toBe(1006)
   })
 
   it('ends with the connector: calls that are under way fail, and are not made again', async () => {
@@ -376,6 +436,19 @@ describe('a cancel', () => {
       await cancelling
     }
     expect(server.received.filter(({ type }) => type === 'run_control')).toHaveLength(1)
+  })
+
+  it('ends at once when nothing more is heard of the request', async () => {
+    await using server = await rawServer(({ on, send }) => {
+      on('task_request', ({ requestId }) => {
+        send({ type: 'task_response', requestId, status: 'MAYBE' })
+      })
+    })
+    await using connector = toPeer(server, 'task:sing')
+    const session = await connector.connect(peerCall())
+    await expect(updatesOf(session)).rejects.toThrow('does not fit')
+    await session.cancel(new AbortController().signal)
+    expect(server.received.filter(({ type }) => type === 'run_control')).toEqual([])
   })
 
   it('of a request that was not sent sends nothing', async () => {

@@ -20,5 +20,5 @@ it('[K1] a connection that nobody uses lets the process end, and one that is use
     child,
     `${server.url}#task:sing`,
   ])
-  expect(stdout).toBe('Done')
+  expect(stdout).toBe('DoneDone')
 })

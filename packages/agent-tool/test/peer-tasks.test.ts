@@ -107,7 +107,24 @@ describe('a task of a peer', () => {
     expect((await peer.list()).map(({ status }) => status)).not.toContain('COMPLETED')
   })
 
-  it('[P4] that was cancelled or has failed is a new run when it is asked for again', async () => {
+  it('[P4] that was cancelled from here is a new run when it is asked for again', async () => {
+    await using peer = await peerServer()
+    await using connector = toPeer(peer, 'task:choir')
+    const ids: unknown[] = []
+    for (let round = 0; round < 2; round += 1) {
+      const call = peerCall({ idempotencyKey: 'call-1' })
+      const session = await connector.connect(call)
+      const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
+      const accepted = await until(updates, 'task_accepted')
+      ids.push(accepted.kind === 'chunk' ? accepted.chunk : undefined)
+      await session.cancel(new AbortController().signal)
+      call.abort()
+    }
+    expect(await peer.list()).toHaveLength(2)
+    expect(ids[0]).not.toEqual(ids[1])
+  })
+
+  it('[P4] that has failed is a new run when it is asked for again', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')
     const idempotencyKey = 'call-1'

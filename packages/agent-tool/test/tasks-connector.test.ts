@@ -1,5 +1,6 @@
 import { silentLogger, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/core/agent'
+import { fakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { tasksConnector, type TasksConnectorOptions } from '../src/tasks/tasks-connector.ts'
@@ -277,6 +278,16 @@ describe('[T2] answers', () => {
       })
     },
   )
+
+  test('when to come back is told by the clock of the call', async () => {
+    const head = ['retry-after: Sat, 01 Nov 2036 00:00:10 GMT']
+    const server = await rawServer((socket) =>
+      socket.write(whole('', { status: '429 Too Many Requests', headers: head })),
+    )
+    const clock = fakeClock(Date.UTC(2036, 10, 1))
+    const { problem } = await failure(connectorFor(server), { clock })
+    expect(problem.retryAfterMs).toBe(10_000)
+  })
 
   test('a task that failed says more than the status of its answer', async () => {
     const body = { id: 'a', status: 'failed', message: 'No model', retryable: true, artifacts: [1] }

@@ -1,4 +1,4 @@
-/** Pure: what is wrong with the keys and origins of an operator. No problem shows a key. */
+/** Pure: what is wrong with the keys, origins and public address of an operator. No problem shows a key. */
 import { Scope } from '@tutti/protocol'
 
 import type { ApiKey } from './options.ts'
@@ -7,15 +7,33 @@ const SHA256 = /^[0-9a-f]{64}$/i
 
 const SCOPES: readonly string[] = Scope.enum
 
-/** The keys and origins of a server. */
+/** The keys, origins and public address of a server. */
 export interface Access {
   readonly apiKeys: readonly ApiKey[]
   readonly allowedOrigins: readonly string[]
+  readonly publicUrl?: string | undefined
 }
 
 /** Everything that keeps a server from starting with these. */
-export function accessProblems({ apiKeys, allowedOrigins }: Access): readonly string[] {
-  return [...keyProblems(apiKeys), ...originProblems(allowedOrigins)]
+export function accessProblems({ apiKeys, allowedOrigins, publicUrl }: Access): readonly string[] {
+  return [
+    ...keyProblems(apiKeys),
+    ...originProblems(allowedOrigins),
+    ...(publicUrl === undefined ? [] : publicUrlProblems(publicUrl)),
+  ]
+}
+
+/** Others put paths after the address, so that nothing may follow its own. */
+function publicUrlProblems(publicUrl: string): readonly string[] {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined
+  const isAddress = url !== undefined && ['http:', 'https:'].includes(url.protocol)
+  if (isAddress && url.href === url.origin + url.pathname && !/[?#]/.test(publicUrl)) return []
+  const wanted = 'an address like "https://agents.example.com", without query, fragment or password'
+  return [`publicUrl must be ${wanted}, got "${withoutPassword(publicUrl)}"`]
+}
+
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, '//…@')
 }
 
 function keyProblems(keys: readonly ApiKey[]): readonly string[] {

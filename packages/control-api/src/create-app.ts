@@ -112,7 +112,7 @@ function dispatcher(
   ): Promise<Response> => {
     const { raw: request } = context.req
     assertScope(caller, scope)
-    assertNoForm(request)
+    if (route.refusesForms !== true) assertNoForm(request)
     const response = await route.handle({ request, caller, tell, parameters: context.req.param() })
     const runId = newRunId(response)
     if (runId !== undefined) tell({ runId })

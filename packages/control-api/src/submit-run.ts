@@ -7,8 +7,11 @@ import type { ResolvedControlApiOptions } from './options.ts'
 import type { SubmitRunBody } from '@tutti/protocol'
 import type { RunRecord, SubmitRun } from '@tutti/runs'
 
-/** Who submits, and under which key. */
-export interface SubmitOptions extends Pick<SubmitRun, 'idempotencyKey'> {
+/** Who submits, under which key, and what else is kept with the run that a body cannot say. */
+export interface SubmitOptions extends Pick<
+  SubmitRun,
+  'idempotencyKey' | 'budget' | 'memo' | 'traceparent'
+> {
   readonly caller: Caller
 }
 
@@ -20,7 +23,7 @@ export interface SubmitOptions extends Pick<SubmitRun, 'idempotencyKey'> {
 export function submitRun(
   { runs, webhooks }: Pick<ResolvedControlApiOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
-  { caller, idempotencyKey }: SubmitOptions,
+  { caller, ...more }: SubmitOptions,
 ): Promise<RunRecord> {
   assertWebhooks(body.webhooks ?? [], Object.keys(webhooks))
   const quota = caller.quota()
@@ -28,7 +31,7 @@ export function submitRun(
     ...body,
     ...actorOf(caller),
     ...(quota === undefined ? {} : { quota }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...more,
   })
 }
 

@@ -60,6 +60,7 @@ describe('task_request', () => {
     expect(await socket.next('task_accepted')).toEqual({
       type: 'task_accepted',
       requestId: 'r-1',
+      runId: expect.any(String),
       queuePosition: expect.any(Number),
     })
     expect(await socket.next('task_progress')).toEqual({
@@ -85,6 +86,20 @@ describe('task_request', () => {
     expect(order).toEqual(['task_accepted', 'task_progress', 'task_progress', 'task_response'])
     for (const message of replies(socket))
       expect(decodeServerMessage(message)).toMatchObject({ ok: true })
+  })
+
+  it('[T1] is accepted with the run that does it, by which it can be cancelled', async () => {
+    await using api = await served()
+    await using socket = await connected(api)
+    socket.send(request())
+    const { runId = '' } = await socket.next('task_accepted')
+    expect((await runsOf(api)).runs).toMatchObject([{ runId }])
+    socket.send({ type: 'run_control', runId, action: 'cancel' })
+    expect(await socket.next('task_response')).toMatchObject({
+      requestId: 'r-1',
+      status: 'FAILED',
+      error: 'The run of the task was cancelled',
+    })
   })
 
   it('is a run like any other, with the peer among its tags', async () => {

@@ -25,8 +25,9 @@ describe('pages of other origins', () => {
         vary: 'Origin',
         'access-control-allow-origin': PAGE,
         'access-control-allow-methods': 'GET, POST, DELETE',
-        'access-control-allow-headers':
-          'authorization, content-type, idempotency-key, last-event-id',
+        'access-control-allow-headers': expect.stringMatching(
+          /^authorization, content-type, idempotency-key, last-event-id, traceparent, .*a2a-version.*mcp-session-id/,
+        ),
         'access-control-allow-private-network': 'true',
       },
     })
@@ -47,7 +48,9 @@ describe('pages of other origins', () => {
     ]
     for (const { headers: given } of answers) {
       expect(given.get('access-control-allow-origin')).toBe(PAGE)
-      expect(given.get('access-control-expose-headers')).toBe('location, retry-after')
+      expect(given.get('access-control-expose-headers')).toBe(
+        'location, retry-after, a2a-extensions, mcp-session-id',
+      )
       expect(given.get('vary')).toBe('Origin')
     }
     await streaming.body?.cancel()

@@ -22,8 +22,10 @@ import { USAGE_EXTENSION } from './usage.ts'
 import type { AgentCall, AgentConnector } from '@tutti/core/agent'
 import type { AgentCard } from './agent-card.ts'
 
+const WIRES = ['auto', 'a2a', 'tasks'] as const
+
 /** What an agent is spoken to in: as its card says, or one of them in any case. */
-export type AgentWire = 'auto' | 'a2a' | 'tasks'
+export type AgentWire = (typeof WIRES)[number]
 
 /** How an agent is asked over A2A. */
 export interface A2aConnectorOptions extends AgentHttpOptions {
@@ -49,17 +51,18 @@ const DEFAULT_MAX_BODY_BYTES = 16 * 1_048_576
 /**
  * Makes the way to one agent; nothing is sent before the first call.
  *
- * @throws {TypeError} for an address or headers that cannot be used.
+ * @throws {TypeError} for an address, headers or other options that cannot be used.
  */
 export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
   const { wire = 'auto', tasks, clock = systemClock } = options
-  if (wire === 'tasks') return tasks
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options
   const url = readAgentUrl(options.url, options)
+  assertFits({ wire, maxBodyBytes }, url)
+  if (wire === 'tasks') return tasks
   const namesCard = options.cardUrl !== undefined || url.pathname.endsWith('.json')
   const cardUrl = readAgentUrl(cardUrlOf(url, options.cardUrl), options)
   const fetch = agentFetch(url, options)
   const cards = new CardCache({ url: cardUrl, fetch, clock })
-  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options
   return {
     uri: shownUrl(url),
     protocol: 'a2a',
@@ -79,6 +82,19 @@ export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
       await Promise.all([fetch.close(), tasks.close?.()])
     },
   }
+}
+
+/** @throws {TypeError} naming everything that does not fit. */
+function assertFits(
+  { wire, maxBodyBytes }: { readonly wire: AgentWire; readonly maxBodyBytes: number },
+  url: URL,
+): void {
+  const problems = [
+    ...(WIRES.includes(wire) ? [] : [`wire must be one of ${WIRES.join(', ')}, got "${wire}"`]),
+    ...(maxBodyBytes > 0 ? [] : [`maxBodyBytes must be > 0, got ${maxBodyBytes}`]),
+  ]
+  if (problems.length === 0) return
+  throw new TypeError(`Cannot ask the agent at "${shownUrl(url)}": ${problems.join('; ')}`)
 }
 
 function cardUrlOf(url: URL, cardUrl: string | URL | undefined): string | URL {

@@ -14,6 +14,10 @@ interface SdkError extends Error {
 /** Brand of the errors of the SDK. */
 const BRAND = Symbol.for('@a2a-js/sdk.A2AError')
 
+/** Codes of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
+const METHOD_NOT_FOUND = -32_601
+const INVALID_PARAMS = -32_602
+
 /** The failure that something thrown by the SDK is; what is none of an agent is not understood. */
 export function a2aFailure(thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown
@@ -39,13 +43,12 @@ export function a2aFailure(thrown: unknown): AgentError {
 export function isRefusal(thrown: unknown): boolean {
   const said = saidByAgent(thrown)
   if (said === undefined) return false
-  const isUnknown = said.envelopeCode === -32_601 || said.statusCode === 405
-  return isUnknown || said.reason === 'UNSUPPORTED_OPERATION'
+  return said.envelopeCode === METHOD_NOT_FOUND || said.reason === 'UNSUPPORTED_OPERATION'
 }
 
 /** Whether the agent said that what it was sent does not fit. */
 export function isMisfit(thrown: unknown): boolean {
-  return saidByAgent(thrown)?.envelopeCode === -32_602
+  return saidByAgent(thrown)?.envelopeCode === INVALID_PARAMS
 }
 
 /** Whether the agent said that there is no such task. */

@@ -28,10 +28,10 @@ export const MAX_SUBSCRIPTIONS = 3
 export const MAX_LOST = 5
 
 /** Wait before the second question of how a task stands, in milliseconds; it doubles with each. */
-export const FIRST_POLL_MS = 500
+const FIRST_POLL_MS = 500
 
 /** Longest wait between two such questions, in milliseconds. */
-export const MAX_POLL_MS = 5_000
+const MAX_POLL_MS = 5_000
 
 /** What a message is sent with. */
 export interface AskContext {

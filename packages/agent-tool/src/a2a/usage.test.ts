@@ -13,7 +13,7 @@ test('limits that are none are not sent', () => {
   expect(limitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual(
     extension({ max_cost_usd: 0 }),
   )
-  expect(limitsMetadata({ timeMs: 1500, costUsd: Infinity, tokens: 20 })).toEqual(
+  expect(limitsMetadata({ timeMs: 1499.5, costUsd: Infinity, tokens: 20 })).toEqual(
     extension({ max_tokens: 20, deadline_ms: 1500 }),
   )
 })

@@ -20,7 +20,7 @@ export function limitsMetadata({ timeMs, costUsd, tokens }: Remaining): JsonObje
   const limits = {
     ...(Number.isFinite(costUsd) ? { max_cost_usd: costUsd } : {}),
     ...(Number.isFinite(tokens) ? { max_tokens: tokens } : {}),
-    ...(Number.isFinite(timeMs) && timeMs > 0 ? { deadline_ms: timeMs } : {}),
+    ...(Number.isFinite(timeMs) && timeMs > 0 ? { deadline_ms: Math.ceil(timeMs) } : {}),
   }
   return Object.keys(limits).length === 0 ? undefined : { [USAGE_EXTENSION]: limits }
 }

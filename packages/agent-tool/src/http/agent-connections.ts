@@ -104,7 +104,8 @@ function answerTo(request: http.ClientRequest, { url, signal }: Exchange): Promi
       }
     })
     request.on('error', (problem) => {
-      message?.destroy(problem)
+      // An answer that is whole already stays so: the rest of the request could not be sent.
+      if (message?.complete === false) message.destroy(problem)
       reject(asFailure(problem))
     })
     // A server that switches to another protocol is left without an error.

@@ -111,8 +111,7 @@ export class EndpointLink {
         this.#unanswered.delete(message.id)
       }
     })
-    // NOTE: what is undefined is not there for the transport, whose types are stricter than those of its port.
-    const send = transport.send.bind(transport) as Transport['send']
+    const send: Transport['send'] = transport.send.bind(transport)
     const sendOne: Transport['send'] = (message, options) => {
       const scope = this.#options.calls.acting
       if (scope === undefined || !isRequest(message)) {
@@ -124,8 +123,8 @@ export class EndpointLink {
         send: (ours) => send(message, { ...options, ...ours }),
       })
     }
-    // NOTE: the client sends its messages one by one, as the port of transports has it.
-    transport.send = sendOne as typeof transport.send
+    // The client sends its messages one by one, as the port of transports has it.
+    transport.send = sendOne
   }
 
   /** Opens the stream of the server, if it has one; resolves when it is open. Never rejects. */
@@ -136,7 +135,9 @@ export class EndpointLink {
       const stream = new AbortController()
       const transport = this.#transport
       this.#stream = stream
-      const opening = this.#listening.run(stream.signal, () => transport.resumeStream(''))
+      const opening = this.#options.calls.outside(() =>
+        this.#listening.run(stream.signal, () => transport.resumeStream('')),
+      )
       this.#opening = Promise.race([opening.catch(() => undefined), sleep(OPENING_MS)])
     }
     return this.#opening ?? Promise.resolve()

@@ -10,9 +10,11 @@
 import { AgentError } from '@tutti/core/agent'
 
 import { mcpFailure } from './mcp-failure.ts'
-import { openServer, StartFailure, type OpenServer } from './open-server.ts'
+import { StartFailure } from './open-program.ts'
+import { openServer } from './open-server.ts'
 
 import type { Tool } from '@modelcontextprotocol/client'
+import type { OpenServer } from './connect-client.ts'
 import type { ResolvedMcpServer } from './mcp-server.ts'
 
 /** How a connection is kept. */

@@ -10,10 +10,10 @@
  *    answers; they look the same from here. What asks for anything but values fails the call.
  * S3 A call that is ended is cancelled by what its era has for it, and its exchange is closed.
  */
-import { sleep, TuttiError } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { TuttiError } from '@tutti/core'
 
 import { Arrivals } from './arrivals.ts'
+import { callInRounds, type RoundsOptions } from './call-in-rounds.ts'
 import {
   accepted,
   elicitedBy,
@@ -22,30 +22,14 @@ import {
   type ElicitedForm,
 } from './elicitation.ts'
 import { untilAborted, type McpConnection } from './mcp-connection.ts'
-import { requestMeta, usageIn } from './mcp-usage.ts'
+import { usageIn } from './mcp-usage.ts'
 import { toolAnswer } from './tool-answer.ts'
-import { isObject, propertiesOf, toolArguments, type McpArguments } from './tool-arguments.ts'
+import { propertiesOf, toolArguments } from './tool-arguments.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/core/agent'
-import type {
-  CallToolResult,
-  Client,
-  InputRequiredResult,
-  Progress,
-  Tool,
-} from '@modelcontextprotocol/client'
+import type { Progress, Tool } from '@modelcontextprotocol/client'
 import type { ToolSchema } from '@tutti/core'
 import type { CallScope, OpenCalls } from './open-calls.ts'
-
-/** Times that a call is made again with answers, at most: a server may never have enough. */
-const MAX_ROUNDS = 100
-
-/** Wait before a call is made again that wants nothing but that, the first time; it doubles up to the longest. */
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 8_000
-
-/** No limit of the client's own: whoever calls has one, and the client's would end calls at 60 s. */
-const LONGEST_TIMER_MS = 2_147_483_647
 
 interface Question {
   readonly form: ElicitedForm
@@ -123,7 +107,6 @@ export class McpSession implements AgentSession {
     this.#abortRequest()
     this.#wire.abort()
     this.#failed.reject(this.#call.signal.reason)
-    this.#arrivals.fail(this.#call.signal.reason)
   }
 
   #abortRequest(): void {
@@ -142,13 +125,27 @@ export class McpSession implements AgentSession {
         this.#scope = scope
         return calls.run(scope, async () => {
           await untilAborted(listen(), this.#request.signal)
-          return Promise.race([this.#rounds(client, args), this.#failed.promise])
+          return Promise.race([
+            callInRounds({ client, tool, args, ...this.#surroundings() }),
+            this.#failed.promise,
+          ])
         })
       })
       this.#arrivals.push(toolAnswer(result, tool.name))
     } catch (error) {
       this.#wire.abort()
       this.#arrivals.fail(error)
+    }
+  }
+
+  #surroundings(): Pick<RoundsOptions, 'call' | 'signal' | 'ask' | 'onProgress'> {
+    return {
+      call: this.#call,
+      signal: this.#request.signal,
+      ask: (form, signal) => this.#ask(form, signal),
+      onProgress: (progress) => {
+        this.#progressed(progress)
+      },
     }
   }
 
@@ -169,48 +166,6 @@ export class McpSession implements AgentSession {
     }
   }
 
-  /** Makes the call, and again with answers as long as the server wants more. */
-  async #rounds(client: Client, args: McpArguments): Promise<CallToolResult> {
-    let more: Readonly<Record<string, unknown>> = {}
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const result = await this.#callTool(client, args, more)
-      if (!isInputRequired(result)) return result
-      const { inputRequests = {}, requestState } = result
-      const inputResponses = await this.#answersTo(inputRequests)
-      if (inputResponses === undefined) {
-        await sleep(this.#call.clock, pauseMs(round), this.#request.signal)
-      }
-      more = {
-        ...(inputResponses === undefined ? {} : { inputResponses }),
-        ...(requestState === undefined ? {} : { requestState }),
-      }
-    }
-    throw new AgentError(
-      `MCP tool "${this.#options.tool.name}" wanted to be called more than ${MAX_ROUNDS} times for one answer`,
-      { failureType: 'invalid_response', retryable: false },
-    )
-  }
-
-  async #callTool(
-    client: Client,
-    args: McpArguments,
-    more: Readonly<Record<string, unknown>>,
-  ): Promise<CallToolResult | InputRequiredResult> {
-    const { name, outputSchema: _unchecked, ...tool } = this.#options.tool
-    const params = { name, arguments: args, _meta: requestMeta(this.#call), ...more }
-    // NOTE: with `allowInputRequired` the result may also be a question.
-    const calling = client.callTool(params, {
-      signal: this.#request.signal,
-      onprogress: (progress) => this.#progressed(progress),
-      resetTimeoutOnProgress: true,
-      timeout: LONGEST_TIMER_MS,
-      maxTotalTimeout: LONGEST_TIMER_MS,
-      allowInputRequired: true,
-      toolDefinition: { ...tool, name },
-    }) as Promise<CallToolResult | InputRequiredResult>
-    return calling
-  }
-
   #progressed({ progress, total, message, ...rest }: Progress): void {
     this.#call.onBytes()
     const usage = usageIn((rest as { readonly _meta?: unknown })._meta)
@@ -223,27 +178,6 @@ export class McpSession implements AgentSession {
       },
       ...(usage === undefined ? {} : { usage }),
     })
-  }
-
-  /** What is asked for in a result, one after the other; undefined when nothing is. */
-  async #answersTo(
-    requests: NonNullable<InputRequiredResult['inputRequests']>,
-  ): Promise<Readonly<Record<string, Elicited>> | undefined> {
-    const answers: Record<string, Elicited> = {}
-    for (const [key, request] of Object.entries(requests)) {
-      const { method, params } = request
-      const isForm = method === 'elicitation/create' && 'requestedSchema' in params
-      if (!isForm) throw this.#cannotAnswer(method, params)
-      answers[key] = await this.#ask(params, this.#request.signal)
-    }
-    return Object.keys(answers).length === 0 ? undefined : answers
-  }
-
-  #cannotAnswer(method: string, params: unknown): AgentError {
-    const isUrl = isObject(params) && typeof params['url'] === 'string'
-    const what = isUrl ? 'that a page be opened' : method
-    const message = `MCP tool "${this.#options.tool.name}" asks for ${what}, which it cannot have; only values are given`
-    return new AgentError(message, { failureType: 'input_required', retryable: false })
   }
 
   async #ask(form: ElicitedForm, signal: AbortSignal): Promise<Elicited> {
@@ -295,14 +229,4 @@ function endOf({ form }: Question, before = ''): AgentUpdate {
     text: message,
     question: before + questionOf(form),
   }
-}
-
-function isInputRequired(
-  result: CallToolResult | InputRequiredResult,
-): result is InputRequiredResult {
-  return 'resultType' in result && result.resultType === 'input_required'
-}
-
-function pauseMs(round: number): number {
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** round)
 }

@@ -54,6 +54,11 @@ export class OpenCalls {
     return this.#storage.run(scope, work)
   }
 
+  /** Does something that is for all calls. */
+  outside<T>(work: () => T): T {
+    return this.#storage.exit(work)
+  }
+
   /** The call on whose behalf this runs. */
   get acting(): CallScope | undefined {
     return this.#storage.getStore()

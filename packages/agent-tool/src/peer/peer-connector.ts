@@ -83,7 +83,6 @@ export function peerConnector(options: PeerConnectorOptions): AgentConnector {
     protocol: 'ensemble',
     connect: async (call) => new PeerSession(shared, call),
     async close() {
-      current = undefined
       await Promise.all([...links].map((link) => link.close()))
     },
   }

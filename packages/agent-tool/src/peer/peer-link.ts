@@ -24,6 +24,7 @@ import { REPLY_TYPES, SUBSCRIBE_TO_REPLIES, type PeerReply } from './peer-reques
 import type { AgentHeaders } from '../http/own-headers.ts'
 import type { Clock } from '@tutti/core'
 import type { ClientMessage } from '@tutti/protocol'
+import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 
 /** How a link is made. */
@@ -73,7 +74,7 @@ export class PeerLink {
   #endReason: AgentError | undefined
   #socket: WebSocket | undefined
   /** What carries the WebSocket; undefined until it is there. */
-  #carrier: { ref(): unknown; unref(): unknown } | undefined
+  #carrier: Socket | undefined
   #heardAt: number
   #stopWaiting = (): void => undefined
 
@@ -161,11 +162,12 @@ export class PeerLink {
     this.#socket = socket
     socket.on('upgrade', ({ socket: carrier }) => {
       this.#carrier = carrier
-      carrier.on('data', () => {
-        this.#hear()
-      })
     })
     socket.on('open', () => {
+      // Not before: who listens to the carrier before the WebSocket does takes its first bytes away.
+      this.#carrier?.on('data', () => {
+        this.#hear()
+      })
       this.#phase = 'open'
       this.send(SUBSCRIBE_TO_REPLIES)
       for (const user of this.#users.keys()) user.onOpen()
@@ -195,12 +197,11 @@ export class PeerLink {
 
   #receive(data: RawData): void {
     const bytes = bytesOf(data)
-    const [, head] =
-      /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(bytes.toString('utf8', 0, HEAD_BYTES)) ?? []
+    const start = bytes.toString('utf8', 0, HEAD_BYTES)
+    const [, head] = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(start) ?? []
     if (head !== undefined && !isReplyType(head)) return
     const message = parse(bytes)
-    if (message === undefined)
-      this.#end(notJsonFailure(this.#settings.origin, bytes.toString('utf8', 0, HEAD_BYTES)))
+    if (message === undefined) this.#end(notJsonFailure(this.#settings.origin, start))
     else if (isReplyType(message.type)) this.#deliver(message)
   }
 

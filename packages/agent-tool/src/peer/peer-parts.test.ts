@@ -52,6 +52,8 @@ describe('requests that were made', () => {
     const second = asked.of(['first'], 0)
     for (let index = 0; index < 999; index += 1) asked.of([index], 0)
     expect(asked.of(['first'], 1)).toEqual(second)
+    for (let index = 0; index < 999; index += 1) asked.of([-1 - index], 0)
+    expect(asked.of(['first'], 1)).toEqual(second)
     for (let index = 0; index < 1_000; index += 1) asked.of([index], 0)
     expect(asked.of(['first'], 2)).toEqual({ requestId: first.requestId, askedAt: 2 })
   })

@@ -72,7 +72,7 @@ export class PeerSession implements AgentSession {
       yield* this.#askTwice(underWay)
     } finally {
       // Nothing more is heard of the request.
-      
+      underWay.accepted.resolve(undefined)
     }
   }
 

@@ -8,7 +8,7 @@ const text = (line: Uint8Array): string => new TextDecoder().decode(line)
 /** The lines of pieces, the rest last. */
 function linesOf(pieces: readonly Uint8Array[], maxBytes = 100): readonly string[] {
   const splitter = new LineSplitter(maxBytes)
-  const lines = pieces.flatMap((piece) => [...splitter.split(piece)])
+  const lines = pieces.flatMap((piece) => Array.from(splitter.split(piece)))
   return [...lines, splitter.rest()].map(text)
 }
 
@@ -30,7 +30,7 @@ describe('LineSplitter', () => {
   test('the rest is empty when the last line has its end, and is given once', () => {
     expect(linesOf([bytes('a\nb\n')])).toEqual(['a', 'b', ''])
     const splitter = new LineSplitter(10)
-    expect([...splitter.split(bytes('a'))]).toEqual([])
+    expect(Array.from(splitter.split(bytes('a')))).toEqual([])
     expect([splitter.rest(), splitter.rest()].map(text)).toEqual(['a', ''])
   })
 

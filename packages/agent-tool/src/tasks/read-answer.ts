@@ -22,15 +22,18 @@ export async function readJson(response: Response, maxBytes: number): Promise<un
 
 /**
  * The failure that an answer of another status than 2xx is. A task in it that failed says more than the status
- * does, unless the status says that another try may help.
+ * does, unless the status says that another try may help. `now` is in milliseconds since 1970.
  */
-export async function refusal(response: Response, maxBytes: number): Promise<AgentError> {
+export async function refusal(
+  response: Response,
+  { maxBytes, now }: { readonly maxBytes: number; readonly now: number },
+): Promise<AgentError> {
   const { status, statusText, headers } = response
   const bytes = await bodyOf(response, maxBytes)
   const { value } = unwrapped(jsonOf(bytes))
   const body = bytes.byteLength === 0 ? null : bytes
   const answer = new Response(body, { status, statusText, headers })
-  const error = await httpError(answer)
+  const error = await httpError(answer, now)
   const failure = taskFailure(value)
   if (error.retryable || failure === undefined) return error
   return new AgentError(failure.message, { ...failure, partial: value })

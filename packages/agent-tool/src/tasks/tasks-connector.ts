@@ -63,7 +63,7 @@ export function tasksConnector(options: TasksConnectorOptions): AgentConnector {
   }
   return {
     uri: shownUrl(url),
-    protocol: 'a2a',
+    protocol: 'tasks',
     connect: async (call) => new TasksSession(line, call),
     close: () => line.fetch.close(),
   }
@@ -119,7 +119,7 @@ class TasksSession implements AgentSession {
   }
 
   async #post(method: TasksMethod, input: unknown): Promise<Response> {
-    const { signal, onBytes, remaining } = this.#call
+    const { signal, onBytes, remaining, clock } = this.#call
     const { url, fetch, maxBodyBytes } = this.#line
     const request = { method, input, remaining: remaining(), taskId: this.#taskId }
     const init = this.#init(tasksRequest(request), signal)
@@ -127,7 +127,7 @@ class TasksSession implements AgentSession {
     onBytes()
     const watched = watchBytes(response, onBytes)
     if (response.ok) return watched
-    throw await refusal(watched, maxBodyBytes)
+    throw await refusal(watched, { maxBytes: maxBodyBytes, now: clock.now() })
   }
 
   #init(body: string, signal: AbortSignal): RequestInit {

@@ -9,6 +9,9 @@ import type { NewAuditEntry } from '@tutti/runs'
 /** What an action is about, as far as it is known. */
 export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target'>
 
+/** The status of an answer that says what became of a run, and not of the action: that was done. */
+export const TASK_WITHOUT_RESULT = 422
+
 /** An action as it is asked for. */
 export interface AuditedAction extends AuditSubject {
   readonly caller: Caller
@@ -60,7 +63,8 @@ export async function audited<T>(
       about = { ...about, ...more }
     })
     const status = result instanceof Response ? result.status : 200
-    record({ outcome: status < 400 ? 'DONE' : status < 500 ? 'REFUSED' : 'FAILED' })
+    const isDone = status < 400 || status === TASK_WITHOUT_RESULT
+    record({ outcome: isDone ? 'DONE' : status < 500 ? 'REFUSED' : 'FAILED' })
     return result
   } catch (error) {
     const wire = toWireError(error)

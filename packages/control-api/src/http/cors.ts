@@ -1,8 +1,11 @@
 /** Pure: what tells a browser that a page of another origin may call, and what it may send and see. */
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
-const ALLOWED_HEADERS = 'authorization, content-type, idempotency-key, last-event-id'
-const EXPOSED_HEADERS = 'location, retry-after'
+/** What the control API reads, A2A and MCP among it. */
+const ALLOWED_HEADERS =
+  'authorization, content-type, idempotency-key, last-event-id, traceparent, a2a-version, a2a-extensions, ' +
+  'mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
+const EXPOSED_HEADERS = 'location, retry-after, a2a-extensions, mcp-session-id'
 
 /** How long a browser may remember an answer to a preflight, in seconds. */
 const MAX_AGE_S = '600'

@@ -1,8 +1,30 @@
-/** The server as an MCP server. */
+/** The server as an MCP server, of both protocol eras, at one address. */
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from '../routes/route.ts'
+import type { McpEndpoint } from './mcp-endpoint.ts'
 
-/** The routes of the MCP server. */
-export function mcpRoutes(_options: ResolvedControlApiOptions): readonly Route[] {
-  return []
+/** Where MCP clients find it. */
+export const MCP_PATH = '/mcp'
+
+/**
+ * The routes of the MCP server. They need `runs:read`; what a call needs beside that is told apart by what is
+ * called.
+ */
+export function mcpRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  let endpoint: Promise<McpEndpoint> | undefined
+  const handle: Route['handle'] = async ({ request, caller }) => {
+    endpoint ??= loadEndpoint(options)
+    return (await endpoint)(request, caller)
+  }
+  return ['POST', 'GET', 'DELETE'].map((method) => ({
+    method,
+    path: MCP_PATH,
+    scope: 'runs:read',
+    handle,
+  }))
+}
+
+async function loadEndpoint(options: ResolvedControlApiOptions): Promise<McpEndpoint> {
+  const { mcpEndpoint } = await import('./mcp-endpoint.ts')
+  return mcpEndpoint(options)
 }

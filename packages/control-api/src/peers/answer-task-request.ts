@@ -3,7 +3,8 @@
  *
  *   task ─find─▶ ensemble · context ─▶ inputs ─cached?─▶ submit ─▶ accepted ─▶ progress … ─▶ response
  *
- * T1 `task_accepted` comes as soon as the run is durable, `task_response` when it has ended.
+ * T1 `task_accepted` comes as soon as the run is durable and says which it is, so that the peer can cancel
+ *    it; `task_response` comes when it has ended.
  * T2 The same `requestId` of the same peer is one run, however often it is asked and over which connection;
  *    each time its end is told. The connection that goes away changes nothing.
  * T3 A run that is not done at its deadline is cancelled, by the process that was asked.
@@ -54,8 +55,14 @@ export async function answerTaskRequest(request: TaskRequest, asker: Asker): Pro
       { ensemble: ensemble.name, inputs: { ...inputs }, tags: tagsOf(request) },
       { caller, idempotencyKey: requestKey(request.from, requestId) },
     ))
-  const isWaiting = run.status === 'ACCEPTED'
-  asker.send({ type: 'task_accepted', requestId, queuePosition: isWaiting ? queuePosition : 0 })
+  const { runId, status } = run
+  const isWaiting = status === 'ACCEPTED'
+  asker.send({
+    type: 'task_accepted',
+    requestId,
+    runId,
+    queuePosition: isWaiting ? queuePosition : 0,
+  })
   const underWay = { requestId, run, deadlineAt: deadlineOf(run, wishes.deadlineMs) }
   void cancelAtDeadline(underWay, asker)
   if (wishes.reports) void reportTask(underWay, asker)

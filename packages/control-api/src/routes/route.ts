@@ -12,6 +12,8 @@ export interface Route {
   readonly scope: Scope | null
   /** True where a ticket in the query takes the place of a key. */
   readonly takesTicket?: true
+  /** True where the route itself refuses what forms of web pages send, in the words of its own protocol. */
+  readonly refusesForms?: true
   handle(call: RouteCall): Promise<Response> | Response
 }
 

@@ -14,6 +14,7 @@ import { deleteRun } from '../delete-run.ts'
 import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
+import { traceOf } from '../http/trace-of.ts'
 import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
 import { submitRun } from '../submit-run.ts'
@@ -36,6 +37,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
         const body = await readBody(request, SubmitRunBody, maxBodyBytes)
         const run = await submitRun(options, body, {
           caller,
+          ...traceOf(request.headers),
           ...(key === undefined ? {} : { idempotencyKey: key }),
         })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }

@@ -19,6 +19,7 @@ import {
   type Reviewer,
   type ToolCallOutcome,
   type ToolCatalog,
+  type RunToolOptions,
 } from '@tutti/core'
 import { suggest, type Problem, type ToolInvocation } from '@tutti/protocol'
 
@@ -41,6 +42,8 @@ export interface Invocation {
   readonly signal: AbortSignal
   /** Stable identity of the call, for tools that look at it. @default a random one */
   readonly idempotencyKey?: string
+  /** Told how far the call is. */
+  readonly onProgress?: RunToolOptions['onProgress']
 }
 
 /** The role under which calls by hand are counted. */
@@ -96,7 +99,7 @@ export async function invokeTool(
 async function callTool(
   desk: ToolDesk,
   tool: AgentTool,
-  { input, signal, idempotencyKey }: Invocation,
+  { input, signal, idempotencyKey, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
   const { clock, logger, toolMetrics } = desk
@@ -110,6 +113,7 @@ async function callTool(
     reviewer: nobody,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
+    ...(onProgress === undefined ? {} : { onProgress }),
   })
   if (outcome.end === 'misconfigured') throw misconfigured(desk, tool.name, outcome)
   if (nobody.wasAsked && !outcome.result.success) throw needsPerson(tool.name)

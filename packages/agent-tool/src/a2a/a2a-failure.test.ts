@@ -1,0 +1,72 @@
+import { fromJsonRpcErrorResponse, fromRestErrorBody } from '@a2a-js/sdk/errors'
+import { AgentError } from '@tutti/core/agent'
+import { describe, expect, test } from 'vitest'
+
+import { a2aFailure, isMisfit, isRefusal, isSaidByAgent, isUnknownTask } from './a2a-failure.ts'
+
+function rpc(code: number): Error {
+  return fromJsonRpcErrorResponse({ jsonrpc: '2.0', id: 1, error: { code, message: 'No' } })
+}
+
+function rest(statusCode: number, reason: string): Error {
+  const info = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'x' }
+  return fromRestErrorBody({ message: 'No', details: [info] }, { statusCode })
+}
+
+describe('a failure', () => {
+  test('of an agent is handed on', () => {
+    const failure = new AgentError('Lost', { failureType: 'connection_lost', retryable: true })
+    expect(a2aFailure(failure)).toBe(failure)
+  })
+
+  test('over JSON-RPC is what the agent says', () => {
+    expect(a2aFailure(rpc(-32_004))).toMatchObject({
+      failureType: 'agent_failed',
+      retryable: false,
+      message: 'Agent returned error -32004: No',
+    })
+  })
+
+  test('over REST has a status', () => {
+    expect(a2aFailure(rest(400, 'UNSUPPORTED_OPERATION'))).toMatchObject({
+      failureType: 'http_error',
+      retryable: false,
+      message: 'Agent returned error 400: No',
+    })
+  })
+
+  test('within a stream is what is wrapped', () => {
+    const wrapped = new Error('SSE event contained an error', { cause: rpc(-32_603) })
+    expect(a2aFailure(wrapped).message).toBe('Agent returned error -32603: No')
+  })
+
+  test.each([[new SyntaxError('Unexpected token')], ['a text']])(
+    'that is anything else is an answer that is not understood: %s',
+    (thrown) => {
+      expect(a2aFailure(thrown)).toMatchObject({
+        failureType: 'invalid_response',
+        retryable: false,
+        message: expect.stringContaining('The agent answered with what is not A2A: '),
+        cause: thrown,
+      })
+    },
+  )
+})
+
+test.each([
+  ['an unsupported operation over JSON-RPC', rpc(-32_004), [true, true, false, false]],
+  ['an unknown method', rpc(-32_601), [true, true, false, false]],
+  [
+    'an unsupported operation over REST',
+    rest(400, 'UNSUPPORTED_OPERATION'),
+    [true, true, false, false],
+  ],
+  ['parameters that do not fit', rpc(-32_602), [true, false, true, false]],
+  ['an unknown task over JSON-RPC', rpc(-32_001), [true, false, false, true]],
+  ['an unknown task over REST', rest(404, 'TASK_NOT_FOUND'), [true, false, false, true]],
+  ['a fault', rpc(-32_603), [true, false, false, false]],
+  ['what no agent said', new Error('No'), [false, false, false, false]],
+])('what %s is', (_title, thrown, facts) => {
+  const found = [isSaidByAgent(thrown), isRefusal(thrown), isMisfit(thrown), isUnknownTask(thrown)]
+  expect(found).toEqual(facts)
+})

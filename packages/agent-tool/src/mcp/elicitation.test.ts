@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+
+import { elicitedBy, questionOf, type ElicitedForm } from './elicitation.ts'
+
+type Properties = ElicitedForm['requestedSchema']['properties']
+
+function form(properties: Properties, required: string[] = Object.keys(properties)): ElicitedForm {
+  return { message: 'Well?', requestedSchema: { type: 'object', properties, required } }
+}
+
+const NAME = form({ name: { type: 'string' } })
+const CONFIRM = form({})
+const BOTH = form({ name: { type: 'string' }, age: { type: 'integer' } })
+
+describe('a question of an MCP tool', () => {
+  it('is its message for one text, says what is wanted for more, and [E2] wants yes or no for nothing', () => {
+    expect(questionOf(NAME)).toBe('Well?')
+    expect(questionOf(CONFIRM)).toBe('Well?\nAnswer yes or no')
+    expect(questionOf(BOTH)).toMatch(/^Well\?\nAnswer with JSON that fits \{.*"age"/)
+    expect(questionOf(form({ pet: { type: 'string', enum: ['cat'] } }))).toContain('"cat"')
+  })
+
+  it.each([
+    ['a text', 'Ada', NAME, { name: 'Ada' }],
+    ['a number as text', 7, NAME, { name: '7' }],
+    ['an integer', ' 36 ', form({ age: { type: 'integer' } }), { age: 36 }],
+    ['a number', 1.5, form({ n: { type: 'number' } }), { n: 1.5 }],
+    ['a yes', 'Yes', form({ ok: { type: 'boolean' } }), { ok: true }],
+    ['a no', 'no', form({ ok: { type: 'boolean' } }), { ok: false }],
+    [
+      'one of several',
+      'a',
+      form({ l: { type: 'array', items: { type: 'string', enum: ['a'] } } }),
+      { l: ['a'] },
+    ],
+    [
+      'a text for the one that is required',
+      'Ada',
+      form({ name: { type: 'string' }, x: { type: 'string' } }, ['name']),
+      { name: 'Ada' },
+    ],
+    ['JSON', '{"name":"Ada","age":36}', BOTH, { name: 'Ada', age: 36 }],
+    ['an object', { name: 'Ada', age: 36 }, BOTH, { name: 'Ada', age: 36 }],
+    [
+      'an acceptance with values',
+      { action: 'accept', content: { name: 'Ada' } },
+      NAME,
+      { name: 'Ada' },
+    ],
+    [
+      'a value that is called action',
+      { action: 'decline' },
+      form({ action: { type: 'string' } }),
+      { action: 'decline' },
+    ],
+    ['[E2] a yes to go on', 'YES', CONFIRM, {}],
+    ['[E2] true', true, CONFIRM, {}],
+  ])('[E1] is answered by %s', (_, answer, asked, content) => {
+    expect(elicitedBy(answer, asked)).toEqual({ action: 'accept', content })
+  })
+
+  it.each([
+    ['nothing', null, NAME, 'decline'],
+    ['so many words', { action: 'decline' }, NAME, 'decline'],
+    ['so many words', { action: 'cancel' }, BOTH, 'cancel'],
+    ['one word', 'Decline', BOTH, 'decline'],
+    ['one word', 'cancel', BOTH, 'cancel'],
+    ['[E2] a no', 'no', CONFIRM, 'decline'],
+    ['[E2] a no', false, CONFIRM, 'decline'],
+    ['[E3] itself', { message: 'Well?', requestedSchema: NAME.requestedSchema }, NAME, 'decline'],
+  ])('is not accepted by %s', (_, answer, asked, action) => {
+    expect(elicitedBy(answer, asked)).toEqual({ action })
+  })
+
+  it.each([
+    ['Ada, 36', BOTH],
+    ['soon', form({ age: { type: 'integer' } })],
+    ['1.5', form({ age: { type: 'integer' } })],
+    ['', form({ age: { type: 'number' } })],
+    ['maybe', CONFIRM],
+    ['cancel', form({ ok: { type: 'boolean' } })],
+  ])('[E1] is not answered by %j', (answer, asked) => {
+    expect(elicitedBy(answer, asked)).toBeUndefined()
+  })
+})

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+
+import { parseMcpAddress } from './mcp-address.ts'
+
+const files = { command: 'files' }
+const servers = { files, 'my.server': { url: 'https://my.test/mcp' }, mcp: { command: 'mcp' } }
+
+/** The place of a server as text. */
+function placeOf(text: string, allowHttp = false): unknown {
+  const { server, tool, uri } = parseMcpAddress(text, { servers, allowHttp })
+  return { server: 'url' in server ? String(server.url) : server, tool, uri }
+}
+
+describe('an address of an MCP tool', () => {
+  it.each([
+    ['mcp+https://a.test/mcp#echo', 'https://a.test/mcp', 'echo', 'mcp+https://a.test/mcp#echo'],
+    ['MCP+HTTPS://a.test/mcp', 'https://a.test/mcp', undefined, 'mcp+https://a.test/mcp'],
+    ['mcp+https://a.test#a%2Fb', 'https://a.test/', 'a/b', 'mcp+https://a.test/#a/b'],
+    [
+      'mcp+https://u:p@a.test/m?key=k#echo',
+      'https://u:p@a.test/m?key=k',
+      'echo',
+      'mcp+https://a.test/m#echo',
+    ],
+    ['mcp+http://127.0.0.1:81/m#e', 'http://127.0.0.1:81/m', 'e', 'mcp+http://127.0.0.1:81/m#e'],
+    ['mcp://a.test/echo', 'https://a.test/mcp', 'echo', 'mcp+https://a.test/mcp#echo'],
+    ['mcp://a.test:82/v1/echo', 'https://a.test:82/v1', 'echo', 'mcp+https://a.test:82/v1#echo'],
+    ['mcp://a.test/v1#echo', 'https://a.test/v1', 'echo', 'mcp+https://a.test/v1#echo'],
+    ['mcp://a.test', 'https://a.test/mcp', undefined, 'mcp+https://a.test/mcp'],
+    ['mcp://files/read', files, 'read', 'mcp://files/read'],
+    ['files:read', files, 'read', 'files:read'],
+    ['files://read', files, 'read', 'files:read'],
+    ['files:', files, undefined, 'files:'],
+    ['my.server:a%20b', 'https://my.test/mcp', 'a b', 'my.server:a%20b'],
+    [
+      'mcp+stdio:npx?arg=-y&arg=%40a/b&arg=c+d&cwd=/tmp#echo',
+      { command: 'npx', args: ['-y', '@a/b', 'c+d'], cwd: '/tmp' },
+      'echo',
+      'mcp+stdio:npx#echo',
+    ],
+    [
+      'mcp+stdio:/opt/my%20server?arg=',
+      { command: '/opt/my server', args: [''] },
+      undefined,
+      'mcp+stdio:/opt/my%20server',
+    ],
+  ])('[D1][D2][D3] %s is read', (text, server, tool, uri) => {
+    expect(placeOf(text)).toEqual({ server, tool, uri })
+  })
+
+  it.each([
+    ['echo', /must be mcp\+https:\/\/host\/path#tool, /],
+    [
+      'other:echo',
+      /no MCP server is registered as "other" \(registered are files, my\.server, mcp\)/,
+    ],
+    ['mcp+https:a.test#echo', /must be mcp\+https:\/\/host\/path#tool/],
+    ['mcp+stdio:', /must be mcp\+stdio:command/],
+    ['mcp+stdio:npx?env=a&shell=b', /"env" is neither arg nor cwd; "shell" is neither/],
+    ['mcp+stdio:npx#50%', /two hexadecimal digits/],
+    ['mcp:echo', /must be mcp:\/\/host\/tool/],
+    ['toString:echo', /no MCP server is registered/],
+  ])('%s is refused, and what would be right is said', (text, message) => {
+    expect(() => placeOf(text)).toThrow(TypeError)
+    expect(() => placeOf(text)).toThrow(message)
+  })
+
+  it('without encryption is for this machine, or when that is allowed', () => {
+    expect(() => placeOf('mcp+http://a.test/mcp#echo')).toThrow(/allowHttp/)
+    expect(placeOf('mcp+http://a.test/mcp#echo', true)).toMatchObject({
+      server: 'http://a.test/mcp',
+    })
+  })
+
+  it('that is refused does not show its secrets', () => {
+    const refused = (): unknown => placeOf('other://user:hunter2@a.test/x?key=hunter2#echo')
+    expect(refused).toThrow(TypeError)
+    expect(refused).not.toThrow(/hunter2/)
+  })
+})

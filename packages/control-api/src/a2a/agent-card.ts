@@ -1,0 +1,102 @@
+/**
+ * Pure: the card with which an agent says what it is.
+ *
+ * The card of 1.0 has only what 1.0 has, since its JSON schema is closed. Readers of 0.3 get a card with the
+ * fields of both, at the address that 0.2 had, or where they name their version.
+ */
+import { API_VERSION } from '../documents/introduction.ts'
+import { inputInWords } from './inputs-of-message.ts'
+import { MEDIA_TYPES } from './said.ts'
+import { USAGE_EXTENSION } from './usage.ts'
+
+import type { Agent } from './agent.ts'
+
+/** What a card is made of. */
+export interface CardParts {
+  readonly agent: Agent
+  /** Where the server is, without a slash at its end. */
+  readonly base: string
+  /** Whether callers need a key. */
+  readonly isSecured: boolean
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The card of 1.0. */
+export function agentCard({ agent, base, isSecured }: CardParts): Json {
+  const rpc = `${base}${agent.path}/a2a`
+  return {
+    name: agent.name,
+    description: agent.description,
+    supportedInterfaces: [
+      { url: rpc, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: `${rpc}/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: rpc, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ],
+    version: API_VERSION,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [{ uri: USAGE_EXTENSION, description: USAGE_IN_WORDS, required: false }],
+    },
+    ...(isSecured
+      ? {
+          securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+          securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        }
+      : {}),
+    defaultInputModes: [...MEDIA_TYPES],
+    defaultOutputModes: [...MEDIA_TYPES],
+    skills: skillsOf(agent),
+  }
+}
+
+const USAGE_IN_WORDS =
+  'Says in metadata what a task has used: total_tokens, total_cost_usd and, since the update before, cost_usd. ' +
+  'A request may set deadline_ms, max_tokens and max_cost_usd there; a task that passes one is canceled.'
+
+/** The card for readers of 0.3; those of 1.0 find theirs in it. */
+export function legacyCard(parts: CardParts): Json {
+  const { supportedInterfaces, capabilities, securitySchemes: _, ...card } = agentCard(parts)
+  const rpc = `${parts.base}${parts.agent.path}/a2a`
+  return {
+    ...card,
+    supportedInterfaces,
+    capabilities,
+    protocolVersion: '0.3.0',
+    url: rpc,
+    preferredTransport: 'JSONRPC',
+    additionalInterfaces: [{ url: rpc, transport: 'JSONRPC' }],
+    supportsAuthenticatedExtendedCard: false,
+    ...(parts.isSecured
+      ? {
+          securitySchemes: {
+            bearer: {
+              type: 'http',
+              scheme: 'bearer',
+              httpAuthSecurityScheme: { scheme: 'Bearer' },
+            },
+          },
+          security: [{ bearer: [] }],
+        }
+      : {}),
+  }
+}
+
+function skillsOf({ ensembles }: Agent): readonly Json[] {
+  const isOne = ensembles.length === 1
+  return ensembles.map((ensemble) => {
+    const { name, description, plan } = ensemble
+    const choose = isOne ? '' : ` Choose it with metadata {"ensemble": ${JSON.stringify(name)}}.`
+    return {
+      id: name,
+      name,
+      description: `${description || name}. ${inputInWords(ensemble)}${choose}`.replace(
+        '.. ',
+        '. ',
+      ),
+      tags: ['ensemble', plan.workflow.toLowerCase()],
+    }
+  })
+}

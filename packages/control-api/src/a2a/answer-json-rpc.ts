@@ -1,0 +1,100 @@
+/**
+ * Answers requests over JSON-RPC.
+ *
+ *   media type ─▶ JSON ─▶ request ─▶ version ─▶ method ─▶ parameters ─▶ operation ─▶ answer or stream
+ *
+ * J1 What A2A or JSON-RPC has an error for is answered with 200: HTTP has carried the request well. Faults, and
+ *    refusals that pass, have the status that they have on every route.
+ * J2 An answer has the id of its request, wherever that could be read.
+ * J3 The name of a method says in the objects of which version it is answered; what it is given may be of any.
+ */
+import { A2A_ERRORS, A2aError } from './a2a-error.ts'
+import { errorAnswer, type ErrorAnswer } from './error-answer.ts'
+import { rpcError, rpcIdOf, rpcParams, rpcRequest, rpcResult, type RpcId } from './json-rpc.ts'
+import { methodNamed, type Method } from './methods.ts'
+import { legacyItem, legacyTask } from './to-legacy.ts'
+import { protocolVersion } from './protocol-version.ts'
+import { readRequest } from './read-request.ts'
+import { isSettled, isTerminal } from './task-view.ts'
+import { STREAM_HEADERS, updateStream } from './update-stream.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Asker } from './asker.ts'
+import type { Outcome } from './operations.ts'
+
+/** The answer to one request. */
+export async function answerJsonRpc(request: Request, asker: Asker): Promise<Response> {
+  const { options, headers } = asker
+  let id: RpcId = null
+  try {
+    const sent = await readJson(request, options.maxBodyBytes)
+    id = rpcIdOf(sent)
+    const { method: name, params } = rpcRequest(sent)
+    protocolVersion(headers, ['1.0', '0.3'])
+    const method = methodNamed(name)
+    const outcome = await method.operation(rpcParams(params), asker)
+    if (outcome.kind === 'stream') return streamed(id, { outcome, method, options })
+    return Response.json(rpcResult(id, resultOf(outcome, method)))
+  } catch (error) {
+    const answer = errorAnswer(error, options)
+    const { headers: more } = answer
+    return Response.json(rpcError(id, answer), { status: statusOf(answer), headers: more })
+  }
+}
+
+async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
+  const parsed = await readRequest(request, maxBodyBytes)
+  if (parsed?.ok === true) return parsed.value
+  const why = parsed === undefined ? 'there is no body' : `the body ${parsed.problem.message}`
+  throw new A2aError('PARSE_ERROR', `Cannot read the request: ${why}`)
+}
+
+const OF_A2A: ReadonlySet<number> = new Set(Object.values(A2A_ERRORS).map(({ rpcCode }) => rpcCode))
+
+function statusOf({ rpcCode, httpStatus }: ErrorAnswer): number {
+  return OF_A2A.has(rpcCode) ? 200 : httpStatus
+}
+
+type Whole = Exclude<Outcome, { kind: 'stream' }>
+
+function resultOf(outcome: Whole, { version }: Method): unknown {
+  const isLegacy = version === '0.3'
+  switch (outcome.kind) {
+    case 'sent':
+      return isLegacy ? legacyTask(outcome.task) : { task: outcome.task }
+    case 'task':
+      return isLegacy ? legacyTask(outcome.task) : outcome.task
+    case 'page': {
+      const { tasks, ...page } = outcome.page
+      return isLegacy ? { tasks: tasks.map(legacyTask), ...page } : outcome.page
+    }
+  }
+}
+
+interface Streaming {
+  readonly outcome: Extract<Outcome, { kind: 'stream' }>
+  readonly method: Method
+  readonly options: ResolvedControlApiOptions
+}
+
+function streamed(id: RpcId, streaming: Streaming): Response {
+  const { stop } = streaming.outcome
+  const { clock, heartbeatMs } = streaming.options
+  const body = updateStream({ messages: messages(id, streaming), stop, clock, heartbeatMs })
+  return new Response(body, { headers: STREAM_HEADERS })
+}
+
+async function* messages(
+  id: RpcId,
+  { outcome: { items, until }, method: { version }, options }: Streaming,
+): AsyncGenerator<string> {
+  const isOver = until === 'terminal' ? isTerminal : isSettled
+  try {
+    for await (const item of items) {
+      const result = version === '0.3' ? legacyItem(item, (state) => isOver({ state })) : item
+      yield JSON.stringify(rpcResult(id, result))
+    }
+  } catch (error) {
+    yield JSON.stringify(rpcError(id, errorAnswer(error, options)))
+  }
+}

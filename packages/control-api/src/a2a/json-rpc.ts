@@ -1,0 +1,72 @@
+/** Pure: requests and answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
+import { A2aError } from './a2a-error.ts'
+import { isObject, type Params } from './modern-params.ts'
+
+import type { ErrorAnswer } from './error-answer.ts'
+
+/** What ties an answer to its request; null when the request has none that can be read. */
+export type RpcId = string | number | null
+
+/** A request. */
+export interface RpcRequest {
+  readonly id: RpcId
+  readonly method: string
+  readonly params: unknown
+}
+
+/** The id of anything that was sent as a request. */
+export function rpcIdOf(sent: unknown): RpcId {
+  const id = isObject(sent) ? sent['id'] : undefined
+  return typeof id === 'string' || typeof id === 'number' ? id : null
+}
+
+/**
+ * The request that a parsed body is. One without an id asks for no answer, which no method of A2A allows.
+ *
+ * @throws {A2aError} INVALID_REQUEST naming everything that keeps it from being one.
+ */
+export function rpcRequest(sent: unknown): RpcRequest {
+  if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
+  if (!isObject(sent)) throw invalid([`must be an object, got ${JSON.stringify(sent)}`])
+  const { jsonrpc, method, id, params } = sent
+  const isId = ['string', 'number'].includes(typeof id) || id === null
+  const problems = [
+    ...(jsonrpc === '2.0' ? [] : [`jsonrpc must be "2.0", got ${said(jsonrpc)}`]),
+    ...(typeof method === 'string' && method !== ''
+      ? []
+      : [`method must be a text, got ${said(method)}`]),
+    ...(isId ? [] : [`id must be a text or a number, got ${said(id)}`]),
+  ]
+  if (problems.length > 0) throw invalid(problems)
+  return { id: rpcIdOf(sent), method: String(method), params }
+}
+
+/**
+ * The parameters of a request as an object; none are an empty one.
+ *
+ * @throws {A2aError} INVALID_PARAMS when they are something else.
+ */
+export function rpcParams(params: unknown): Params {
+  if (params === undefined) return {}
+  if (isObject(params)) return params
+  throw new A2aError('INVALID_PARAMS', `params must be an object, got ${said(params)}`)
+}
+
+/** An answer with a result. */
+export function rpcResult(id: RpcId, result: unknown): object {
+  return { jsonrpc: '2.0', id, result }
+}
+
+/** An answer with an error. */
+export function rpcError(id: RpcId, { rpcCode, message, details }: ErrorAnswer): object {
+  return { jsonrpc: '2.0', id, error: { code: rpcCode, message, data: details } }
+}
+
+function invalid(problems: readonly string[]): A2aError {
+  return new A2aError('INVALID_REQUEST', `The request does not fit: ${problems.join('; ')}`)
+}
+
+function said(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

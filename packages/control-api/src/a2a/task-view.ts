@@ -1,0 +1,193 @@
+/**
+ * Pure: a task of A2A, out of the events of its run.
+ *
+ *   SUBMITTED ─▶ WORKING ⇄ INPUT_REQUIRED ─▶ COMPLETED | FAILED | CANCELED
+ *
+ * V1 The state is that of the run; while a gate is open it is INPUT_REQUIRED, and the oldest open gate is
+ *    what is asked.
+ * V2 What a task of the run has given is an artifact under its name; a later one takes its place.
+ * V3 A gate that is closed stays so, also when an older event that opens it comes again.
+ * V4 Events in any batches give the same view, and events that say nothing of the task leave it as it is.
+ */
+import { NO_USAGE, USAGE_EVENTS, usageAfter, type Usage } from './usage.ts'
+
+import type { TaskState } from './a2a-wire.ts'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunRecord } from '@tutti/runs'
+
+/** An open question to whoever is behind the task. */
+export type Gate = RunEventOf<'review_requested'>
+
+/** What one task of the run has given. */
+export interface TaskOutput {
+  readonly taskName: string
+  readonly text: string
+  /** The same as a value, where the task has a schema for it. */
+  readonly value?: unknown
+}
+
+/** Something that was said while the run went on. */
+export type Turn =
+  | { readonly by: 'agent'; readonly gate: Gate }
+  | { readonly by: 'user'; readonly id: string; readonly text: string }
+
+/** A task as its events tell it. */
+export interface TaskView {
+  readonly state: TaskState
+  /** Since when, as its events say it. */
+  readonly changedAt: string
+  /** Why it failed. */
+  readonly error?: string
+  readonly gates: readonly Gate[]
+  readonly closedGates: readonly string[]
+  readonly outputs: readonly TaskOutput[]
+  readonly turns: readonly Turn[]
+  /** The task whose output is that of the run; undefined before it began. */
+  readonly finalTask: string | undefined
+  readonly usage: Usage
+  /** The `seq` of the first event that it does not know yet. */
+  readonly nextSeq: number
+}
+
+/** Types of the events that a view is made of, but for those of usage. */
+export const VIEW_EVENTS = [
+  'ensemble_started',
+  'review_requested',
+  'review_decided',
+  'review_timed_out',
+  'review_withdrawn',
+  'directive_active',
+  'task_completed',
+  'run_cancelling',
+  'ensemble_completed',
+  'run_result',
+] as const satisfies readonly LoggedRunEvent['type'][]
+
+/** The view of a run of which no event is known yet. */
+export function firstView({ createdAt }: Pick<RunRecord, 'createdAt'>): TaskView {
+  return {
+    state: 'TASK_STATE_SUBMITTED',
+    changedAt: new Date(createdAt).toISOString(),
+    gates: [],
+    closedGates: [],
+    outputs: [],
+    turns: [],
+    finalTask: undefined,
+    usage: NO_USAGE,
+    nextSeq: 0,
+  }
+}
+
+/** Whether the task changes no more. */
+export function isTerminal({ state }: Pick<TaskView, 'state'>): boolean {
+  return TERMINAL.includes(state)
+}
+
+const TERMINAL: readonly TaskState[] = [
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_REJECTED',
+]
+
+/** Whether whoever waits for the task has something to do, or nothing to wait for. */
+export function isSettled(view: Pick<TaskView, 'state'>): boolean {
+  return isTerminal(view) || view.state === 'TASK_STATE_INPUT_REQUIRED'
+}
+
+/** The view after one more event. */
+export function viewAfter(view: TaskView, event: LoggedRunEvent): TaskView {
+  const next = { ...changed(view, event), nextSeq: event.seq + 1 }
+  const isUsage = USAGE_EVENTS.some((type) => type === event.type)
+  return isUsage ? { ...next, usage: usageAfter(view.usage, event) } : next
+}
+
+function changed(view: TaskView, event: LoggedRunEvent): TaskView {
+  switch (event.type) {
+    case 'ensemble_started': {
+      const finalTask = event.tasks.at(-1)?.name
+      return { ...working(view, event.startedAt), finalTask }
+    }
+    case 'review_requested':
+      return withGate(view, event)
+    case 'review_decided': {
+      const said: Turn = { by: 'user', id: `${event.reviewId}-answer`, text: decisionText(event) }
+      const turns = [...view.turns, said]
+      return withoutGate({ ...view, turns }, event.reviewId, event.decidedAt)
+    }
+    case 'review_timed_out':
+      return withoutGate(view, event.reviewId)
+    case 'review_withdrawn':
+      return withoutGate(view, event.reviewId, event.withdrawnAt)
+    case 'directive_active': {
+      const said: Turn = { by: 'user', id: event.directiveId, text: event.content ?? '' }
+      return { ...view, turns: [...view.turns, said] }
+    }
+    case 'task_completed':
+      return { ...view, outputs: withOutput(view.outputs, event) }
+    case 'run_cancelling':
+      return working(view, event.requestedAt)
+    case 'ensemble_completed':
+      return { ...view, changedAt: event.completedAt }
+    case 'run_result':
+      return ended(view, event)
+    default:
+      return view
+  }
+}
+
+function working(view: TaskView, changedAt: string): TaskView {
+  return { ...view, state: 'TASK_STATE_WORKING', changedAt }
+}
+
+function withGate(view: TaskView, gate: Gate): TaskView {
+  const { reviewId, requestedAt } = gate
+  if (view.closedGates.includes(reviewId)) return view
+  const at = view.gates.findIndex((open) => open.reviewId === reviewId)
+  // Asked again after a crash: the same question, with the time that is left.
+  if (at !== -1) return { ...view, gates: view.gates.with(at, gate) }
+  return {
+    ...view,
+    state: 'TASK_STATE_INPUT_REQUIRED',
+    changedAt: view.gates.length === 0 ? requestedAt : view.changedAt,
+    gates: [...view.gates, gate],
+    turns: [...view.turns, { by: 'agent', gate }],
+  }
+}
+
+/** The view when a gate is closed, at an instant that may not be known. */
+export function withoutGate(
+  view: TaskView,
+  reviewId: string,
+  closedAt: string = view.changedAt,
+): TaskView {
+  const gates = view.gates.filter((gate) => gate.reviewId !== reviewId)
+  const closedGates = [...view.closedGates, reviewId]
+  if (gates.length === view.gates.length) return { ...view, closedGates }
+  const rest = { ...view, gates, closedGates, changedAt: closedAt }
+  return gates.length > 0 || isTerminal(view) ? rest : { ...rest, state: 'TASK_STATE_WORKING' }
+}
+
+function withOutput(
+  outputs: readonly TaskOutput[],
+  { taskName, output: text, structuredOutput: value }: RunEventOf<'task_completed'>,
+): readonly TaskOutput[] {
+  const output = { taskName, text, ...(value === undefined ? {} : { value }) }
+  return [...outputs.filter((earlier) => earlier.taskName !== taskName), output]
+}
+
+const OUTCOMES = {
+  COMPLETED: 'TASK_STATE_COMPLETED',
+  FAILED: 'TASK_STATE_FAILED',
+  CANCELLED: 'TASK_STATE_CANCELED',
+} as const satisfies Readonly<Record<RunEventOf<'run_result'>['status'], TaskState>>
+
+function ended(view: TaskView, { status, error }: RunEventOf<'run_result'>): TaskView {
+  const state = OUTCOMES[status]
+  return { ...view, state, gates: [], ...(error === undefined ? {} : { error }) }
+}
+
+function decisionText({ decision, feedback, revisedOutput }: RunEventOf<'review_decided'>): string {
+  if (decision === 'EDIT') return revisedOutput ?? ''
+  return feedback === undefined ? decision : `${decision}: ${feedback}`
+}

@@ -1,0 +1,158 @@
+/** Pure: from the view of a task to the objects of A2A 1.0. */
+import { usageMetadata } from './usage.ts'
+
+import type { Artifact, Message, Part, Task, TaskStatus } from './a2a-wire.ts'
+import type { Gate, TaskOutput, TaskView, Turn } from './task-view.ts'
+import type { RunRecord } from '@tutti/runs'
+
+/** Tag of runs that says which context they belong to. */
+export const CONTEXT_TAG = 'a2aContext'
+
+/** Where the memo of a run has the message that asked for it. */
+export const MESSAGE_MEMO = 'a2aMessage'
+
+/** What belongs to a task and does not change. */
+export interface TaskFacts {
+  readonly id: string
+  readonly contextId: string
+  /** The message that asked for it. */
+  readonly asked: Message
+}
+
+/** How a task is shown to a caller. */
+export interface Showing {
+  /** Messages of the history, at most; all when absent. */
+  readonly historyLength?: number | undefined
+  /** @default true */
+  readonly artifacts?: boolean
+  /** Media types that the caller takes; any when empty. */
+  readonly modes: readonly string[]
+  /** Whether the caller is told what was used. */
+  readonly usage: boolean
+}
+
+/** The facts of a task, out of the record of its run; a run that came over another wire gets a message made. */
+export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts {
+  const contextId = tags[CONTEXT_TAG] ?? runId
+  const memo = request?.memo?.[MESSAGE_MEMO]
+  const asked: Message =
+    memo === undefined
+      ? { messageId: `${runId}-input`, role: 'ROLE_USER', parts: [{ data: { ...inputs } }] }
+      : // NOTE: only `submitTask` writes it, and it writes a message that was checked.
+        (memo as Message)
+  return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
+}
+
+/** The task as it stands. */
+export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): Task {
+  const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
+  const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
+  const artifacts = wanted ? artifactsOf(view, modes) : []
+  return {
+    id: facts.id,
+    contextId: facts.contextId,
+    status: statusOf(facts, view),
+    ...(artifacts.length === 0 ? {} : { artifacts }),
+    ...(history.length === 0 ? {} : { history }),
+    ...(usage ? { metadata: usageMetadata(view.usage) } : {}),
+  }
+}
+
+/** Where the task stands, with its question, or why it failed. */
+export function statusOf(facts: TaskFacts, view: TaskView): TaskStatus {
+  const { state, changedAt: timestamp, gates, error } = view
+  const [gate] = gates
+  if (gate !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
+    return { state, message: questionOf(facts, gate), timestamp }
+  }
+  if (error === undefined) return { state, timestamp }
+  const message = agentMessage(facts, `${facts.id}-error`, [{ text: error }])
+  return { state, message, timestamp }
+}
+
+/** What was said: what asked for the task, then questions and answers, in order. */
+function historyOf(facts: TaskFacts, { turns }: TaskView): readonly Message[] {
+  return [facts.asked, ...turns.map((turn) => messageOf(facts, turn))]
+}
+
+function messageOf(facts: TaskFacts, turn: Turn): Message {
+  if (turn.by === 'agent') return questionOf(facts, turn.gate)
+  const { id: taskId, contextId } = facts
+  return {
+    messageId: turn.id,
+    contextId,
+    taskId,
+    role: 'ROLE_USER',
+    parts: [{ text: turn.text }],
+  }
+}
+
+function agentMessage(
+  { id: taskId, contextId }: TaskFacts,
+  messageId: string,
+  parts: readonly Part[],
+): Message {
+  return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts }
+}
+
+/** A gate as a question: in words for people, and as data for programs. */
+function questionOf(facts: TaskFacts, gate: Gate): Message {
+  const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = gate
+  const asked = prompt ?? questionText(gate)
+  const data = {
+    reviewId,
+    taskName,
+    timing,
+    ...(toolName === undefined ? {} : { toolName }),
+    ...(toolInput === undefined ? {} : { toolInput }),
+  }
+  const text = taskOutput === '' ? asked : `${asked}\n\n${taskOutput}`
+  return agentMessage(facts, reviewId, [{ text }, { data }])
+}
+
+/** The question of a gate for which nobody wrote one; a tool says in its own words what it asks. */
+function questionText({ timing, taskName, taskDescription }: Gate): string {
+  switch (timing) {
+    case 'BEFORE_EXECUTION':
+      return `May "${taskName}" begin?\n\n${taskDescription}`
+    case 'DURING_EXECUTION':
+      return taskDescription
+    case 'AFTER_EXECUTION':
+      return `Is the output of "${taskName}" right?`
+  }
+}
+
+/** What the run has made: outputs in the order in which they were done, that of the run last. */
+function artifactsOf(
+  { outputs, finalTask }: TaskView,
+  modes: readonly string[],
+): readonly Artifact[] {
+  const final = outputs.filter(({ taskName }) => taskName === finalTask)
+  const earlier = outputs.filter(({ taskName }) => taskName !== finalTask)
+  return [...earlier, ...final].map((output) => toArtifact(output, modes))
+}
+
+/** An output as an artifact, in the media types that a caller takes. */
+export function toArtifact(
+  { taskName, text, value }: TaskOutput,
+  modes: readonly string[],
+): Artifact {
+  const data: Part = { data: value === undefined ? text : value, mediaType: 'application/json' }
+  const parts = [
+    ...(takes(modes, 'text/plain') ? [{ text }] : []),
+    ...((value !== undefined || !takes(modes, 'text/plain')) && takes(modes, 'application/json')
+      ? [data]
+      : []),
+  ]
+  return { artifactId: taskName, name: taskName, parts: parts.length === 0 ? [{ text }] : parts }
+}
+
+/** Whether a caller that accepts `modes` takes a media type. */
+export function takes(modes: readonly string[], mediaType: string): boolean {
+  const [kind] = mediaType.split('/')
+  const accepted = modes.map((mode) => (mode.split(';')[0] ?? '').trim().toLowerCase())
+  return (
+    accepted.length === 0 ||
+    accepted.some((mode) => [mediaType, `${kind}/*`, '*/*', kind].includes(mode))
+  )
+}

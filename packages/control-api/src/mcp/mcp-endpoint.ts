@@ -1,0 +1,92 @@
+/**
+ * The endpoint of MCP clients of every era, with the MCP library behind it. This file is loaded at the first
+ * request: the library costs more than a start should.
+ *
+ *   body ─▶ era ─┬─ 2026-07-28 ─▶ a server for this request
+ *                └─ older ─▶ the server of its session
+ *
+ * E1 A body is read once, bounded and not too deep, as every other body of the API.
+ * E2 The messages of a batch count as requests of their key, each.
+ * E3 A call of a tool is answered by a stream from its first moment, so that no proxy or client takes a long
+ *    one for dead; everything else is plain JSON.
+ */
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
+import { errorMessage, TuttiError, Type } from '@tutti/core'
+
+import { badRequest } from '../http/api-error.ts'
+import { readBody } from '../http/read-body.ts'
+import { jsonRpcError } from './json-rpc-error.ts'
+import { authInfoOf } from './mcp-caller.ts'
+import { mcpServer, type McpDesk } from './mcp-server.ts'
+import { McpSessions } from './mcp-sessions.ts'
+import { offersOf } from './offers.ts'
+import { roundStates } from './round-state.ts'
+
+import type { Caller } from '../caller.ts'
+import type { ResolvedControlApiOptions } from '../options.ts'
+
+/** Answers one HTTP request of a caller. */
+export type McpEndpoint = (request: Request, caller: Caller) => Promise<Response>
+
+/** Messages of one batch, at most; batches were taken out of MCP with 2025-06-18. */
+const MAX_BATCH = 50
+
+/** Makes the endpoint of a server. */
+export function mcpEndpoint(options: ResolvedControlApiOptions): McpEndpoint {
+  const desk: McpDesk = {
+    options,
+    offers: offersOf(options),
+    states: roundStates(options.apiKeys),
+  }
+  const sessions = new McpSessions(desk)
+  const modern = (responseMode: 'auto' | 'sse') =>
+    createMcpHandler(() => mcpServer(desk, { era: 'modern' }), {
+      legacy: 'reject',
+      responseMode,
+      keepAliveMs: options.heartbeatMs,
+      onerror: (error) => {
+        options.logger.debug('An MCP request was refused', { error: errorMessage(error) })
+      },
+    })
+  const [plain, stream] = [modern('auto'), modern('sse')]
+  return async (request, caller) => {
+    const body = await bodyOf(request, options.maxBodyBytes)
+    if (!body.ok) return jsonRpcError(400, { code: -32_700, message: body.problem })
+    const { value: parsedBody } = body
+    if (Array.isArray(parsedBody)) countBatch(parsedBody.length, caller)
+    if (await isLegacyRequest(request, parsedBody)) {
+      return sessions.handle(request, parsedBody, caller)
+    }
+    const handler = isCall(parsedBody) ? stream : plain
+    return handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) })
+  }
+}
+
+type Body =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string }
+
+async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
+  if (request.method !== 'POST') return { ok: true, value: undefined }
+  try {
+    return { ok: true, value: await readBody(request, Type.Unknown(), maxBytes) }
+  } catch (error) {
+    if (!TuttiError.isInstance(error) || error.code !== 'BAD_REQUEST') throw error
+    return { ok: false, problem: error.message }
+  }
+}
+
+/** The request itself is counted already. */
+function countBatch(length: number, caller: Caller): void {
+  if (length > MAX_BATCH) {
+    const message = `must hold at most ${MAX_BATCH} messages, got ${length}`
+    throw badRequest('Request body', [{ path: '', message }])
+  }
+  for (let message = 1; message < length; message += 1) caller.count()
+}
+
+function isCall(body: unknown): boolean {
+  return (
+    typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'
+  )
+}

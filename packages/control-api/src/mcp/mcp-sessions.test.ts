@@ -1,0 +1,98 @@
+import { silentLogger } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { anyone } from '../caller.ts'
+import { McpSessions, SESSION_IDLE_MS } from './mcp-sessions.ts'
+
+import type { McpDesk } from './mcp-server.ts'
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
+}
+
+function hotel(maxSessions = 2) {
+  const clock = fakeClock()
+  // NOTE: a session uses no more of the options before a tool is called.
+  const options = {
+    clock,
+    logger: silentLogger,
+    heartbeatMs: 15_000,
+    maxBodyBytes: 1_000,
+  } as unknown as McpDesk['options']
+  const sessions = new McpSessions(
+    {
+      options,
+      offers: [],
+      states: {
+        mint: () => Promise.reject(new Error()),
+        verify: () => Promise.reject(new Error()),
+      },
+    },
+    maxSessions,
+  )
+  const send = (message: object, headers: object = {}) => {
+    const request = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { ...HEADERS, ...headers },
+      body: JSON.stringify(message),
+    })
+    return sessions.handle(request, message, anyone())
+  }
+  return {
+    clock,
+    async open(): Promise<string> {
+      const response = await send(INITIALIZE)
+      await response.body?.cancel()
+      return response.headers.get('mcp-session-id') ?? ''
+    },
+    async ping(sessionId: string): Promise<number> {
+      const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+      const response = await send(message, { 'mcp-session-id': sessionId })
+      await response.body?.cancel()
+      return response.status
+    },
+  }
+}
+
+describe('McpSessions', () => {
+  it('gives each session another id, and knows it again', async () => {
+    const { open, ping } = hotel()
+    const [one, two] = [await open(), await open()]
+    expect(one).not.toBe(two)
+    expect([await ping(one), await ping(two), await ping('three')]).toEqual([200, 200, 404])
+  })
+
+  it('[S2] makes room by ending the session that was idle longest', async () => {
+    const { clock, open, ping } = hotel()
+    const one = await open()
+    await clock.advance(1)
+    const two = await open()
+    await clock.advance(1)
+    expect(await ping(one)).toBe(200)
+    await clock.advance(1)
+    const three = await open()
+    expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
+  })
+
+  it('ends a session that is idle for half an hour, counted from its last use', async () => {
+    const { clock, open, ping } = hotel()
+    const [one, two] = [await open(), await open()]
+    await clock.advance(SESSION_IDLE_MS)
+    expect(await ping(one)).toBe(200)
+    await clock.advance(1)
+    expect([await ping(one), await ping(two)]).toEqual([200, 404])
+  })
+})

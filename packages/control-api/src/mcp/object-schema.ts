@@ -1,0 +1,66 @@
+/**
+ * Pure: schemas of tools as MCP wants them. The spec up to 2025-11-25 knows only objects, as input and as
+ * output. What is no object is wrapped in both eras, so that a client that learns the new one sees no other
+ * shape.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
+ */
+
+/** A JSON Schema whose values are objects. */
+export interface ObjectSchema {
+  readonly type: 'object'
+  readonly [keyword: string]: unknown
+}
+
+/** The field that holds a value which is no object. */
+const FIELD = 'result'
+
+/** The schema of arguments, which are always an object, also where their schema leaves that open. */
+export function inputSchemaOf(schema: object): ObjectSchema {
+  return { ...plain(schema), type: 'object' }
+}
+
+/** The schema of a structured result. */
+export function outputSchemaOf(schema: object, id: string): ObjectSchema {
+  const given = plain(schema)
+  if (isObjectSchema(given)) return { ...given, type: 'object' }
+  return {
+    type: 'object',
+    properties: { [FIELD]: embedded(given, id) },
+    required: [FIELD],
+  }
+}
+
+/** A structured result that fits `outputSchemaOf` its schema; without one, an object at any rate. */
+export function structuredContentOf(
+  value: unknown,
+  schema: object | undefined,
+): Record<string, unknown> {
+  const isWrapped = schema === undefined ? !isRecord(value) : !isObjectSchema(schema)
+  // NOTE: what fits a schema of objects is an object; without a schema it was looked at.
+  return isWrapped ? { [FIELD]: value } : (value as Record<string, unknown>)
+}
+
+/**
+ * A schema that can stand inside of another: one that refers to its own parts gets a name of its own, so that
+ * `#` goes on to mean it. `id` is that name, a URI.
+ */
+export function embedded(schema: object, id: string): object {
+  const given = plain(schema)
+  const refers = JSON.stringify(given).includes('"$ref"')
+  return refers && !('$id' in given) ? { $id: id, ...given } : given
+}
+
+function isObjectSchema(schema: object): boolean {
+  return 'type' in schema && schema.type === 'object'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A schema as JSON: what libraries hang on theirs is left behind. */
+function plain(schema: object): Readonly<Record<string, unknown>> {
+  // NOTE: the JSON of an object that is a schema is that of an object.
+  return JSON.parse(JSON.stringify(schema)) as Record<string, unknown>
+}

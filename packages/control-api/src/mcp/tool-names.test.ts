@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+
+import { toolNames } from './tool-names.ts'
+
+function namesOf(names: readonly string[], taken: readonly string[] = []): readonly string[] {
+  return [...toolNames(names, taken).values()]
+}
+
+describe('toolNames', () => {
+  it.each([
+    ['band', 'band'],
+    ['Kronos Quartet', 'Kronos_Quartet'],
+    ['a.b/c: d', 'a_b_c_d'],
+    ['weekly-report_2', 'weekly-report_2'],
+    ['研究チーム', 'ensemble'],
+    ['---', 'ensemble'],
+    ['x'.repeat(70), 'x'.repeat(64)],
+  ])('calls %j %j', (name, fit) => {
+    expect(namesOf([name])).toEqual([fit])
+  })
+
+  it('tells a clash apart by run_ in front, and then by a number', () => {
+    expect(namesOf(['band', 'a b', 'a_b', 'a.b'], ['band', 'run_band'])).toEqual([
+      'run_band_2',
+      'a_b',
+      'run_a_b',
+      'run_a_b_2',
+    ])
+  })
+
+  it('keeps a name that was told apart within its length', () => {
+    const long = 'x'.repeat(64)
+    const [first = '', second = ''] = namesOf([`${long}a`, `${long}b`], [long])
+    expect([first, second]).toEqual([`run_${'x'.repeat(60)}`, `run_${'x'.repeat(58)}_2`])
+  })
+})

@@ -1,0 +1,165 @@
+/** A served A2A agent, and a client of JSON-RPC that checks the shape of everything it gets. */
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type Ensemble } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { expect } from 'vitest'
+
+import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
+import { served, type Served, type ServedOptions } from './served.ts'
+
+/** What came over the wire of somebody else's protocol: schemas check its shape, tests what it says. */
+// oxlint-disable-next-line typescript/no-explicit-any -- casts at every field would say the same again
+export type Untyped = any
+
+/** An answer of JSON-RPC. */
+export interface RpcAnswer {
+  readonly jsonrpc: string
+  readonly id: unknown
+  readonly result?: Untyped
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Untyped }
+}
+
+/** An agent and what a test does with it. */
+export interface A2aAgent extends Served {
+  /** Address of JSON-RPC. */
+  readonly rpc: string
+  /** Calls a method; the shape of a result of 1.0 is checked. */
+  call(method: string, params: unknown, headers?: Record<string, string>): Promise<RpcAnswer>
+  /** Calls a method that streams; gives the results, checked as well. */
+  stream(method: string, params: unknown, headers?: Record<string, string>): AsyncGenerator<Untyped>
+  /** Sends text as a new message and gives the task. */
+  send(text: string, more?: object, configuration?: object): Promise<Untyped>
+}
+
+/** The headers of a client of 1.0. */
+export const CLIENT = { 'content-type': 'application/json', 'a2a-version': '1.0' }
+
+let count = 0
+
+/** A message of a user. */
+export function said(text: string, more: object = {}) {
+  count += 1
+  return { messageId: `m-${count}`, role: 'ROLE_USER', parts: [{ text }], ...more }
+}
+
+/** An ensemble of one task with one variable, which says what it was asked in several pieces. */
+export function singer(name = 'singer'): Ensemble {
+  const model = scriptedModel(({ messages }) => {
+    const asked = /Sing (.*)/.exec(messages.findLast(({ role }) => role === 'user')?.content ?? '')
+    return `La la la, here comes ${asked?.[1] ?? 'nothing'}, la la la`
+  })
+  const sing = task({ name: 'sing', description: 'Sing {song}' })
+  return ensemble({ name, description: 'Sings a song', tasks: [sing], model })
+}
+
+/** A tool that waits until it is released, or stopped. */
+export function waiting() {
+  const gate = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const tool = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_input, { signal }) {
+      begun.resolve()
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([gate.promise, aborted])
+      return 'waited'
+    },
+  })
+  return { tool, release: gate.resolve, begun: begun.promise }
+}
+
+const SHAPES: Readonly<Record<string, Parameters<typeof misfits>[0]>> = {
+  SendMessage: SentShape,
+  GetTask: TaskShape,
+  CancelTask: TaskShape,
+  ListTasks: PageShape,
+}
+
+/** Serves ensembles as an agent; `singer` when nothing else is said. */
+export async function a2aAgent({
+  path = '',
+  ...options
+}: ServedOptions & { readonly path?: string } = {}): Promise<A2aAgent> {
+  const api = await served({ ensembles: [singer()], ...options })
+  const rpc = `${api.url}${path}/a2a`
+  let requests = 0
+  const ask = (
+    { id, method, params }: { id: number; method: string; params: unknown },
+    headers: Record<string, string>,
+  ) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    return fetch(rpc, { method: 'POST', headers: { ...CLIENT, ...headers }, body })
+  }
+  const call: A2aAgent['call'] = async (method, params, headers = {}) => {
+    requests += 1
+    const id = requests
+    const response = await ask({ id, method, params }, headers)
+    expect(response.headers.get('content-type')).toContain('application/json')
+    const answer: RpcAnswer = await response.json()
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id })
+    const shape = SHAPES[method]
+    if (answer.error === undefined && shape !== undefined) {
+      expect(misfits(shape, answer.result)).toEqual([])
+    }
+    return answer
+  }
+  return {
+    ...api,
+    rpc,
+    call,
+    async *stream(method, params, headers = {}) {
+      requests += 1
+      const id = requests
+      const response = await ask({ id, method, params }, headers)
+      const type = response.headers.get('content-type') ?? ''
+      if (!type.startsWith('text/event-stream')) {
+        throw new Error(`No stream: ${await response.text()}`)
+      }
+      for await (const answer of messagesOf(response)) {
+        expect(answer).toMatchObject({ jsonrpc: '2.0', id })
+        if (!method.includes('/')) expect(misfits(StreamShape, answer.result)).toEqual([])
+        yield answer.result
+      }
+    },
+    async send(text, more = {}, configuration = {}) {
+      const { result, error } = await call('SendMessage', {
+        message: said(text, more),
+        configuration,
+      })
+      if (error !== undefined) throw new Error(`${error.code} ${error.message}`)
+      return result.task
+    },
+    async [Symbol.asyncDispose]() {
+      // Runs that wait for a person would be handed over, which takes its time.
+      const open = await api.runs.openReviews()
+      const runIds = [...new Set(open.map(({ runId }) => runId))]
+      await Promise.allSettled(runIds.map((runId) => api.runs.cancel(runId)))
+      await api[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** The messages of an event stream, parsed; comments are passed over. */
+export async function* messagesOf(response: Response): AsyncGenerator<Untyped> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    const parts = text.split('\n\n')
+    text = parts.pop() ?? ''
+    for (const part of parts) {
+      if (part.startsWith('data: ')) yield JSON.parse(part.slice('data: '.length))
+    }
+  }
+}
+
+/** Everything that a stream gives, to its end. */
+export async function all(stream: AsyncIterable<Untyped>): Promise<Untyped[]> {
+  const items: Untyped[] = []
+  for await (const item of stream) items.push(item)
+  return items
+}

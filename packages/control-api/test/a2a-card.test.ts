@@ -1,0 +1,160 @@
+/** Agent cards: what they say, to whom, and how they are kept. */
+import { apiKey } from '@tutti/control-api'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { a2aAgent, singer, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import { CardShape, misfits } from './a2a-shapes.ts'
+import { choir } from './choir.ts'
+import { served } from './served.ts'
+
+let api: A2aAgent
+
+beforeAll(async () => {
+  api = await a2aAgent({ ensembles: [singer(), choir()] })
+})
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+const WELL_KNOWN = '/.well-known/agent-card.json'
+
+const cardAt = async (path = WELL_KNOWN, headers = {}): Promise<Untyped> =>
+  (await fetch(`${api.url}${path}`, { headers })).json()
+
+describe('the agent card', () => {
+  it.each([{}, { 'a2a-version': '1.0' }])(
+    'CARD-STRUCT-001: has the published shape and nothing more, with %j',
+    async (headers) => {
+      expect(misfits(CardShape, await cardAt(WELL_KNOWN, headers))).toEqual([])
+    },
+  )
+
+  it('CARD-PROTO-001: names JSON-RPC and REST of 1.0, and JSON-RPC of 0.3, in this order', async () => {
+    const { supportedInterfaces, capabilities } = await cardAt()
+    expect(supportedInterfaces).toEqual([
+      { url: `${api.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: `${api.url}/a2a/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: `${api.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ])
+    expect(capabilities).toMatchObject({
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [{ uri: 'https://tutti.dev/a2a/usage/v1', required: false }],
+    })
+  })
+
+  it('has a skill for each ensemble, which says what it takes', async () => {
+    const { skills } = await cardAt()
+    expect(skills.map(({ id }: Untyped) => id)).toEqual(['singer', 'choir'])
+    expect(skills[0].description).toBe(
+      'Sings a song. Input: text, which is its variable "song". Choose it with metadata {"ensemble": "singer"}.',
+    )
+  })
+
+  it('of one ensemble is that ensemble, at its own addresses', async () => {
+    const card = await cardAt(`/agents/choir${WELL_KNOWN}`)
+    expect(misfits(CardShape, card)).toEqual([])
+    expect(card.name).toBe('choir')
+    expect(card.skills).toHaveLength(1)
+    expect(card.supportedInterfaces[0].url).toBe(`${api.url}/agents/choir/a2a`)
+    expect((await fetch(`${api.url}/agents/none${WELL_KNOWN}`)).status).toBe(404)
+  })
+
+  it.each([
+    ['/.well-known/agent.json', {}],
+    [WELL_KNOWN, { 'a2a-version': '0.3' }],
+  ])('at %s with %j has what readers of 0.3 need', async (path, headers) => {
+    expect(await cardAt(path, headers)).toMatchObject({
+      protocolVersion: '0.3.0',
+      url: `${api.url}/a2a`,
+      preferredTransport: 'JSONRPC',
+      additionalInterfaces: [{ url: `${api.url}/a2a`, transport: 'JSONRPC' }],
+      skills: [{ id: 'singer' }, { id: 'choir' }],
+      supportedInterfaces: [{}, {}, {}],
+    })
+  })
+
+  it('at the old address is that of 1.0 for readers who say so', async () => {
+    const headers = { 'a2a-version': '1.0' }
+    expect(misfits(CardShape, await cardAt('/.well-known/agent.json', headers))).toEqual([])
+  })
+
+  it('CARD-CACHE-001 CARD-CACHE-002: may be kept for a while, and is not sent again to who has it', async () => {
+    const first = await fetch(`${api.url}${WELL_KNOWN}`)
+    const etag = first.headers.get('etag') ?? ''
+    expect(first.headers.get('cache-control')).toMatch(/max-age=\d+/)
+    expect(first.headers.get('vary')).toContain('A2A-Version')
+    const again = await fetch(`${api.url}${WELL_KNOWN}`, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const old = { 'if-none-match': etag, 'a2a-version': '0.3' }
+    expect((await fetch(`${api.url}${WELL_KNOWN}`, { headers: old })).status).toBe(200)
+  })
+
+  it('has the public address when there is one, with its path', async () => {
+    await using behind = await a2aAgent({ publicUrl: 'https://agents.example.com/tutti/' })
+    const card = await (await fetch(`${behind.url}${WELL_KNOWN}`)).json()
+    expect(card.supportedInterfaces[1].url).toBe('https://agents.example.com/tutti/a2a/v1')
+  })
+
+  it('is for everybody, and says that the rest needs a key', async () => {
+    const { key, entry } = keyFor()
+    await using locked = await a2aAgent({ apiKeys: [entry] })
+    const response = await fetch(`${locked.url}${WELL_KNOWN}`)
+    const card = await response.json()
+    expect(misfits(CardShape, card)).toEqual([])
+    expect(card).toMatchObject({
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    })
+    const legacy = await (await fetch(`${locked.url}/.well-known/agent.json`)).json()
+    expect(legacy).toMatchObject({
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
+      security: [{ bearer: [] }],
+    })
+    const open = await fetch(locked.rpc, { method: 'POST', body: '{}' })
+    expect([open.status, open.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    const authorization = `Bearer ${key}`
+    const { error } = await locked.call('GetTask', { id: 'none' }, { authorization })
+    expect(error?.code).toBe(-32001)
+  })
+
+  it('of an ensemble that is not shared does not exist, nor does its skill', async () => {
+    await using some = await a2aAgent({
+      ensembles: [singer(), choir()],
+      shared: { ensembles: ['choir'] },
+    })
+    expect((await fetch(`${some.url}/agents/singer${WELL_KNOWN}`)).status).toBe(404)
+    expect((await fetch(`${some.url}/agents/singer/a2a`, { method: 'POST' })).status).toBe(404)
+    const card = await (await fetch(`${some.url}${WELL_KNOWN}`)).json()
+    expect(card).toMatchObject({ name: 'choir', skills: [{ id: 'choir' }] })
+  })
+
+  it('is not there when nothing is shared', async () => {
+    await using none = await a2aAgent({ shared: { ensembles: [] } })
+    expect((await fetch(`${none.url}${WELL_KNOWN}`)).status).toBe(404)
+    expect((await fetch(none.rpc, { method: 'POST', body: '{}' })).status).toBe(404)
+  })
+})
+
+function keyFor() {
+  const key = 'k'.repeat(40)
+  return { key, entry: apiKey(key, { name: 'reader' }) }
+}
+
+describe('a public address', () => {
+  it.each([
+    'agents.example.com',
+    'ftp://agents.example.com',
+    'https://agents.example.com/?a=b',
+    'https://agents.example.com/#a',
+    'https://agents.example.com?',
+    'https://me:secret@agents.example.com',
+    '',
+  ])('that is "%s" keeps the server from starting', async (publicUrl) => {
+    const start = served({ publicUrl })
+    await expect(start).rejects.toThrow('publicUrl must be an address like')
+    await expect(start).rejects.not.toThrow('secret')
+  })
+})

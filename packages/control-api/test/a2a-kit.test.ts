@@ -1,0 +1,470 @@
+/**
+ * What the A2A test kit (a2aproject/a2a-tck) checks over JSON-RPC, as it checks it: against an agent of one ensemble
+ * with one variable that is done at once. Titles begin with the kit's ids.
+ */
+import { task, ensemble } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { a2aAgent, all, CLIENT, said, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import { choir } from './choir.ts'
+
+let api: A2aAgent
+
+beforeAll(async () => {
+  api = await a2aAgent()
+})
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+const raw = (body: unknown, headers: Record<string, string> = CLIENT, url = api.rpc) =>
+  fetch(url, {
+    method: 'POST',
+    headers,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
+const ERROR_INFO = {
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+  domain: 'a2a-protocol.org',
+}
+
+describe('messages', () => {
+  it('CORE-SEND-001 DM-*: a message is answered with a task of the published shape', async () => {
+    const task_ = await api.send('Hello from TCK')
+    expect(task_).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [
+        {
+          artifactId: 'sing',
+          parts: [{ text: 'La la la, here comes Hello from TCK, la la la' }],
+        },
+      ],
+      history: [{ role: 'ROLE_USER', parts: [{ text: 'Hello from TCK' }] }],
+    })
+  })
+
+  it('DM-SERIAL-001: no field of an answer is in snake case', async () => {
+    const text = JSON.stringify(await api.call('SendMessage', { message: said('a') }))
+    expect(text).not.toMatch(/"[a-z]+(_[a-z]+)+":/)
+  })
+
+  it('DM-SERIAL-005: fields that are not known are ignored', async () => {
+    const message = said('a', {
+      tckUnknownField: 'should-be-ignored',
+      parts: [{ text: 'a', x: 1 }],
+    })
+    const { result } = await api.call('SendMessage', { message, tckExtraParam: 42 })
+    expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
+    expect(JSON.stringify(result)).not.toContain('tckUnknownField')
+  })
+
+  it('CORE-SEND-002 CORE-MULTI-006: a message to a task that is over, or of another context, is an error', async () => {
+    const { id: taskId } = await api.send('a')
+    const toOver = await api.call('SendMessage', { message: said('b', { taskId }) })
+    expect(toOver.error).toMatchObject({
+      code: -32004,
+      message: expect.stringContaining('without its id'),
+      data: [{ ...ERROR_INFO, reason: 'UNSUPPORTED_OPERATION' }],
+    })
+    const message = said('b', { taskId, contextId: 'wrong' })
+    expect((await api.call('SendMessage', { message })).error).toMatchObject({ code: -32602 })
+  })
+
+  it('CORE-SEND-003: a file of an unknown type is -32005', async () => {
+    const parts = [{ raw: 'dGNr', mediaType: 'application/x-unsupported-tck-type' }]
+    const { error } = await api.call('SendMessage', { message: said('', { parts }) })
+    expect(error).toMatchObject({
+      code: -32005,
+      message: expect.stringMatching(/content type is not supported/i),
+      data: [{ ...ERROR_INFO, reason: 'CONTENT_TYPE_NOT_SUPPORTED' }],
+    })
+  })
+
+  it.each([
+    ['data', [{ data: { key: 'value', number: 123, nested: { array: [1, 2, 3] } } }]],
+    ['a list as data', [{ data: [{ name: 'Alice' }, { name: 'Bob' }] }]],
+    ['text and data', [{ text: 'a' }, { data: { deep: { deeper: [[[['x']]]] } } }]],
+    ['a file of text', [{ raw: 'TGEgbGE=', mediaType: 'text/plain', filename: 'song.txt' }]],
+    ['unusual characters', [{ text: '你好, здравствуйте, مرحبا, こんにちは\n\t\b\f\r\n' }]],
+    ['a long text', [{ text: 'A'.repeat(100_000) }]],
+  ])('messages of %s are tasks', async (_title, parts) => {
+    const { result } = await api.call('SendMessage', { message: said('', { parts }) })
+    expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
+    const got = await api.call('GetTask', { id: result.task.id })
+    expect(got.result.history[0].parts).toEqual(parts)
+  })
+
+  it('CORE-EXECUTION-MODE: it is waited for its end, unless the answer is wanted at once', async () => {
+    const wait = waiting()
+    const model = scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? 'Done' : { toolCalls: [{ name: 'wait', arguments: {} }] },
+    )
+    const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
+    await using slow = await a2aAgent({ ensembles: [ensemble({ name: 'slow', tasks, model })] })
+    const soon = await slow.send('x', {}, { returnImmediately: true })
+    expect(soon.status.state).toBe('TASK_STATE_SUBMITTED')
+    await wait.begun
+    const { result } = await slow.call('GetTask', { id: soon.id })
+    expect(result.status.state).toBe('TASK_STATE_WORKING')
+    const answering = slow.send('x', {}, { returnImmediately: false })
+    wait.release()
+    expect((await answering).status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  it('CORE-MULTI-001 CORE-MULTI-002 CORE-MULTI-003: contexts are made or kept, tasks have ids of ours', async () => {
+    const [one, other] = [await api.send('a'), await api.send('a')]
+    expect(one.contextId).not.toBe('')
+    expect(one.contextId).not.toBe(other.contextId)
+    expect(one.id).not.toBe(other.id)
+    const kept = await api.send('a', { contextId: 'tck-client-context-001' })
+    expect(kept.contextId).toBe('tck-client-context-001')
+  })
+
+  it('CORE-MULTI-004: a message to a task that does not exist is -32001', async () => {
+    const { error } = await api.call('SendMessage', { message: said('a', { taskId: 'none' }) })
+    expect(error).toMatchObject({ code: -32001 })
+  })
+
+  it.each([
+    ['no message', {}],
+    ['a message without fields', { message: { kind: 'message' } }],
+    ['no messageId', { message: { role: 'user', parts: [{ text: 'a' }] } }],
+    ['no role', { message: { messageId: 'a', parts: [{ text: 'a' }] } }],
+    ['no parts', { message: { messageId: 'a', role: 'user' } }],
+    ['parts that are none', { message: { parts: 'invalid' } }],
+    ['no part', { message: said('', { parts: [] }) }],
+    ['a part of an unknown type', { message: said('', { parts: [{ type: 'x', text: 'a' }] }) }],
+    ['a part without content', { message: said('', { parts: [{}] }) }],
+    ['a part with two contents', { message: said('', { parts: [{ text: 'a', url: 'b' }] }) }],
+    ['an empty name', { '': 'not_a_dict' }],
+    ['params that are a text', 'not_a_dict'],
+    ['params that are a list', []],
+    ['a history of negative length', { message: said('a'), configuration: { historyLength: -1 } }],
+  ])('CORE-ERR-002: %s is -32602', async (_title, params) => {
+    expect((await api.call('SendMessage', params)).error).toMatchObject({ code: -32602 })
+  })
+
+  it('quality: fields that are null are as good as absent', async () => {
+    const task_ = await api.send('a', { taskId: null, contextId: null, metadata: null })
+    expect(task_.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  it('quality: a text longer than a request may be is refused, and the connection goes on', async () => {
+    const params = { message: said('A'.repeat(1024 * 1024)) }
+    const response = await raw({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { id: null, error: { code: -32602, message: expect.stringContaining('1000000 bytes') } },
+    ])
+    await api.send('a')
+  })
+
+  it('quality: many messages at the same time are as many tasks', async () => {
+    const tasks = await Promise.all(Array.from({ length: 10 }, (_, at) => api.send(`Song ${at}`)))
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(10)
+    for (const [at, { artifacts }] of tasks.entries()) {
+      expect(artifacts[0].parts[0].text).toContain(`Song ${at}`)
+    }
+  })
+
+  it('JSONRPC-SVC-002: extensions that are not known are no error', async () => {
+    const headers = { 'a2a-extensions': 'https://example.com/ext/v1,https://example.com/ext/v2' }
+    const { result } = await api.call('SendMessage', { message: said('a') }, headers)
+    expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('tasks', () => {
+  it('CORE-GET-001 CORE-GET-002: a task is found by its id, and else -32001', async () => {
+    const task_ = await api.send('a')
+    expect((await api.call('GetTask', { id: task_.id })).result).toEqual(task_)
+    const { error } = await api.call('GetTask', { id: 'nonexistent-task-id' })
+    expect(error).toEqual({
+      code: -32001,
+      message: expect.stringContaining('nonexistent-task-id'),
+      data: [{ ...ERROR_INFO, reason: 'TASK_NOT_FOUND' }],
+    })
+  })
+
+  it.each([
+    [{ history_length: 0 }, 0],
+    [{ historyLength: 0 }, 0],
+    [{ history_length: 1 }, 1],
+    [{ historyLength: 2_147_483_647 }, 1],
+    [{}, 1],
+  ])('CORE-HIST-001 CORE-HIST-002: with %j the history has %i messages', async (params, length) => {
+    const { id } = await api.send('a')
+    const { result } = await api.call('GetTask', { id, ...params })
+    expect(result.history?.length ?? 0).toBe(length)
+  })
+
+  it('CORE-HIST-003: a message can be sent without having its history back', async () => {
+    expect((await api.send('a', {}, { historyLength: 0 })).history).toBeUndefined()
+  })
+
+  it('quality: a history of negative length is -32602', async () => {
+    const { id } = await api.send('a')
+    const { error } = await api.call('GetTask', { id, historyLength: -1 })
+    expect(error).toMatchObject({ code: -32602 })
+  })
+
+  it('drafts of 1.0 name a task by its resource', async () => {
+    const { id } = await api.send('a')
+    expect((await api.call('GetTask', { name: `tasks/${id}` })).result.id).toBe(id)
+  })
+
+  it('CORE-CANCEL-002 CORE-CANCEL-003: what is over is -32002, what is not there -32001', async () => {
+    const { id } = await api.send('a')
+    expect((await api.call('CancelTask', { id })).error).toMatchObject({
+      code: -32002,
+      data: [{ ...ERROR_INFO, reason: 'TASK_NOT_CANCELABLE' }],
+    })
+    expect((await api.call('CancelTask', { id: 'none' })).error).toMatchObject({ code: -32001 })
+  })
+
+  it.each([
+    [{ context_id: 'none' }],
+    [{ context_id: 'none', page_size: 2 }],
+    [{ context_id: 'none', include_artifacts: false }],
+    [{ contextId: 'none' }],
+  ])('CORE-LIST-002 CORE-LIST-004: %j lists nothing, and says so', async (params) => {
+    expect((await api.call('ListTasks', params)).result).toEqual({
+      tasks: [],
+      nextPageToken: '',
+      pageSize: 0,
+      totalSize: 0,
+    })
+  })
+
+  it('CORE-LIST-003 CORE-LIST-005: the last changed come first, without artifacts unless asked for', async () => {
+    const contextId = 'list-003'
+    for (const song of ['a', 'b', 'c']) await api.send(song, { contextId })
+    const { result } = await api.call('ListTasks', { contextId })
+    const times = result.tasks.map((one: Untyped) => one.status.timestamp)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(result.tasks.map((one: Untyped) => one.history[0].parts[0].text)).toEqual([
+      'c',
+      'b',
+      'a',
+    ])
+    for (const one of result.tasks) expect(one).not.toHaveProperty('artifacts')
+    const full = await api.call('ListTasks', { contextId, includeArtifacts: true })
+    for (const one of full.result.tasks) expect(one.artifacts).toHaveLength(1)
+  })
+
+  it.each([
+    { pageSize: 0 },
+    { pageSize: 101 },
+    { pageSize: -1 },
+    { status: 'invalid' },
+    { pageToken: 'invalid' },
+    { historyLength: -1 },
+    { statusTimestampAfter: 'yesterday' },
+  ])('ListTasks with %j is -32602', async (params) => {
+    expect((await api.call('ListTasks', params)).error).toMatchObject({ code: -32602 })
+  })
+
+  it.each([
+    ['CreateTaskPushNotificationConfig', { task_id: 't', url: 'https://example.com' }],
+    ['GetTaskPushNotificationConfig', { task_id: 't', id: 'c' }],
+    ['ListTaskPushNotificationConfigs', { task_id: 't' }],
+    ['DeleteTaskPushNotificationConfig', { task_id: 't', id: 'c' }],
+    ['tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: {} }],
+    ['tasks/pushNotificationConfig/get', { id: 't' }],
+    ['tasks/pushNotificationConfig/list', { id: 't' }],
+    ['tasks/pushNotificationConfig/delete', { id: 't', pushNotificationConfigId: 'c' }],
+    [
+      'SendMessage',
+      { message: said('a'), configuration: { taskPushNotificationConfig: { url: 'https://a.b' } } },
+    ],
+  ])('CORE-CAP-001: %s is -32003', async (method, params) => {
+    expect((await api.call(method, params)).error).toMatchObject({
+      code: -32003,
+      message: expect.stringMatching(/push notifications are not supported/i),
+      data: [{ ...ERROR_INFO, reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED' }],
+    })
+  })
+
+  it('CORE-CAP-003: there is no extended card; 0.3 has another error for that', async () => {
+    const modern = await api.call('GetExtendedAgentCard', {})
+    expect(modern.error).toMatchObject({ code: -32004 })
+    const legacy = await api.call('agent/getAuthenticatedExtendedCard', {})
+    expect(legacy.error).toMatchObject({ code: -32007 })
+  })
+})
+
+describe('tasks that ask', () => {
+  it('CORE-EXECUTION-MODE-001 CORE-MULTI-005 CORE-HIST-004: a question is answered in the same task', async () => {
+    await using asking = await a2aAgent({ ensembles: [choir()] })
+    const first = await asking.send('Amen')
+    expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+    const { id: taskId, contextId } = first
+    const message = said('approve', { taskId })
+    const { result } = await asking.call('SendMessage', { message })
+    expect(result.task).toMatchObject({ id: taskId, contextId })
+    expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
+    const got = await asking.call('GetTask', { id: taskId, history_length: 10 })
+    expect(got.result.history.map(({ role }: Untyped) => role)).toEqual([
+      'ROLE_USER',
+      'ROLE_AGENT',
+      'ROLE_USER',
+    ])
+    const limited = await asking.call('GetTask', { id: taskId, historyLength: 1 })
+    expect(limited.result.history).toEqual(got.result.history.slice(-1))
+  })
+
+  it('CORE-CANCEL-001: a task that waits can be canceled', async () => {
+    await using asking = await a2aAgent({ ensembles: [choir()] })
+    const { id } = await asking.send('Amen')
+    const { result } = await asking.call('CancelTask', { id })
+    expect(result).toMatchObject({ id, status: { state: 'TASK_STATE_CANCELED' } })
+  })
+
+  it('STREAM-SUB-001 STREAM-SUB-002 STREAM-ORDER: every subscriber sees the same, from the task to its end', async () => {
+    await using asking = await a2aAgent({ ensembles: [choir()] })
+    const { id, contextId } = await asking.send('Amen')
+    const streams = [1, 2, 3].map(() => asking.stream('SubscribeToTask', { id }))
+    const firsts = await Promise.all(streams.map(async (stream) => (await stream.next()).value))
+    for (const first of firsts) expect(first.task).toMatchObject({ id, contextId })
+    await streams[2]?.return(undefined)
+    await asking.call('SendMessage', { message: said('Complete', { taskId: id }) })
+    const [one = [], other] = await Promise.all(streams.slice(0, 2).map(all))
+    expect(one.length).toBeGreaterThan(1)
+    expect(one).toEqual(other)
+    expect(one.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('streams', () => {
+  it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: task first, then updates, closed at the end', async () => {
+    const items = await all(api.stream('SendStreamingMessage', { message: said('Stream') }))
+    expect(Object.keys(items[0])).toEqual(['task'])
+    expect(items[0].task.status.state).toBe('TASK_STATE_SUBMITTED')
+    expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  it('STREAM-SUB-003 STREAM-SUB-004: what is over is -32004, what is not there -32001, both as JSON', async () => {
+    const { id } = await api.send('a')
+    expect((await api.call('SubscribeToTask', { id })).error).toMatchObject({ code: -32004 })
+    expect((await api.call('SubscribeToTask', { id: 'none' })).error?.code).toBe(-32001)
+  })
+
+  it('params that do not fit are an error as JSON', async () => {
+    const { error } = await api.call('SendStreamingMessage', { invalid: 'params' })
+    expect(error).toMatchObject({ code: -32602 })
+  })
+})
+
+describe('JSON-RPC', () => {
+  it.each([
+    ['{"jsonrpc": "2.0", "method": "message/send", "params": {"foo": "bar"}'],
+    ['{"jsonrpc": "2.0", "method": "SendMessage", "params": {"unclosed_object": true'],
+    [''],
+    ['{"jsonrpc": "2.0", "method": "x", "a": "\ud800"'],
+  ])('a body that is no JSON is -32700: %j', async (body) => {
+    const response = await raw(body)
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { jsonrpc: '2.0', id: null, error: { code: -32700 } },
+    ])
+  })
+
+  it.each([
+    [{ jsonrpc: 'aaa', method: 'SendMessage', params: {} }, -32600, null],
+    [{ jsonrpc: '2.0', params: {} }, -32600, null],
+    [{ jsonrpc: '1.0', id: 'a', method: 'SendMessage', params: {} }, -32600, 'a'],
+    [{ id: 7, method: 'SendMessage', params: {} }, -32600, 7],
+    [{ jsonrpc: '2.0', id: 'b', params: {} }, -32600, 'b'],
+    [{ jsonrpc: '2.0', id: 'b', method: 5 }, -32600, 'b'],
+    [{ jsonrpc: '2.0', method: 'SendMessage', params: {}, id: { bad: 'type' } }, -32600, null],
+    [{ jsonrpc: '2.0', method: 'SendMessage', params: {}, id: [1] }, -32600, null],
+    [{ jsonrpc: '2.0', method: 'SendMessage', params: {}, id: true }, -32600, null],
+    [{ jsonrpc: '2.0', method: 'SendMessage', params: {} }, -32600, null],
+    [[], -32600, null],
+    [[{ jsonrpc: '2.0', method: 'GetTask', id: 1 }], -32600, null],
+    ['"text"', -32600, null],
+    [7, -32600, null],
+    ['null', -32600, null],
+    [{ jsonrpc: '2.0', method: 'SendMessageXXX', id: '3', params: {} }, -32601, '3'],
+    [{ jsonrpc: '2.0', method: 'nonexistent/method', id: 0 }, -32601, 0],
+    [{ jsonrpc: '2.0', method: 'constructor', id: 1 }, -32601, 1],
+    [{ jsonrpc: '2.0', method: 'SendMessage', id: '4', params: { '': 'x' } }, -32602, '4'],
+    [{ jsonrpc: '2.0', method: 'GetTask', id: null }, -32602, null],
+  ])('%j is %i, with the id %j', async (body, code, id) => {
+    const response = await raw(body, { 'content-type': 'application/json' })
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      {
+        jsonrpc: '2.0',
+        id,
+        error: { code, message: expect.stringMatching(/\S/), data: expect.any(Array) },
+      },
+    ])
+  })
+
+  it('a batch is told to be one', async () => {
+    const response = await raw([{ jsonrpc: '2.0', method: 'GetTask', id: 1 }])
+    expect((await response.json()).error.message).toContain('no batch')
+  })
+
+  it('every problem of the parameters is named, with where it is', async () => {
+    const message = { messageId: '', role: 'boss', parts: [] }
+    const { error } = await api.call('SendMessage', { message })
+    const [info, badRequest] = error?.data ?? []
+    expect(info).toEqual({ ...ERROR_INFO, reason: 'INVALID_PARAMS' })
+    expect(badRequest['@type']).toBe('type.googleapis.com/google.rpc.BadRequest')
+    expect(badRequest.fieldViolations.map(({ field }: Untyped) => field)).toEqual([
+      'message.messageId',
+      'message.role',
+      'message.parts',
+    ])
+  })
+
+  it('JSONRPC-SSE-002: another media type is -32005, also what a form can send', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
+    for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded']) {
+      const response = await raw(body, { 'content-type': type, 'a2a-version': '1.0' })
+      expect((await response.json()).error).toMatchObject({ code: -32005 })
+    }
+  })
+
+  it.each(['99.0', '2.0', '0.2', 'x'])('VER-SERVER-002: version %s is -32009', async (version) => {
+    const headers = { ...CLIENT, 'a2a-version': version }
+    const { error } = await api.call('SendMessage', { message: said('a') }, headers)
+    expect(error).toMatchObject({
+      code: -32009,
+      data: [{ ...ERROR_INFO, reason: 'VERSION_NOT_SUPPORTED' }],
+    })
+  })
+
+  it.each(['', '0.3', '1.0', '1.0.1', '1'])(
+    'VER-SERVER-003: version "%s" is spoken',
+    async (version) => {
+      const headers = { ...CLIENT, 'a2a-version': version }
+      const { result } = await api.call('SendMessage', { message: said('a') }, headers)
+      expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
+    },
+  )
+
+  it('a slash after the address changes nothing', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'none' } }
+    const response = await raw(body, CLIENT, `${api.rpc}/`)
+    expect(await response.json()).toMatchObject({ id: 1, error: { code: -32001 } })
+  })
+
+  it('the same id twice is two requests', async () => {
+    const body = { jsonrpc: '2.0', id: 'same', method: 'SendMessage' }
+    for (const text of ['a', 'b']) {
+      const message = { messageId: 'one', role: 'user', parts: [{ text }] }
+      const response = await raw({ ...body, params: { message } })
+      expect(await response.json()).toMatchObject({ id: 'same', result: { task: {} } })
+    }
+  })
+
+  it('other methods of HTTP are refused', async () => {
+    expect((await fetch(api.rpc)).status).toBe(405)
+  })
+})

@@ -1,0 +1,516 @@
+/** Runs as tasks: what a message begins, decides and tells, and who may do it. */
+import { apiKey } from '@tutti/control-api'
+import { defineTextTool, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { a2aAgent, said, singer, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import { choir, soloist } from './choir.ts'
+
+import type { Scope } from '@tutti/protocol'
+
+/** An ensemble whose only task waits in its tool, and then says what it was told meanwhile. */
+function waiter() {
+  const wait = waiting()
+  const model = scriptedModel(({ messages }) => {
+    if (messages.at(-1)?.role === 'assistant' || messages.length <= 2) {
+      return { toolCalls: [{ name: 'wait', arguments: {} }] }
+    }
+    return messages.map(({ content }) => content).join('\n')
+  })
+  const tasks = [task({ name: 'wait', description: 'Wait for {whom}', tools: [wait.tool] })]
+  return { ...wait, ensemble: ensemble({ name: 'waiter', tasks, model }) }
+}
+
+/** An ensemble whose tool asks a person. */
+function asker() {
+  const ask = defineTextTool({
+    name: 'ask',
+    description: 'Asks a person',
+    async execute(question, { requestApproval }) {
+      const decision = await requestApproval(question)
+      return decision.action === 'EDIT' ? decision.input : 'no answer'
+    },
+  })
+  const model = scriptedModel(({ messages }) => {
+    const last = messages.at(-1)
+    if (last?.role === 'tool') return `The answer is ${last.content}`
+    return { toolCalls: [{ name: 'ask', arguments: JSON.stringify('Which key?') }] }
+  })
+  return ensemble({
+    name: 'asker',
+    tasks: [task({ name: 'a', description: 'Play {song}', tools: [ask] })],
+    model,
+  })
+}
+
+async function answer(api: A2aAgent, taskId: string, message: object | string): Promise<Untyped> {
+  const more = typeof message === 'string' ? {} : message
+  const text = typeof message === 'string' ? message : ''
+  return api.call('SendMessage', { message: said(text, { taskId, ...more }) })
+}
+
+describe('a message', () => {
+  it('names an ensemble by metadata of the request or of itself, or is for the first', async () => {
+    await using api = await a2aAgent({ ensembles: [singer('one'), singer('two')] })
+    const ensembleOf = async (params: object) => {
+      const { result } = await api.call('SendMessage', { message: said('a'), ...params })
+      return (await api.runs.record(result.task.id))?.ensemble
+    }
+    expect(await ensembleOf({})).toBe('one')
+    expect(await ensembleOf({ metadata: { ensemble: 'two' } })).toBe('two')
+    const metadata = { ensemble: 'two' }
+    expect(await ensembleOf({ message: said('a', { metadata }) })).toBe('two')
+    const wrong = { message: said('a'), metadata: { ensemble: 'tow' } }
+    expect((await api.call('SendMessage', wrong)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('Did you mean "two"'),
+    })
+    const odd = { message: said('a'), metadata: { ensemble: 7 } }
+    expect((await api.call('SendMessage', odd)).error?.code).toBe(-32602)
+  })
+
+  it('gives inputs by data, by text and by both; what is missing is named', async () => {
+    const model = scriptedModel(() => 'Done')
+    const tasks = [task({ name: 'a', description: 'Play {song} in {hall}' })]
+    await using api = await a2aAgent({ ensembles: [ensemble({ name: 'duo', tasks, model })] })
+    const inputsOf = async (parts: readonly object[]) => {
+      const { result, error } = await api.call('SendMessage', { message: said('', { parts }) })
+      return error ?? (await api.runs.record(result.task.id))?.inputs
+    }
+    expect(await inputsOf([{ data: { song: 'Ode', hall: 'A' } }])).toEqual({
+      song: 'Ode',
+      hall: 'A',
+    })
+    expect(await inputsOf([{ data: { hall: 'A' } }, { text: 'Ode' }])).toEqual({
+      song: 'Ode',
+      hall: 'A',
+    })
+    expect(await inputsOf([{ text: '{"song":"Ode","hall":"A"}' }])).toMatchObject({ hall: 'A' })
+    expect(await inputsOf([{ text: 'Ode' }])).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('song, hall'),
+    })
+    expect(await inputsOf([{ data: { hall: 'A' } }])).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('/song'),
+    })
+  })
+
+  it('of any words starts an ensemble that needs none', async () => {
+    const tasks = [task({ name: 'a', description: 'Sing' })]
+    const model = scriptedModel(() => 'La')
+    await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
+    expect((await api.send('go')).status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  it('of a task that fails brings the failed task, with the reason', async () => {
+    const tasks = [task({ name: 'a', description: 'Sing {song}' })]
+    const model = scriptedModel(() => new Error('out of voice'))
+    await using api = await a2aAgent({ ensembles: [ensemble({ name: 'solo', tasks, model })] })
+    const { status, artifacts } = await api.send('go')
+    expect(status).toMatchObject({
+      state: 'TASK_STATE_FAILED',
+      message: { role: 'ROLE_AGENT', parts: [{ text: expect.stringContaining('out of voice') }] },
+    })
+    expect(artifacts).toBeUndefined()
+  })
+
+  it('under the same idempotency key is the same task, with another text an error', async () => {
+    await using api = await a2aAgent()
+    const headers = { 'idempotency-key': 'once' }
+    const message = said('a')
+    const send = async (params: object) => api.call('SendMessage', params, headers)
+    const [first, second] = [await send({ message }), await send({ message })]
+    expect(second.result).toEqual(first.result)
+    expect((await send({ message: said('b') })).error).toMatchObject({ code: -32602 })
+    const soon = await send({ message, configuration: { returnImmediately: true } })
+    expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  it('brings outputs of all tasks, that of the run last, in media types that are accepted', async () => {
+    await using api = await a2aAgent({ ensembles: [duet()] })
+    const { artifacts } = await api.send('Ode')
+    expect(artifacts).toEqual([
+      { artifactId: 'first', name: 'first', parts: [{ text: 'La' }] },
+      {
+        artifactId: 'second',
+        name: 'second',
+        parts: [
+          { text: '{"title":"Ode"}' },
+          { data: { title: 'Ode' }, mediaType: 'application/json' },
+        ],
+      },
+    ])
+    const json = await api.send('Ode', {}, { acceptedOutputModes: ['application/json'] })
+    expect(json.artifacts.map(({ parts }: Untyped) => parts)).toEqual([
+      [{ data: 'La', mediaType: 'application/json' }],
+      [{ data: { title: 'Ode' }, mediaType: 'application/json' }],
+    ])
+    const text = await api.send('Ode', {}, { acceptedOutputModes: ['text/*'] })
+    expect(text.artifacts[1].parts).toEqual([{ text: '{"title":"Ode"}' }])
+    const configuration = { acceptedOutputModes: ['image/png'] }
+    const { error } = await api.call('SendMessage', { message: said('Ode'), configuration })
+    expect(error?.code).toBe(-32005)
+  })
+})
+
+/** Two tasks, the second of which gives an object. */
+function duet() {
+  const first = task({ name: 'first', description: 'Hum {song}' })
+  const second = task({
+    name: 'second',
+    description: 'Name it',
+    context: [first],
+    output: Type.Object({ title: Type.String() }),
+  })
+  const model = scriptedModel(({ messages }) =>
+    JSON.stringify(messages).includes('Name it') ? '{"title":"Ode"}' : 'La',
+  )
+  return ensemble({ name: 'duet', tasks: [first, second], model })
+}
+
+describe('a task that asks', () => {
+  it.each<[string | object, string, string | undefined]>([
+    ['approve', 'TASK_STATE_COMPLETED', 'La la'],
+    ['Yes!', 'TASK_STATE_COMPLETED', 'La la'],
+    ['Lu lu', 'TASK_STATE_COMPLETED', 'Lu lu'],
+    ['exit', 'TASK_STATE_COMPLETED', 'La la'],
+    ['reject: too loud', 'TASK_STATE_INPUT_REQUIRED', undefined],
+    ['no', 'TASK_STATE_INPUT_REQUIRED', undefined],
+    [{ parts: [{ data: { decision: 'CONTINUE' } }] }, 'TASK_STATE_COMPLETED', 'La la'],
+    [
+      { parts: [{ data: { decision: 'EDIT', revisedOutput: 'yes' } }] },
+      'TASK_STATE_COMPLETED',
+      'yes',
+    ],
+  ])('answered with %j is %s', async (message, state, text) => {
+    await using api = await a2aAgent({ ensembles: [choir()] })
+    const { id, status } = await api.send('Amen')
+    expect(status.message.parts).toEqual([
+      { text: 'Is it in tune?\n\nLa la' },
+      { data: { reviewId: expect.any(String), taskName: 'sing', timing: 'AFTER_EXECUTION' } },
+    ])
+    const { result } = await answer(api, id, message)
+    expect(result.task.status.state).toBe(state)
+    expect(result.task.artifacts?.[0].parts[0].text).toBe(text)
+    // Another question is another review.
+    if (text === undefined) {
+      expect(result.task.status.message.messageId).not.toBe(status.message.messageId)
+    }
+  })
+
+  it.each([
+    ['', 'must say something'],
+    [{ parts: [{ data: { decision: 'PERHAPS' } }] }, 'decision'],
+    [{ parts: [{ data: { decision: 'EDIT' } }] }, 'revisedOutput'],
+    [{ parts: [{ data: { reviewId: 'none', decision: 'CONTINUE' } }] }, 'must be an open review'],
+  ])('answered with %j still asks, and says what would be an answer', async (message, why) => {
+    await using api = await a2aAgent({ ensembles: [choir()] })
+    const { id } = await api.send('Amen')
+    const { error } = await answer(api, id, message)
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(why) })
+    const { result } = await api.call('GetTask', { id })
+    expect(result.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+  })
+
+  it('about a tool takes its input only as JSON, so that no remark becomes one', async () => {
+    await using api = await a2aAgent({ ensembles: [soloist()] })
+    const { id, status } = await api.send('Ode')
+    expect(status.message.parts[1].data).toMatchObject({
+      toolName: 'tune',
+      toolInput: { hertz: 440 },
+    })
+    expect((await answer(api, id, 'a bit lower')).error).toMatchObject({ code: -32602 })
+    const { result } = await answer(api, id, '{"hertz": 432}')
+    expect(result.task.artifacts[0].parts[0].text).toBe('Tuned to 432')
+  })
+
+  it.each(['in D minor', 'no', 'yes'])('by a tool is answered with "%s" as it is', async (text) => {
+    await using api = await a2aAgent({ ensembles: [asker()] })
+    const { id, status } = await api.send('Ode')
+    expect(status.message.parts[0].text).toBe('Which key?')
+    const { result } = await answer(api, id, text)
+    expect(result.task.artifacts[0].parts[0].text).toBe(`The answer is ${text}`)
+  })
+
+  it('is decided once: who comes second is told that it does not wait any more', async () => {
+    await using api = await a2aAgent({ ensembles: [choir()] })
+    const { id } = await api.send('Amen')
+    const both = await Promise.all([answer(api, id, 'approve'), answer(api, id, 'Lu lu')])
+    const refused = both.filter(({ error }) => error !== undefined)
+    expect(refused.length).toBeLessThanOrEqual(1)
+    for (const { error } of refused) expect(error.code).toBe(-32004)
+  })
+
+  it('asked over REST of ours is the same task, whoever decides it', async () => {
+    await using api = await a2aAgent({ ensembles: [choir()] })
+    const { id } = await api.send('Amen')
+    const { reviews }: Untyped = await (await api.get('/api/reviews')).json()
+    await api.post(`/api/reviews/${reviews[0].reviewId}`, { decision: 'CONTINUE' })
+    await expect
+      .poll(async () => (await api.call('GetTask', { id })).result.status.state)
+      .toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('a task that works', () => {
+  it('is told something by a message, which is in its history', async () => {
+    const wait = waiter()
+    await using api = await a2aAgent({ ensembles: [wait.ensemble] })
+    const { id } = await api.send('Godot', {}, { returnImmediately: true })
+    await wait.begun
+    const configuration = { returnImmediately: true }
+    const message = said('Hurry up', { taskId: id })
+    const told = await api.call('SendMessage', { message, configuration })
+    expect(told.result.task.status.state).toBe('TASK_STATE_WORKING')
+    const decision = { parts: [{ data: { decision: 'CONTINUE' } }] }
+    expect((await answer(api, id, decision)).error).toMatchObject({ code: -32004 })
+    wait.release()
+    await expect
+      .poll(async () => (await api.call('GetTask', { id })).result.status.state)
+      .toBe('TASK_STATE_COMPLETED')
+    const { result } = await api.call('GetTask', { id })
+    expect(result.artifacts[0].parts[0].text).toContain('Hurry up')
+    expect(result.history.map(({ parts }: Untyped) => parts[0].text)).toEqual(['Godot', 'Hurry up'])
+  })
+
+  it('is canceled when its work has stopped', async () => {
+    const wait = waiter()
+    await using api = await a2aAgent({ ensembles: [wait.ensemble] })
+    const answering = api.send('Godot')
+    await wait.begun
+    const { result } = await api.call('ListTasks', { status: 'TASK_STATE_WORKING' })
+    const [{ id }] = result.tasks
+    const canceled = await api.call('CancelTask', { id })
+    expect(canceled.result.status.state).toBe('TASK_STATE_CANCELED')
+    expect((await answering).status.state).toBe('TASK_STATE_CANCELED')
+    expect((await api.call('CancelTask', { id })).error?.code).toBe(-32002)
+  })
+
+  it('is canceled also when its work needs a while to stop', async () => {
+    const begun = Promise.withResolvers<void>()
+    const tidy = defineTextTool({
+      name: 'tidy',
+      description: 'Tidies up before it stops',
+      async execute(_input, { signal }) {
+        begun.resolve()
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve())
+        })
+        for (let step = 0; step < 200; step += 1) await new Promise((go) => setImmediate(go))
+        return 'tidy'
+      },
+    })
+    const model = scriptedModel(() => ({ toolCalls: [{ name: 'tidy', arguments: '""' }] }))
+    const tasks = [task({ name: 'a', description: 'A {b}', tools: [tidy] })]
+    await using api = await a2aAgent({ ensembles: [ensemble({ name: 'tidy', tasks, model })] })
+    const { id } = await api.send('x', {}, { returnImmediately: true })
+    await begun.promise
+    const { result } = await api.call('CancelTask', { id })
+    expect(result.status.state).toBe('TASK_STATE_CANCELED')
+  })
+
+  it('goes on when whoever waits for it leaves', async () => {
+    const wait = waiter()
+    await using api = await a2aAgent({ ensembles: [wait.ensemble] })
+    const leaving = new AbortController()
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message: said('Godot', { contextId: 'left' }) },
+    })
+    const headers = { 'content-type': 'application/json' }
+    const left = fetch(api.rpc, { method: 'POST', body, headers, signal: leaving.signal })
+    await wait.begun
+    leaving.abort()
+    await expect(left).rejects.toThrow(/abort/i)
+    wait.release()
+    await expect
+      .poll(async () => {
+        const { result } = await api.call('ListTasks', { contextId: 'left' })
+        return result.tasks[0].status.state
+      })
+      .toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('tasks', () => {
+  it('are runs of all wires: one over REST is a task in a context of its own', async () => {
+    await using api = await a2aAgent()
+    const response = await api.post('/api/runs?wait=60', { inputs: { song: 'Ode' } })
+    const { runId } = (await response.json()) as { runId: string }
+    const { result } = await api.call('GetTask', { id: runId })
+    expect(result).toMatchObject({
+      id: runId,
+      contextId: runId,
+      status: { state: 'TASK_STATE_COMPLETED' },
+      history: [{ role: 'ROLE_USER', parts: [{ data: { song: 'Ode' } }] }],
+    })
+    const listed = await api.call('ListTasks', { contextId: runId })
+    expect(listed.result.tasks.map(({ id }: Untyped) => id)).toEqual([runId])
+    const { id: follower } = await api.send('Amen', { contextId: runId })
+    const both = await api.call('ListTasks', { contextId: runId })
+    expect(both.result.tasks.map(({ id }: Untyped) => id)).toEqual([follower, runId])
+  })
+
+  it('are listed page by page, each once, with what waits for an answer among them', async () => {
+    await using api = await a2aAgent({ ensembles: [singer(), choir()] })
+    const asking = (await api.send('Amen', { metadata: { ensemble: 'choir' } })).id
+    const ids = [asking]
+    for (const song of ['a', 'b', 'c', 'd']) ids.push((await api.send(song)).id)
+    const seen: string[] = []
+    let pageToken = ''
+    do {
+      const { result } = await api.call('ListTasks', { pageSize: 2, pageToken })
+      expect(result.totalSize).toBe(5)
+      expect(result.pageSize).toBe(result.tasks.length)
+      seen.push(...result.tasks.map(({ id }: Untyped) => id))
+      pageToken = result.nextPageToken
+      if (seen.length === 2) ids.push((await api.send('while reading', { contextId: 'x' })).id)
+      if (seen.length === 2) break
+    } while (pageToken !== '')
+    const rest = await api.call('ListTasks', { pageSize: 100, pageToken })
+    seen.push(...rest.result.tasks.map(({ id }: Untyped) => id))
+    expect(seen).toEqual(ids.slice(0, 5).toReversed())
+    const waits = await api.call('ListTasks', { status: 'TASK_STATE_INPUT_REQUIRED' })
+    expect(waits.result.tasks.map(({ id }: Untyped) => id)).toEqual([asking])
+    const { timestamp } = waits.result.tasks[0].status
+    const since = await api.call('ListTasks', { statusTimestampAfter: timestamp })
+    expect(since.result.totalSize).toBe(6)
+    const later = new Date(Date.parse(timestamp) + 1).toISOString()
+    const after = await api.call('ListTasks', { statusTimestampAfter: later })
+    expect(after.result.tasks.map(({ id }: Untyped) => id)).not.toContain(asking)
+  })
+
+  it('are listed as their status changed, and not as they began; a page that has all is the last', async () => {
+    await using api = await a2aAgent({ ensembles: [singer(), choir()] })
+    const asking = await api.send('Amen', { metadata: { ensemble: 'choir' } })
+    const done = await api.send('Ode')
+    const listed = async () => (await api.call('ListTasks', { pageSize: 2 })).result
+    const idsIn = ({ tasks }: Untyped): string[] => tasks.map(({ id }: Untyped) => id)
+    expect(idsIn(await listed())).toEqual([done.id, asking.id])
+    await answer(api, asking.id, 'approve')
+    const page = await listed()
+    expect(idsIn(page)).toEqual([asking.id, done.id])
+    expect(page.nextPageToken).toBe('')
+  })
+
+  it('of other ensembles are not there for the agent of one', async () => {
+    await using api = await a2aAgent({
+      ensembles: [singer('one'), singer('two')],
+      path: '/agents/two',
+    })
+    const mine = await api.send('a')
+    expect((await api.runs.record(mine.id))?.ensemble).toBe('two')
+    const { runId } = await api.runs.submit({ ensemble: 'one', inputs: { song: 'b' } })
+    expect((await api.call('GetTask', { id: runId })).error?.code).toBe(-32001)
+    expect((await api.call('CancelTask', { id: runId })).error?.code).toBe(-32001)
+    expect((await api.call('SubscribeToTask', { id: runId })).error?.code).toBe(-32001)
+    const message = said('c', { taskId: runId })
+    expect((await api.call('SendMessage', { message })).error?.code).toBe(-32001)
+    const { result } = await api.call('ListTasks', {})
+    expect(result.tasks.map(({ id }: Untyped) => id)).toEqual([mine.id])
+    const other = { message: said('a'), metadata: { ensemble: 'one' } }
+    expect((await api.call('SendMessage', other)).error?.code).toBe(-32602)
+  })
+})
+
+describe('who may', () => {
+  const KEY = 'a-key-of-forty-characters-for-this-test!'
+  const authorization = `Bearer ${KEY}`
+
+  const locked = (scopes: readonly Scope[]) =>
+    a2aAgent({ ensembles: [choir()], apiKeys: [apiKey(KEY, { name: 'peer', scopes })] })
+
+  it.each<[Scope[], string, number]>([
+    [['runs:write'], 'GetTask', 403],
+    [['runs:read'], 'GetTask', 200],
+    [['runs:read'], 'ListTasks', 200],
+    [['runs:read'], 'SendMessage', 403],
+    [['runs:read'], 'SendStreamingMessage', 403],
+    [['runs:read', 'runs:write'], 'SendMessage', 200],
+    [['runs:read'], 'CancelTask', 403],
+    [['runs:read', 'runs:control'], 'CancelTask', 200],
+    [['runs:read', 'runs:control'], 'answer', 403],
+    [['runs:read', 'reviews:decide'], 'answer', 200],
+  ])('with %j calls %s with %i', async (scopes, method, status) => {
+    await using api = await locked(scopes)
+    const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
+    await expect.poll(async () => (await api.runs.openReviews({ runId: id })).length).toBe(1)
+    const message = method === 'answer' ? said('approve', { taskId: id }) : said('Ode')
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: method === 'answer' ? 'SendMessage' : method,
+      params: { id, message },
+    })
+    const headers = { 'content-type': 'application/json', authorization }
+    const response = await fetch(api.rpc, { method: 'POST', headers, body })
+    expect(response.status).toBe(status)
+    const answered: Untyped = await response.json()
+    if (status === 200) expect(answered).toHaveProperty('result')
+    else expect(answered).toMatchObject({ error: 'FORBIDDEN' })
+  })
+
+  it('is in the audit trail and in the run, with what came of it', async () => {
+    await using api = await locked(['admin'])
+    const call = (method: string, params: object) => api.call(method, params, { authorization })
+    const { result } = await call('SendMessage', { message: said('Amen') })
+    const { id, status } = result.task
+    await call('SendMessage', { message: said('approve', { taskId: id }) })
+    await call('CancelTask', { id })
+    await call('SendMessage', { message: said('a', { parts: [{}] }) })
+    const response = await fetch(`${api.url}/api/audit`, { headers: { authorization } })
+    const { entries }: Untyped = await response.json()
+    const told = entries
+      .map(({ action, actor, via, runId, target, outcome }: Untyped) => [
+        action,
+        actor,
+        via,
+        runId,
+        target,
+        outcome,
+      ])
+      .toReversed()
+    expect(told).toEqual([
+      ['submitRun', 'peer', 'http', id, undefined, 'DONE'],
+      ['decideReview', 'peer', 'http', id, status.message.messageId, 'DONE'],
+      ['cancelRun', 'peer', 'http', id, undefined, 'REFUSED'],
+      ['submitRun', 'peer', 'http', undefined, undefined, 'REFUSED'],
+    ])
+    expect((await api.runs.record(id))?.actor).toBe('peer')
+  })
+})
+
+describe('a server that is busy', () => {
+  it('says so with its status, when to come again, and an error of JSON-RPC', async () => {
+    const wait = waiter()
+    const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 0 }
+    await using api = await a2aAgent({ ensembles: [wait.ensemble], limits })
+    await api.send('Godot', {}, { returnImmediately: true })
+    await wait.begun
+    const params = { message: said('Pozzo') }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(api.rpc, { method: 'POST', headers, body })
+    expect([response.status, await response.json()]).toMatchObject([
+      429,
+      { id: 1, error: { code: -32000, data: [{ reason: 'CONCURRENCY_LIMIT' }] } },
+    ])
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    const rest = await fetch(`${api.rpc}/v1/message:send`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(params),
+    })
+    expect([rest.status, await rest.json()]).toMatchObject([
+      429,
+      { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } },
+    ])
+    expect(rest.headers.get('retry-after')).toBe(response.headers.get('retry-after'))
+    wait.release()
+  })
+})

@@ -1,0 +1,238 @@
+import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { apiKey } from '../src/keys.ts'
+import { choir } from './choir.ts'
+import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
+import { modernCall, postMcp } from './mcp-wire.ts'
+import { served, type ServedOptions } from './served.ts'
+
+import type { Scope } from '@tutti/protocol'
+
+const hum = defineTool({
+  name: 'hum',
+  description: 'Hums',
+  input: Type.Object({}),
+  execute: () => 'Hmm',
+})
+
+function key(name: string, scopes: readonly Scope[]) {
+  return apiKey(`${name}-key`, { name, scopes })
+}
+
+const KEYS = [
+  key('reader', ['runs:read']),
+  key('caller', ['runs:read', 'tools:invoke']),
+  key('conductor', ['runs:read', 'runs:write']),
+  key('critic', ['runs:read', 'runs:write', 'reviews:decide']),
+  key('rival', ['runs:read', 'runs:write', 'reviews:decide']),
+  key('stranger', ['tools:invoke']),
+  key('boss', ['admin']),
+]
+
+function guarded(options: ServedOptions = {}) {
+  return served({
+    apiKeys: KEYS,
+    tools: toolCatalog([hum]),
+    ensembles: [choir()],
+    ...options,
+  })
+}
+
+/** The trail is written a moment later. */
+const POLL = { timeout: 10_000 }
+
+describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
+  it.each(['nobody-key', 'stranger-key'])('let nobody in who may not read: %s', async (name) => {
+    await using api = await guarded()
+    await expect(connected(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
+  })
+
+  it('let a caller list whatever there is, and call what its scopes allow', async () => {
+    await using api = await guarded()
+    const may = async (name: string) => {
+      await using peer = await connected(api, { mode, key: `${name}-key` })
+      expect((await peer.client.listTools()).tools).toHaveLength(2)
+      const code = async (call: Promise<unknown>): Promise<unknown> => {
+        try {
+          await call
+          return 'may'
+        } catch (error) {
+          return error instanceof Error && 'code' in error ? error.code : error
+        }
+      }
+      return [await code(peer.call('hum')), await code(peer.call('choir', {}))]
+    }
+    // An ensemble that is called with nothing refuses that, which is a result.
+    expect(await may('reader')).toEqual([-32_003, -32_003])
+    expect(await may('caller')).toEqual(['may', -32_003])
+    expect(await may('conductor')).toEqual([-32_003, 'may'])
+    expect(await may('boss')).toEqual(['may', 'may'])
+  })
+
+  it('say which scope is missing', async () => {
+    await using api = await guarded()
+    await using peer = await connected(api, { mode, key: 'reader-key' })
+    await expect(peer.call('hum')).rejects.toThrow(
+      /Key "reader" lacks the scope tools:invoke; it has: runs:read/,
+    )
+  })
+
+  it('[M3] are named in the audit trail, with what was done and what was refused', async () => {
+    await using api = await guarded()
+    await using peer = await connected(api, { mode, key: 'caller-key' })
+    await peer.call('hum')
+    await expect(peer.call('choir', { song: 'Ave' })).rejects.toThrow('lacks the scope runs:write')
+    await using critic = await connected(api, {
+      mode,
+      key: 'critic-key',
+      fill: () => ({ action: 'accept', content: { decision: 'CONTINUE' } }),
+    })
+    const result = await critic.call('choir', { song: 'Ave' })
+    const runId = runIdOf(result)
+    await expect
+      .poll(async () => {
+        const response = await api.get('/api/audit', {
+          headers: { authorization: 'Bearer boss-key' },
+        })
+        const { entries } = (await response.json()) as { entries: readonly object[] }
+        return entries
+      }, POLL)
+      .toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({
+            actor: 'caller',
+            action: 'invokeTool',
+            target: 'hum',
+            outcome: 'DONE',
+          }),
+          expect.objectContaining({
+            actor: 'caller',
+            action: 'submitRun',
+            target: 'choir',
+            outcome: 'REFUSED',
+            error: 'FORBIDDEN',
+          }),
+          expect.objectContaining({ actor: 'critic', action: 'submitRun', runId, outcome: 'DONE' }),
+          expect.objectContaining({
+            actor: 'critic',
+            action: 'decideReview',
+            runId,
+            outcome: 'DONE',
+          }),
+        ]),
+      )
+    expect((await api.runs.record(runId))?.actor).toBe('critic')
+  })
+
+  it('that may not decide reviews are shown no form', async () => {
+    await using api = await guarded()
+    let forms = 0
+    await using peer = await connected(api, {
+      mode,
+      key: 'conductor-key',
+      fill: () => {
+        forms += 1
+        return { action: 'accept', content: { decision: 'CONTINUE' } }
+      },
+    })
+    const call = peer.call('choir', { song: 'Ave' })
+    await peer.heard('waits for a review')
+    const [review] = await api.runs.openReviews()
+    await api.runs.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    expect(textOf(await call)).toBe('La la')
+    expect(forms).toBe(0)
+  })
+})
+
+describe('a round of a call', () => {
+  /** The state of a call of `critic` that waits for a form, and its review. */
+  async function waitingRound(url: string) {
+    const { body } = await postMcp(url, modernCall('choir', { song: 'Ave' }), { key: 'critic-key' })
+    const { requestState = '', inputRequests = {} } = body.result ?? {}
+    const [reviewId = ''] = Object.keys(inputRequests)
+    return { requestState, reviewId }
+  }
+
+  const CONTINUE = { action: 'accept', content: { decision: 'CONTINUE' } }
+
+  it('goes on for the caller that it is of', async () => {
+    await using api = await guarded()
+    const { requestState, reviewId } = await waitingRound(api.url)
+    const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
+    const { body } = await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), {
+      key: 'critic-key',
+    })
+    expect(body.result?.structuredContent).toMatchObject({ status: 'COMPLETED', output: 'La la' })
+    expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
+  })
+
+  it('is refused to another caller, and when it was changed, or is of another tool', async () => {
+    await using api = await guarded({
+      ensembles: [choir(), { ...choir(), name: 'other' }],
+    })
+    const { requestState, reviewId } = await waitingRound(api.url)
+    const inputResponses = { [reviewId]: CONTINUE }
+    const given = { song: 'Ave' }
+    for (const [name, state, by] of [
+      ['choir', requestState, 'rival-key'],
+      ['choir', `${requestState}x`, 'critic-key'],
+      ['choir', 'made up', 'critic-key'],
+      ['other', requestState, 'critic-key'],
+      ['choir', undefined, 'critic-key'],
+    ] as const) {
+      const round = { inputResponses, ...(state === undefined ? {} : { requestState: state }) }
+      const { body } = await postMcp(api.url, modernCall(name, given, round), { key: by })
+      expect(body.error, `${name} ${state} ${by}`).toMatchObject({ code: -32_602 })
+    }
+    expect(await api.runs.openReviews()).toHaveLength(1)
+    expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
+  })
+
+  it('says that its run is gone when it was deleted meanwhile', async () => {
+    await using api = await guarded()
+    const { requestState, reviewId } = await waitingRound(api.url)
+    const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
+    const runId = run?.runId ?? ''
+    await api.runs.cancel(runId)
+    await expect.poll(async () => api.runs.delete(runId), POLL).toBe('deleted')
+    const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
+    const { body } = await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), {
+      key: 'critic-key',
+    })
+    expect(body.result).toMatchObject({
+      isError: true,
+      content: [{ text: `The call of run ${runId} ended before it did: No run with ID ${runId}` }],
+    })
+  })
+
+  it('[M3] is in the audit trail as a decision, and not as another submission', async () => {
+    await using api = await guarded()
+    const { requestState, reviewId } = await waitingRound(api.url)
+    const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
+    await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), { key: 'critic-key' })
+    const actions = async () => {
+      const response = await api.get('/api/audit', {
+        headers: { authorization: 'Bearer boss-key' },
+      })
+      const { entries } = (await response.json()) as { entries: readonly { action: string }[] }
+      return entries.map(({ action }) => action).toSorted()
+    }
+    await expect.poll(actions, POLL).toEqual(['decideReview', 'submitRun'])
+  })
+
+  it('decides no review of another run', async () => {
+    await using api = await guarded()
+    const mine = await waitingRound(api.url)
+    const other = await waitingRound(api.url)
+    const round = {
+      requestState: mine.requestState,
+      inputResponses: { [other.reviewId]: CONTINUE },
+    }
+    const { body } = await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), {
+      key: 'critic-key',
+    })
+    expect(Object.keys(body.result?.inputRequests ?? {})).toEqual([mine.reviewId])
+    expect(await api.runs.openReviews()).toHaveLength(2)
+  })
+})

@@ -1,0 +1,205 @@
+import { defineTextTool, toolCatalog } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { apiKey } from '../src/keys.ts'
+import { INITIALIZE, modernCall, postMcp, streamMcp } from './mcp-wire.ts'
+import { served, type ServedOptions } from './served.ts'
+
+const shout = defineTextTool({
+  name: 'shout',
+  description: 'Shouts',
+  execute: (text) => text.toUpperCase(),
+})
+
+function hall(options: ServedOptions = {}) {
+  return served({ tools: toolCatalog([shout]), ...options })
+}
+
+function ping(id: number) {
+  return { jsonrpc: '2.0', id, method: 'ping' }
+}
+
+describe('POST /mcp', () => {
+  it('answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
+    await using api = await hall()
+    const call = await postMcp(api.url, modernCall('shout', { input: 'a' }))
+    expect(call.headers.get('content-type')).toContain('text/event-stream')
+    expect(call.body.result).toMatchObject({ content: [{ text: 'A' }], resultType: 'complete' })
+    const list = { ...modernCall('', {}), method: 'tools/list' }
+    const { name: _, arguments: __, ...params } = list.params
+    const listed = await postMcp(api.url, { ...list, params })
+    expect(listed.headers.get('content-type')).toContain('application/json')
+    expect(listed.body.result).toMatchObject({ ttlMs: 60_000, cacheScope: 'private' })
+    const next = await postMcp(api.url, { ...list, params: { ...params, cursor: 'more' } })
+    expect(next.body.error).toMatchObject({ code: -32_602 })
+  })
+
+  it.each([
+    ['no JSON', '{"jsonrpc":', /must be JSON/],
+    ['JSON that is too deep', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
+  ])('[E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
+    await using api = await hall()
+    const answer = await postMcp(api.url, body)
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: -32_700, message: expect.stringMatching(message) }, id: null },
+    })
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['a number', '42'],
+    ['null', 'null'],
+    ['an empty list', '[]'],
+    ['no message', '{"method":1}'],
+    ['a message of no version', '{"id":1,"method":"tools/list"}'],
+  ])('refuses %s without a fault', async (_title, body) => {
+    await using api = await hall()
+    const { status } = await postMcp(api.url, body)
+    expect(status).toBe(400)
+    expect(api.errors).toEqual([])
+  })
+
+  it('[E1] refuses text that is no UTF-8, and changes nothing of it', async () => {
+    await using api = await hall()
+    const text = JSON.stringify(modernCall('shout', { input: '?' }))
+    const bytes = Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte))
+    const answer = await fetch(`${api.url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: bytes,
+    })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: -32_700 } }])
+  })
+
+  it('[E1] refuses a body that is too long, or no JSON by its own words', async () => {
+    await using api = await hall({ maxBodyBytes: 1_000 })
+    const long = modernCall('shout', { input: 'x'.repeat(1_000) })
+    expect(await postMcp(api.url, long)).toMatchObject({
+      status: 413,
+      body: { error: 'PAYLOAD_TOO_LARGE' },
+    })
+    const typed = { headers: { 'content-type': 'text/plain' } }
+    expect(await postMcp(api.url, ping(1), typed)).toMatchObject({
+      status: 415,
+      body: { error: 'UNSUPPORTED_MEDIA_TYPE' },
+    })
+  })
+
+  it('refuses pages of other sites and other names of the server', async () => {
+    await using api = await hall()
+    const foreign = { headers: { origin: 'https://evil.example' } }
+    expect(await postMcp(api.url, ping(1), foreign)).toMatchObject({
+      status: 403,
+      body: { error: 'ORIGIN_NOT_ALLOWED' },
+    })
+  })
+
+  it('takes no other method', async () => {
+    await using api = await hall()
+    expect((await fetch(`${api.url}/mcp`, { method: 'PUT' })).status).toBe(405)
+  })
+
+  it('is not there on a server for health only', async () => {
+    await using api = await hall({ surface: 'health' })
+    expect((await postMcp(api.url, INITIALIZE)).status).toBe(404)
+  })
+})
+
+describe('a call that is quiet', () => {
+  /** Reads a stream until a comment comes, by which it says that it is alive. */
+  async function untilComment(response: Response): Promise<void> {
+    let text = ''
+    for await (const chunk of response.body ?? []) {
+      text += new TextDecoder().decode(chunk)
+      if (/^:/m.test(text)) return
+    }
+    throw new Error(`The stream ended without a comment: ${text}`)
+  }
+
+  it('has a stream that shows life, in both eras', async () => {
+    await using api = await served({ heartbeatMs: 20 })
+    const given = { composer: 'Bach', hall: 'A' }
+    await untilComment(await streamMcp(api.url, modernCall('band', given)))
+    const { headers } = await postMcp(api.url, INITIALIZE)
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
+    const call = { ...message, params: { name: 'band', arguments: given } }
+    const session = { 'mcp-session-id': headers.get('mcp-session-id') ?? '' }
+    await untilComment(await streamMcp(api.url, call, { headers: session }))
+  })
+})
+
+describe('a session of an older client', () => {
+  async function opened(url: string, key?: string) {
+    const auth = key === undefined ? {} : { key }
+    const { status, headers } = await postMcp(url, INITIALIZE, auth)
+    expect(status).toBe(200)
+    return { 'mcp-session-id': headers.get('mcp-session-id') ?? '' }
+  }
+
+  it.each(['2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (protocolVersion) => {
+    await using api = await hall()
+    const { params } = INITIALIZE
+    const { body } = await postMcp(api.url, {
+      ...INITIALIZE,
+      params: { ...params, protocolVersion },
+    })
+    expect(body.result).toMatchObject({ protocolVersion, serverInfo: { name: 'tutti' } })
+  })
+
+  it('is needed for everything but its beginning', async () => {
+    await using api = await hall()
+    expect(await postMcp(api.url, ping(1))).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('begin with initialize') } },
+    })
+    expect((await fetch(`${api.url}/mcp`)).status).toBe(400)
+    const unknown = { headers: { 'mcp-session-id': 'made-up' } }
+    expect(await postMcp(api.url, ping(1), unknown)).toMatchObject({
+      status: 404,
+      body: { error: { message: expect.stringContaining('initialize again') } },
+    })
+  })
+
+  it('[S1] is not there for another caller', async () => {
+    const scopes = ['runs:read'] as const
+    const keys = ['one', 'two'].map((name) => apiKey(`${name}-key`, { name, scopes }))
+    await using api = await hall({ apiKeys: keys })
+    const headers = await opened(api.url, 'one-key')
+    expect((await postMcp(api.url, ping(1), { key: 'two-key', headers })).status).toBe(404)
+    expect((await postMcp(api.url, ping(1), { key: 'one-key', headers })).status).toBe(200)
+  })
+
+  it('ends with DELETE', async () => {
+    await using api = await hall()
+    const headers = await opened(api.url)
+    expect((await fetch(`${api.url}/mcp`, { method: 'DELETE', headers })).status).toBe(200)
+    expect((await postMcp(api.url, ping(1), { headers })).status).toBe(404)
+  })
+
+  it('[E2] takes a batch, whose messages count each', async () => {
+    const key = apiKey('one-key', {
+      name: 'one',
+      scopes: ['runs:read'],
+      limits: { requestsPerMinute: 4 },
+    })
+    await using api = await hall({ apiKeys: [key] })
+    const headers = await opened(api.url, 'one-key')
+    const batch = [ping(1), ping(2), ping(3), ping(4)]
+    expect(await postMcp(api.url, batch, { key: 'one-key', headers })).toMatchObject({
+      status: 429,
+      body: { error: 'RATE_LIMITED' },
+    })
+  })
+
+  it('takes no batch of more than 50', async () => {
+    await using api = await hall()
+    const headers = await opened(api.url)
+    const pings = (count: number) => Array.from({ length: count }, (_, index) => ping(index))
+    expect((await postMcp(api.url, pings(50), { headers })).status).toBe(200)
+    expect(await postMcp(api.url, pings(51), { headers })).toMatchObject({
+      status: 400,
+      body: { error: 'BAD_REQUEST', message: expect.stringContaining('at most 50') },
+    })
+  })
+})

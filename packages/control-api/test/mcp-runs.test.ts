@@ -1,0 +1,274 @@
+import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { fakeClock, scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
+import { served } from './served.ts'
+
+const BACH = { composer: 'Bach', hall: 'A' }
+
+/** Two tasks: the second fails when it is told to, and else gives an object. */
+function quartet() {
+  const model = scriptedModel(({ messages }) => {
+    const text = JSON.stringify(messages)
+    if (text.includes('Rehearse')) return 'Rehearsed'
+    if (text.includes('Disaster')) throw new Error('The hall is closed')
+    return '{"stars":5}'
+  })
+  const rehearse = task({ name: 'rehearse', description: 'Practise. Rehearse' })
+  const rate = task({
+    name: 'rate',
+    description: 'Rate {piece}',
+    retries: 0,
+    output: Type.Object({ stars: Type.Integer() }),
+  })
+  return ensemble({
+    name: 'Kronos Quartet',
+    description: 'Plays and rates',
+    tasks: [rehearse, rate],
+    model,
+    modelRetries: 0,
+  })
+}
+
+/** An ensemble whose tool waits until it is told, or its signal aborts. */
+function waiting() {
+  const started = Promise.withResolvers<void>()
+  const aborted = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<string>()
+  let report = (_message: string): void => undefined
+  const hold = defineTool({
+    name: 'hold',
+    description: 'Holds the note',
+    input: Type.Object({}),
+    execute(_input, { signal, reportProgress }) {
+      reportProgress({ message: 'breathing in', fraction: 0.1 })
+      report = reportProgress
+      signal.addEventListener('abort', () => {
+        aborted.resolve()
+        gate.resolve('stopped')
+      })
+      started.resolve()
+      return gate.promise
+    },
+  })
+  const model = scriptedModel(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? 'Held' : { toolCalls: [{ name: 'hold', arguments: {} }] },
+  )
+  const sing = task({ name: 'sing', description: 'Sing', tools: [hold] })
+  return {
+    solo: ensemble({ name: 'solo', tasks: [sing], model }),
+    started: started.promise,
+    aborted: aborted.promise,
+    finish: gate.resolve,
+    report: (message: string) => report(message),
+  }
+}
+
+describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
+  it('is a tool of its template variables, under a name that fits', async () => {
+    await using api = await served({ ensembles: [quartet()] })
+    await using peer = await connected(api, { mode })
+    const { tools } = await peer.client.listTools()
+    expect(tools.at(-1)).toMatchObject({
+      name: 'Kronos_Quartet',
+      title: 'Kronos Quartet',
+      description: expect.stringContaining('Plays and rates'),
+      inputSchema: {
+        type: 'object',
+        properties: {
+          piece: { type: 'string', description: expect.stringContaining('Rate {piece}') },
+        },
+        required: ['piece'],
+        additionalProperties: false,
+      },
+      outputSchema: {
+        type: 'object',
+        properties: { structured: { type: 'object', required: ['stars'] } },
+        required: ['output', 'runId', 'status'],
+      },
+    })
+  })
+
+  it('is called as one run, whose result is the result of the call', async () => {
+    await using api = await served({ ensembles: [quartet()] })
+    await using peer = await connected(api, { mode })
+    // So that the client checks the result by the schema.
+    await peer.client.listTools()
+    const result = await peer.call('Kronos_Quartet', { piece: 'Opus 1' })
+    const { runs } = await api.runs.list({ limit: 10, offset: 0 })
+    expect(runs).toMatchObject([
+      { ensemble: 'Kronos Quartet', inputs: { piece: 'Opus 1' }, tags: { mcp: 'Kronos_Quartet' } },
+    ])
+    expect(result).toMatchObject({
+      content: [{ type: 'text', text: '{"stars":5}' }],
+      structuredContent: {
+        output: '{"stars":5}',
+        runId: runs[0]?.runId,
+        status: 'COMPLETED',
+        structured: { stars: 5 },
+      },
+    })
+    expect(result.isError).toBeUndefined()
+  })
+
+  it('says how far it is, in numbers that grow', async () => {
+    await using api = await served()
+    await using peer = await connected(api, { mode })
+    api.play()
+    await peer.call('band', BACH)
+    const steps = peer.notes.map(({ progress }) => progress)
+    expect(steps).toEqual([...new Set(steps)].toSorted((a, b) => a - b))
+    expect(peer.notes.map(({ message }) => message)).toEqual(
+      expect.arrayContaining(['"tune" has begun', '"tune" is completed: 1 of 2']),
+    )
+    expect(new Set(peer.notes.map(({ total }) => total))).toEqual(new Set([2]))
+  })
+
+  it('passes on what its tools say of their progress', async () => {
+    const { solo, started, finish } = waiting()
+    await using api = await served({ ensembles: [solo] })
+    await using peer = await connected(api, { mode })
+    const call = peer.call('solo')
+    await started
+    await peer.heard('"sing" hold: breathing in')
+    finish('held')
+    expect(textOf(await call)).toBe('Held')
+  })
+
+  it('says something now and then when nothing happens, so that its client goes on waiting', async () => {
+    const clock = fakeClock()
+    const { solo, started, finish, report } = waiting()
+    await using api = await served({ ensembles: [solo], clock, heartbeatMs: 1_000 })
+    await using peer = await connected(api, { mode })
+    const call = peer.call('solo')
+    await started
+    await peer.heard('breathing in')
+    const beats = () => peer.notes.filter(({ message }) => message === 'at work: 0 of 1').length
+    await clock.advance(999)
+    report('still breathing')
+    await peer.heard('still breathing')
+    await clock.advance(999)
+    report('in full voice')
+    await peer.heard('in full voice')
+    expect(beats()).toBe(0)
+    await clock.advance(1_000)
+    await peer.heard('at work: 0 of 1')
+    await clock.advance(2_000)
+    finish('held')
+    await call
+    expect(beats()).toBe(3)
+  })
+
+  it('refuses arguments that do not fit before there is a run', async () => {
+    await using api = await served()
+    await using peer = await connected(api, { mode })
+    const result = await peer.call('band', { composer: 1, choir: 'B' })
+    expect([result.isError, textOf(result)]).toEqual([
+      true,
+      'Arguments of "band" does not fit: /hall is required: a task text has this template variable; ' +
+        '/composer must be a string, got 1; ' +
+        '/choir is not a template variable of any task: known are composer, hall',
+    ])
+    expect((await api.runs.list({ limit: 10, offset: 0 })).runs).toEqual([])
+  })
+
+  it('that fails is an error with the reason and what was completed', async () => {
+    await using api = await served({ ensembles: [quartet()] })
+    await using peer = await connected(api, { mode })
+    await peer.client.listTools()
+    const result = await peer.call('Kronos_Quartet', { piece: 'Disaster' })
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: {
+        status: 'FAILED',
+        output: 'Rehearsed',
+        error: expect.stringContaining('The hall is closed'),
+        completedTasks: [{ taskName: 'rehearse', output: 'Rehearsed' }],
+      },
+    })
+    expect(textOf(result)).toMatch(/The run failed \(run-.*The hall is closed[^]*Rehearsed/)
+  })
+
+  it('[F2] is cancelled when its client gives up, and its tool is told', async () => {
+    const { solo, started, aborted } = waiting()
+    await using api = await served({ ensembles: [solo] })
+    await using peer = await connected(api, { mode })
+    const patience = new AbortController()
+    const call = peer.call('solo', {}, patience.signal)
+    await started
+    patience.abort()
+    await expect(call).rejects.toThrow('abort')
+    await aborted
+    expect(await endOfOnlyRun(api.runs)).toBe('CANCELLED')
+  })
+
+  it('that is cancelled by somebody else is an error that says so', async () => {
+    const { solo, started } = waiting()
+    await using api = await served({ ensembles: [solo] })
+    await using peer = await connected(api, { mode })
+    const call = peer.call('solo')
+    await started
+    const { runs } = await api.runs.list({ limit: 1, offset: 0 })
+    await api.runs.cancel(runs[0]?.runId ?? '')
+    expect(await call).toMatchObject({ isError: true, structuredContent: { status: 'CANCELLED' } })
+  })
+
+  it('runs 20 times at once, each call with its own run', async () => {
+    await using api = await served({ ensembles: [quartet()] })
+    await using peer = await connected(api, { mode })
+    const calls = Array.from({ length: 20 }, (_, index) =>
+      peer.call('Kronos_Quartet', { piece: `Opus ${index}` }),
+    )
+    const runIds = (await Promise.all(calls)).map(runIdOf)
+    expect(new Set(runIds).size).toBe(20)
+  })
+})
+
+/** How the only run of a store ended, when it has. */
+async function endOfOnlyRun(runs: Awaited<ReturnType<typeof served>>['runs']) {
+  const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
+  for await (const events of runs.follow({ runId: run?.runId ?? '', from: 0 })) {
+    const end = events.find((event) => event.type === 'run_result')
+    if (end?.type === 'run_result') return end.status
+  }
+  return undefined
+}
+
+describe('an ensemble over MCP, on a server that stops', () => {
+  it('[F2] is cancelled when an older client says so', async () => {
+    const { solo, started, aborted } = waiting()
+    await using api = await served({ ensembles: [solo] })
+    await using peer = await connected(api, { mode: 'legacy' })
+    const patience = new AbortController()
+    const call = peer.call('solo', {}, patience.signal)
+    await started
+    const closed = api.runs.close({ drainTimeoutMs: 20_000 })
+    expect(api.runs.state).toBe('DRAINING')
+    patience.abort()
+    await expect(call).rejects.toThrow('abort')
+    await aborted
+    await closed
+  })
+})
+
+describe('an ensemble over MCP whose name a tool has', () => {
+  it('is called run_ and that name', async () => {
+    const band = ensemble({
+      name: 'band',
+      tasks: [task({ name: 'a', description: 'A' })],
+      model: scriptedModel(() => 'The ensemble'),
+    })
+    const tool = defineTool({
+      name: 'band',
+      description: 'A tool',
+      input: Type.Object({}),
+      execute: () => 'The tool',
+    })
+    await using api = await served({ ensembles: [band], tools: toolCatalog([tool]) })
+    await using peer = await connected(api)
+    expect(textOf(await peer.call('band'))).toBe('The tool')
+    expect(textOf(await peer.call('run_band'))).toBe('The ensemble')
+  })
+})

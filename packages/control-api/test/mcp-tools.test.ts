@@ -1,0 +1,228 @@
+import { defineTextTool, defineTool, toolCatalog, ToolResult, TuttiError, Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { connected, MODES, textOf } from './mcp-client.ts'
+import { served } from './served.ts'
+
+const TOOLS = [
+  defineTextTool({ name: 'shout', description: 'Shouts', execute: (text) => text.toUpperCase() }),
+  defineTool({
+    name: 'tune',
+    description: 'Tunes',
+    idempotent: false,
+    input: Type.Object({ hertz: Type.Number({ minimum: 20 }) }),
+    output: Type.Object({ note: Type.String() }),
+    execute: ({ hertz }) => ToolResult.success(`Tuned to ${hertz}`, { note: 'A' }),
+  }),
+  defineTool({
+    name: 'count',
+    description: 'Counts',
+    input: Type.Object({}),
+    output: Type.Array(Type.Integer()),
+    execute: () => [1, 2, 3],
+  }),
+  defineTool({
+    name: 'loose',
+    description: 'Gives a value that it did not promise',
+    input: Type.Object({}),
+    execute: () => ToolResult.success('Four', 4),
+  }),
+  defineTool({
+    name: 'flat',
+    description: 'Fails',
+    input: Type.Object({}),
+    execute: () => ToolResult.failure('The string is too loose'),
+  }),
+  defineTool({
+    name: 'broken',
+    description: 'Throws',
+    input: Type.Object({}),
+    execute: () => {
+      throw new Error('A string snapped')
+    },
+  }),
+  defineTool({
+    name: 'unset',
+    description: 'Is set up wrongly',
+    input: Type.Object({}),
+    execute: () => {
+      throw new TuttiError('TOOL_CONFIGURATION', 'The key is secret-4711')
+    },
+  }),
+  defineTool({
+    name: 'careful',
+    description: 'Asks first',
+    requireApproval: true,
+    input: Type.Object({}),
+    execute: () => 'Done without asking',
+  }),
+]
+
+function orchestra() {
+  return served({ tools: toolCatalog(TOOLS) })
+}
+
+describe.each(MODES)('the tools of the catalog over MCP, to a client of mode %s', (mode) => {
+  it('say how far they are, in numbers that grow', async () => {
+    const rehearse = defineTool({
+      name: 'rehearse',
+      description: 'Rehearses',
+      input: Type.Object({}),
+      execute(_, { reportProgress }) {
+        reportProgress({ message: 'first half', fraction: 0.5 })
+        reportProgress('second half')
+        return 'Rehearsed'
+      },
+    })
+    await using api = await served({ tools: toolCatalog([rehearse]) })
+    await using peer = await connected(api, { mode })
+    expect(textOf(await peer.call('rehearse'))).toBe('Rehearsed')
+    await peer.heard('second half')
+    expect(peer.notes.map(({ progress, message }) => [progress, message])).toEqual([
+      [1, 'first half'],
+      [2, 'second half'],
+    ])
+  })
+
+  it('are listed in the order of the catalog, before the ensembles', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    const { tools } = await peer.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([...TOOLS.map(({ name }) => name), 'band'])
+    expect(tools[1]).toMatchObject({
+      title: 'tune',
+      description: 'Tunes',
+      inputSchema: { type: 'object', required: ['hertz'] },
+      outputSchema: { type: 'object', required: ['note'] },
+      annotations: { idempotentHint: false },
+    })
+    expect(tools[0]?.annotations).toBeUndefined()
+  })
+
+  it('takes a list of shared names for all there is', async () => {
+    await using api = await served({
+      tools: toolCatalog(TOOLS),
+      shared: { tools: ['shout'], ensembles: [] },
+    })
+    await using peer = await connected(api, { mode })
+    const { tools } = await peer.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['shout'])
+    await expect(peer.call('tune', { hertz: 440 })).rejects.toMatchObject({ code: -32_602 })
+  })
+
+  it('give their text, and their value as the list promises it', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    const { tools } = await peer.client.listTools()
+    expect(await peer.call('shout', { input: 'forte' })).toMatchObject({
+      content: [{ type: 'text', text: 'FORTE' }],
+    })
+    expect(await peer.call('tune', { hertz: 440 })).toMatchObject({
+      content: [{ type: 'text', text: 'Tuned to 440' }],
+      structuredContent: { note: 'A' },
+    })
+    expect(tools[2]?.outputSchema).toMatchObject({
+      type: 'object',
+      properties: { result: { type: 'array' } },
+      required: ['result'],
+    })
+    expect(await peer.call('count')).toMatchObject({ structuredContent: { result: [1, 2, 3] } })
+    expect(await peer.call('loose')).toMatchObject({ structuredContent: { result: 4 } })
+  })
+
+  it('fail in results that a model can read', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    const failed = async (name: string, given = {}) => {
+      const result = await peer.call(name, given)
+      expect(result.isError).toBe(true)
+      return textOf(result)
+    }
+    expect(await failed('flat')).toBe('The string is too loose')
+    expect(await failed('broken')).toContain('A string snapped')
+    expect(await failed('tune', { hertz: 1 })).toContain('/input/hertz must be >= 20')
+    expect(await failed('tune')).toContain('/input/hertz')
+    expect(await failed('careful')).toContain('needs the answer of a person')
+    const unset = await failed('unset')
+    expect(unset).toContain('set up wrongly')
+    expect(unset).not.toContain('4711')
+  })
+
+  it('says with a refusal which error it is over REST', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    const { _meta: meta } = await peer.call('tune', { hertz: 1 })
+    expect(meta?.['tutti/error']).toMatchObject({
+      error: 'BAD_REQUEST',
+      problems: [expect.objectContaining({ path: '/input/hertz' })],
+    })
+  })
+
+  it('answers a name that is not there with the names that are, as an error of the protocol', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    await expect(peer.call('tunes')).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringMatching(/Unknown tool 'tunes'.*shout, tune.*Did you mean 'tune'/s),
+    })
+  })
+
+  it('answers 20 calls at once, each with its own result', async () => {
+    await using api = await orchestra()
+    await using peer = await connected(api, { mode })
+    const words = Array.from({ length: 20 }, (_, index) => `word${index}`)
+    const results = await Promise.all(words.map((input) => peer.call('shout', { input })))
+    expect(results.map(textOf)).toEqual(words.map((word) => word.toUpperCase()))
+  })
+
+  it('refuses a call that is one too many, and says when to come again', async () => {
+    const gate = Promise.withResolvers<string>()
+    const first = Promise.withResolvers<void>()
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Waits',
+      input: Type.Object({}),
+      execute() {
+        first.resolve()
+        return gate.promise
+      },
+    })
+    await using api = await served({ tools: toolCatalog([slow]), maxToolCalls: 1 })
+    await using peer = await connected(api, { mode })
+    const waiting = peer.call('slow')
+    await first.promise
+    const refused = await peer.call('slow')
+    expect([refused.isError, textOf(refused)]).toEqual([
+      true,
+      '1 tool calls are in flight, which is the limit (try again in 1 s)',
+    ])
+    gate.resolve('At last')
+    expect(textOf(await waiting)).toBe('At last')
+  })
+
+  it('aborts the signal of a tool whose caller gives up', async () => {
+    const aborted = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Waits',
+      input: Type.Object({}),
+      async execute(_input, { signal }) {
+        signal.addEventListener('abort', () => aborted.resolve())
+        started.resolve()
+        await aborted.promise
+        return 'stopped'
+      },
+    })
+    await using api = await served({ tools: toolCatalog([slow]) })
+    await using peer = await connected(api, { mode })
+    const patience = new AbortController()
+    const call = peer.call('slow', {}, patience.signal)
+    await started.promise
+    patience.abort()
+    await expect(call).rejects.toThrow('abort')
+    await aborted.promise
+    // The connection is good for more.
+    expect((await peer.client.listTools()).tools[0]?.name).toBe('slow')
+  })
+})

@@ -1,0 +1,178 @@
+/** Reviews over the `/tasks` wire, and what else a second message to a task does. */
+import { defineTextTool } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { jamjetStream, jamjetSync } from './tasks-wire-jamjet.ts'
+import { linesOf, sendBody, stage, type Stage } from './tasks-wire-stage.ts'
+
+type Json = Record<string, unknown>
+
+async function ask(api: Stage, agent: string, text: string): Promise<Json> {
+  return (await api.send(`/agents/${agent}/tasks/send`, sendBody(text))).json() as Promise<Json>
+}
+
+/** The status of the answer, and the answer. */
+async function reply(api: Stage, id: unknown, text: string, metadata: object = {}) {
+  const response = await api.send('/tasks/send', sendBody(text, { id, metadata }))
+  return { http: response.status, ...((await response.json()) as Json) } as Json
+}
+
+describe('a review', () => {
+  it('is `input-required` with the question and what it is about, and its run waits', async () => {
+    await using api = await stage()
+    const body = await jamjetSync(api.agent('choir'), { song: 'Ode' })
+    expect(body).toEqual({
+      id: await api.newest(),
+      status: 'input-required',
+      output: 'Is it in tune?\n\nLa la',
+      reviewId: expect.stringMatching(/^review-/),
+      review: {
+        task: 'sing',
+        timing: 'AFTER_EXECUTION',
+        prompt: 'Is it in tune?',
+        task_output: 'La la',
+        timeout_ms: 60_000,
+        on_timeout: 'EXIT_EARLY',
+      },
+      total_tokens: expect.any(Number),
+    })
+    const { pendingReviews } = await api.detail(String(body['id']))
+    expect(pendingReviews).toMatchObject([{ reviewId: body['reviewId'] }])
+  })
+
+  it('ends a stream with the question, and the reply goes on with it where it was', async () => {
+    await using api = await stage()
+    const { chunks, id } = await jamjetStream(api.agent('choir'), 'Ode')
+    expect(chunks.at(-1)).toMatchObject({ id, status: 'input-required' })
+    const response = await api.send('/tasks/sendSubscribe', sendBody('yes', { id }))
+    const lines = await linesOf(response)
+    expect(lines.map(({ type }) => type)).toEqual([undefined, 'task_completed', undefined])
+    expect(lines.at(-1)).toMatchObject({ id, status: 'completed', output: 'La la' })
+  })
+
+  it.each([
+    ['yes', { status: 'completed', output: 'La la' }],
+    ['"approve"', { status: 'completed', output: 'La la' }],
+    ['Do re mi', { status: 'completed', output: 'Do re mi' }],
+    ['No changes but one: do', { output: 'No changes but one: do' }],
+    ['exit', { status: 'completed' }],
+  ])('is decided by the text %j', async (text, expected) => {
+    await using api = await stage()
+    const { id } = await ask(api, 'choir', 'Ode')
+    expect(await reply(api, id, text)).toMatchObject({ id, ...expected })
+  })
+
+  it('that refuses sends the work back with the feedback, and asks anew', async () => {
+    await using api = await stage()
+    const first = await ask(api, 'choir', 'Ode')
+    const second = await reply(api, first['id'], 'no: too low')
+    expect(second).toMatchObject({ http: 200, id: first['id'], status: 'input-required' })
+    expect(second['reviewId']).not.toBe(first['reviewId'])
+    const events = await api.runs.readEvents({ runId: String(first['id']), from: 0, limit: 100 })
+    expect(events.filter(({ type }) => type === 'review_decided')).toMatchObject([
+      { decision: 'REJECT', feedback: 'too low' },
+    ])
+    expect(await reply(api, first['id'], 'ok')).toMatchObject({ status: 'completed' })
+  })
+
+  it('is decided by data as the review address takes it, with every problem named', async () => {
+    await using api = await stage()
+    const { id } = await ask(api, 'choir', 'Ode')
+    const data = (value: object) => ({ id, message: { parts: [{ type: 'data', data: value }] } })
+    const refused = await api.send('/tasks/send', { params: data({ decision: 'EDIT', x: 1 }) })
+    const { error, problems } = (await refused.json()) as { error: string; problems: unknown[] }
+    expect([refused.status, error, problems.length]).toEqual([400, 'BAD_REQUEST', 2])
+    const edited = data({ decision: 'EDIT', revisedOutput: 'Fa' })
+    expect(await (await api.send('/tasks/send', { params: edited })).json()).toMatchObject({
+      status: 'completed',
+      output: 'Fa',
+    })
+  })
+
+  it('of a tool takes its input as JSON, and says what does not fit in it', async () => {
+    await using api = await stage()
+    const { id, output, review } = await ask(api, 'soloist', 'Ode')
+    expect(output).toContain('440')
+    expect(review).toMatchObject({ tool: 'tune', tool_input: { hertz: 440 } })
+    expect(await reply(api, id, 'higher')).toMatchObject({ http: 400, error: 'BAD_REQUEST' })
+    expect(await reply(api, id, '{"hertz":442}')).toMatchObject({
+      status: 'completed',
+      output: 'Tuned to 442',
+    })
+  })
+
+  it('that is a question of a tool takes every word as the answer', async () => {
+    const model = scriptedModel(({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role === 'tool') return `Heard ${last.content}`
+      return { toolCalls: [{ name: 'ask', arguments: { input: 'Loud?' } }] }
+    })
+    const askPerson = defineTextTool({
+      name: 'ask',
+      description: 'Asks',
+      async execute(question, { requestApproval }) {
+        const decision = await requestApproval(question)
+        return decision.action === 'EDIT' ? decision.input : decision.action
+      },
+    })
+    const play = task({ name: 'play', description: 'Play', tools: [askPerson] })
+    await using api = await stage({ ensembles: [ensemble({ name: 'shy', tasks: [play], model })] })
+    const { id, output, status } = await ask(api, 'shy', '')
+    expect([status, output]).toEqual(['input-required', 'Loud?'])
+    expect(await reply(api, id, 'yes')).toMatchObject({ output: 'Heard yes' })
+  })
+
+  it('is named when it is not the first one; one of another task, or none, is refused', async () => {
+    await using api = await stage()
+    const [one, other] = [await ask(api, 'choir', 'a'), await ask(api, 'choir', 'b')]
+    const foreign = { reviewId: other['reviewId'] }
+    expect(await reply(api, one['id'], 'yes', foreign)).toMatchObject({
+      http: 404,
+      error: 'REVIEW_NOT_FOUND',
+    })
+    const own = { reviewId: one['reviewId'] }
+    expect(await reply(api, one['id'], 'yes', own)).toMatchObject({ status: 'completed' })
+    expect(await reply(api, one['id'], 'yes', own)).toMatchObject({
+      http: 409,
+      error: expect.stringMatching(/REVIEW_RESOLVED|RUN_COMPLETED/),
+    })
+    expect(await reply(api, other['id'], ' ')).toMatchObject({ http: 400 })
+  })
+
+  it('stays open while it is only looked at, and its run can be cancelled', async () => {
+    await using api = await stage()
+    const { id, reviewId } = await ask(api, 'choir', 'Ode')
+    const look = await api.send('/tasks/send', { params: { id } })
+    expect(await look.json()).toMatchObject({ id, status: 'input-required', reviewId })
+    const cancelled = await api.send('/tasks/cancel', { id })
+    expect(await cancelled.json()).toEqual({ id, status: 'canceled' })
+  })
+})
+
+describe('a message to a task that is at work', () => {
+  it('guides its agents, and is answered with the result', async () => {
+    await using api = await stage()
+    const id = 'guided'
+    const first = api.send('/agents/long/tasks/send', sendBody('', { id }))
+    await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
+    const second = reply(api, id, 'Louder')
+    for await (const events of api.runs.follow({ runId: id, from: 0 })) {
+      if (events.some(({ type }) => type === 'directive_active')) break
+    }
+    api.play()
+    expect(await second).toMatchObject({ http: 200, id, status: 'completed' })
+    expect(await (await first).json()).toMatchObject({ id, status: 'completed' })
+    const events = await api.runs.readEvents({ runId: id, from: 0, limit: 100 })
+    expect(events.find(({ type }) => type === 'directive_active')).toMatchObject({
+      content: 'Louder',
+    })
+  })
+
+  it('is refused when the task is over', async () => {
+    await using api = await stage()
+    const { id } = await ask(api, 'echo', 'x')
+    expect(await reply(api, id, 'more')).toMatchObject({ http: 409, error: 'RUN_COMPLETED' })
+  })
+})

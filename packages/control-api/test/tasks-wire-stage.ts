@@ -1,0 +1,108 @@
+/** A control API with agents to ask over the `/tasks` wire: short, long, failing, careful. */
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, priceList, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+
+import { choir, soloist } from './choir.ts'
+import { served, type Served, type ServedOptions } from './served.ts'
+
+/** What each model call of the stage costs, in US dollars. */
+export const CALL_USD = 0.25
+
+/** A stage, and what a test does with it besides. */
+export interface Stage extends Served {
+  /** Address of one agent alone. */
+  agent(name: string): string
+  /** Sends a body as it is, or as JSON. */
+  send(method: string, body: unknown, headers?: Record<string, string>): Promise<Response>
+  /** The newest run. */
+  newest(): Promise<string>
+}
+
+/** Starts a stage. `play` lets the long agent go on. */
+export async function stage(options: ServedOptions = {}): Promise<Stage> {
+  const gate = Promise.withResolvers<void>()
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_, { signal }) {
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([gate.promise, aborted])
+      return 'waited'
+    },
+  })
+  // A million tokens for as many dollars: a call costs what its usage says in millionths.
+  const usage = { inputTokens: CALL_USD * 1_000_000, outputTokens: 0 }
+  const priced = { provider: 'scripted', name: 'priced' }
+  const echo = scriptedModel(({ messages }) => {
+    const asked = messages.find(({ role }) => role === 'user')?.content ?? ''
+    return { text: `Heard ${/<<(.*)>>/s.exec(asked)?.[1]}`, usage }
+  }, priced)
+  const long = scriptedModel(
+    ({ messages, tools }) =>
+      tools.length === 0 || messages.at(-1)?.role === 'tool'
+        ? { text: 'Played to the end', usage }
+        : { text: 'One moment', toolCalls: [{ name: 'wait', arguments: {} }], usage },
+    priced,
+  )
+  const ensembles = [
+    ensemble({
+      name: 'echo',
+      model: echo,
+      tasks: [task({ name: 'listen', description: 'Say <<{text}>>' })],
+    }),
+    ensemble({
+      name: 'long',
+      model: long,
+      tasks: [
+        task({ name: 'tune', description: 'Tune' }),
+        task({ name: 'play', description: 'Play', tools: [wait] }),
+      ],
+    }),
+    ensemble({
+      name: 'flop',
+      model: scriptedModel(() => new Error('The string broke')),
+      tasks: [task({ name: 'try', description: 'Try' })],
+    }),
+    choir(),
+    soloist(),
+  ]
+  const prices = priceList({ 'scripted:priced': { inputPerMillion: 1, outputPerMillion: 0 } })
+  const api = await served({ ensembles, ...options, limits: { prices, ...options.limits } })
+  return {
+    ...api,
+    play: gate.resolve,
+    agent: (name) => `${api.url}/agents/${name}`,
+    send: (method, body, headers = {}) =>
+      fetch(`${api.url}${method}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    async newest() {
+      const { runs } = await api.runs.list({ limit: 1, offset: 0 })
+      return runs[0]?.runId ?? ''
+    },
+    async [Symbol.asyncDispose]() {
+      gate.resolve()
+      await api[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** A body of a send with a text, and what else is asked. */
+export function sendBody(text: string, params: object = {}, envelope: object = {}) {
+  return { ...envelope, params: { message: { parts: [{ text }] }, ...params } }
+}
+
+/** The lines of a stream. */
+export async function linesOf(response: Response): Promise<readonly Record<string, unknown>[]> {
+  const text = await response.text()
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line): Record<string, unknown> => JSON.parse(line))
+}
