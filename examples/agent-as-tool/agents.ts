@@ -2,7 +2,7 @@
  * Three agents of somebody else, on this machine: HTTP servers that take tasks at `/tasks/send` and
  * `/tasks/sendSubscribe`. No model thinks in them.
  */
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 
 import type { AddressInfo } from 'node:net'
@@ -16,7 +16,7 @@ export interface Agents extends AsyncDisposable {
 /** Starts the agents on a free port. */
 export async function startAgents(): Promise<Agents> {
   let drafts = 0
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // A card is asked for first; an agent without one is spoken to over this wire.
     if (request.method !== 'POST') {
       response.writeHead(404).end()
@@ -40,7 +40,8 @@ export async function startAgents(): Promise<Agents> {
       default:
         response.writeHead(404).end()
     }
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   // NOTE: a server that listens on a host has an address with a port.
   const { port } = server.address() as AddressInfo

@@ -42,13 +42,12 @@ export function agentTool<
 >(
   options: AgentToolOptions<Input, Output>,
 ): AgentAsTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
-  const { agent, agents, mcpServers, wire, cardUrl, headers, allowHttp, allow, resolve, ...rest } =
-    options
+  const { agent } = options
   const isHere = typeof agent === 'object' && !(agent instanceof URL)
   const connector = isHere
     ? localConnector(agent, `tutti://${options.name}`)
     : connectorOf(agent, options)
-  const tool = defineAgentTool<Input, Output>({ ...rest, connector })
+  const tool = defineAgentTool<Input, Output>({ ...options, connector })
   const close = async (): Promise<void> => {
     await connector.close?.()
   }

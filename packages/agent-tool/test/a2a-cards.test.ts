@@ -132,6 +132,36 @@ test('an address in a card is relative to the card', async () => {
   expect(agent.exchanges.at(-1)?.response.req.url).toBe('/one/a2a/v1')
 })
 
+test('an address in a card is relative to where the card was found, after redirects', async () => {
+  const agent = await rawAgent(done, {
+    card: ({ index, json, response }, url) => {
+      const [place] = cardAt(url).supportedInterfaces
+      if (index === 0) response.writeHead(302, { location: '/moved/card.json' }).end()
+      else json({ ...cardAt(url), supportedInterfaces: [{ ...place, url: 'rpc' }] })
+    },
+  })
+  await ask({ url: agent.url })
+  expect(agent.exchanges.at(-1)?.response.req.url).toBe('/moved/rpc')
+})
+
+test('the card that is asked for is that of 1.0, from an agent that has both', async () => {
+  const agent = await rawAgent(done)
+  await ask({ url: agent.url })
+  expect(cardsOf(agent)[0]?.headers['a2a-version']).toBe('1.0')
+})
+
+test('[K1] no card is fresh for longer than a day', async () => {
+  const clock = fakeClock()
+  const agent = await rawAgent(done, {
+    card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': 'max-age=31536000' }),
+  })
+  const connector = a2aConnector({ url: agent.url, tasks, clock })
+  await askOnce(connector, 'go', hurriedCall())
+  await clock.advance(86_400_000)
+  await askOnce(connector, 'go', hurriedCall())
+  expect(cardsOf(agent)).toHaveLength(2)
+})
+
 test('a card of 0.3 is spoken to in 0.3', async () => {
   const agent = await rawAgent(
     ({ name, result }) =>

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -102,6 +103,13 @@ describe('a program', () => {
     await second.close?.()
     expect(() => process.kill(pid, 0)).toThrow('ESRCH')
     await expect(askOnce(second, {})).rejects.toThrow(/was closed$/)
+  })
+
+  it('[P1] ends with all that it has started', async () => {
+    const connector = mcpConnector({ server: testProgram(), tool: 'spawn' })
+    const pid = Number((await askOnce(connector, {})).answer.output)
+    await connector.close?.()
+    while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
   })
 
   it('[M1] is given up when nobody waits for it any more, and ends', async () => {
@@ -428,6 +436,15 @@ async function misbehave({ request, response, era }: Exchange, misdeed: Misdeed)
   else if (method === 'server/discover' && era === 'old') response.writeHead(404).end()
   else if (id === undefined) response.writeHead(202).end()
   else response.writeHead(200, JSON_TYPE).end(answerTo(id, results[method ?? '']))
+}
+
+/** Whether a process is there that has not ended, though nobody may have taken notice of its end yet. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
 }
 
 /** Listens for one program that says something; `ended` resolves when the program is gone. */

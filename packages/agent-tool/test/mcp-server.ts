@@ -1,4 +1,5 @@
 /** An MCP server for tests, of both eras: every way in which a tool can answer, ask, or not answer. */
+import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import process from 'node:process'
 
@@ -61,6 +62,7 @@ const BODIES: Readonly<Record<string, (state: McpServerState) => Body>> = {
     return { ...text('done'), _meta: { cost_usd: 0.5 } }
   },
   pid: () => () => text(String(process.pid)),
+  spawn: () => () => text(String(spawn('sleep', ['1000'], { stdio: 'ignore' }).pid)),
   environment: () => () => text(Object.keys(process.env).toSorted().join(' ')),
   noise: () => () => {
     process.stdout.write('a log line on stdout\n')

@@ -36,7 +36,8 @@ export function callFetch(
     const watched = watchBytes(answer, onBytes)
     if (!answer.ok) return errorOfA2a(watched)
     const type = answer.headers.get('content-type') ?? ''
-    if (type.toLowerCase().startsWith('text/event-stream')) return watched
+    // The SDK reads no stream that is written otherwise.
+    if (type.startsWith('text/event-stream')) return watched
     const { bytes, truncated } = await readBody(watched, maxBodyBytes)
     if (!truncated) return withBody(answer, bytes)
     throw new AgentError(`The agent answered with more than ${maxBodyBytes} bytes`, {

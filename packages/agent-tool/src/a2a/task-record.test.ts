@@ -20,6 +20,8 @@ test('a task is known by whatever names it first', () => {
   expect([record.taskId, record.contextId]).toEqual([undefined, 'before'])
   record.apply({ statusUpdate: { ...place, status: { state: 'TASK_STATE_WORKING' } } })
   expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
+  record.apply({ statusUpdate: {} })
+  expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
 })
 
 test('[T2] an artifact sent again takes the place of the one before, and more of it goes after it', () => {

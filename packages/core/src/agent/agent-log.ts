@@ -57,7 +57,6 @@ export class AgentLog {
       ...(inputTokens === 0 ? {} : { input_tokens: inputTokens }),
       ...(outputTokens === 0 ? {} : { output_tokens: outputTokens }),
     }
-    // NOTE: these are the fields that were left out; the compiler does not see it through a union.
-    this.#report(report as AgentReport)
+    this.#report(report)
   }
 }

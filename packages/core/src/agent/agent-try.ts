@@ -29,7 +29,6 @@ import { textOf } from './text-of.ts'
 import { TryBudget, type Spent } from './try-budget.ts'
 import { TryClocks } from './try-clocks.ts'
 
-import type { ToolContext } from '../tool-context.ts'
 import type {
   AgentAnswer,
   AgentCall,
@@ -37,7 +36,7 @@ import type {
   AgentTurn,
   AgentUpdate,
 } from './agent-connector.ts'
-import type { ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
 
 /**
  * How long an agent may take to hear that it is to stop. Less than the 5 s in which a cancelled tool is to stop,
@@ -51,7 +50,7 @@ const LET_GO_TIMEOUT_MS = 5_000
 /** What a try is about. */
 export interface TryInput {
   readonly input: unknown
-  readonly context: ToolContext
+  readonly context: AgentToolContext
   /** From 0. */
   readonly retryIndex: number
   readonly spent: Spent
@@ -66,7 +65,7 @@ export type TryEnd =
 export class AgentTry {
   readonly #settings: ResolvedAgentSettings
   readonly #input: unknown
-  readonly #context: ToolContext
+  readonly #context: AgentToolContext
   readonly #log: AgentLog
   readonly #clocks: TryClocks
   readonly #budget: TryBudget

@@ -14,10 +14,9 @@ import { AgentTry, type TryEnd } from './agent-try.ts'
 
 import { textOf } from './text-of.ts'
 
-import type { ToolContext } from '../tool-context.ts'
 import type { FailedTry } from './failed-try.ts'
 import type { Spent } from './try-budget.ts'
-import type { ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
 
 /** Longest wait before a retry, in milliseconds, whatever the agent asks for. */
 const MAX_RETRY_DELAY_MS = 60_000
@@ -33,14 +32,12 @@ const SHOWN_PARTIAL_LENGTH = 4_000
 export async function callAgent(
   settings: ResolvedAgentSettings,
   input: unknown,
-  context: ToolContext<never> | ToolContext,
+  context: AgentToolContext,
 ): Promise<ToolResult> {
   const spent: Spent = { costUsd: 0, tokens: 0 }
   for (let retryIndex = 0; ; retryIndex += 1) {
     context.signal.throwIfAborted()
-    // NOTE: nothing here gives an input to the context, which is all that the type is about.
-    const common = context as ToolContext
-    const end = await new AgentTry(settings, { input, context: common, retryIndex, spent }).run()
+    const end = await new AgentTry(settings, { input, context, retryIndex, spent }).run()
     if (end.kind === 'answered') return resultOf(settings, end)
     context.signal.throwIfAborted()
     if (!end.retryable || retryIndex >= settings.retries) return failureOf(settings, end)

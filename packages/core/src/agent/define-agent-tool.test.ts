@@ -1,3 +1,4 @@
+import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
@@ -250,7 +251,7 @@ describe('[Y4] a question of the agent', () => {
     const clock = fakeClock()
     const decision = Promise.withResolvers<{ action: 'EDIT'; input: string }>()
     const calling = call(
-      async function* ({ requestAnswer }) {
+      async ({ requestAnswer }) => {
         const answer = await requestAnswer('Which year?')
         return answer.answered ? answer.value : 'none'
       },
@@ -509,6 +510,36 @@ describe('retries', () => {
       { retries: 1, retryDelayMs: 0, maxCostUsd: 1 },
     )
     expect(types).toEqual(['invoked', 'error', 'invoked', 'terminated'])
+  })
+})
+
+describe('an agent tool with schemas', () => {
+  const agent = localConnector({ answer: ({ input }) => ({ got: input }) }, 'tutti://x')
+  const base = { name: 'x', description: 'x', connector: agent } as const
+
+  it('sends what its input makes of it', async () => {
+    const tool = defineAgentTool({
+      ...base,
+      input: Type.Object({ city: Type.String() }),
+      request: ({ city }) => city.toUpperCase(),
+    })
+    const called = { id: 'c', name: 'x', arguments: '{"city":"Bonn"}' }
+    expect((await runTool(tool, called)).result.structured).toEqual({ got: 'BONN' })
+  })
+
+  it.each([
+    ['fits', 'hello', true],
+    ['does not fit', 7, false],
+  ])('checks an answer that %s, also without a schema of the input', async (_what, got, fits) => {
+    const tool = defineAgentTool({
+      ...base,
+      connector: localConnector({ answer: () => JSON.stringify({ got }) }, 'tutti://x'),
+      output: Type.Object({ got: Type.String() }),
+      outputCheck: 'strict',
+    })
+    const { result } = await runTool(tool, { id: 'c', name: 'x', arguments: '{"input":"hi"}' })
+    expect(result.success).toBe(fits)
+    if (fits) expect(result.structured).toEqual({ got })
   })
 })
 

@@ -4,6 +4,7 @@
  *   input ─request─▶ what is sent ─▶ try (and again) ─▶ answer ─▶ text for the model, value
  */
 import { defineTextTool, defineTool } from '../define-tool.ts'
+import { TextToolInput } from '../input/text-reader.ts'
 import { callAgent } from './call-agent.ts'
 
 import type Type from 'typebox'
@@ -50,8 +51,11 @@ export interface AnsweredTurn extends Omit<AgentAnswer, 'kind' | 'usage' | 'text
   readonly text: string
 }
 
+/** The surroundings of a call to an agent. Its input is not edited on the way, so that nothing depends on its type. */
+export type AgentToolContext = Omit<ToolContext, 'requestApproval'>
+
 /** Decides what to say next to an agent that has answered and is not done; undefined ends it there. */
-export type AgentReply = (turn: AnsweredTurn, context: ToolContext) => unknown
+export type AgentReply = (turn: AnsweredTurn, context: AgentToolContext) => unknown
 
 /** What every tool that asks an agent is told. */
 export interface AgentToolSettings<Input = unknown>
@@ -129,18 +133,31 @@ export function defineAgentTool<
     timeoutMs: Infinity,
   }
   if (input === undefined) {
-    const { input: _input, output: _output, outputCheck: _check, ...text } = tool
-    const made = defineTextTool({
-      ...text,
-      // NOTE: without a schema the type of the input is that of a text.
-      execute: (value, context) => callAgent(settings, request(value as ValueOf<Input>), context),
-    } as Parameters<typeof defineTextTool>[0])
-    return made as TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>>
+    // NOTE: without a schema the input is a text, which is the type that `Input` has then.
+    const ask = (text: string, context: AgentToolContext): ReturnType<typeof callAgent> =>
+      callAgent(settings, request(text as ValueOf<Input>), context)
+    return textTool(tool, ask) as TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>>
   }
   return defineTool({
     ...tool,
     input,
     execute: (value, context) => callAgent(settings, request(value), context),
+  })
+}
+
+/** A tool whose input is one text; one that gives a value has to be a typed tool for that. */
+function textTool(
+  definition: Omit<AgentToolDefinition<ToolSchema, ToolSchema>, 'request'>,
+  ask: (text: string, context: AgentToolContext) => ReturnType<typeof callAgent>,
+): unknown {
+  const { input: _input, output, outputCheck, ...tool } = definition
+  if (output === undefined) return defineTextTool({ ...tool, execute: ask })
+  return defineTool({
+    ...tool,
+    input: TextToolInput,
+    output,
+    ...(outputCheck === undefined ? {} : { outputCheck }),
+    execute: ({ input }, context) => ask(input, context),
   })
 }
 

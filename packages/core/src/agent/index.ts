@@ -22,6 +22,7 @@ export {
   defineAgentTool,
   type AgentLimits,
   type AgentReply,
+  type AgentToolContext,
   type AgentToolDefinition,
   type AgentToolSettings,
   type AnsweredTurn,

@@ -15,13 +15,11 @@ import type {
 /** An agent of this process. */
 export interface LocalAgent {
   /**
-   * Answers one turn: with a value, or piece by piece with a generator whose return value is the answer. A
-   * string or any other JSON is a whole answer; an {@link AgentAnswer} can say more. What it throws is its
-   * failure.
+   * Answers one turn: with a value or a promise of it, or piece by piece with an async generator of
+   * {@link AgentUpdate}s whose return value is the answer. A string or any other JSON is a whole answer; an
+   * {@link AgentAnswer} can say more. What it throws is its failure.
    */
-  answer(
-    request: LocalAgentRequest,
-  ): unknown | Promise<unknown> | AsyncGenerator<AgentUpdate, unknown>
+  answer(request: LocalAgentRequest): unknown
 }
 
 /** What an agent of this process is asked. */

@@ -9,9 +9,8 @@ import { AgentError } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
 import { textOf } from './text-of.ts'
 
-import type { ToolContext } from '../tool-context.ts'
 import type { AgentAnswer } from './agent-connector.ts'
-import type { AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { AgentToolContext, AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
 
 /** What to do after an answer. */
 export type Next = { readonly kind: 'done' } | { readonly kind: 'say'; readonly input: unknown }
@@ -30,7 +29,7 @@ const DONE: Next = { kind: 'done' }
 export async function nextTurn(
   settings: ResolvedAgentSettings,
   turn: EndedTurn,
-  context: ToolContext,
+  context: AgentToolContext,
 ): Promise<Next> {
   const { answer, index } = turn
   const { mode, maxTurns, reply } = settings
@@ -50,7 +49,7 @@ export async function nextTurn(
 async function replied(
   reply: NonNullable<ResolvedAgentSettings['reply']>,
   { index, input, answer: { state, output, text = textOf(output), question } }: EndedTurn,
-  context: ToolContext,
+  context: AgentToolContext,
 ): Promise<Next> {
   const asked = question === undefined ? {} : { question }
   const turn: AnsweredTurn = { index, input, state, output, text, ...asked }
@@ -67,7 +66,7 @@ async function replied(
   }
 }
 
-async function reviewed(answer: AgentAnswer, { requestAnswer }: ToolContext): Promise<Next> {
+async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext): Promise<Next> {
   const { question = textOf(answer.output) } = answer
   const given = await requestAnswer(question, { onTimeout: 'CONTINUE' })
   if (given.answered) return { kind: 'say', input: given.value }

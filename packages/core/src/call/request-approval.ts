@@ -196,9 +196,7 @@ async function decisionOf(
       throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
     }
     case 'REJECT':
-      throw new TuttiError('TOOL_REJECTED', rejection(tool.name, answer.feedback), {
-        ...(answer.feedback === undefined ? {} : { details: { feedback: answer.feedback } }),
-      })
+      throw rejected(tool.name, answer.feedback)
     case 'EXIT_EARLY':
       throw exitEarly(`The reviewer of tool "${tool.name}" ended the run early`, false)
     case 'TIMED_OUT':
@@ -221,9 +219,14 @@ function exitEarly(message: string, timedOut: boolean): TuttiError {
   return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
 }
 
-function rejection(name: string, feedback: string | undefined): string {
+function rejected(name: string, feedback: string | undefined): TuttiError {
   const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
-  return `The reviewer rejected the call of "${name}"${why}`
+  const options = feedback === undefined ? {} : { details: { feedback } }
+  return new TuttiError(
+    'TOOL_REJECTED',
+    `The reviewer rejected the call of "${name}"${why}`,
+    options,
+  )
 }
 
 function asError(reason: unknown): Error {

@@ -1,0 +1,82 @@
+/** What callers say with a run beside what it is to do: what it may cost, its trace, a memo of theirs. */
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, priceList, task } from '@tutti/ensemble'
+import { RunService, type RunStorage } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { PLACES, until } from './places.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const traceparent = `00-${TRACE}-b7ad6b7169203331-01`
+
+/** Each model call reads 1 token, which costs 1 US dollar. */
+const prices = priceList({
+  'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 },
+})
+
+function service(storage: RunStorage, seen: unknown[] = []): RunService {
+  const look = defineTool({
+    name: 'look',
+    description: 'Looks',
+    input: Type.Object({}),
+    execute(_, context) {
+      seen.push([context.traceparent, context.remaining().costUsd])
+      return 'seen'
+    },
+  })
+  const usage = { inputTokens: 1, outputTokens: 0 }
+  const model = scriptedModel(({ messages }) =>
+    messages.at(-1)?.role === 'tool'
+      ? { text: 'Done', usage }
+      : { toolCalls: [{ name: 'look', arguments: {} }], usage },
+  )
+  const watch = task({ name: 'watch', description: 'Watch', tools: [look] })
+  return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], { prices })
+}
+
+describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
+  it('a run is in the trace, and has the budget, of whoever asked for it, also in another process', async () => {
+    await using where = await place()
+    const asking = service(await where.open())
+    const { runId } = await asking.submit({ traceparent, budget: { maxCostUsd: 5 } })
+    await asking.close({ drainTimeoutMs: 0 })
+    const seen: unknown[] = []
+    const executing = service(await where.open(), seen)
+    await executing.start()
+    await until('it is done', async () => (await executing.record(runId))?.status === 'COMPLETED')
+    expect(seen).toEqual([[expect.stringMatching(`^00-${TRACE}-[0-9a-f]{16}-01$`), 4]])
+    await executing.close({ drainTimeoutMs: 0 })
+  })
+
+  it('a run whose budget is used up fails, and says so', async () => {
+    await using where = await place()
+    const runs = service(await where.open())
+    await runs.start()
+    const { runId } = await runs.submit({ budget: { maxTokens: 1 } })
+    await until('it failed', async () => (await runs.record(runId))?.status === 'FAILED')
+    expect((await runs.record(runId))?.error).toContain('maxTokens is 1, used 1')
+    await runs.close({ drainTimeoutMs: 0 })
+  })
+
+  it('a memo is found again with the run', async () => {
+    await using where = await place()
+    const memo = { message: { parts: [{ text: 'ü' }] } }
+    const runs = service(await where.open())
+    const { runId } = await runs.submit({ memo })
+    expect((await runs.record(runId))?.request?.memo).toEqual(memo)
+    await runs.close({ drainTimeoutMs: 0 })
+  })
+
+  it('the same submission is the same run whatever its trace and memo, and another one with another budget', async () => {
+    await using where = await place()
+    const runs = service(await where.open())
+    const submitted = { idempotencyKey: 'k', budget: { maxTokens: 9 } }
+    const { runId } = await runs.submit({ ...submitted, traceparent, memo: { at: 1 } })
+    expect((await runs.submit({ ...submitted, memo: { at: 2 } })).runId).toBe(runId)
+    await expect(
+      runs.submit({ idempotencyKey: 'k', budget: { maxTokens: 8 } }),
+    ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+    await runs.close({ drainTimeoutMs: 0 })
+  })
+})
