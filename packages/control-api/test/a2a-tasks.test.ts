@@ -129,11 +129,10 @@ describe('a message', () => {
     expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('brings outputs of all tasks, that of the run last, in media types that are accepted', async () => {
+  it('brings the output of the run, in media types that are accepted', async () => {
     await using api = await a2aAgent({ ensembles: [duet()] })
     const { artifacts } = await api.send('Ode')
     expect(artifacts).toEqual([
-      { artifactId: 'first', name: 'first', parts: [{ text: 'La' }] },
       {
         artifactId: 'second',
         name: 'second',
@@ -145,11 +144,10 @@ describe('a message', () => {
     ])
     const json = await api.send('Ode', {}, { acceptedOutputModes: ['application/json'] })
     expect(json.artifacts.map(({ parts }: Untyped) => parts)).toEqual([
-      [{ data: 'La', mediaType: 'application/json' }],
       [{ data: { title: 'Ode' }, mediaType: 'application/json' }],
     ])
     const text = await api.send('Ode', {}, { acceptedOutputModes: ['text/*'] })
-    expect(text.artifacts[1].parts).toEqual([{ text: '{"title":"Ode"}' }])
+    expect(text.artifacts[0].parts).toEqual([{ text: '{"title":"Ode"}' }])
     const configuration = { acceptedOutputModes: ['image/png'] }
     const { error } = await api.call('SendMessage', { message: said('Ode'), configuration })
     expect(error?.code).toBe(-32005)

@@ -35,7 +35,10 @@ function updatesOf(...events: readonly LoggedRunEvent[]) {
         const end = lastChunk ? '.' : ''
         return `${append ? '+' : '='}${artifact.artifactId} ${artifact.parts[0]?.text}${end}`
       }
-      return 'statusUpdate' in item ? item.statusUpdate.status.state : 'task'
+      if (!('statusUpdate' in item)) return 'task'
+      const { state, message } = item.statusUpdate.status
+      const said = state === 'TASK_STATE_WORKING' ? message?.parts[0]?.text : undefined
+      return said === undefined ? state : `${state}: ${said}`
     })
 }
 
@@ -70,7 +73,22 @@ describe('updates of a task', () => {
   it('[U3] send the output again where it is another one than what was written', () => {
     expect(updatesOf(turn, token('La'), done('Edited'))).toEqual(['=last La', '=last Edited.'])
     expect(updatesOf(turn, token('La'), turn, done('La'))).toEqual(['=last La', '=last La.'])
-    expect(updatesOf(done('Mm', { taskName: 'first' }))).toEqual(['=first Mm.'])
+  })
+
+  it('[U4] tell of the outputs of other tasks in a status, and leave them where there is no other', () => {
+    const first = done('Mm', { taskName: 'first' })
+    const end = (status: string) => event('run_result', { status })
+    expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
+    expect(updatesOf(first, end('FAILED'))).toEqual([
+      'TASK_STATE_WORKING: Mm',
+      '=first Mm.',
+      'TASK_STATE_FAILED',
+    ])
+    expect(updatesOf(first, done('La'), end('COMPLETED'))).toEqual([
+      'TASK_STATE_WORKING: Mm',
+      '=last La.',
+      'TASK_STATE_COMPLETED',
+    ])
   })
 
   it('[U1] tell of a cancel that was asked for, also when it still works', () => {

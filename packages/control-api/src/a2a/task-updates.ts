@@ -2,12 +2,14 @@
  * Makes the updates of a task for one reader.
  *
  * U1 A change of the state, and of the question, is a status; a cancel that was asked for is one too.
- * U2 What a task of the run has given is an artifact. Of the last one the text comes as it is written; where it is
- *    begun anew (another model turn, another attempt, another process) it takes the place of what came before.
+ * U2 What the last task of the run gives is the artifact. Its text comes as it is written; where it is begun anew
+ *    (another model turn, another attempt, another process) it takes the place of what came before.
  * U3 When the text of the last task is there already it is only closed; else it is sent again as a whole.
+ * U4 What the other tasks give is told as a status while the task works, and as artifacts when it ends without the
+ *    last.
  */
-import { viewAfter, type TaskView } from './task-view.ts'
-import { statusOf, takes, toArtifact, type Showing } from './to-task.ts'
+import { isTerminal, toOutput, viewAfter, type TaskView } from './task-view.ts'
+import { outputsOf, progressOf, statusOf, takes, toArtifact, type Showing } from './to-task.ts'
 import { usageMetadata, type Usage } from './usage.ts'
 
 import type { ArtifactUpdate, StreamItem } from './a2a-wire.ts'
@@ -49,6 +51,12 @@ export class TaskUpdates {
       yield { artifactUpdate: { ...ids, ...artifact, ...this.#usage() } }
       return
     }
+    if (event.type === 'task_completed') {
+      const status = progressOf(this.#facts, view, toOutput(event))
+      yield { statusUpdate: { ...ids, status, ...this.#usage() } }
+      return
+    }
+    if (isTerminal(view) && !isTerminal(before)) yield* this.#leftOver(view, ids)
     const isNews =
       view.state !== before.state ||
       view.gates[0]?.reviewId !== before.gates[0]?.reviewId ||
@@ -56,6 +64,18 @@ export class TaskUpdates {
       (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
     if (!isNews) return
     yield { statusUpdate: { ...ids, status: statusOf(this.#facts, view), ...this.#usage() } }
+  }
+
+  /** What a task that ended without its output has in place of it. */
+  *#leftOver(
+    view: TaskView,
+    ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
+  ): Generator<StreamItem> {
+    for (const output of outputsOf(view)) {
+      if (output.taskName === view.finalTask) continue
+      const artifact = toArtifact(output, this.#showing.modes)
+      yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
+    }
   }
 
   #usage(): { readonly metadata?: Readonly<Record<string, unknown>> } {
@@ -77,7 +97,7 @@ export class TaskUpdates {
       case 'token':
         return event.taskName === finalTask ? this.#textAfter(event) : undefined
       case 'task_completed':
-        return this.#outputOf(event, finalTask)
+        return event.taskName === finalTask ? this.#outputOf(event) : undefined
       default:
         return undefined
     }
@@ -96,13 +116,9 @@ export class TaskUpdates {
     }
   }
 
-  #outputOf(
-    { taskName, output: text, structuredOutput: value }: RunEventOf<'task_completed'>,
-    finalTask: string | undefined,
-  ): Update {
-    const output = { taskName, text, ...(value === undefined ? {} : { value }) }
-    const artifact = toArtifact(output, this.#showing.modes)
-    const isWritten = taskName === finalTask && !this.#isFresh && this.#written === text
+  #outputOf(event: RunEventOf<'task_completed'>): Update {
+    const artifact = toArtifact(toOutput(event), this.#showing.modes)
+    const isWritten = !this.#isFresh && this.#written === event.output
     if (!isWritten) return { artifact, append: false, lastChunk: true }
     // The text is there already, in pieces; an artifact must have a part.
     const [, ...others] = artifact.parts

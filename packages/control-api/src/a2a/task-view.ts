@@ -5,7 +5,8 @@
  *
  * V1 The state is that of the run; while a gate is open it is INPUT_REQUIRED, and the oldest open gate is
  *    what is asked.
- * V2 What a task of the run has given is an artifact under its name; a later one takes its place.
+ * V2 What the last task of the run has given is the artifact, under the name of that task; a later output takes the
+ *    place of an earlier one. A run that ended without it has as artifacts what its other tasks have given.
  * V3 A gate that is closed stays so, also when an older event that opens it comes again.
  * V4 Events in any batches give the same view, and events that say nothing of the task leave it as it is.
  */
@@ -170,10 +171,19 @@ export function withoutGate(
 
 function withOutput(
   outputs: readonly TaskOutput[],
-  { taskName, output: text, structuredOutput: value }: RunEventOf<'task_completed'>,
+  event: RunEventOf<'task_completed'>,
 ): readonly TaskOutput[] {
-  const output = { taskName, text, ...(value === undefined ? {} : { value }) }
-  return [...outputs.filter((earlier) => earlier.taskName !== taskName), output]
+  const output = toOutput(event)
+  return [...outputs.filter(({ taskName }) => taskName !== output.taskName), output]
+}
+
+/** What a task of the run has given, out of the event that says it. */
+export function toOutput({
+  taskName,
+  output: text,
+  structuredOutput: value,
+}: RunEventOf<'task_completed'>): TaskOutput {
+  return { taskName, text, ...(value === undefined ? {} : { value }) }
 }
 
 const OUTCOMES = {

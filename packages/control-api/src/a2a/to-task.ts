@@ -1,4 +1,5 @@
 /** Pure: from the view of a task to the objects of A2A 1.0. */
+import { isTerminal } from './task-view.ts'
 import { usageMetadata } from './usage.ts'
 
 import type { Artifact, Message, Part, Task, TaskStatus } from './a2a-wire.ts'
@@ -47,7 +48,7 @@ export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts 
 export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): Task {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
   const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
-  const artifacts = wanted ? artifactsOf(view, modes) : []
+  const artifacts = wanted ? outputsOf(view).map((output) => toArtifact(output, modes)) : []
   return {
     id: facts.id,
     contextId: facts.contextId,
@@ -122,14 +123,21 @@ function questionText({ timing, taskName, taskDescription }: Gate): string {
   }
 }
 
-/** What the run has made: outputs in the order in which they were done, that of the run last. */
-function artifactsOf(
-  { outputs, finalTask }: TaskView,
-  modes: readonly string[],
-): readonly Artifact[] {
+/** What the run has made: its own output. One that ended without has what its tasks had done by then. */
+export function outputsOf(view: TaskView): readonly TaskOutput[] {
+  const { outputs, finalTask } = view
   const final = outputs.filter(({ taskName }) => taskName === finalTask)
-  const earlier = outputs.filter(({ taskName }) => taskName !== finalTask)
-  return [...earlier, ...final].map((output) => toArtifact(output, modes))
+  return final.length > 0 || !isTerminal(view) ? final : outputs
+}
+
+/** The status of a task at work, with what one of the tasks of its run has given. */
+export function progressOf(
+  facts: TaskFacts,
+  { state, changedAt: timestamp }: TaskView,
+  { taskName, text }: TaskOutput,
+): TaskStatus {
+  const message = agentMessage(facts, `${facts.id}-${taskName}`, [{ text }])
+  return { state, message, timestamp }
 }
 
 /** An output as an artifact, in the media types that a caller takes. */
