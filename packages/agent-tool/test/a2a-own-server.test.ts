@@ -1,10 +1,10 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { runTool, TuttiError, type RunToolOptions, type TimedAgentReport } from '@tutti/core'
 import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
-import { USAGE_EXTENSION } from '../src/a2a/usage.ts'
 import { noTasks } from './a2a-surroundings.ts'
 import { peerServer, type PeerServer } from './peer-server.ts'
 

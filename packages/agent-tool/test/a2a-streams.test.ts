@@ -1,9 +1,9 @@
 /** What streams bring, and what becomes of a call when they break. */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { MAX_LOST, MAX_SUBSCRIPTIONS } from '../src/a2a/ask-agent.ts'
-import { USAGE_EXTENSION } from '../src/a2a/usage.ts'
 import {
   artifact,
   rawAgent,

@@ -1,8 +1,8 @@
 /** What ties the turns of a conversation together, and what goes with them. */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
-import { USAGE_EXTENSION } from '../src/a2a/usage.ts'
 import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
 import { hurriedCall, noTasks } from './a2a-surroundings.ts'
 import { sendTurn } from './test-call.ts'

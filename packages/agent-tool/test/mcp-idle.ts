@@ -20,6 +20,7 @@ const session = await connector.connect({
   clock: systemClock,
   logger: silentLogger,
   hasReviewer: false,
+  hasReply: false,
   requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
 })
 for await (const update of session.send({ input: 'hi', index: 0 })) {

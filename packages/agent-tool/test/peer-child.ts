@@ -17,6 +17,7 @@ for (const idempotencyKey of ['first', 'second']) {
     clock: systemClock,
     logger: silentLogger,
     hasReviewer: false,
+    hasReply: false,
     requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
   })
   for await (const update of session.send({ index: 0, input: 'Hello' })) {

@@ -608,7 +608,7 @@ describe('[T4] cancel', () => {
 describe('options', () => {
   test('the address is shown without what may be secret', () => {
     const { uri, protocol } = tasksConnector({ url: 'https://u:p@agent.example/a?key=secret#x' })
-    expect([uri, protocol]).toEqual(['https://agent.example/a', 'a2a'])
+    expect([uri, protocol]).toEqual(['https://agent.example/a', 'tasks'])
   })
 
   test.each([

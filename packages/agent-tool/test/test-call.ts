@@ -37,6 +37,7 @@ export function testCall(facts: Partial<AgentCall> = {}): TestCall {
     clock: systemClock,
     logger: silentLogger,
     hasReviewer: false,
+    hasReply: false,
     requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
     ...facts,
     get arrivals() {

@@ -49,6 +49,32 @@ describe('eventStream', () => {
     expect(errors).toEqual([away])
   })
 
+  it('lets go of the events, also when its reader leaves while they wait for it', async () => {
+    let isOver = false
+    async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
+      try {
+        for (let seq = 0; ; seq += 1) yield [event(seq, 'a')]
+      } finally {
+        isOver = true
+      }
+    }
+    const stop = new AbortController()
+    const stream = eventStream({
+      batches: endless(),
+      wants: () => true,
+      stop,
+      clock: fakeClock(),
+      onError: () => undefined,
+      heartbeatMs: SILENCE_MS,
+    })
+    const reader = stream.getReader()
+    await reader.read()
+    await reader.read()
+    await reader.cancel()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([isOver, stop.signal.aborted]).toEqual([true, true])
+  })
+
   it('loses no event that comes after a sign of life', async () => {
     const { reader, give, clock } = streamOf(() => true)
     await reader()

@@ -61,6 +61,8 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     },
     cancel() {
       parts.stop.abort()
+      // A generator that has just given something waits for its reader, and hears of no signal.
+      parts.batches.return(undefined).catch(parts.onError)
     },
   })
 }

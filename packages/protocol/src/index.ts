@@ -98,6 +98,9 @@ export type {
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
 export type { AttemptUsage, RunTotals } from './run-state/usage.ts'
 
+// To be asked as an agent
+export { USAGE_EXTENSION } from './usage-extension.ts'
+
 // To submit, read and steer runs over REST
 export {
   RunAccepted,

@@ -8,6 +8,7 @@
  * W2 Headers go to the origin of `url` alone, with the card as with everything else; the card may lead elsewhere.
  * W3 The SDK is loaded when an agent turns out to speak A2A.
  */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { systemClock, type Clock } from '@tutti/core'
 import { AgentError } from '@tutti/core/agent'
 
@@ -17,7 +18,6 @@ import { connectPeer } from './a2a-peer.ts'
 import { A2aSession } from './a2a-session.ts'
 import { callFetch } from './call-fetch.ts'
 import { CardCache, type FoundCard } from './card-cache.ts'
-import { USAGE_EXTENSION } from './usage.ts'
 
 import type { AgentCall, AgentConnector } from '@tutti/core/agent'
 import type { AgentCard } from './agent-card.ts'

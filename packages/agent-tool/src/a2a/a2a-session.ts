@@ -6,10 +6,11 @@
  * V2 The limits of the call go with every message, and what was used comes back as sums of the conversation.
  * V3 A message has the same identity whenever the same call is made again.
  */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { answerOf, partialOf } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'
-import { limitsMetadata, USAGE_EXTENSION, UsageLedger } from './usage.ts'
+import { limitsMetadata, UsageLedger } from './usage.ts'
 import { TaskRecord } from './task-record.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/core/agent'

@@ -1,6 +1,7 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
-import { limitsMetadata, USAGE_EXTENSION, UsageLedger } from './usage.ts'
+import { limitsMetadata, UsageLedger } from './usage.ts'
 
 import type { A2aNews, JsonObject } from './wire.ts'
 

@@ -7,13 +7,11 @@
  * U3 A snapshot of a task has the last metadata of all its updates, so what it says of the time since the last
  *    report counts only when nothing else is known of the task.
  */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { isJsonObject, type A2aNews, type JsonObject } from './wire.ts'
 
 import type { AgentUsageReport } from '@tutti/core/agent'
 import type { Remaining } from '@tutti/core'
-
-/** Address of the extension. */
-export const USAGE_EXTENSION = 'https://tutti.dev/a2a/usage/v1'
 
 /** The limits that there are, for the metadata of a request; undefined when there are none. */
 export function limitsMetadata({ timeMs, costUsd, tokens }: Remaining): JsonObject | undefined {

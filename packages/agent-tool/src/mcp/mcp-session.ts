@@ -4,8 +4,8 @@
  *
  *   turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
  *
- * S1 A question ends the turn in a conversation; else the reviewer is asked at once, in the form that the tool
- *    wants. Where nobody can be asked, and when the reviewer will not answer, the tool is told so, and goes on.
+ * S1 A question ends the turn in a conversation, and where the author of the tool answers; else the reviewer is
+ *    asked at once, in the form that the tool wants. Where nobody can be asked, and when the reviewer will not answer, the tool is told so, and goes on.
  * S2 Questions come in two ways, as requests of the server and as results that want the call made again with
  *    answers; they look the same from here. What asks for anything but values fails the call.
  * S3 A call that is ended is cancelled by what its era has for it, and its exchange is closed.
@@ -181,7 +181,8 @@ export class McpSession implements AgentSession {
   }
 
   async #ask(form: ElicitedForm, signal: AbortSignal): Promise<Elicited> {
-    if (this.#call.mode === 'conversational') return this.#askByTurn(form, signal)
+    const { mode, hasReply } = this.#call
+    if (mode === 'conversational' || hasReply) return this.#askByTurn(form, signal)
     if (!this.#call.hasReviewer) return { action: 'decline' }
     try {
       return await this.#askReviewer(form)
@@ -228,5 +229,8 @@ function endOf({ form }: Question, before = ''): AgentUpdate {
     output: { message, requestedSchema },
     text: message,
     question: before + questionOf(form),
+    ...(Object.keys(propertiesOf(requestedSchema)).length < 2
+      ? {}
+      : { questionSchema: requestedSchema }),
   }
 }

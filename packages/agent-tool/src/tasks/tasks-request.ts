@@ -7,15 +7,14 @@
  *    the id of a task that has asked something, with the answer.
  */
 import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError, sortedJson } from '@tutti/core/agent'
+
+import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import type { Remaining } from '@tutti/core'
 
 /** What is asked, and where. */
 export type TasksMethod = 'tasks/send' | 'tasks/sendSubscribe'
-
-/** Under which metadata says what the caller has left. */
-export const USAGE_URI = 'https://tutti.dev/a2a/usage/v1'
 
 /** What one turn sends. */
 export interface TasksRequest {
@@ -36,7 +35,7 @@ export function tasksRequest({ method, input, remaining, taskId }: TasksRequest)
   const params = {
     ...(taskId === undefined ? {} : { id: taskId }),
     message: { parts: [{ text: compactJson(input ?? (input === null ? null : {})) }] },
-    ...(budget === undefined ? {} : { metadata: { [USAGE_URI]: budget } }),
+    ...(budget === undefined ? {} : { metadata: { [USAGE_EXTENSION]: budget } }),
   }
   return JSON.stringify({ jsonrpc: '2.0', method, params })
 }
@@ -53,20 +52,11 @@ function budgetOf({ costUsd, tokens, timeMs }: Remaining): object | undefined {
 
 function compactJson(input: unknown): string {
   try {
-    const json: unknown = JSON.parse(JSON.stringify(input))
-    return sorted(json)
+    if (typeof input === 'function' || typeof input === 'symbol')
+      throw new TypeError(`a ${typeof input} has no JSON`)
+    return sortedJson(input)
   } catch (cause) {
     const message = `Cannot send the input, which must be JSON: ${errorMessage(cause)}`
     throw new AgentError(message, { failureType: 'configuration', retryable: false, cause })
   }
-}
-
-/** Objects of JavaScript have keys such as "10" first, in whatever order they were put. */
-function sorted(json: unknown): string {
-  if (typeof json !== 'object' || json === null) return JSON.stringify(json)
-  if (Array.isArray(json)) return `[${json.map(sorted).join(',')}]`
-  const members = Object.entries(json)
-    .toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .map(([key, value]) => `${JSON.stringify(key)}:${sorted(value)}`)
-  return `{${members.join(',')}}`
 }

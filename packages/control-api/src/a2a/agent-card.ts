@@ -4,10 +4,10 @@
  * The card of 1.0 has only what 1.0 has, since its JSON schema is closed. Readers of 0.3 get a card with the
  * fields of both, at the address that 0.2 had, or where they name their version.
  */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { API_VERSION } from '../documents/introduction.ts'
 import { inputInWords } from './inputs-of-message.ts'
 import { MEDIA_TYPES } from './said.ts'
-import { USAGE_EXTENSION } from './usage.ts'
 
 import type { Agent } from './agent.ts'
 

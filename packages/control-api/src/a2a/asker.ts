@@ -1,10 +1,10 @@
 /** Who asks something over A2A, of which agent, and how. */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 
 import { audited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
 import { assertScope, type Caller } from '../caller.ts'
 import { A2aError } from './a2a-error.ts'
-import { USAGE_EXTENSION } from './usage.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Agent } from './agent.ts'

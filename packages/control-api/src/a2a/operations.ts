@@ -1,5 +1,5 @@
 /** What A2A can be asked for, whatever the wire: from parameters to an answer or a stream. */
-import { decode } from '@tutti/protocol'
+import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 
 import { A2aError, invalidParams } from './a2a-error.ts'
 import {
@@ -22,7 +22,6 @@ import { submitTask } from './submit-task.ts'
 import { taskStream, whenSettled, type Following } from './task-stream.ts'
 import { isTerminal } from './task-view.ts'
 import { takes, toTask, type Showing } from './to-task.ts'
-import { USAGE_EXTENSION } from './usage.ts'
 
 import type { Static, TSchema } from '@tutti/core'
 

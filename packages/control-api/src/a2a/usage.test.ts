@@ -1,6 +1,7 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { NO_USAGE, USAGE_EXTENSION, usageAfter, usageLimits, usageMetadata } from './usage.ts'
+import { NO_USAGE, usageAfter, usageLimits, usageMetadata } from './usage.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 

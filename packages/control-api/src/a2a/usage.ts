@@ -4,13 +4,10 @@
  * header `A2A-Extensions` or by its own fields.
  */
 import { Type } from '@tutti/core'
-import { decode, type LoggedRunEvent } from '@tutti/protocol'
+import { decode, type LoggedRunEvent, USAGE_EXTENSION } from '@tutti/protocol'
 
 import { invalidParams } from './a2a-error.ts'
 import { isObject } from './modern-params.ts'
-
-/** Address of the extension. */
-export const USAGE_EXTENSION = 'https://tutti.dev/a2a/usage/v1'
 
 /** What a task has used so far. */
 export interface Usage {

@@ -62,7 +62,7 @@ describe('keptDocument', () => {
     const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
     const response = await answer(asking(asked))
     expect(response.headers.get('content-encoding')).toBe(encoding)
-    expect(response.headers.get('vary')).toBe('accept-encoding')
+    expect(response.headers.get('vary')).toBe('Origin, accept-encoding')
   })
 })
 

@@ -53,7 +53,7 @@ export function keptDocument({ source, headers }: DocumentParts): DocumentAnswer
   return async ({ headers: asked }) => {
     const encoding = encodingFor(asked.get('accept-encoding'))
     const etag = `"${await digest()}${encoding === 'identity' ? '' : `-${encoding}`}"`
-    const common = { etag, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' }
+    const common = { etag, vary: 'Origin, accept-encoding', 'x-content-type-options': 'nosniff' }
     if (isAmong(etag, asked.get('if-none-match'))) {
       const cacheControl = headers['cache-control']
       const kept = cacheControl === undefined ? {} : { 'cache-control': cacheControl }

@@ -5,10 +5,7 @@
  * @see A2A 0.1, `tasks/send` and `tasks/cancel`; JamJet's `agent_tool` sends the least of it.
  */
 import { Type, type Static } from '@tutti/core'
-import { SubmitRunBody } from '@tutti/protocol'
-
-/** Under which a caller says in `metadata` what is left of its own limits. */
-export const USAGE_URI = 'https://tutti.dev/a2a/usage/v1'
+import { SubmitRunBody, USAGE_EXTENSION } from '@tutti/protocol'
 
 /** Chosen by a caller for a session: visible ASCII, which every store takes as a tag. */
 const SessionId = Type.String({ pattern: '^[!-~]{1,255}$' })
@@ -52,7 +49,7 @@ export const SendParams = Type.Object({
       ensemble: Type.Optional(Type.String({ minLength: 1 })),
       /** Which review is decided, when several are open. */
       reviewId: Type.Optional(Type.String({ minLength: 1 })),
-      [USAGE_URI]: Type.Optional(CallerLimits),
+      [USAGE_EXTENSION]: Type.Optional(CallerLimits),
     }),
   ),
 })

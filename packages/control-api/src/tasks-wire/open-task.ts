@@ -12,7 +12,13 @@
  * O3 What needs a scope of its own over REST needs it here: deciding, guiding, looking at a run of others.
  */
 import { TuttiError, Type, type Static } from '@tutti/core'
-import { decode, isTerminalRunStatus, suggest, type SubmitRunBody } from '@tutti/protocol'
+import {
+  decode,
+  isTerminalRunStatus,
+  suggest,
+  type SubmitRunBody,
+  USAGE_EXTENSION,
+} from '@tutti/protocol'
 
 import { assertScope, type Caller } from '../caller.ts'
 import { findRecord, runNotFound } from '../find-run.ts'
@@ -23,7 +29,7 @@ import { sharedEnsembles } from '../peers/shared.ts'
 import { decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
 import { decisionOfMessage } from './decision-of-message.ts'
-import { USAGE_URI, type CallerLimits, type SendParams } from './message-schema.ts'
+import { type CallerLimits, type SendParams } from './message-schema.ts'
 import { messageText } from './message-text.ts'
 
 import type { TellSubject } from '../audit/audited.ts'
@@ -134,7 +140,7 @@ async function begin(params: SendParams, sender: Sender): Promise<OpenTask> {
   const run = await submitRun(options, body, {
     caller,
     ...trace,
-    ...budgetOf(metadata?.[USAGE_URI]),
+    ...budgetOf(metadata?.[USAGE_EXTENSION]),
     memo: { tasksWire: { message, ...session, ...key } },
     ...key,
   })
@@ -185,7 +191,8 @@ async function goOn(run: RunRecord, params: SendParams, sender: Sender): Promise
   tell({ runId, target: run.ensemble })
   assertSameTask(run, params)
   const isOwn = run.actor === caller.name
-  if (params.metadata?.[USAGE_URI] !== undefined && !isOwn) assertScope(caller, 'runs:control')
+  if (params.metadata?.[USAGE_EXTENSION] !== undefined && !isOwn)
+    assertScope(caller, 'runs:control')
   const session = sessionOf(memoOf(run.request).sessionId)
   const task = { ...session, isUnnamed: false, isBegun: false }
   if (params.message === undefined) {

@@ -1,8 +1,9 @@
 /** What `tasks/send` and `tasks/sendSubscribe` have in common: the task, the limits of its caller, his leaving. */
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { cancelAtDeadline } from '../peers/cancel-at-deadline.ts'
 import { holdToLimits, runLimits, type RunLimits } from './caller-limits.ts'
 import { GRACE_MS } from './limits.ts'
-import { SendParams, USAGE_URI } from './message-schema.ts'
+import { SendParams } from './message-schema.ts'
 import { openTask, type OpenTask, type Sender } from './open-task.ts'
 import { assertSendable, readParams } from './read-envelope.ts'
 
@@ -21,7 +22,7 @@ export async function takeSend(body: unknown, method: string, sender: Sender): P
   const { options } = sender
   const params = readParams(body, method, SendParams)
   assertSendable(params)
-  const asked = runLimits(params.metadata?.[USAGE_URI] ?? {}, options.clock.now())
+  const asked = runLimits(params.metadata?.[USAGE_EXTENSION] ?? {}, options.clock.now())
   const task = await openTask(params, sender)
   const limits = task.isBegun ? { ...asked, maxCostUsd: Infinity, maxTokens: Infinity } : asked
   void holdToLimits(task.run, limits, sender)

@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Remaining, ToolContext } from '../tool-context.ts'
 import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol'
+import type { TSchema } from 'typebox'
 
 /** How an agent is asked. */
 export type AgentMode = AgentToolMode
@@ -70,6 +71,8 @@ export interface AgentCall {
   readonly logger: Logger
   /** Whether there is somebody to ask. */
   readonly hasReviewer: boolean
+  /** Whether the author of the tool answers questions that end a turn, whatever the mode. */
+  readonly hasReply: boolean
   /**
    * Brings a question of the agent to the reviewer, while a turn is under way; all clocks stand still
    * meanwhile. For a question that ends a turn, tell it with `end`.
@@ -108,6 +111,8 @@ export interface AgentAnswer {
   readonly text?: string
   /** What the agent asks; with `input_required`. */
   readonly question?: string
+  /** JSON Schema of the answer, where it is more than a text: a reviewer gets a form. */
+  readonly questionSchema?: TSchema
   readonly usage?: AgentUsageReport
 }
 

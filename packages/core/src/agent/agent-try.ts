@@ -168,6 +168,7 @@ export class AgentTry {
       clock,
       logger,
       hasReviewer,
+      hasReply: this.#settings.reply !== undefined,
       requestAnswer: (question, options) =>
         this.#clocks.standingStill(() => requestAnswer(question, options)),
     }

@@ -27,3 +27,4 @@ export {
   type AgentToolSettings,
   type AnsweredTurn,
 } from './define-agent-tool.ts'
+export { sortedJson } from './sorted-json.ts'

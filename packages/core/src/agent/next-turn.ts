@@ -9,6 +9,7 @@ import { AgentError } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
 import { textOf } from './text-of.ts'
 
+import type { ToolSchema } from '../tool-schema.ts'
 import type { AgentAnswer } from './agent-connector.ts'
 import type { AgentToolContext, AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
 
@@ -48,11 +49,19 @@ export async function nextTurn(
 
 async function replied(
   reply: NonNullable<ResolvedAgentSettings['reply']>,
-  { index, input, answer: { state, output, text = textOf(output), question } }: EndedTurn,
+  { index, input, answer: { state, output, text = textOf(output), ...more } }: EndedTurn,
   context: AgentToolContext,
 ): Promise<Next> {
-  const asked = question === undefined ? {} : { question }
-  const turn: AnsweredTurn = { index, input, state, output, text, ...asked }
+  const { question, questionSchema } = more
+  const turn: AnsweredTurn = {
+    index,
+    input,
+    state,
+    output,
+    text,
+    ...(question === undefined ? {} : { question }),
+    ...(questionSchema === undefined ? {} : { questionSchema }),
+  }
   try {
     const next = await reply(turn, context)
     return next === undefined ? DONE : { kind: 'say', input: next }
@@ -67,8 +76,11 @@ async function replied(
 }
 
 async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext): Promise<Next> {
-  const { question = textOf(answer.output) } = answer
-  const given = await requestAnswer(question, { onTimeout: 'CONTINUE' })
+  const { question = textOf(answer.output), questionSchema: schema } = answer
+  const given = await requestAnswer<ToolSchema>(question, {
+    onTimeout: 'CONTINUE',
+    ...(schema === undefined ? {} : { schema }),
+  })
   if (given.answered) return { kind: 'say', input: given.value }
   throw unanswered(answer, 'and the reviewer gave no answer')
 }
