@@ -42,4 +42,17 @@ describe('what the README has its reader submit', () => {
     expect([response.status, status]).toEqual([200, 'COMPLETED'])
     expect(tasks.at(-1).output).toContain('AI safety: a brief\n\n- ')
   })
+
+  it('asks it as another agent does', async () => {
+    const [, path = '', body = ''] =
+      /localhost:7329(\/tasks\/send) -H [^{]*?-d '([^']+)'/.exec(README) ?? []
+    const headers = { 'content-type': 'application/json' }
+    const asked = await fetch(new URL(path, server.url), { method: 'POST', headers, body })
+    expect(await asked.json()).toMatchObject({
+      status: 'completed',
+      output: expect.stringContaining('AI safety: a brief'),
+    })
+    const card = await fetch(new URL('/.well-known/agent-card.json', server.url))
+    expect(await card.json()).toMatchObject({ skills: [{ id: expect.any(String) }] })
+  })
 })

@@ -42,6 +42,8 @@ function welcomeText(origin: string, ensembles: readonly string[], body: string)
     `  curl -N ${origin}/api/runs/{runId}/events`,
     'See what came of it',
     `  curl ${origin}/api/runs/{runId}`,
+    'Ask it from other agents, over A2A and MCP',
+    `  ${origin}/.well-known/agent-card.json  ${origin}/mcp`,
     'Everything else',
     `  ${origin}/docs  ${origin}/api/capabilities  ${origin}/api/status  ${origin.replace(/^http/, 'ws')}/ws`,
     '',
