@@ -7,6 +7,7 @@
  * V3 A message has the same identity whenever the same call is made again.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
+
 import { answerOf, partialOf } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'

@@ -8,6 +8,7 @@
  *    report counts only when nothing else is known of the task.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
+
 import { isJsonObject, type A2aNews, type JsonObject } from './wire.ts'
 
 import type { AgentUsageReport } from '@tutti/core/agent'

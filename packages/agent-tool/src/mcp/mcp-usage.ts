@@ -1,5 +1,6 @@
 /** Cost and limits over MCP, which has no word for them: in `_meta`, as over A2A. Pure. */
 import { USAGE_EXTENSION } from '@tutti/protocol'
+
 import { limitsMetadata } from '../a2a/usage.ts'
 import { isObject } from './tool-arguments.ts'
 

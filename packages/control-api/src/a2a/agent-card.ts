@@ -5,6 +5,7 @@
  * fields of both, at the address that 0.2 had, or where they name their version.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
+
 import { API_VERSION } from '../documents/introduction.ts'
 import { inputInWords } from './inputs-of-message.ts'
 import { MEDIA_TYPES } from './said.ts'
@@ -54,7 +55,7 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
 
 const USAGE_IN_WORDS =
   'Says in metadata what a task has used: total_tokens, total_cost_usd and, since the update before, cost_usd. ' +
-  'A request may set deadline_ms, max_tokens and max_cost_usd there; a task that passes one is canceled.'
+  'A request may set max_tokens and max_cost_usd there, which are the budget of its task then, and deadline_ms, after which it is canceled.'
 
 /** The card for readers of 0.3; those of 1.0 find theirs in it. */
 export function legacyCard(parts: CardParts): Json {

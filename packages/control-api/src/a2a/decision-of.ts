@@ -9,15 +9,12 @@
  */
 import { decode, ReviewDecisionBody } from '@tutti/protocol'
 
+import { decisionInWords, isQuestion } from '../peers/decision-in-words.ts'
 import { invalidParams } from './a2a-error.ts'
 import { isObject } from './modern-params.ts'
 
 import type { Said } from './said.ts'
 import type { Gate } from './task-view.ts'
-
-const APPROVE = /^(?:approved?|continue|yes|ok)[.!]?$/i
-const REJECT = /^(?:reject(?:ed)?|no)(?:[.!]|\s*[:,]\s*([\s\S]*))?$/i
-const EXIT = /^(?:exit|exit early|exit_early|stop)[.!]?$/i
 
 /**
  * The decision.
@@ -33,13 +30,8 @@ export function decisionOf(gate: Gate, said: Said): ReviewDecisionBody {
     return { decision: 'EDIT', revisedOutput: JSON.stringify(text === '' ? data : said.text) }
   }
   if (text === '') throw undecided('must say something, or have data with a decision')
-  if (APPROVE.test(text)) return { decision: 'CONTINUE' }
-  if (EXIT.test(text)) return { decision: 'EXIT_EARLY' }
-  const [rejected, why = ''] = REJECT.exec(text) ?? []
-  if (rejected !== undefined) {
-    const feedback = why.trim()
-    return { decision: 'REJECT', ...(feedback === '' ? {} : { feedback }) }
-  }
+  const word = decisionInWords(text)
+  if (word !== undefined) return word
   if (gate.timing === 'DURING_EXECUTION' && !isJson(text)) {
     throw undecided('must be "approve", "reject: …", "exit", or the input of the tool as JSON')
   }
@@ -57,11 +49,6 @@ function decisionIn(given: unknown): ReviewDecisionBody {
   throw invalidParams(
     decoded.problems.map((problem) => ({ ...problem, path: `/message/parts${problem.path}` })),
   )
-}
-
-/** Whether a tool asks for an answer, and not whether it may be called: what it was given is the question, or nothing. */
-function isQuestion({ timing, taskDescription, toolInput }: Gate): boolean {
-  return timing === 'DURING_EXECUTION' && (toolInput === null || toolInput === taskDescription)
 }
 
 function isJson(text: string): boolean {

@@ -6,6 +6,7 @@
 import { Type } from '@tutti/core'
 import { decode, type LoggedRunEvent, USAGE_EXTENSION } from '@tutti/protocol'
 
+import { eventUsage } from '../peers/event-usage.ts'
 import { invalidParams } from './a2a-error.ts'
 import { isObject } from './modern-params.ts'
 
@@ -29,25 +30,13 @@ export const USAGE_EVENTS = [
   'agent_tool_error',
 ] as const satisfies readonly LoggedRunEvent['type'][]
 
-/** What was used up to an event, this one included. */
+/** What was used up to an event, this one included. An agent that does not say what it costs costs nothing. */
 export function usageAfter(usage: Usage, event: LoggedRunEvent): Usage {
-  switch (event.type) {
-    case 'llm_iteration_completed': {
-      const tokens = Math.max(0, event.inputTokens) + Math.max(0, event.outputTokens)
-      const cost = event.costUsd ?? (tokens === 0 ? 0 : undefined)
-      return { tokens: usage.tokens + tokens, costUsd: sum(usage.costUsd, cost) }
-    }
-    case 'agent_tool_progress':
-    case 'agent_tool_turn':
-    case 'agent_tool_completed':
-    case 'agent_tool_terminated':
-    case 'agent_tool_error': {
-      const { cost_usd: cost = 0, input_tokens: read = 0, output_tokens: written = 0 } = event
-      return { tokens: usage.tokens + read + written, costUsd: sum(usage.costUsd, cost) }
-    }
-    default:
-      return usage
-  }
+  const used = eventUsage(event)
+  if (used === undefined) return usage
+  const isUnknown = event.type === 'llm_iteration_completed' && used.tokens > 0
+  const costUsd = used.costUsd ?? (isUnknown ? undefined : 0)
+  return { tokens: usage.tokens + used.tokens, costUsd: sum(usage.costUsd, costUsd) }
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

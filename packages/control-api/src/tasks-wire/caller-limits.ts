@@ -9,7 +9,7 @@ import { sleep, TuttiError } from '@tutti/core'
 
 import { cancelUnlessOver } from '../cancel-run.ts'
 import { cancelAtDeadline } from '../peers/cancel-at-deadline.ts'
-import { eventUsage } from './event-usage.ts'
+import { eventUsage } from '../peers/event-usage.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'

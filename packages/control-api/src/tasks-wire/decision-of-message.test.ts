@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { decisionOfMessage, type GateAsked } from './decision-of-message.ts'
+import { decisionOfMessage } from './decision-of-message.ts'
 import { messageText } from './message-text.ts'
+
+import type { GateAsked } from '../peers/decision-in-words.ts'
 
 const AFTER: GateAsked = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' }
 const CALL: GateAsked = {

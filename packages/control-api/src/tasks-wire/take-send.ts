@@ -1,5 +1,6 @@
 /** What `tasks/send` and `tasks/sendSubscribe` have in common: the task, the limits of its caller, his leaving. */
 import { USAGE_EXTENSION } from '@tutti/protocol'
+
 import { cancelAtDeadline } from '../peers/cancel-at-deadline.ts'
 import { holdToLimits, runLimits, type RunLimits } from './caller-limits.ts'
 import { GRACE_MS } from './limits.ts'

@@ -10,7 +10,7 @@
  */
 import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'
 
-import { eventUsage } from './event-usage.ts'
+import { eventUsage } from '../peers/event-usage.ts'
 import { questionOf } from './question.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
