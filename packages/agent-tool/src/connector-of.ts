@@ -60,14 +60,42 @@ function mcp(address: string, options: AgentAddressOptions): AgentConnector {
     ...(servers === undefined ? {} : { servers }),
   })
   const { server, tool, uri } = parsed
-  const isOwn = 'url' in server && !Object.values(servers ?? {}).includes(server)
+  const isRegistered = Object.values(servers ?? {}).includes(server)
+  const hasHeaders = headers !== undefined && 'url' in server
+  const isPlain = !isRegistered && !hasHeaders && Object.keys(pick(http)).length === 0
   return mcpConnector({
-    ...http,
+    ...pick(http),
     ...insecure,
-    server: isOwn && headers !== undefined ? { ...server, headers } : server,
+    server: isPlain
+      ? sameServer(server)
+      : isRegistered || !hasHeaders
+        ? server
+        : { ...server, headers },
     tool,
     uri,
   })
+}
+
+/** The options that say where an address may lead. */
+function pick({
+  allow,
+  resolve,
+}: AgentAddressOptions): Pick<AgentHttpOptions, 'allow' | 'resolve'> {
+  return {
+    ...(allow === undefined ? {} : { allow }),
+    ...(resolve === undefined ? {} : { resolve }),
+  }
+}
+
+/** Servers that addresses have named, by what they are: tools of one server share its connection. */
+const namedServers = new Map<string, McpServer>()
+
+function sameServer(server: McpServer): McpServer {
+  const key = JSON.stringify('url' in server ? String(server.url) : server)
+  const known = namedServers.get(key)
+  if (known !== undefined) return known
+  namedServers.set(key, server)
+  return server
 }
 
 function agentNamed(address: string, { agents = {} }: AgentAddressOptions): LocalAgent {

@@ -217,6 +217,25 @@ describe.each([
     expect(JSON.parse(result.output)).toEqual({ action: 'accept', content: { name: 'Ada' } })
   })
 
+  it.each(['sync', 'streaming'] as const)(
+    'is answered by `reply` in mode %s, too',
+    async (mode) => {
+      const connector = connectorTo({ server: await start(), tool: 'ask' })
+      const { types, result } = await ask({ connector, mode, reply: () => 'Ada' })
+      expectOneEnd(types)
+      expect(JSON.parse(result.output)).toEqual({ action: 'accept', content: { name: 'Ada' } })
+    },
+  )
+
+  it('for several values is a form to the reviewer, in a conversation too', async () => {
+    const content = { name: 'Ada', age: 36 }
+    const reviewer = scriptedReviewer([{ action: 'EDIT', input: content }])
+    const connector = connectorTo({ server: await start(), tool: 'form' })
+    const { result } = await ask({ connector, mode: 'conversational', reviewer })
+    expect(JSON.parse(result.output)).toEqual({ action: 'accept', content })
+    expect(reviewer.requests).toMatchObject([{ inputSchema: { required: ['name', 'age'] } }])
+  })
+
   it.each(['conversational', 'sync', 'streaming'] as const)(
     'is answered by the reviewer (%s)',
     async (mode) => {

@@ -1,0 +1,124 @@
+/** What addresses mean, and what a tool does with the agent behind one. */
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+import { runTool, Type } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { agentTool, connectorOf, type LocalAgent } from '../src/index.ts'
+
+import type { AddressInfo } from 'node:net'
+
+const echo: LocalAgent = { answer: ({ input }) => `heard ${String(input)}` }
+
+function ask(
+  tool: Parameters<typeof runTool>[0],
+  input: object = { input: 'hi' },
+): ReturnType<typeof runTool> {
+  return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(input) })
+}
+
+describe('an address', () => {
+  const options = {
+    agents: { echo, 'the choir': echo },
+    mcpServers: { files: { command: 'node' } },
+  }
+
+  it.each([
+    ['https://user:pw@a.example/x?key=1', 'a2a', 'https://a.example/x'],
+    ['HTTPS://a.example', 'a2a', 'https://a.example/'],
+    ['http://127.0.0.1:1/x', 'a2a', 'http://127.0.0.1:1/x'],
+    ['tutti://echo', 'local', 'tutti://echo'],
+    ['jamjet://echo', 'local', 'jamjet://echo'],
+    ['tutti://the%20choir', 'local', 'tutti://the%20choir'],
+    ['mcp+https://a.example/mcp#search', 'mcp', 'mcp+https://a.example/mcp#search'],
+    ['mcp+stdio:node?arg=secret#search', 'mcp', 'mcp+stdio:node#search'],
+    ['mcp://a.example/search', 'mcp', 'mcp+https://a.example/mcp#search'],
+    ['files:search', 'mcp', 'files:search'],
+    ['wss://a.example#task:brief', 'ensemble', 'wss://a.example/#task:brief'],
+  ] as const)('%s is spoken to in %s, and shown without secrets', (address, protocol, uri) => {
+    expect(connectorOf(address, options)).toMatchObject({ protocol, uri })
+    expect(connectorOf(new URL(address), options)).toMatchObject({ protocol })
+  })
+
+  it.each([
+    [
+      'tutti://choir',
+      'no agent of this process is registered as "choir". Registered: echo, the choir',
+    ],
+    ['http://a.example', 'https'],
+    ['ws://a.example#x', 'wss'],
+    ['unknown:thing', 'no MCP server is registered as "unknown" (registered are files)'],
+    ['no address', 'Cannot use MCP address'],
+    ['wss://a.example', '#task:name'],
+  ])('%s is refused, saying what would be right', (address, problem) => {
+    expect(() => connectorOf(address, options)).toThrow(problem)
+  })
+
+  it('of an agent of this process needs agents', () => {
+    expect(() => connectorOf('tutti://echo')).toThrow('none is, give them as `agents`')
+  })
+})
+
+describe('a tool that asks an agent', () => {
+  it('of this process asks it, by address and by itself', async () => {
+    const settings = { name: 'echo', description: 'Echoes' } as const
+    const named = agentTool({ ...settings, agent: 'tutti://echo', agents: { echo } })
+    const own = agentTool({ ...settings, agent: echo })
+    for (const tool of [named, own]) expect((await ask(tool)).result.output).toBe('heard hi')
+  })
+
+  it('has the types of its schemas', async () => {
+    const tool = agentTool({
+      name: 'echo',
+      description: 'Echoes',
+      agent: echo,
+      input: Type.Object({ city: Type.String() }),
+      request: ({ city }) => city,
+    })
+    const { result } = await ask(tool, { city: 'Bonn' })
+    expect(result.output).toBe('heard Bonn')
+    expect((await ask(tool, { town: 'Bonn' })).result.errorMessage).toContain('city')
+  })
+
+  it('sends its headers, and asks over the wire that it is told', async () => {
+    const seen: (string | undefined)[][] = []
+    const server = createServer((request, response) => {
+      seen.push([request.method, request.url, request.headers['x-key']?.toString()])
+      void text(request).then(() => response.end('{"status":"completed","output":"yes"}'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    // NOTE: a server that listens on a host has an address with a port.
+    const { port } = server.address() as AddressInfo
+    await using tool = agentTool({
+      name: 'far',
+      description: 'Is far away',
+      agent: `http://127.0.0.1:${port}/agent`,
+      wire: 'tasks',
+      headers: { 'x-key': 'k' },
+    })
+    expect((await ask(tool)).result).toMatchObject({ output: 'yes' })
+    expect(seen).toEqual([['POST', '/agent/tasks/send', 'k']])
+    await tool.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  it('names everything that does not fit', () => {
+    const wrong = { name: 'x y', description: '', agent: echo, maxTurns: 0 } as const
+    expect(() => agentTool(wrong)).toThrow(/maxTurns must be an integer >= 1, got 0/)
+    expect(() => agentTool({ ...wrong, maxTurns: 1 })).toThrow(/a name is .*; description must not/)
+  })
+
+  it('of one MCP server shares its program with others, which ends with the last of them', async () => {
+    const program = new URL('mcp-program.ts', import.meta.url).pathname
+    const address = `mcp+stdio:${encodeURIComponent(process.execPath)}?arg=--conditions%3D@tutti/source&arg=${encodeURIComponent(program)}`
+    const tools = [1, 2].map((at) =>
+      agentTool({ name: `pid${at}`, description: 'Says its process', agent: `${address}#pid` }),
+    )
+    const [one, other] = await Promise.all(tools.map((tool) => ask(tool)))
+    expect(one?.result.success).toBe(true)
+    expect(other?.result.output).toBe(one?.result.output)
+    for (const tool of tools) await tool.close()
+  })
+})
