@@ -91,7 +91,8 @@ export class CallContext implements ToolContext, BeginContext {
 
   get traceparent(): string | undefined {
     const { traceparent } = this.#running.options
-    if (traceparent !== undefined) this.#span ??= childTraceparent(traceparent)
+    if (this.#span !== undefined || traceparent === undefined) return this.#span
+    this.#span = childTraceparent(typeof traceparent === 'string' ? traceparent : traceparent())
     return this.#span
   }
 

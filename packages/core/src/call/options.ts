@@ -46,8 +46,8 @@ export interface RunToolOptions {
   readonly onAgentReport?: (call: ToolCall, report: TimedAgentReport) => void
   /** What the task and the run of the call may still use. @default no limit */
   readonly remaining?: () => Remaining
-  /** W3C trace context that the call is made in. */
-  readonly traceparent?: string
+  /** W3C trace context that the call is made in, or what gives it to a tool that asks. */
+  readonly traceparent?: string | (() => string)
   /** Told of files that a call has changed. */
   readonly onFileChange?: (call: ToolCall, change: FileChange) => void
   /** Told of each call that a tool made as a part of its own, as it ends. */

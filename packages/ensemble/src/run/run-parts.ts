@@ -88,7 +88,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   })
   const scope: RunScope = {
     runId,
-    traceparent: options.traceparent ?? newTraceparent(),
+    traceparent: traceOf(options),
     ensemble,
     inputs,
     clock,
@@ -110,6 +110,15 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     delegations: new Delegations({ ensemble, inputs, log, host }),
   }
   return { scope, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
+}
+
+/** Few runs ask for their trace: one that nobody gave is made when somebody does. */
+function traceOf({ traceparent }: RunOptions): () => string {
+  let made = traceparent
+  return () => {
+    made ??= newTraceparent()
+    return made
+  }
 }
 
 function listenerOf({ onWaiting }: RunOptions, logger: Logger): (() => void) | undefined {

@@ -38,8 +38,8 @@ export type Tooling = Pick<RunToolCallsOptions, 'metrics' | 'limiter' | 'maxConc
 /** What all tasks of a run share. */
 export interface RunScope {
   readonly runId: string
-  /** W3C trace context of the run. */
-  readonly traceparent: string
+  /** Gives the W3C trace context of the run. */
+  readonly traceparent: () => string
   readonly ensemble: Ensemble
   readonly inputs: Inputs
   /** Aborts when all work is to stop. */
