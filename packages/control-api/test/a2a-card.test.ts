@@ -40,9 +40,17 @@ describe('the agent card', () => {
     expect(capabilities).toMatchObject({
       streaming: true,
       pushNotifications: false,
-      extendedAgentCard: false,
       extensions: [{ uri: 'https://tutti.dev/a2a/usage/v1', required: false }],
     })
+  })
+
+  it('CARD-EXT: says nothing of an extended card, which is to say that there is none', async () => {
+    expect((await cardAt()).capabilities).not.toHaveProperty('extendedAgentCard')
+  })
+
+  it('says nothing that a scanner takes for a credential', async () => {
+    const said = JSON.stringify(await cardAt())
+    expect(said).not.toMatch(/api[_-]?key|secret|token|password|credential|private[_-]?key/i)
   })
 
   it('has a skill for each ensemble, which says what it takes', async () => {

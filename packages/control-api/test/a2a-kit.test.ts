@@ -78,8 +78,19 @@ describe('messages', () => {
     const { error } = await api.call('SendMessage', { message: said('', { parts }) })
     expect(error).toMatchObject({
       code: -32005,
-      message: expect.stringMatching(/content type is not supported/i),
+      message: expect.stringMatching(/incompatible content type: .* is not supported/i),
       data: [{ ...ERROR_INFO, reason: 'CONTENT_TYPE_NOT_SUPPORTED' }],
+    })
+  })
+
+  it('CORE-SEND-003: an answer of an unknown type is -32005', async () => {
+    const configuration = { acceptedOutputModes: ['image/png', 'audio/*'] }
+    const { error } = await api.call('SendMessage', { message: said('a'), configuration })
+    expect(error).toMatchObject({
+      code: -32005,
+      message: expect.stringMatching(
+        /incompatible content type: image\/png, audio\/\* is not supported/i,
+      ),
     })
   })
 
@@ -255,6 +266,15 @@ describe('tasks', () => {
     for (const one of full.result.tasks) expect(one.artifacts).toHaveLength(1)
   })
 
+  it('drafts of 1.0 list what has changed after a time in milliseconds', async () => {
+    const contextId = 'changed-after'
+    const { status } = await api.send('a', { contextId })
+    const at = Date.parse(status.timestamp)
+    const listed = async (lastUpdatedAfter: number) =>
+      (await api.call('ListTasks', { contextId, lastUpdatedAfter })).result.totalSize
+    expect([await listed(at), await listed(at + 1)]).toEqual([1, 0])
+  })
+
   it.each([
     { pageSize: 0 },
     { pageSize: 101 },
@@ -263,6 +283,8 @@ describe('tasks', () => {
     { pageToken: 'invalid' },
     { historyLength: -1 },
     { statusTimestampAfter: 'yesterday' },
+    { lastUpdatedAfter: 'yesterday' },
+    { lastUpdatedAfter: -1 },
   ])('ListTasks with %j is -32602', async (params) => {
     expect((await api.call('ListTasks', params)).error).toMatchObject({ code: -32602 })
   })
@@ -272,6 +294,8 @@ describe('tasks', () => {
     ['GetTaskPushNotificationConfig', { task_id: 't', id: 'c' }],
     ['ListTaskPushNotificationConfigs', { task_id: 't' }],
     ['DeleteTaskPushNotificationConfig', { task_id: 't', id: 'c' }],
+    ['SetTaskPushNotificationConfig', { parent: 'tasks/t', configId: 'c', config: {} }],
+    ['ListTaskPushNotificationConfig', { parent: 'tasks/t' }],
     ['tasks/pushNotificationConfig/set', { taskId: 't', pushNotificationConfig: {} }],
     ['tasks/pushNotificationConfig/get', { id: 't' }],
     ['tasks/pushNotificationConfig/list', { id: 't' }],
@@ -383,6 +407,8 @@ describe('JSON-RPC', () => {
     [{ jsonrpc: '2.0', method: 'SendMessage', params: {}, id: [1] }, -32600, null],
     [{ jsonrpc: '2.0', method: 'SendMessage', params: {}, id: true }, -32600, null],
     [{ jsonrpc: '2.0', method: 'SendMessage', params: {} }, -32600, null],
+    [{ jsonrpc: '2.0', method: 'message/send', params: 'not_a_dict' }, -32602, null],
+    [{ jsonrpc: '2.0', method: 'SendMessageXXX', params: {} }, -32601, null],
     [[], -32600, null],
     [[{ jsonrpc: '2.0', method: 'GetTask', id: 1 }], -32600, null],
     ['"text"', -32600, null],
@@ -453,6 +479,25 @@ describe('JSON-RPC', () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'none' } }
     const response = await raw(body, CLIENT, `${api.rpc}/`)
     expect(await response.json()).toMatchObject({ id: 1, error: { code: -32001 } })
+  })
+
+  it('a caller who only knows where the agent is asks it there', async () => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
+    const base = api.rpc.replace(/\/a2a$/, '')
+    const card = await (await fetch(`${base}/.well-known/agent-card.json`)).json()
+    const ensemblePath = `${base}/agents/${card.skills[0].id}`
+    for (const url of [base, `${base}/`, ensemblePath, `${ensemblePath}/`]) {
+      const response = await raw(body, CLIENT, url)
+      expect(await response.json()).toMatchObject({ id: 1, result: { task: {} } })
+    }
+  })
+
+  it('J4: a request without an id does nothing', async () => {
+    const before = (await api.call('ListTasks', {})).result.totalSize
+    const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: said('a') } }
+    const { error } = await (await raw(body)).json()
+    expect(error).toMatchObject({ code: -32600, message: expect.stringContaining('id must be') })
+    expect((await api.call('ListTasks', {})).result.totalSize).toBe(before)
   })
 
   it('the same id twice is two requests', async () => {

@@ -26,6 +26,8 @@ export type ApprovalDecision<Input = unknown> =
 export interface AnswerOptions<Schema extends ToolSchema = TString> extends ApprovalOptions {
   /** What an answer looks like. @default a text */
   readonly schema?: Schema
+  /** Takes the question back when it aborts: the wait for its answer rejects with the reason. */
+  readonly signal?: AbortSignal
 }
 
 /** What came of a question. */

@@ -36,13 +36,14 @@ describe('settleTool', () => {
         name: 'two words',
         description: ' ',
         timeoutMs: 0,
+        graceMs: 0,
         maxConcurrentCalls: 1.5,
         limiter,
       }),
     ).toThrow(
       new TypeError(
         'Cannot define tool "two words": a name is 1 to 64 letters, digits, "_" or "-"; ' +
-          'description must not be blank; timeoutMs must be > 0, got 0; ' +
+          'description must not be blank; timeoutMs must be > 0, got 0; graceMs must be > 0, got 0; ' +
           'maxConcurrentCalls must be an integer >= 1, got 1.5; ' +
           'maxConcurrentCalls and limiter exclude each other',
       ),

@@ -15,6 +15,11 @@ export interface ToolSettings<Input> {
   readonly description: string
   /** Limit of one call in milliseconds, above 0; Infinity is none. @default 30000 */
   readonly timeoutMs?: number
+  /**
+   * How long a cancelled call may take to stop, in milliseconds, above 0, when it needs longer than calls are
+   * given: Infinity for one whose work has limits of its own. @default what calls are given, 5000
+   */
+  readonly graceMs?: number
   /** Whether a call whose outcome is unknown may be made again. @default true */
   readonly idempotent?: boolean
   /**
@@ -37,7 +42,7 @@ export interface ApprovalSettings<Input> extends ApprovalOptions {
 /** The part of a tool that follows from its settings alone. */
 export type SettledTool = Pick<
   AgentTool,
-  'name' | 'description' | 'timeoutMs' | 'idempotent' | 'requireApproval' | 'limiter'
+  'name' | 'description' | 'timeoutMs' | 'graceMs' | 'idempotent' | 'requireApproval' | 'limiter'
 >
 
 /**
@@ -47,7 +52,7 @@ export type SettledTool = Pick<
  */
 export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
   assertSettings(settings)
-  const { name, description, maxConcurrentCalls } = settings
+  const { name, description, graceMs, maxConcurrentCalls } = settings
   const limiter =
     maxConcurrentCalls === undefined
       ? settings.limiter
@@ -58,12 +63,20 @@ export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
     timeoutMs: settings.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
     idempotent: settings.idempotent ?? true,
     requireApproval: settings.requireApproval !== undefined && settings.requireApproval !== false,
+    ...(graceMs === undefined ? {} : { graceMs }),
     ...(limiter === undefined ? {} : { limiter }),
   }
 }
 
 function assertSettings<Input>(settings: ToolSettings<Input>): void {
-  const { name, description, timeoutMs = 1, maxConcurrentCalls = 1, limiter } = settings
+  const {
+    name,
+    description,
+    timeoutMs = 1,
+    graceMs = 1,
+    maxConcurrentCalls = 1,
+    limiter,
+  } = settings
   const problems: string[] = []
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     problems.push('a name is 1 to 64 letters, digits, "_" or "-"')
@@ -72,6 +85,7 @@ function assertSettings<Input>(settings: ToolSettings<Input>): void {
     problems.push('description must not be blank')
   }
   if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
+  if (!(graceMs > 0)) problems.push(`graceMs must be > 0, got ${graceMs}`)
   if (!Number.isInteger(maxConcurrentCalls) || maxConcurrentCalls < 1) {
     problems.push(`maxConcurrentCalls must be an integer >= 1, got ${maxConcurrentCalls}`)
   }

@@ -20,6 +20,11 @@ export interface AgentTool {
   readonly outputSchema?: TSchema
   /** How long one call may take, in milliseconds; the time a person takes to approve is not counted. */
   readonly timeoutMs: number
+  /**
+   * How long a cancelled call may take to stop, in milliseconds, when it needs longer than the calls around it;
+   * Infinity for one whose work has limits of its own.
+   */
+  readonly graceMs?: number
   /** False when a call whose outcome is unknown must not be made again. */
   readonly idempotent: boolean
   /** Whether a person must agree to each call. */

@@ -131,6 +131,9 @@ export class McpSession implements AgentSession {
           ])
         })
       })
+      // What was used counts also when the tool failed, which is no answer that could say it.
+      const usage = result.isError === true ? usageIn(result._meta) : undefined
+      if (usage !== undefined) this.#arrivals.push({ kind: 'usage', usage })
       this.#arrivals.push(toolAnswer(result, tool.name))
     } catch (error) {
       this.#wire.abort()

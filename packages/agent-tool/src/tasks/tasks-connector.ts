@@ -13,6 +13,7 @@
  *    that then turns out to be a failure.
  * T4 A cancel is sent when the id of the task is known: from the first value that has one. Its answer does not
  *    count.
+ * T5 What a task has used counts also when it failed, whatever the status of the answer.
  */
 import { AgentError } from '@tutti/core/agent'
 
@@ -104,6 +105,14 @@ class TasksSession implements AgentSession {
     const isStream = this.#call.mode === 'streaming'
     const method = isStream ? 'tasks/sendSubscribe' : 'tasks/send'
     const response = await this.#post(method, input)
+    if (!response.ok) {
+      const { clock } = this.#call
+      const { maxBodyBytes: maxBytes } = this.#line
+      const error = await refusal(response, { maxBytes, now: clock.now() })
+      const usage = this.#look(error.partial)
+      if (usage !== undefined) yield { kind: 'usage', usage }
+      throw error
+    }
     for await (const update of isStream ? this.#stream(response) : this.#whole(response)) {
       this.#hasAsked = update.kind === 'end' && update.state === 'input_required'
       yield update
@@ -119,15 +128,13 @@ class TasksSession implements AgentSession {
   }
 
   async #post(method: TasksMethod, input: unknown): Promise<Response> {
-    const { signal, onBytes, remaining, clock } = this.#call
-    const { url, fetch, maxBodyBytes } = this.#line
+    const { signal, onBytes, remaining } = this.#call
+    const { url, fetch } = this.#line
     const request = { method, input, remaining: remaining(), taskId: this.#taskId }
     const init = this.#init(tasksRequest(request), signal)
     const response = await fetch(urlBelow(url, `/${method}`), init)
     onBytes()
-    const watched = watchBytes(response, onBytes)
-    if (response.ok) return watched
-    throw await refusal(watched, { maxBytes: maxBodyBytes, now: clock.now() })
+    return watchBytes(response, onBytes)
   }
 
   #init(body: string, signal: AbortSignal): RequestInit {

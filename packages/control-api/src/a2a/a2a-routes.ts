@@ -3,6 +3,7 @@
  *
  *   {base}/.well-known/agent-card.json   card
  *   {base}/a2a                           JSON-RPC of 1.0 and 0.3
+ *   {base}                               the same, for callers who only know where the agent is
  *   {base}/a2a/v1/…                      REST of 1.0
  *
  * The base is that of the server for all shared ensembles together, and `/agents/{ensemble}` for one alone.
@@ -84,6 +85,8 @@ function routesBelow(
     card('agent.json'),
     jsonRpc(`${base}/a2a`),
     jsonRpc(`${base}/a2a/`),
+    jsonRpc(`${base}/`),
+    ...(base === '' ? [] : [jsonRpc(base)]),
     ...REST_ADDRESSES.map(rest),
   ]
 }

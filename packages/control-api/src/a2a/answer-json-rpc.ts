@@ -7,10 +7,19 @@
  *    refusals that pass, have the status that they have on every route.
  * J2 An answer has the id of its request, wherever that could be read.
  * J3 The name of a method says in the objects of which version it is answered; what it is given may be of any.
+ * J4 A request without an id is told first what else is wrong with it, as far as that is seen without doing it.
  */
 import { A2A_ERRORS, A2aError } from './a2a-error.ts'
 import { errorAnswer, type ErrorAnswer } from './error-answer.ts'
-import { rpcError, rpcIdOf, rpcParams, rpcRequest, rpcResult, type RpcId } from './json-rpc.ts'
+import {
+  assertAnswerable,
+  rpcError,
+  rpcIdOf,
+  rpcParams,
+  rpcRequest,
+  rpcResult,
+  type RpcId,
+} from './json-rpc.ts'
 import { methodNamed, type Method } from './methods.ts'
 import { legacyItem, legacyTask } from './to-legacy.ts'
 import { protocolVersion } from './protocol-version.ts'
@@ -32,7 +41,9 @@ export async function answerJsonRpc(request: Request, asker: Asker): Promise<Res
     const { method: name, params } = rpcRequest(sent)
     protocolVersion(headers, ['1.0', '0.3'])
     const method = methodNamed(name)
-    const outcome = await method.operation(rpcParams(params), asker)
+    const given = rpcParams(params)
+    assertAnswerable(sent)
+    const outcome = await method.operation(given, asker)
     if (outcome.kind === 'stream') return streamed(id, { outcome, method, options })
     return Response.json(rpcResult(id, resultOf(outcome, method)))
   } catch (error) {

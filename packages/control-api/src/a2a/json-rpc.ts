@@ -21,7 +21,7 @@ export function rpcIdOf(sent: unknown): RpcId {
 }
 
 /**
- * The request that a parsed body is. One without an id asks for no answer, which no method of A2A allows.
+ * The request that a parsed body is; whether it has an id is asked by `assertAnswerable`.
  *
  * @throws {A2aError} INVALID_REQUEST naming everything that keeps it from being one.
  */
@@ -29,7 +29,7 @@ export function rpcRequest(sent: unknown): RpcRequest {
   if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
   if (!isObject(sent)) throw invalid([`must be an object, got ${JSON.stringify(sent)}`])
   const { jsonrpc, method, id, params } = sent
-  const isId = ['string', 'number'].includes(typeof id) || id === null
+  const isId = ['string', 'number', 'undefined'].includes(typeof id) || id === null
   const problems = [
     ...(jsonrpc === '2.0' ? [] : [`jsonrpc must be "2.0", got ${said(jsonrpc)}`]),
     ...(typeof method === 'string' && method !== ''
@@ -39,6 +39,16 @@ export function rpcRequest(sent: unknown): RpcRequest {
   ]
   if (problems.length > 0) throw invalid(problems)
   return { id: rpcIdOf(sent), method: String(method), params }
+}
+
+/**
+ * Asks for what no method of A2A can do without: one without an id is a notification, which has no answer.
+ *
+ * @throws {A2aError} INVALID_REQUEST when there is none.
+ */
+export function assertAnswerable(sent: unknown): void {
+  if (isObject(sent) && sent['id'] !== undefined) return
+  throw invalid(['id must be a text or a number, got nothing'])
 }
 
 /**

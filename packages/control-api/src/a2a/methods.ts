@@ -23,6 +23,12 @@ const LEGACY_NAMES: Readonly<Record<string, OperationName>> = {
   'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
 }
 
+/** Names that drafts of 1.0 had for the same. */
+const DRAFT_NAMES: Readonly<Record<string, OperationName>> = {
+  SetTaskPushNotificationConfig: 'CreateTaskPushNotificationConfig',
+  ListTaskPushNotificationConfig: 'ListTaskPushNotificationConfigs',
+}
+
 /** Names of 0.3 for the card that only those see who have a key; it had an error of its own for none. */
 const LEGACY_CARD_NAMES: readonly string[] = [
   'agent/getAuthenticatedExtendedCard',
@@ -37,6 +43,10 @@ const METHODS: ReadonlyMap<string, Method> = new Map([
   ...Object.entries(LEGACY_NAMES).map(([name, modern]): [string, Method] => [
     name,
     { operation: OPERATIONS[modern], version: '0.3' },
+  ]),
+  ...Object.entries(DRAFT_NAMES).map(([name, modern]): [string, Method] => [
+    name,
+    { operation: OPERATIONS[modern], version: '1.0' },
   ]),
   ...LEGACY_CARD_NAMES.map((name): [string, Method] => [
     name,

@@ -22,6 +22,23 @@ describe('modernParams', () => {
     })
   })
 
+  it.each([
+    [0, '1970-01-01T00:00:00.000Z'],
+    [1_700_000_000_000, '2023-11-14T22:13:20.000Z'],
+    [8.64e15, '+275760-09-13T00:00:00.000Z'],
+    ['2023-11-14T22:13:20Z', '2023-11-14T22:13:20Z'],
+    [-1, -1],
+    [8.64e15 + 1_000, 8.64e15 + 1_000],
+    ['yesterday', 'yesterday'],
+  ])('takes lastUpdatedAfter %j, as drafts of 1.0 had it, for %j', (sent, read) => {
+    expect(modernParams({ last_updated_after: sent })).toEqual({ statusTimestampAfter: read })
+  })
+
+  it('prefers the name of 1.0 to that of its drafts', () => {
+    const params = { statusTimestampAfter: '2023-11-14T22:13:20Z' }
+    expect(modernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
+  })
+
   it('[M2] leaves out what is null, and ids that are empty, but no empty text', () => {
     const message = { taskId: '', contextId: null, messageId: '', parts: [{ text: '' }] }
     expect(modernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({

@@ -19,7 +19,7 @@ const IDS: readonly string[] = ['taskId', 'contextId', 'pageToken', 'status']
 
 /** Parameters as 1.0 has them. */
 export function modernParams(params: Params): Params {
-  const { message, status, name, ...rest } = renamed(params)
+  const { message, status, name, lastUpdatedAfter, ...rest } = renamed(params)
   return {
     ...rest,
     ...(message === undefined ? {} : { message: modernMessage(message) }),
@@ -27,6 +27,10 @@ export function modernParams(params: Params): Params {
     // Drafts of 1.0 named a task by its resource, `tasks/{id}`.
     ...(rest['id'] === undefined && typeof name === 'string'
       ? { id: name.replace(/^tasks\//, '') }
+      : {}),
+    // They also had a name of their own for the time after which a task has changed.
+    ...(rest['statusTimestampAfter'] === undefined && lastUpdatedAfter !== undefined
+      ? { statusTimestampAfter: modernTime(lastUpdatedAfter) }
       : {}),
   }
 }
@@ -81,6 +85,15 @@ function modernPart(part: unknown): unknown {
     ...(mediaType === undefined ? {} : { mediaType }),
     ...(name === undefined ? {} : { filename: name }),
   }
+}
+
+/** The last moment that a date can be, in milliseconds since 1970. Source: ECMA-262, time values. */
+const MAX_TIME = 8.64e15
+
+/** Drafts of 1.0 had times as milliseconds since 1970. */
+function modernTime(time: unknown): unknown {
+  const isTime = typeof time === 'number' && time >= 0 && time <= MAX_TIME
+  return isTime ? new Date(time).toISOString() : time
 }
 
 function modernState(state: unknown): unknown {

@@ -125,7 +125,7 @@ function sendParams(params: Params): SendParams {
   if (MEDIA_TYPES.some((type) => takes(modes, type))) return sent
   throw new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',
-    `Content type is not supported: answers are ${MEDIA_TYPES.join(' or ')}, asked for is ${modes.join(', ')}`,
+    `Incompatible content type: ${modes.join(', ')} is not supported. Answers are ${MEDIA_TYPES.join(' or ')}`,
   )
 }
 

@@ -91,6 +91,6 @@ function notSupported(what: string, { mediaType }: Part): A2aError {
   const type = mediaType === undefined ? '' : ` of "${mediaType}"`
   return new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',
-    `Content type is not supported: ${what}${type}. Send text, data, or a file of text with its bytes`,
+    `Incompatible content type: ${what}${type} is not supported. Send text, data, or a file of text with its bytes`,
   )
 }

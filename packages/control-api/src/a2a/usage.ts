@@ -4,7 +4,13 @@
  * header `A2A-Extensions` or by its own fields.
  */
 import { Type } from '@tutti/core'
-import { decode, type LoggedRunEvent, USAGE_EXTENSION } from '@tutti/protocol'
+import {
+  decode,
+  type LoggedRunEvent,
+  type Problem,
+  type RunEvent,
+  USAGE_EXTENSION,
+} from '@tutti/protocol'
 
 import { eventUsage } from '../peers/event-usage.ts'
 import { invalidParams } from './a2a-error.ts'
@@ -31,7 +37,7 @@ export const USAGE_EVENTS = [
 ] as const satisfies readonly LoggedRunEvent['type'][]
 
 /** What was used up to an event, this one included. An agent that does not say what it costs costs nothing. */
-export function usageAfter(usage: Usage, event: LoggedRunEvent): Usage {
+export function usageAfter(usage: Usage, event: RunEvent): Usage {
   const used = eventUsage(event)
   if (used === undefined) return usage
   const isUnknown = event.type === 'llm_iteration_completed' && used.tokens > 0
@@ -81,20 +87,36 @@ export interface UsageLimits {
  * @throws {A2aError} INVALID_PARAMS naming every limit that is none.
  */
 export function usageLimits(metadata: object | undefined): UsageLimits | undefined {
+  const read = readLimits(metadata)
+  if (read === undefined || read.ok) return read?.limits
+  throw invalidParams(
+    read.problems.map((problem) => ({ ...problem, path: `/metadata${problem.path}` })),
+  )
+}
+
+/** Limits, or every one that is none, by its place in the metadata. */
+export type ReadLimits =
+  | { readonly ok: true; readonly limits: UsageLimits }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** What the metadata of a request say of limits; undefined when they say nothing of usage. */
+export function readLimits(metadata: unknown): ReadLimits | undefined {
   const asked = isObject(metadata) ? metadata[USAGE_EXTENSION] : undefined
   if (asked === undefined) return undefined
   const decoded = decode(Limits, asked)
   if (!decoded.ok) {
+    const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
     const problems = decoded.problems.map((problem) => ({
       ...problem,
-      path: `/metadata/${USAGE_EXTENSION.replaceAll('/', '~1')}${problem.path}`,
+      path: `${place}${problem.path}`,
     }))
-    throw invalidParams(problems)
+    return { ok: false, problems }
   }
   const { max_cost_usd: maxCostUsd, max_tokens: maxTokens, deadline_ms: deadlineMs } = decoded.value
-  return {
+  const limits = {
     ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   }
+  return { ok: true, limits }
 }

@@ -2,8 +2,11 @@
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 
 import { findRecord } from '../find-run.ts'
+import { cancelAtDeadline } from '../peers/cancel-at-deadline.ts'
+import { deadlineOf } from '../peers/task-reports.ts'
 import { submitRun } from '../submit-run.ts'
 import { errorResult } from './call-error.ts'
+import { callSurroundings } from './call-surroundings.ts'
 import { followRun } from './follow-run.ts'
 import { liveGates, NO_GATES, roundGates, type Gates } from './gates.ts'
 import { callerOf } from './mcp-caller.ts'
@@ -98,10 +101,13 @@ function newRun(
 ): Promise<string> {
   return act(async (tell) => {
     const inputs = { ...runArguments(ensemble, given) }
+    const { submit, deadlineMs } = callSurroundings(context.mcpReq._meta)
+    const caller = callerOf(context)
     const body = { ensemble: ensemble.name, inputs, tags: { [MCP_TAG]: name } }
-    const { runId } = await submitRun(options, body, { caller: callerOf(context) })
-    tell({ runId })
-    return runId
+    const run = await submitRun(options, body, { caller, ...submit })
+    tell({ runId: run.runId })
+    void cancelAtDeadline({ run, deadlineAt: deadlineOf(run, deadlineMs) }, { options, caller })
+    return run.runId
   })
 }
 

@@ -30,6 +30,24 @@ describe('gateForm', () => {
     )
   })
 
+  it('asks for an answer where a tool asks for words, which is all that the tool is given', () => {
+    const asked = {
+      ...REVIEW,
+      timing: 'DURING_EXECUTION' as const,
+      taskDescription: 'How many?',
+      toolName: 'ask',
+      toolInput: 'How many?',
+    }
+    expect(gateForm(asked).requestedSchema).toMatchObject({
+      properties: { answer: { type: 'string' } },
+      required: ['answer'],
+    })
+    expect(gateAnswer({ answer: '7' })).toEqual({
+      ok: true,
+      decision: { decision: 'EDIT', revisedOutput: '"7"' },
+    })
+  })
+
   it('cuts what is too long for a form', () => {
     const { message } = gateForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
     expect(message.length).toBeLessThan(4_200)

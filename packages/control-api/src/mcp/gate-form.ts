@@ -2,6 +2,8 @@
 import { limitText } from '@tutti/core'
 import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
 
+import { isQuestion } from '../peers/decision-in-words.ts'
+
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 
 /** Characters of what is under review in the text of a form; the dashboard shows the whole. */
@@ -12,12 +14,14 @@ export function gateForm(
   review: RunEventOf<'review_requested'>,
   problem?: string,
 ): ElicitRequestFormParams {
+  const message = [
+    ...(problem === undefined ? [] : [`The last answer could not be taken: ${problem}`]),
+    ...questionOf(review),
+  ].join('\n\n')
+  if (isQuestion(review)) return { message, requestedSchema: ANSWER }
   const { timing } = review
   return {
-    message: [
-      ...(problem === undefined ? [] : [`The last answer could not be taken: ${problem}`]),
-      ...questionOf(review),
-    ].join('\n\n'),
+    message,
     requestedSchema: {
       type: 'object',
       properties: {
@@ -36,6 +40,13 @@ export function gateForm(
       required: ['decision'],
     },
   }
+}
+
+/** What is filled in where a tool asks for words. */
+const ANSWER: ElicitRequestFormParams['requestedSchema'] = {
+  type: 'object',
+  properties: { answer: { type: 'string', title: 'Answer' } },
+  required: ['answer'],
 }
 
 /** What the text of an EDIT takes the place of. */
@@ -63,6 +74,10 @@ export type FormAnswer =
 
 /** What a form decides that was filled in. */
 export function gateAnswer(content: unknown): FormAnswer {
+  const { answer } = fieldsOf(content)
+  if (typeof answer === 'string') {
+    return { ok: true, decision: { decision: 'EDIT', revisedOutput: JSON.stringify(answer) } }
+  }
   const { decision, text } = { decision: undefined, text: undefined, ...fieldsOf(content) }
   const isText = typeof text === 'string' && text !== ''
   const read = decode(ReviewDecisionBody, {
@@ -79,6 +94,12 @@ export function gateAnswer(content: unknown): FormAnswer {
   }
 }
 
-function fieldsOf(content: unknown): { readonly decision?: unknown; readonly text?: unknown } {
+interface Fields {
+  readonly decision?: unknown
+  readonly text?: unknown
+  readonly answer?: unknown
+}
+
+function fieldsOf(content: unknown): Fields {
   return typeof content === 'object' && content !== null ? content : {}
 }

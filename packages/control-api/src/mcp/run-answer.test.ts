@@ -1,3 +1,4 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { runAnswer } from './run-answer.ts'
@@ -40,6 +41,19 @@ describe('runAnswer', () => {
     const first = { type: 'task_completed', taskName: 'b', structuredOutput: 1 }
     const events = [first, { ...first, structuredOutput: undefined }, end('COMPLETED')]
     expect(read(events, 'b')?.structuredContent).not.toHaveProperty('structured')
+  })
+
+  it.each(['COMPLETED', 'FAILED'])('says what the run has used: %s', (status) => {
+    const call = {
+      type: 'llm_iteration_completed',
+      inputTokens: 90,
+      outputTokens: 10,
+      costUsd: 0.25,
+    }
+    expect(read([call, call, end(status)])?._meta).toEqual({
+      [USAGE_EXTENSION]: { total_tokens: 200, total_cost_usd: 0.5 },
+    })
+    expect(read([end(status)])).not.toHaveProperty('_meta')
   })
 
   it('has a text also when the run gave none', () => {

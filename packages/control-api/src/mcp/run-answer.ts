@@ -1,4 +1,6 @@
-/** Pure: how a run ended, as the result of the call that made it. */
+/** Pure: how a run ended, and what it has used, as the result of the call that made it. */
+import { NO_USAGE, usageAfter, usageMetadata } from '../a2a/usage.ts'
+
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -13,14 +15,17 @@ export interface RunAnswer {
 export function runAnswer(runId: string, valueTask: string | undefined): RunAnswer {
   let value: { readonly structured: unknown } | undefined
   let result: CallToolResult | undefined
+  let usage = NO_USAGE
   return {
     add(event) {
+      usage = usageAfter(usage, event)
       if (event.type === 'task_completed' && event.taskName === valueTask) {
         const { structuredOutput: structured } = event
         value = structured === undefined ? undefined : { structured }
       }
       if (event.type !== 'run_result') return
-      result = event.status === 'COMPLETED' ? completed(event, value) : broken(event)
+      const end = event.status === 'COMPLETED' ? completed(event, value) : broken(event)
+      result = usage === NO_USAGE ? end : { ...end, _meta: usageMetadata(usage) }
     },
     result: () => result,
   }

@@ -20,6 +20,7 @@ import { reportTask } from './report-task.ts'
 import { cacheTag, requestKey } from './request-key.ts'
 import { sharedEnsembles } from './shared.ts'
 import { deadlineOf } from './task-reports.ts'
+import { traceOfPeer } from './trace-of-peer.ts'
 import { taskWishes, type TaskWishes } from './task-wishes.ts'
 
 import type { Asker } from '../sockets/answer-message.ts'
@@ -53,7 +54,11 @@ export async function answerTaskRequest(request: TaskRequest, asker: Asker): Pro
     (await submitRun(
       options,
       { ensemble: ensemble.name, inputs: { ...inputs }, tags: tagsOf(request) },
-      { caller, idempotencyKey: requestKey(request.from, requestId) },
+      {
+        caller,
+        idempotencyKey: requestKey(request.from, requestId),
+        ...traceOfPeer(request),
+      },
     ))
   const { runId, status } = run
   const isWaiting = status === 'ACCEPTED'

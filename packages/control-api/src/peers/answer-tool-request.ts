@@ -2,6 +2,7 @@
 import { findTool, invokeTool } from '../tools/invoke-tool.ts'
 import { requestKey } from './request-key.ts'
 import { sharedTools } from './shared.ts'
+import { traceOfPeer } from './trace-of-peer.ts'
 
 import type { Asker } from '../sockets/answer-message.ts'
 import type { ToolRequest } from '@tutti/protocol'
@@ -20,6 +21,7 @@ export async function answerToolRequest(request: ToolRequest, asker: Asker): Pro
     input: request.input ?? {},
     signal: gone,
     idempotencyKey: requestKey(from, requestId),
+    ...traceOfPeer(request),
   })
   const end =
     status === 'SUCCESS'

@@ -4,7 +4,7 @@ import { badRequest } from '../http/api-error.ts'
 
 import type { Problem, TaskRequest } from '@tutti/protocol'
 
-/** How a peer wants its task. `priority` and `traceContext` are hints, which change nothing here. */
+/** How a peer wants its task. `priority` is a hint, which changes nothing here. */
 export interface TaskWishes {
   /** Whether the peer is told how the task goes and ends. */
   readonly reports: boolean

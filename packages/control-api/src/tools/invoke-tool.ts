@@ -42,6 +42,8 @@ export interface Invocation {
   readonly signal: AbortSignal
   /** Stable identity of the call, for tools that look at it. @default a random one */
   readonly idempotencyKey?: string
+  /** W3C trace context of whoever calls. */
+  readonly traceparent?: string
   /** Told how far the call is. */
   readonly onProgress?: RunToolOptions['onProgress']
 }
@@ -99,7 +101,7 @@ export async function invokeTool(
 async function callTool(
   desk: ToolDesk,
   tool: AgentTool,
-  { input, signal, idempotencyKey, onProgress }: Invocation,
+  { input, signal, idempotencyKey, traceparent, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
   const { clock, logger, toolMetrics } = desk
@@ -112,6 +114,7 @@ async function callTool(
     agentRole: AGENT_ROLE,
     reviewer: nobody,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
     ...(onProgress === undefined ? {} : { onProgress }),
   })

@@ -25,6 +25,11 @@ export interface AgentConnector {
   /** What it is spoken to in, as far as that is known before it was connected to. */
   readonly protocol: AgentProtocol
   /**
+   * How long the agent may take to stop when it is told to, in milliseconds, where that is longer than other
+   * tools are given: Infinity for one whose work has limits of its own.
+   */
+  readonly graceMs?: number
+  /**
    * Gets ready to ask the agent, for one try of a call. Must end soon after `call.signal` aborts.
    *
    * @throws {AgentError} when the agent cannot be asked.
@@ -75,7 +80,8 @@ export interface AgentCall {
   readonly hasReply: boolean
   /**
    * Brings a question of the agent to the reviewer, while a turn is under way; all clocks stand still
-   * meanwhile. For a question that ends a turn, tell it with `end`.
+   * meanwhile. The question is taken back when the try is over. For a question that ends a turn, tell it with
+   * `end`.
    */
   readonly requestAnswer: ToolContext['requestAnswer']
 }

@@ -23,6 +23,7 @@ import { inputHash } from './input-hash.ts'
 import { Interruption } from './interruption.ts'
 import { isDecided } from './is-decided.ts'
 import { KeptChunks } from './kept-chunks.ts'
+import { letOthersRun } from './let-others-run.ts'
 import { nextTurn } from './next-turn.ts'
 import { Termination, terminationOf } from './termination.ts'
 import { textOf } from './text-of.ts'
@@ -46,6 +47,9 @@ const CANCEL_TIMEOUT_MS = 4_000
 
 /** How long a connector may take to let go, in milliseconds, where nobody else waits. */
 const LET_GO_TIMEOUT_MS = 5_000
+
+/** Updates that are taken one after the other before anything else has its turn. */
+const UPDATES_IN_A_ROW = 1_000
 
 /** What a try is about. */
 export interface TryInput {
@@ -136,7 +140,8 @@ export class AgentTry {
 
   async #connect(): Promise<AgentSession> {
     const { connector, mode } = this.#settings
-    const hash = await inputHash(this.#input)
+    // What has no JSON is refused by the connector, after the try has begun.
+    const hash = await inputHash(this.#input).catch(() => inputHash(null))
     try {
       this.#interruption.throwIfHappened()
       const connecting = connector.connect(this.#call())
@@ -169,8 +174,14 @@ export class AgentTry {
       logger,
       hasReviewer,
       hasReply: this.#settings.reply !== undefined,
-      requestAnswer: (question, options) =>
-        this.#clocks.standingStill(() => requestAnswer(question, options)),
+      requestAnswer: (question, options = {}) => {
+        const { signal: over } = this.#controller
+        const { signal = over } = options
+        const either = signal === over ? over : AbortSignal.any([over, signal])
+        return this.#clocks.standingStill(() =>
+          requestAnswer(question, { ...options, signal: either }),
+        )
+      },
     }
   }
 
@@ -200,7 +211,9 @@ export class AgentTry {
   async #turn(session: AgentSession, turn: AgentTurn): Promise<AgentAnswer> {
     const updates = session.send(turn)[Symbol.asyncIterator]()
     this.#updates = updates
-    for (;;) {
+    for (let count = 1; ; count += 1) {
+      // A connector that always has something at hand would keep clocks and cancels from being heard.
+      if (count % UPDATES_IN_A_ROW === 0) await this.#interruption.wait(letOthersRun())
       const coming = updates.next()
       this.#coming = coming
       const { done, value } = await this.#interruption.wait(coming)
@@ -208,7 +221,7 @@ export class AgentTry {
       this.#take(value)
       if (value.kind !== 'end') continue
       this.#updates = undefined
-      void updates.return?.().then(noop, noop)
+      void closed(updates).catch(noop)
       return value
     }
   }
@@ -234,7 +247,7 @@ export class AgentTry {
   /** Tells of the end, has the agent stop, and lets go of everything. */
   async #failed(error: unknown): Promise<FailedTry> {
     this.#clocks.stop()
-    const partial = this.#session?.partial?.() ?? (this.#chunks.count > 0 ? this.#chunks.all : null)
+    const partial = this.#partial()
     const chunksReceived = this.#chunks.count
     const failed = failedTry(error, { partial, chunksReceived, costUsd: this.#budget.costUsd })
     this.#log.tell(failureReport(failed, this.#brought()))
@@ -249,10 +262,23 @@ export class AgentTry {
     return failed
   }
 
+  #partial(): unknown {
+    const chunks = this.#chunks.count > 0 ? this.#chunks.all : null
+    try {
+      return this.#session?.partial?.() ?? chunks
+    } catch (error) {
+      const { logger } = this.#context
+      logger.warn('A connector to an agent threw', { tool: this.#settings.name, error })
+      return chunks
+    }
+  }
+
   async #cancel(): Promise<void> {
-    if (this.#session === undefined) return
+    const session = this.#session
+    if (session === undefined) return
     const bound = new AbortController()
-    const told = this.#session.cancel(bound.signal).catch((error: unknown) => {
+    const telling = async (): Promise<void> => session.cancel(bound.signal)
+    const told = telling().catch((error: unknown) => {
       const { logger } = this.#context
       logger.debug('An agent could not be told to stop', { tool: this.#settings.name, error })
     })
@@ -264,17 +290,16 @@ export class AgentTry {
   async #letGo(): Promise<void> {
     const settled = this.#settled().then(noop, noop)
     // Who cancelled waits for as long as it likes, and says so when the work goes on against its signal.
-    await (this.#context.signal.aborted ? settled : this.#atMost(LET_GO_TIMEOUT_MS, settled))
+    const { graceMs = 0 } = this.#settings.connector
+    const limitMs = this.#context.signal.aborted ? Infinity : Math.max(LET_GO_TIMEOUT_MS, graceMs)
+    await (limitMs === Infinity ? settled : this.#atMost(limitMs, settled))
   }
 
-  /** Resolves when the connector does nothing more: what it still has to say is heard, and not told on. */
+  /** Resolves when the connector does nothing more; what it still has to say is not told on. */
   async #settled(): Promise<void> {
     await this.#connecting
     await this.#coming
-    for (;;) {
-      const next = await this.#updates?.next()
-      if (next === undefined || next.done === true) return
-    }
+    if (this.#updates !== undefined) await closed(this.#updates)
   }
 
   async #atMost(ms: number, work: Promise<void>): Promise<void> {
@@ -304,6 +329,11 @@ function endedSilently(): AgentError {
     failureType: 'invalid_response',
     retryable: false,
   })
+}
+
+/** Ends the updates, and waits until they have ended. */
+async function closed(updates: AsyncIterator<AgentUpdate>): Promise<void> {
+  await updates.return?.()
 }
 
 function noop(): void {}

@@ -107,6 +107,25 @@ describe('a sync call', () => {
     })
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_error', failure_type: 'agent_failed' })
   })
+
+  it('with an input that has no JSON begins and ends as any other', async () => {
+    const circular: { self?: unknown } = {}
+    circular.self = circular
+    const events: string[] = []
+    const tool = defineAgentTool({
+      name: 'x',
+      description: 'x',
+      connector: localConnector({ answer: () => 'taken' }, 'tutti://x'),
+      request: () => circular,
+    })
+    const { result } = await runTool(
+      tool,
+      { id: 'c', name: 'x', arguments: '{"input":"a"}' },
+      { onAgentReport: (_, { type }) => events.push(type) },
+    )
+    expect(result.output).toBe('taken')
+    expect(events).toEqual(['agent_tool_invoked', 'agent_tool_completed'])
+  })
 })
 
 describe('a streaming call', () => {

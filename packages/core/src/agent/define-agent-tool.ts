@@ -125,12 +125,14 @@ export function defineAgentTool<
   definition: AgentToolDefinition<Input, Output>,
 ): TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
   const settings = resolve(definition)
-  const { input, request = (value: unknown) => value } = definition
+  const { input, request = (value: unknown) => value, connector } = definition
+  const { graceMs = connector.graceMs } = definition
   const tool = {
     ...definition,
     idempotent: definition.idempotent ?? false,
     // The limits of a call to an agent are kept where the agent can be told.
     timeoutMs: Infinity,
+    ...(graceMs === undefined ? {} : { graceMs }),
   }
   if (input === undefined) {
     // NOTE: without a schema the input is a text, which is the type that `Input` has then.

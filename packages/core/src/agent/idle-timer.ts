@@ -7,6 +7,7 @@ export class IdleTimer {
   readonly #limitMs: number
   readonly #onIdle: () => void
   #lastAt: number
+  #pauses = 0
   #stopTimer: (() => void) | undefined
 
   constructor(clock: Clock, limitMs: number, onIdle: () => void) {
@@ -14,7 +15,7 @@ export class IdleTimer {
     this.#limitMs = limitMs
     this.#onIdle = onIdle
     this.#lastAt = clock.elapsed()
-    this.resume()
+    if (limitMs !== Infinity) this.#wait(limitMs)
   }
 
   /** Something happened. A timer is not set anew for each piece: it looks again when it rings. */
@@ -22,16 +23,19 @@ export class IdleTimer {
     this.#lastAt = this.#clock.elapsed()
   }
 
-  /** Stands still. */
+  /** Stands still until `resume` was called as often. */
   pause(): void {
+    this.#pauses += 1
     this.#stopTimer?.()
     this.#stopTimer = undefined
   }
 
-  /** Starts anew. */
+  /** Starts anew, after the last pause. */
   resume(): void {
+    this.#pauses -= 1
+    if (this.#pauses > 0 || this.#limitMs === Infinity) return
     this.touch()
-    if (this.#stopTimer === undefined && this.#limitMs !== Infinity) this.#wait(this.#limitMs)
+    this.#wait(this.#limitMs)
   }
 
   #wait(ms: number): void {

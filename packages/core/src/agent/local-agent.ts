@@ -1,7 +1,9 @@
 /** Agents of this process, as tools ask them. */
 import { errorMessage } from '../errors.ts'
+import { limitText } from '../limit-text.ts'
 import { AgentError } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
+import { textOf } from './text-of.ts'
 
 import type {
   AgentAnswer,
@@ -20,6 +22,11 @@ export interface LocalAgent {
    * {@link AgentAnswer} can say more. What it throws is its failure.
    */
   answer(request: LocalAgentRequest): unknown
+  /**
+   * How long it may take to stop after its signal has aborted, in milliseconds, where that is longer than other
+   * tools are given: Infinity for one whose work has limits of its own.
+   */
+  readonly graceMs?: number
 }
 
 /** What an agent of this process is asked. */
@@ -33,6 +40,7 @@ export function localConnector(agent: LocalAgent, uri: string): AgentConnector {
   return {
     uri,
     protocol: 'local',
+    ...(agent.graceMs === undefined ? {} : { graceMs: agent.graceMs }),
     connect: async (call) => new LocalSession(agent, call),
   }
 }
@@ -51,24 +59,16 @@ class LocalSession implements AgentSession {
   async *send(turn: AgentTurn): AsyncGenerator<AgentUpdate> {
     const { onBytes, ...call } = this.#call
     try {
-      const answering = this.#agent.answer({
+      const answering = await this.#agent.answer({
         ...call,
         ...turn,
         conversationId: this.#conversationId,
       })
       if (!isGenerator(answering)) {
-        yield toAnswer(await answering)
+        yield toAnswer(answering)
         return
       }
-      for (;;) {
-        const next = await answering.next()
-        onBytes()
-        if (next.done === true) {
-          yield toAnswer(next.value)
-          return
-        }
-        yield next.value
-      }
+      yield* updatesOf(answering, onBytes)
     } catch (error) {
       throw asAgentError(error)
     }
@@ -78,7 +78,40 @@ class LocalSession implements AgentSession {
   async cancel(): Promise<void> {}
 }
 
-function isGenerator(value: unknown): value is AsyncGenerator<AgentUpdate, unknown> {
+/** What a generator tells, and then what it returns. It is ended with whoever reads. */
+async function* updatesOf(
+  generator: AsyncIterable<unknown, unknown>,
+  onUpdate: () => void,
+): AsyncGenerator<AgentUpdate> {
+  const iterator = generator[Symbol.asyncIterator]()
+  let isDone = false
+  try {
+    while (!isDone) {
+      const { done, value } = await iterator.next()
+      isDone = done === true
+      onUpdate()
+      yield isDone ? toAnswer(value) : toUpdate(value)
+    }
+  } finally {
+    if (!isDone) await iterator.return?.()
+  }
+}
+
+/** @throws {AgentError} for what is no update: it would be lost. */
+function toUpdate(value: unknown): AgentUpdate {
+  const kind =
+    typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined
+  // NOTE: each kind of update is told by its `kind`; what else it holds is its author's.
+  if (KINDS.some((known) => known === kind)) return value as AgentUpdate
+  throw new AgentError(
+    `The agent yielded ${limitText(textOf(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
+    { failureType: 'invalid_response', retryable: false },
+  )
+}
+
+const KINDS = ['chunk', 'usage', 'end'] as const satisfies readonly AgentUpdate['kind'][]
+
+function isGenerator(value: unknown): value is AsyncIterable<unknown, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 

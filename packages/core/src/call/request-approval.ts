@@ -71,10 +71,12 @@ interface Form {
 interface Question extends ApprovalOptions {
   readonly description: string
   readonly form: Form
+  /** Takes the question back, beside the signal of the call. */
+  readonly signal?: AbortSignal
 }
 
 async function decide(running: RunningCall, question: Question): Promise<ApprovalDecision> {
-  const { tool, signal } = running
+  const { tool } = running
   const { reviewer } = running.options
   if (reviewer === undefined) {
     throw new TuttiError(
@@ -82,15 +84,20 @@ async function decide(running: RunningCall, question: Question): Promise<Approva
       `Tool "${tool.name}" needs approval, and there is no reviewer to ask`,
     )
   }
+  const signal = signalOf(running, question)
   signal.throwIfAborted()
   const request = requestOf(running, question)
   const resume = running.pause()
   try {
-    const answer = await answerInTime(running, reviewer, request)
+    const answer = await answerInTime(running, reviewer, { request, signal })
     return await decisionOf(tool, question.form, answer)
   } finally {
     resume()
   }
+}
+
+function signalOf({ signal }: RunningCall, question: Question): AbortSignal {
+  return question.signal === undefined ? signal : AbortSignal.any([signal, question.signal])
 }
 
 function requestOf(
@@ -124,11 +131,17 @@ function requestOf(
 
 type Answered = ApprovalAnswer | { readonly action: 'TIMED_OUT'; readonly request: ApprovalRequest }
 
-/** The reviewer's answer, or that the time for it is over; rejects when the call is stopped. */
+interface Asked {
+  readonly request: ApprovalRequest
+  /** Nobody needs the answer any more when it aborts. */
+  readonly signal: AbortSignal
+}
+
+/** The reviewer's answer, or that the time for it is over; rejects when nobody needs it any more. */
 function answerInTime(
-  { signal, options }: RunningCall,
+  { options }: RunningCall,
   reviewer: Reviewer,
-  request: ApprovalRequest,
+  { request, signal }: Asked,
 ): Promise<Answered> {
   const { clock = systemClock } = options
   const noLongerNeeded = new AbortController()

@@ -5,7 +5,7 @@
  *    misconfiguration are told apart from it by the end of the outcome.
  * R2 A call ends at its time limit, also when the tool ignores its signal.
  * R3 When the caller's signal aborts, the tool's signal aborts at once; the outcome waits for the tool
- *    to stop, at most `graceMs`, and says when it was abandoned.
+ *    to stop, at most `graceMs` or what the tool says it needs, and says when it was abandoned.
  * R7 A call begins once, just before its body does anything, and the body waits until whoever is told of
  *    it has agreed; the time limit stands still meanwhile. A call that nobody needs any more does not
  *    begin, and one that was not let begin ends as if its body had thrown why.
@@ -160,9 +160,10 @@ export class RunningCall {
   /** The caller's signal aborted; an `EventListener` needs no closure for each call. */
   handleEvent(): void {
     const { signal, clock = systemClock, graceMs = CANCEL_GRACE_MS } = this.options
+    const { graceMs: needed = 0 } = this.tool
     this.#deadline.end()
     this.#stop(signal?.reason)
-    this.#stopGrace = clock.after(graceMs, () => {
+    this.#stopGrace = clock.after(Math.max(graceMs, needed), () => {
       this.#finish(this.#cancelled('abandoned'))
     })
   }

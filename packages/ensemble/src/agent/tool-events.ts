@@ -94,8 +94,14 @@ export function agentReporter(
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
   const { agentRole, taskIndex, taskName, attempt } = scope.identity
   return ({ id, name }, report) => {
+    const inputTokens = Math.round(amountOf(report.input_tokens))
+    const outputTokens = Math.round(amountOf(report.output_tokens))
+    const costUsd = amountOf(report.cost_usd)
     const event: AgentToolEvent = {
       ...bounded(report),
+      ...(report.input_tokens === undefined ? {} : { input_tokens: inputTokens }),
+      ...(report.output_tokens === undefined ? {} : { output_tokens: outputTokens }),
+      ...(report.cost_usd === undefined ? {} : { cost_usd: costUsd }),
       agentRole,
       taskName,
       taskIndex,
@@ -104,8 +110,6 @@ export function agentReporter(
       toolCallId: id,
       toolName: name,
     }
-    const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0 } = report
-    const { cost_usd: costUsd = 0 } = report
     if (inputTokens === 0 && outputTokens === 0 && costUsd === 0) {
       scope.emit(event)
       return
@@ -115,6 +119,11 @@ export function agentReporter(
     scope.totals.addAgent(used)
     scope.emit(event, { kind: 'agent_used', ...used })
   }
+}
+
+/** What was used; a number that is not finite, or less than 0, is none: it would undo a budget. */
+function amountOf(used: number | undefined): number {
+  return used !== undefined && Number.isFinite(used) && used > 0 ? used : 0
 }
 
 /** The report with what agents sent as JSON, cut where it is too long for an event. */

@@ -28,7 +28,11 @@ export type AgentRunOptions = Pick<RunOptions, 'models' | 'prices' | 'reflection
 
 /** The ensemble as an agent; see `Ensemble.asAgent`. */
 export function ensembleAgent(ensemble: Ensemble, options: AgentRunOptions): LocalAgent {
-  return { answer: (request) => answer(ensemble, options, request) }
+  return {
+    answer: (request) => answer(ensemble, options, request),
+    // A run that is cancelled gives what it does a time to stop, and ends after that.
+    graceMs: Infinity,
+  }
 }
 
 async function* answer(
@@ -46,7 +50,12 @@ async function* answer(
     },
   })
   queue.closeWith(result)
-  yield* queue.updates()
+  try {
+    yield* queue.updates()
+  } finally {
+    // Who reads no more still waits until the work has stopped.
+    await result
+  }
   const ended = await result
   if (gates?.exit !== undefined) throw gates.exit
   return answerOf(ensemble, ended)

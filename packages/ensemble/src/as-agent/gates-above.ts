@@ -26,7 +26,12 @@ export class GatesAbove implements RunReviewer {
       const { timeoutMs } = gate
       const schema: TSchema = gate.approval?.inputSchema ?? Type.String()
       const question = questionOf(this.#ensemble, gate)
-      const answer = await this.#ask(question, { schema, timeoutMs, onTimeout: 'CONTINUE' })
+      const answer = await this.#ask(question, {
+        schema,
+        timeoutMs,
+        onTimeout: 'CONTINUE',
+        signal,
+      })
       if (!answer.answered && answer.timedOut) return await never(signal)
       return decisionOf(gate, answer)
     } catch (error) {

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+
+import { TuttiError } from '../errors.ts'
+import { AgentError } from './agent-error.ts'
+import { failedTry, failureReport, mayBeAtWork } from './failed-try.ts'
+import { Termination } from './termination.ts'
+
+const arrived = { partial: ['a'], chunksReceived: 1, costUsd: 2 }
+const brought = { latency_ms: 5, chunks_received: 1, total_turns: 0 }
+
+describe('a try that failed', () => {
+  it.each([
+    [new Termination('idle_timeout', 'x'), 'idle_timeout', true, 'agent_tool_terminated'],
+    [new Termination('timeout', 'x'), 'timeout', true, 'agent_tool_terminated'],
+    [new Termination('budget_exceeded', 'x'), 'budget_exceeded', false, 'agent_tool_terminated'],
+    [new Termination('cancelled', 'x'), 'cancelled', false, 'agent_tool_terminated'],
+    [new TuttiError('EXIT_EARLY', 'x'), 'cancelled', false, 'agent_tool_terminated'],
+    [new TuttiError('TOOL_REJECTED', 'x'), 'cancelled', false, 'agent_tool_terminated'],
+    [new Error('x'), 'agent_failed', false, 'agent_tool_error'],
+    [
+      new AgentError('x', { failureType: 'connection_lost', retryable: true }),
+      'connection_lost',
+      true,
+      'agent_tool_error',
+    ],
+  ])('%s is %s', (error, failure, retryable, type) => {
+    const failed = failedTry(error, arrived)
+    expect(failed).toMatchObject({ message: 'x', failure, retryable, ...arrived })
+    expect(failureReport(failed, brought)).toEqual({
+      type,
+      [type === 'agent_tool_error' ? 'failure_type' : 'reason']: failure,
+      ...brought,
+      error: 'x',
+      accumulated_cost_usd: 2,
+      partial_output: ['a'],
+      retryable,
+    })
+  })
+
+  it('has what the agent gave in spite of it before what arrived, and when to try again', () => {
+    const facts = { failureType: 'http_error', retryable: true } as const
+    const error = new AgentError('x', { ...facts, partial: null, retryAfterMs: 7 })
+    expect(failedTry(error, arrived)).toMatchObject({ partial: null, retryAfterMs: 7 })
+    expect(failedTry(new AgentError('x', facts), arrived).partial).toEqual(['a'])
+  })
+
+  it.each([
+    ['unreachable', false],
+    ['http_error', false],
+    ['agent_failed', false],
+    ['connection_lost', true],
+    ['invalid_response', true],
+    ['input_required', true],
+    ['configuration', true],
+  ] as const)('with %s the agent may be at work: %s', (failureType, expected) => {
+    expect(mayBeAtWork(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
+    expect(mayBeAtWork(new Termination('timeout', 'x'))).toBe(true)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock } from '../../test/fake-clock.ts'
+import { IdleTimer } from './idle-timer.ts'
+
+function timer(limitMs = 100): {
+  clock: ReturnType<typeof fakeClock>
+  idle: IdleTimer
+  rings: number[]
+} {
+  const clock = fakeClock()
+  const rings: number[] = []
+  const idle = new IdleTimer(clock, limitMs, () => rings.push(clock.elapsed()))
+  return { clock, idle, rings }
+}
+
+describe('an idle timer', () => {
+  it('rings once, when nothing happened for its time', async () => {
+    const { clock, rings } = timer()
+    await clock.advance(1_000)
+    expect(rings).toEqual([100])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('starts anew with whatever happens', async () => {
+    const { clock, idle, rings } = timer()
+    await clock.advance(60)
+    idle.touch()
+    await clock.advance(99)
+    expect(rings).toEqual([])
+    await clock.advance(1)
+    expect(rings).toEqual([160])
+  })
+
+  it('stands still until each pause is over, and then starts anew', async () => {
+    const { clock, idle, rings } = timer()
+    idle.pause()
+    idle.pause()
+    expect(clock.pending).toBe(0)
+    idle.resume()
+    await clock.advance(1_000)
+    expect(rings).toEqual([])
+    idle.resume()
+    await clock.advance(99)
+    expect(rings).toEqual([])
+    await clock.advance(1)
+    expect(rings).toEqual([1_100])
+  })
+
+  it('does not count the time that it stood still as silence', async () => {
+    const { clock, idle, rings } = timer()
+    await clock.advance(90)
+    idle.pause()
+    await clock.advance(500)
+    idle.resume()
+    idle.pause()
+    idle.resume()
+    await clock.advance(99)
+    expect([rings, clock.pending]).toEqual([[], 1])
+    await clock.advance(1)
+    expect(rings).toEqual([690])
+  })
+
+  it('without a limit waits for nothing', () => {
+    const { clock, idle } = timer(Infinity)
+    idle.pause()
+    idle.resume()
+    expect(clock.pending).toBe(0)
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+
+import { fakeClock } from '../../test/fake-clock.ts'
+import { silentLogger } from '../logger.ts'
+import { localConnector, type LocalAgent } from './local-agent.ts'
+
+import type { AgentCall, AgentUpdate } from './agent-connector.ts'
+
+let bytes = 0
+const call: AgentCall = {
+  mode: 'streaming',
+  signal: new AbortController().signal,
+  onBytes: () => {
+    bytes += 1
+  },
+  remaining: () => ({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity }),
+  traceparent: undefined,
+  idempotencyKey: 'key',
+  clock: fakeClock(),
+  logger: silentLogger,
+  hasReviewer: false,
+  hasReply: false,
+  requestAnswer: () => Promise.reject(new Error('Nobody to ask')),
+}
+
+async function updates(answer: LocalAgent['answer']): Promise<readonly AgentUpdate[]> {
+  const session = await localConnector({ answer }, 'tutti://local').connect(call)
+  return listed(session.send({ index: 0, input: 1 }))
+}
+
+async function listed(all: AsyncIterable<AgentUpdate>): Promise<readonly AgentUpdate[]> {
+  const list: AgentUpdate[] = []
+  for await (const update of all) list.push(update)
+  return list
+}
+
+const end = (output: unknown): AgentUpdate => ({ kind: 'end', state: 'completed', output })
+
+async function* told(): AsyncGenerator<AgentUpdate, string> {
+  yield { kind: 'chunk', chunk: 'a' }
+  return 'b'
+}
+
+describe('an agent of this process', () => {
+  it.each([
+    ['a value', () => 1, [end(1)]],
+    ['a promise', async () => 'x', [end('x')]],
+    ['nothing', () => undefined, [end(null)]],
+    [
+      'an answer',
+      () => ({ kind: 'end', state: 'open', output: 2 }),
+      [{ ...end(2), state: 'open' }],
+    ],
+    ['a generator', told, [{ kind: 'chunk', chunk: 'a' }, end('b')]],
+    ['a promise of a generator', async () => told(), [{ kind: 'chunk', chunk: 'a' }, end('b')]],
+    [
+      'what can be iterated',
+      () => ({ [Symbol.asyncIterator]: told }),
+      [{ kind: 'chunk', chunk: 'a' }, end('b')],
+    ],
+  ])('answers with %s', async (_, answer, expected) => {
+    expect(await updates(answer)).toEqual(expected)
+  })
+
+  it('is heard with each piece, and with its end', async () => {
+    bytes = 0
+    await updates(told)
+    expect(bytes).toBe(2)
+  })
+
+  it.each(['text', null, undefined, { kind: 'other' }])('may not yield %j', async (value) => {
+    const yielding = updates(async function* () {
+      yield value
+    })
+    await expect(yielding).rejects.toMatchObject({
+      failureType: 'invalid_response',
+      message: expect.stringContaining('no update') as string,
+    })
+  })
+
+  it('is ended with whoever reads it', async () => {
+    let isCleaned = false
+    const answer = async function* (): AsyncGenerator<AgentUpdate> {
+      try {
+        yield end(1)
+        yield end(2)
+      } finally {
+        isCleaned = true
+      }
+    }
+    const session = await localConnector({ answer }, 'tutti://local').connect(call)
+    for await (const update of session.send({ index: 0, input: 1 })) {
+      expect(update).toEqual(end(1))
+      break
+    }
+    expect(isCleaned).toBe(true)
+  })
+
+  it('has one conversation for all turns of a session, and another for the next', async () => {
+    const ids: string[] = []
+    const connector = localConnector(
+      {
+        answer: ({ conversationId }) => {
+          ids.push(conversationId)
+        },
+      },
+      'tutti://local',
+    )
+    const session = await connector.connect(call)
+    await listed(session.send({ index: 0, input: 1 }))
+    await listed(session.send({ index: 1, input: 1 }))
+    await listed((await connector.connect(call)).send({ index: 0, input: 1 }))
+    expect([ids[0] === ids[1], ids[0] === ids[2]]).toEqual([true, false])
+  })
+
+  it('says how long it may take to stop', () => {
+    const answer = (): number => 1
+    expect(localConnector({ answer, graceMs: 7 }, 'tutti://a').graceMs).toBe(7)
+    expect(localConnector({ answer }, 'tutti://a')).not.toHaveProperty('graceMs')
+  })
+})

@@ -1,0 +1,64 @@
+import Type from 'typebox'
+import { describe, expect, it } from 'vitest'
+
+import { TuttiError } from '../errors.ts'
+import { nextTurn, type Next } from './next-turn.ts'
+
+import type { AgentAnswer } from './agent-connector.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
+
+interface Given {
+  readonly answer: Partial<AgentAnswer>
+  readonly settings?: Partial<ResolvedAgentSettings>
+  readonly ask?: (question: string, options?: object) => unknown
+}
+
+function next({ answer, settings, ask }: Given): Promise<Next> {
+  // NOTE: nothing else of either is read to decide what is said next.
+  const known = { mode: 'sync', maxTurns: 5, ...settings } as ResolvedAgentSettings
+  const context = {
+    hasReviewer: ask !== undefined,
+    requestAnswer: async (question: string, options?: object) => ask?.(question, options),
+  } as unknown as AgentToolContext
+  const whole: AgentAnswer = { kind: 'end', state: 'input_required', output: 'Well?', ...answer }
+  return nextTurn(known, { index: 0, input: 'x', answer: whole }, context)
+}
+
+describe('[Y4] what is said next', () => {
+  it('is what the reviewer answers, in the form that the agent wants; silence is no answer', async () => {
+    const asked: unknown[] = []
+    const questionSchema = Type.Number()
+    const said = await next({
+      answer: { question: 'How many?', questionSchema },
+      ask: (...given) => {
+        asked.push(given)
+        return { answered: true, value: 3 }
+      },
+    })
+    expect(said).toEqual({ kind: 'say', input: 3 })
+    expect(asked).toEqual([['How many?', { onTimeout: 'CONTINUE', schema: questionSchema }]])
+    const silent = next({ answer: {}, ask: () => ({ answered: false, timedOut: true }) })
+    await expect(silent).rejects.toMatchObject({
+      failureType: 'input_required',
+      message: 'The agent asks something and the reviewer gave no answer: Well?',
+    })
+  })
+
+  it.each([
+    [{ output: null }, null],
+    [{ other: 1 }, { other: 1 }],
+    ['text', 'text'],
+  ])('in a conversation is the output of %j', async (output, input) => {
+    const settings = { mode: 'conversational' } as const
+    const said = await next({ answer: { state: 'open', output }, settings })
+    expect(said).toEqual({ kind: 'say', input })
+  })
+
+  it('is not asked for what a person has decided: that goes up as it is', async () => {
+    const exit = new TuttiError('EXIT_EARLY', 'x')
+    const reply = (): never => {
+      throw exit
+    }
+    await expect(next({ answer: {}, settings: { reply } })).rejects.toBe(exit)
+  })
+})

@@ -1,0 +1,127 @@
+/** What agents used counts once, also over a resume; and how long agents of this process may take to stop. */
+import { defineTextTool, defineTool, runTool, Type } from '@tutti/core'
+import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/core/agent'
+import { runStateAfter } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { ensemble, priceList, task, type Ensemble } from '../src/index.ts'
+import { joined, startKept } from './kept-run.ts'
+import { fakeClock, scriptedModel, type ScriptEntry } from './testing.ts'
+import { eventsOf, watchRun } from './watch-run.ts'
+
+import type { AgentTool } from '@tutti/core'
+
+const USAGE = { inputTokens: 1, outputTokens: 0 }
+const ASKS = { text: '', toolCalls: [{ name: 'ask', arguments: { input: 'x' } }], usage: USAGE }
+const DONE = { text: 'Done', usage: USAGE }
+const prices = priceList({ 'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 } })
+
+function asking(tool: AgentTool, script: readonly ScriptEntry[]): Ensemble {
+  const only = task({ name: 'only', description: 'Ask', tools: [tool] })
+  return ensemble({ name: 'team', tasks: [only], model: scriptedModel(script) })
+}
+
+function agentThat(answer: () => AsyncGenerator<AgentUpdate>): AgentTool {
+  return defineAgentTool({
+    name: 'ask',
+    description: 'Asks',
+    mode: 'streaming',
+    idempotent: true,
+    idleTimeoutMs: Infinity,
+    connector: localConnector({ answer }, 'tutti://agent'),
+  })
+}
+
+const piece = (): AgentUpdate => ({
+  kind: 'chunk',
+  chunk: 'piece',
+  usage: { costUsd: 1, inputTokens: 2, outputTokens: 3 },
+})
+
+describe('[B6] a run that is cut off while its agent is at work', () => {
+  async function cut(): Promise<ReturnType<typeof startKept>> {
+    const told = Promise.withResolvers<void>()
+    const tool = agentThat(async function* () {
+      yield piece()
+      yield piece()
+      told.resolve()
+      await new Promise(() => undefined)
+    })
+    const first = startKept(asking(tool, [ASKS]), { prices })
+    await told.promise
+    first.letGo()
+    return first
+  }
+  const again = agentThat(async function* () {
+    yield piece()
+    yield { kind: 'end', state: 'completed', output: 'ok' }
+  })
+
+  it('counts what was used before it and after it once, in totals and in its task', async () => {
+    const first = await cut()
+    const second = startKept(asking(again, [DONE]), { from: first, prices })
+    expect(await second.handle.result).toMatchObject({ status: 'COMPLETED' })
+    const { events } = joined(first, second)
+    // Two model calls and three pieces.
+    expect(runStateAfter(events).totals).toMatchObject({ totalTokens: 17, costUsd: 5 })
+    expect(eventsOf(events, 'task_completed')).toMatchObject([{ inputTokens: 8, costUsd: 5 }])
+  })
+
+  it('has what was used before it taken from its budget', async () => {
+    const first = await cut()
+    const second = startKept(asking(again, [DONE]), {
+      from: first,
+      prices,
+      budget: { maxCostUsd: 3 },
+    })
+    expect(await second.handle.result).toMatchObject({ status: 'FAILED' })
+  })
+})
+
+it('[B6] numbers that are no amounts undo no budget', async () => {
+  const tool = defineTextTool({
+    name: 'ask',
+    description: 'Asks',
+    execute: (_, { reportAgent, remaining }) => {
+      for (const cost of [NaN, -5, Infinity]) {
+        const facts = { retry_index: 0, chunk_index: 0, chunk: 1, accumulated_cost_usd: 0 }
+        reportAgent({ type: 'agent_tool_progress', ...facts, cost_usd: cost, input_tokens: cost })
+      }
+      return JSON.stringify(remaining())
+    },
+  })
+  const run = watchRun(asking(tool, [ASKS, DONE]), {
+    prices,
+    budget: { maxCostUsd: 3, maxTokens: 9 },
+  })
+  await run.ended
+  const [called] = eventsOf(run.events, 'tool_called')
+  expect(JSON.parse(called?.toolResult ?? '')).toMatchObject({ costUsd: 2, tokens: 8 })
+})
+
+it('an ensemble as a tool is waited for until what it does was given up by itself', async () => {
+  const clock = fakeClock()
+  const begun = Promise.withResolvers<void>()
+  const stuck = defineTool({
+    name: 'ask',
+    description: 'Never stops',
+    input: Type.Object({ input: Type.String() }),
+    timeoutMs: Infinity,
+    execute: () => {
+      begun.resolve()
+      return new Promise<string>(() => undefined)
+    },
+  })
+  const tool = asking(stuck, [ASKS]).asTool()
+  expect(tool.graceMs).toBe(Infinity)
+  const controller = new AbortController()
+  const ending = runTool(
+    tool,
+    { id: 'c', name: tool.name, arguments: '{}' },
+    { clock, signal: controller.signal },
+  )
+  await begun.promise
+  controller.abort()
+  await clock.advance(5_000)
+  expect((await ending).end).toBe('cancelled')
+})
