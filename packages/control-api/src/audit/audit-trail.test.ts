@@ -105,6 +105,15 @@ describe('AuditTrail', () => {
     expect(warnings).toHaveLength(3)
   })
 
+  it('it is not trimmed when the store is about to be closed', async () => {
+    const trims: number[] = []
+    const trim = async (keep: number): Promise<void> => void trims.push(keep)
+    const { trail, appended } = trailOf({ trim }, { isHurried: () => true })
+    trail.record(entry('a'))
+    await trail.flush()
+    expect([appended, trims]).toEqual([[['a']], []])
+  })
+
   it('the run of a decision is looked up; one that cannot be found is left out', async () => {
     const { trail, kept } = trailOf(
       {},

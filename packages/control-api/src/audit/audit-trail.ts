@@ -132,9 +132,10 @@ export class AuditTrail {
   }
 
   async #trim(written: number): Promise<void> {
-    const { log, logger, maxAuditEntries } = this.#options
+    const { log, logger, maxAuditEntries, isHurried } = this.#options
     this.#sinceTrim += written
-    if (this.#sinceTrim < TRIM_EVERY) return
+    // A store that is about to be closed is tidied by the next process.
+    if (this.#sinceTrim < TRIM_EVERY || isHurried()) return
     this.#sinceTrim = 0
     try {
       await log.trim(maxAuditEntries)
