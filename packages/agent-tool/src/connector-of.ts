@@ -53,27 +53,30 @@ export function connectorOf(
 }
 
 function mcp(address: string, options: AgentAddressOptions): AgentConnector {
-  const { mcpServers: servers, headers, allowHttp, ...http } = options
+  const { mcpServers: servers, allowHttp } = options
   const insecure = allowHttp === undefined ? {} : { allowHttp }
   const parsed = parseMcpAddress(address, {
     ...insecure,
     ...(servers === undefined ? {} : { servers }),
   })
   const { server, tool, uri } = parsed
-  const isRegistered = Object.values(servers ?? {}).includes(server)
-  const hasHeaders = headers !== undefined && 'url' in server
-  const isPlain = !isRegistered && !hasHeaders && Object.keys(pick(http)).length === 0
   return mcpConnector({
-    ...pick(http),
+    ...pick(options),
     ...insecure,
-    server: isPlain
-      ? sameServer(server)
-      : isRegistered || !hasHeaders
-        ? server
-        : { ...server, headers },
+    server: serverFor(server, options),
     tool,
     uri,
   })
+}
+
+/** A registered server as it is; one that an address names with the headers for it, else shared where nothing is set. */
+function serverFor(
+  server: McpServer,
+  { mcpServers = {}, headers, allow, resolve }: AgentAddressOptions,
+): McpServer {
+  if (Object.values(mcpServers).includes(server)) return server
+  if (headers !== undefined && 'url' in server) return { ...server, headers }
+  return allow === undefined && resolve === undefined ? sameServer(server) : server
 }
 
 /** The options that say where an address may lead. */
