@@ -40,9 +40,38 @@ const layers = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
   },
 }))
 
+/** What each part of the dashboard may not know: those after it. */
+const DASHBOARD_PARTS = ['lib', 'ui', 'api', 'features', 'app']
+
+const dashboardParts = DASHBOARD_PARTS.slice(0, -1).map((part, at) => ({
+  name: `dashboard-${part}`,
+  comment: 'lib → ui → api → features → app: what is general does not know what is special',
+  severity: 'error',
+  from: { path: `^apps/dashboard/src/${part}/` },
+  to: { path: `^apps/dashboard/src/(${DASHBOARD_PARTS.slice(at + 1).join('|')})/` },
+}))
+
 export default {
   forbidden: [
     ...layers,
+    ...dashboardParts,
+    {
+      name: 'layer-dashboard',
+      comment: 'The dashboard is a client like any other: it knows the wire and nothing of the server',
+      severity: 'error',
+      from: { path: '^apps/dashboard/src/' },
+      to: {
+        path: '^(packages|apps|tooling)/',
+        pathNot: ['^apps/dashboard/src/', '^packages/(protocol|client)/'],
+      },
+    },
+    {
+      name: 'dashboard-features-apart',
+      comment: 'A feature can be read, changed and removed alone; app/ puts them together',
+      severity: 'error',
+      from: { path: '^apps/dashboard/src/features/([^/]+)/' },
+      to: { path: '^apps/dashboard/src/features/', pathNot: '^apps/dashboard/src/features/$1/' },
+    },
     {
       name: 'no-cycles',
       comment: 'Files that import each other cannot be read, tested or changed alone',
@@ -141,7 +170,7 @@ export default {
     enhancedResolveOptions: {
       conditionNames: ['@tutti/source', 'types', 'import', 'node', 'default'],
       exportsFields: ['exports'],
-      extensions: ['.ts', '.mts', '.mjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mts', '.mjs', '.js', '.json', '.css'],
     },
   },
 }

@@ -1,5 +1,6 @@
-/** The server as one file, from sources, with the script of its `/docs` beside it. */
+/** The server as one file, from sources, with the dashboard and the script of its `/docs` beside it. */
 import { programBuild } from '../../tooling/build/builds.ts'
+import { dashboardFiles } from '../../tooling/build/dashboard-files.ts'
 import { docsScript } from '../../tooling/build/docs-script.ts'
 
 /** Loaded only when they are used. */
@@ -10,4 +11,4 @@ const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]
 
 const build = programBuild({ tutti: 'src/main.ts' }, [...LATE, ...SHARED_WITH_CONFIGS])
 
-export default { ...build, plugins: [build.plugins, docsScript()] }
+export default { ...build, plugins: [build.plugins, docsScript(), dashboardFiles()] }

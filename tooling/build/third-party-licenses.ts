@@ -1,6 +1,6 @@
 /** Adds the licences of everything that a build takes in, as the licences themselves ask. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 import type { Rolldown } from 'tsdown'
 
@@ -10,7 +10,9 @@ export function thirdPartyLicenses(): Rolldown.Plugin {
     name: 'third-party-licenses',
     generateBundle(_options, bundle) {
       const modules = Object.values(bundle).flatMap((output) =>
-        output.type === 'chunk' ? output.moduleIds : [],
+        output.type === 'chunk'
+          ? output.moduleIds
+          : output.originalFileNames.map((name) => resolve(name)),
       )
       const folders = new Set(modules.flatMap((id) => packageFolder(id) ?? []))
       const texts = [...folders].map(licenceOf).toSorted()
@@ -24,7 +26,9 @@ export function thirdPartyLicenses(): Rolldown.Plugin {
 /** The folder of the package that a file below `node_modules` belongs to. */
 function packageFolder(id: string): string | undefined {
   const [, folder] = /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? []
-  return folder !== undefined && existsSync(join(folder, 'package.json')) ? folder : undefined
+  return folder !== undefined && existsSync(join(folder, 'package.json'))
+    ? realpathSync(folder)
+    : undefined
 }
 
 function licenceOf(folder: string): string {

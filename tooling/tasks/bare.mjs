@@ -14,6 +14,7 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', 'node')
 const CACHE = join(ROOT, 'node_modules', '.cache', 'tutti')
+const DASHBOARD = join(ROOT, 'apps', 'dashboard')
 const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 
 /** Packages that the program imports, as config files do; see `apps/server/tsdown.program.ts`. */
@@ -37,6 +38,7 @@ const TASKS = {
     install()
     build()
     must('tsc', ['-p', 'tsconfig.json'])
+    must('tsc', ['-p', 'apps/dashboard/tsconfig.json'])
     return run('vitest', ['run', ...words], ENV)
   },
   check(words) {
@@ -48,6 +50,11 @@ const TASKS = {
     install()
     build()
     return run(NODE, ['tooling/bench/bench.ts', ...words], ENV)
+  },
+  screenshots() {
+    install()
+    build()
+    return run(NODE, ['tooling/tasks/screenshots.ts'], ENV)
   },
   chaos(words) {
     install()
@@ -92,13 +99,20 @@ function build() {
   })
 }
 
-/** Builds the server and what it shares with config files; neither needs other packages, nor types. */
+/** Builds the server, its page and what it shares with config files; none needs other packages, nor types. */
 function buildServer() {
   const shared = SHARED.map((name) => join(ROOT, 'packages', name))
-  const present = existsSync(SERVER) && shared.every((path) => existsSync(join(path, 'dist')))
+  const page = join(ROOT, 'apps', 'server', 'dist', 'dashboard', 'index.html')
+  const present =
+    existsSync(SERVER) && existsSync(page) && shared.every((path) => existsSync(join(path, 'dist')))
   unlessSame('build-server', { signature: statsOf(SOURCES), present }, () => {
     say('Building the server')
     for (const path of shared) must('tsdown', ['--no-dts', '--log-level', 'warn'], path)
+    must(
+      join(DASHBOARD, 'node_modules', '.bin', 'vite'),
+      ['build', '--logLevel', 'warn'],
+      DASHBOARD,
+    )
     must(
       'tsdown',
       ['--config', 'tsdown.program.ts', '--log-level', 'warn'],

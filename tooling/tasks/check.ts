@@ -17,6 +17,11 @@ const STEPS: readonly Step[] = [
   { name: 'lint', remedy: 'mend what it names', command: ['oxlint'] },
   { name: 'types', remedy: 'mend what it names', command: ['tsc', '-p', 'tsconfig.json'] },
   {
+    name: 'dashboard types',
+    remedy: 'mend what it names',
+    command: ['tsc', '-p', 'apps/dashboard/tsconfig.json'],
+  },
+  {
     name: 'layers',
     remedy: 'each rule says its reason in .dependency-cruiser.mjs',
     command: ['depcruise', 'packages', 'apps', '--config', '.dependency-cruiser.mjs'],

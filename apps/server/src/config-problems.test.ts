@@ -32,6 +32,7 @@ describe('findConfigProblems', () => {
         publicUrl: 'https://a.example',
         allowedOrigins: ['https://a.example'],
         workspace: '.',
+        dashboard: false,
         shared: { ensembles: ['band'], tools: [] },
         secrets: ['something-secret'],
       }),
@@ -56,6 +57,11 @@ describe('findConfigProblems', () => {
     ],
     ['a public address', { ensembles: [band], publicUrl: 1 }, ['"publicUrl" must be a text']],
     ['a workspace', { ensembles: [band], workspace: './nowhere' }, ['nowhere" is none']],
+    [
+      'a dashboard',
+      { ensembles: [band], dashboard: 'dist' },
+      ['"dashboard" must be true or false'],
+    ],
     [
       'shared',
       { ensembles: [band], shared: { tools: 'x', all: true } },

@@ -16,6 +16,7 @@ const KNOWN_KEYS = [
   'publicUrl',
   'allowedOrigins',
   'workspace',
+  'dashboard',
   'shared',
   'webhooks',
   'secrets',
@@ -55,6 +56,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ),
     ...publicUrlProblems(config['publicUrl']),
     ...workspaceProblems(config['workspace']),
+    ...dashboardProblems(config['dashboard']),
     ...sharedProblems(config['shared']),
     ...webhookProblems(config['webhooks']),
   ]
@@ -177,6 +179,11 @@ function workspaceProblems(workspace: unknown): readonly string[] {
 function publicUrlProblems(publicUrl: unknown): readonly string[] {
   const isFine = publicUrl === undefined || typeof publicUrl === 'string'
   return isFine ? [] : ['"publicUrl" must be a text, such as "https://agents.example.com"']
+}
+
+function dashboardProblems(dashboard: unknown): readonly string[] {
+  const isFine = dashboard === undefined || typeof dashboard === 'boolean'
+  return isFine ? [] : ['"dashboard" must be true or false']
 }
 
 function sharedProblems(shared: unknown): readonly string[] {

@@ -26,6 +26,8 @@ export interface TuttiConfig {
   readonly allowedOrigins?: readonly string[]
   /** Directory whose files are shown, from the working directory on. @default none */
   readonly workspace?: string
+  /** Whether browsers get the dashboard at `/`. @default true */
+  readonly dashboard?: boolean
   /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
   readonly shared?: SharedConfig
   /** Webhooks that runs may name in `webhooks`, by that name. @default none */

@@ -21,6 +21,7 @@ import { langchainModel } from '@tutti/langchain'
 import { RunService } from '@tutti/runs'
 
 import { apiKeysOf } from './api-keys-of.ts'
+import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
 import { pricesFor } from './prices.ts'
 import { secretsOf } from './secrets-of.ts'
@@ -94,6 +95,7 @@ export async function startServer(
         logger,
         redactor: secrets,
         surface: environment.role === 'worker' ? 'health' : 'all',
+        dashboard: dashboardOf(config, environment, { logger }),
         drain: () => {
           void stop()
         },

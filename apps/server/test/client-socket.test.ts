@@ -293,6 +293,37 @@ describe('a subscription', () => {
     expect(ends).toEqual([undefined])
   })
 
+  it('without a snapshot is told nothing of the past, and what it subscribes to from then on', async () => {
+    await using on = await connected()
+    const { api, client } = on
+    await client.runs.run({ ensemble: 'soloist', ...BACH })
+    await using late = client.connect({ snapshot: 'none' })
+    expect(Object.keys(await late.hello())).toEqual(['type', 'sharedCapabilities'])
+    const heard: LoggedRunEvent[] = []
+    late.subscribe({
+      events: ['task_completed'],
+      onEvent: (event) => void heard.push(event),
+    })
+    const run = await late.run({ ensemble: 'soloist', ...BACH })
+    expect(await run.result()).toMatchObject({ status: 'COMPLETED' })
+    expect(heard.map(({ type, runId }) => [type, runId])).toEqual([['task_completed', run.runId]])
+    api.cut()
+    expect(Object.keys(await late.hello())).toEqual(['type', 'sharedCapabilities'])
+    expectWhole(await collect(late.subscribe({ runId: run.runId })))
+  })
+
+  it('without a snapshot decides reviews all the same', async () => {
+    await using on = await connected()
+    const { client } = on
+    await using connection = client.connect({ snapshot: 'none' })
+    const run = await connection.run({ ensemble: 'panel', ...BACH })
+    await expect.poll(async () => (await client.reviews.list()).total).toBe(1)
+    const [review] = (await client.reviews.list()).reviews
+    const decided = await connection.decide(review?.reviewId ?? '', { decision: 'EXIT_EARLY' })
+    expect(decided).toMatchObject({ type: 'review_decided', runId: run.runId })
+    expect(await run.result()).toMatchObject({ runId: run.runId })
+  })
+
   it('to every run tells a late reader of the review that waits, once', async () => {
     await using on = await connected()
     const { api, client, connection } = on

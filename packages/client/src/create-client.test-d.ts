@@ -28,6 +28,7 @@ import type {
   RunAccepted,
   RunDetail,
   RunList,
+  RunStatus,
   ServerStatus,
   SubmitRunBody,
 } from '@tutti/protocol'
@@ -48,6 +49,21 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.reviews.decide).returns.resolves.toEqualTypeOf<ReviewDecisionApplied>()
   expectTypeOf(client.capabilities).returns.resolves.toEqualTypeOf<Capabilities>()
   expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
+})
+
+it('a list takes one status, or several with commas between them', () => {
+  const [first, rest]: [RunStatus, readonly RunStatus[]] = ['RUNNING', ['FAILED']]
+  void client.runs.list({ status: 'RUNNING', ensemble: 'band', q: 'bach' })
+  void client.runs.list({ status: first })
+  void client.runs.list({ status: 'RUNNING,WAITING_REVIEW' })
+  void client.runs.listAll({ status: `${first},${rest.join(',')}` })
+  void client.connect({ snapshot: 'none' }).listRuns({ status: 'RUNNING,WAITING_REVIEW' })
+  // @ts-expect-error no such status
+  void client.runs.list({ status: 'BUSY' })
+  // @ts-expect-error nor that one
+  void client.runs.list({ status: 'BUSY,RUNNING' })
+  // @ts-expect-error no such snapshot
+  void client.connect({ snapshot: 'some' })
 })
 
 it('a submit takes only what the protocol knows', () => {

@@ -1,7 +1,12 @@
 /** A connection over sockets that do what the test says. */
 import { describe, expect, it } from 'vitest'
 
-import { createClient, type ConnectionState, type ClientOptions } from '../src/index.ts'
+import {
+  createClient,
+  type ClientOptions,
+  type ConnectionState,
+  type ConnectOptions,
+} from '../src/index.ts'
 import { fakeClock } from './fake-clock.ts'
 import { fakeSockets, type FakeSocket } from './fake-socket.ts'
 import { frames, LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
@@ -27,8 +32,10 @@ const NO_KEYS = { error: 'NOT_CONFIGURED', message: 'There are no keys' }
 
 const SUBSCRIBED = { type: 'subscribe_ack', events: [] } as const
 
-function connected(options: Partial<ClientOptions> & { readonly runId?: string } = {}) {
-  const { runId, ...clientOptions } = options
+function connected(
+  options: Partial<ClientOptions> & Pick<ConnectOptions, 'runId' | 'snapshot'> = {},
+) {
+  const { runId, snapshot, ...clientOptions } = options
   const clock = fakeClock({ impatientUpToMs: 10_000 })
   const sockets = fakeSockets()
   const states: ConnectionState[] = []
@@ -42,7 +49,11 @@ function connected(options: Partial<ClientOptions> & { readonly runId?: string }
     fetch: () => Promise.resolve(Response.json({ status: 'running', clients: 0, port: 1 })),
     ...clientOptions,
   })
-  const connection = client.connect({ runId, onConnection: (state) => void states.push(state) })
+  const connection = client.connect({
+    runId,
+    snapshot,
+    onConnection: (state) => void states.push(state),
+  })
   return { clock, sockets, states, connection }
 }
 
@@ -66,6 +77,20 @@ describe('a socket', () => {
     expect(headers).toEqual({ authorization: 'Bearer k-1', 'x-team': 'a' })
     await connection.close()
     expect(sockets.all[0]?.isClosed).toBe(true)
+  })
+
+  it('asks in its address for a greeting without runs, each time', async () => {
+    const { sockets, connection } = connected({ runId: 'a', snapshot: 'none' })
+    const first = await sockets.socket(0)
+    begin(first)
+    first.lose()
+    const { url } = await sockets.socket(1)
+    expect(url).toBe('ws://tutti.example/base/runs/a/ws?snapshot=none')
+    expect(first.url).toBe(url)
+    await connection.close()
+    const whole = connected({ snapshot: 'all' })
+    expect((await whole.sockets.socket(0)).url).toBe('ws://tutti.example/base/ws?snapshot=all')
+    await whole.connection.close()
   })
 
   it('[C1] that is silent for 45 s is left for another', async () => {
@@ -474,7 +499,7 @@ describe('where headers cannot be set', () => {
           return Promise.resolve(Response.json({ ticket: `t ${n}`, expiresAt }, { status: 201 }))
         },
       })
-      const connection = client.connect()
+      const connection = client.connect({ snapshot: 'none' })
       const first = await sockets.socket(0)
       begin(first)
       first.lose()
@@ -483,9 +508,9 @@ describe('where headers cannot be set', () => {
       second.lose()
       await sockets.socket(2)
       expect(sockets.all.map(({ url }) => url)).toEqual([
-        'wss://tutti.example/ws?ticket=t+1',
-        'wss://tutti.example/ws?ticket=t+2',
-        'wss://tutti.example/ws',
+        'wss://tutti.example/ws?ticket=t+1&snapshot=none',
+        'wss://tutti.example/ws?ticket=t+2&snapshot=none',
+        'wss://tutti.example/ws?snapshot=none',
       ])
       expect(new Set(asked)).toEqual(new Set(['POST https://tutti.example/api/tickets']))
       await connection.close()

@@ -138,7 +138,8 @@ describe('what goes over the wire', () => {
 
     await client.runs.list({ tag: 'team:a&b=c #1+', status: 'RUNNING', limit: 5, offset: 0 })
     await client.runs.get('a/b?c')
-    const [list, get] = server.exchanges
+    await client.runs.list({ status: 'RUNNING,FAILED', ensemble: 'a & b', q: '100%_ä' })
+    const [list, get, several] = server.exchanges
     expect(Object.fromEntries(list?.query ?? [])).toEqual({
       tag: 'team:a&b=c #1+',
       status: 'RUNNING',
@@ -146,6 +147,11 @@ describe('what goes over the wire', () => {
       offset: '0',
     })
     expect(get?.url).toBe('/api/runs/a%2Fb%3Fc')
+    expect(Object.fromEntries(several?.query ?? [])).toEqual({
+      status: 'RUNNING,FAILED',
+      ensemble: 'a & b',
+      q: '100%_ä',
+    })
   })
 
   it('leaves the query away when there is none', async () => {

@@ -18,6 +18,7 @@ import { requestFacts } from './http/request-facts.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
+import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { lifecycleRoutes } from './routes/lifecycle.ts'
 import { runEventsRoute } from './routes/run-events.ts'
@@ -30,6 +31,7 @@ import { welcomeRoute } from './routes/welcome.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
 import { tasksWireRoutes } from './tasks-wire/tasks-wire-routes.ts'
 
+import type { Dashboard } from './dashboard/read-dashboard.ts'
 import type { RequestGuard } from './http/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
 import type { Route } from './routes/route.ts'
@@ -39,6 +41,8 @@ import type { HttpBindings } from '@hono/node-server'
 export interface AppParts {
   readonly facts: ServerFacts
   readonly guard: RequestGuard
+  /** What browsers are shown; undefined for nothing but the text that programs get. */
+  readonly dashboard?: Dashboard | undefined
 }
 
 interface Env {
@@ -48,7 +52,7 @@ interface Env {
 /** The HTTP side of the control API. */
 export function createApp(
   options: ResolvedControlApiOptions,
-  { facts, guard }: AppParts,
+  { facts, guard, dashboard }: AppParts,
 ): Hono<Env> {
   const app = new Hono<Env>()
   app.use(async ({ env, req: { raw } }, next) => {
@@ -60,12 +64,14 @@ export function createApp(
     return next()
   })
   const routes = [
-    ...(options.surface === 'all' ? controlRoutes(options) : []),
+    ...(options.surface === 'all' ? controlRoutes(options, dashboard) : []),
     ...healthRoutes(options, facts),
   ]
   for (const route of routes) {
     const dispatch = dispatcher(route, options, guard)
-    app.on(route.method, honoPath(route.path), (context) => dispatch(context))
+    app.on(route.method, honoPath(route.path), (context, next) =>
+      route.isFor?.(context.req.raw) === false ? next() : dispatch(context),
+    )
   }
   refuseOtherMethods(app, routes, guard)
   app.notFound((context) => {
@@ -78,8 +84,12 @@ export function createApp(
   return app
 }
 
-function controlRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+function controlRoutes(
+  options: ResolvedControlApiOptions,
+  dashboard: Dashboard | undefined,
+): readonly Route[] {
   return [
+    ...(dashboard === undefined ? [] : [dashboardPageRoute(dashboard)]),
     welcomeRoute(options),
     ...runRoutes(options),
     ...steeringRoutes(options),
@@ -94,6 +104,8 @@ function controlRoutes(options: ResolvedControlApiOptions): readonly Route[] {
     ...a2aRoutes(options),
     ...tasksWireRoutes(options),
     ...mcpRoutes(options),
+    // Last: no file takes the place of a route.
+    ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
   ]
 }
 
@@ -163,7 +175,7 @@ function refuseOtherMethods(app: Hono<Env>, routes: readonly Route[], guard: Req
     methods.set(route.path, [...(methods.get(route.path) ?? []), route])
   }
   for (const [path, taken] of methods) {
-    const allowed = taken.map(({ method }) => method)
+    const allowed = [...new Set(taken.map(({ method }) => method))]
     const isPublic = taken.every(({ scope }) => scope === null)
     const allow = (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', ')
     app.all(honoPath(path), (context) => {

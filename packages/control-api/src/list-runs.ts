@@ -1,7 +1,7 @@
 /** Lists runs as a query or a message asks. */
 import { toRunSummary } from './to-wire.ts'
 
-import type { ListRunsQuery, RunList } from '@tutti/protocol'
+import type { ListRunsQuery, RunList, RunStatus, RunStatusList } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /** Runs on a page when nothing else is said. */
@@ -10,16 +10,22 @@ const DEFAULT_LIMIT = 100
 /** The page of runs that fits `query`, newest first. */
 export async function listRuns(
   runs: RunService,
-  { status, tag, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
+  { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
 ): Promise<RunList> {
   const page = await runs.list({
     limit,
     offset,
-    ...(status === undefined ? {} : { statuses: [status] }),
+    ...(status === undefined ? {} : { statuses: statusesOf(status) }),
     ...(tag === undefined ? {} : { tag: tagOf(tag) }),
+    ...(ensemble === undefined ? {} : { ensemble }),
+    ...(q === undefined ? {} : { text: q }),
   })
-  const summaries = page.runs.map(async (run) => toRunSummary(run, await runs.currentTask(run)))
-  return { runs: await Promise.all(summaries), total: page.total }
+  return { runs: page.runs.map(toRunSummary), total: page.total }
+}
+
+function statusesOf(list: RunStatusList): readonly RunStatus[] {
+  // NOTE: its schema lets only statuses through, with commas between them.
+  return list.split(',') as RunStatus[]
 }
 
 /** The tag that a text names: `key` or `key:value`. */

@@ -1,4 +1,6 @@
 /** What a control API is made of, its limits and their defaults. */
+import { isAbsolute } from 'node:path'
+
 import {
   silentLogger,
   systemClock,
@@ -50,6 +52,11 @@ export interface ControlApiOptions {
   readonly allowedOrigins?: readonly string[]
   /** Directory whose files are shown, absolute. @default none */
   readonly workspace?: string | undefined
+  /**
+   * Folder of the built dashboard, absolute, whose `index.html` browsers get at `/`. It is read once, when the
+   * server starts. @default none: everybody gets the text
+   */
+  readonly dashboard?: string | undefined
   /** Webhooks that runs may name. @default {} */
   readonly webhooks?: Readonly<Record<string, Webhook>>
   /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
@@ -146,6 +153,7 @@ const DEFAULTS = {
   publicUrl: undefined,
   allowedOrigins: [],
   workspace: undefined,
+  dashboard: undefined,
   webhooks: {},
   shared: undefined,
   drain: undefined,
@@ -215,7 +223,11 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
     ...options,
     ...Object.fromEntries(given),
   }
-  const problems = [...limitProblems(filled), ...accessProblems(filled)]
+  const problems = [
+    ...limitProblems(filled),
+    ...accessProblems(filled),
+    ...dashboardProblems(filled),
+  ]
   if (problems.length > 0) {
     throw new RangeError(`Cannot serve the control API: ${problems.join('; ')}`)
   }
@@ -232,6 +244,11 @@ function auditTrail({
     (await runs.review(reviewId))?.runId
   const isHurried = (): boolean => runs.state === 'DRAINING'
   return new AuditTrail({ log: runs.audit, clock, logger, maxAuditEntries, runOf, isHurried })
+}
+
+function dashboardProblems({ dashboard }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {
+  if (dashboard === undefined || isAbsolute(dashboard)) return []
+  return [`dashboard must be an absolute path, got "${dashboard}"`]
 }
 
 function limitProblems(limits: Limits): readonly string[] {

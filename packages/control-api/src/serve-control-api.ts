@@ -3,6 +3,7 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import { createApp } from './create-app.ts'
+import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'
 import { badRequest } from './http/api-error.ts'
 import { requestGuard } from './http/guard-request.ts'
 import { createLimitedServer } from './http/limited-server.ts'
@@ -39,7 +40,7 @@ const DEFAULT_PORT = 7329
  * Serves until it is closed.
  *
  * @throws {RangeError} naming every option that does not fit.
- * @throws {TuttiError} CONFIG_INVALID when the address cannot be listened on.
+ * @throws {TuttiError} CONFIG_INVALID when the dashboard cannot be read or the address not be listened on.
  */
 export async function serveControlApi(
   options: ControlApiOptions,
@@ -47,12 +48,13 @@ export async function serveControlApi(
 ): Promise<ControlApiServer> {
   const resolved = resolveControlApiOptions(options)
   const { trail, surface } = resolved
+  const dashboard = await dashboardOf(resolved)
   const stopWebhooks = startWebhooks(resolved)
   const guard = requestGuard({ ...resolved, isLoopback: LOOPBACK.test(host) })
   const sockets = createSockets(resolved, guard)
   let listening = 0
   const facts = { clients: () => sockets.count, port: () => listening }
-  const app = createApp(resolved, { facts, guard })
+  const app = createApp(resolved, { facts, guard, dashboard })
   const respond = getRequestListener(app.fetch, {
     // For requests without a Host, which the guard refuses.
     hostname: 'localhost',
@@ -82,6 +84,14 @@ export async function serveControlApi(
       await trail.close()
     },
   }
+}
+
+/** The dashboard that is shown: a process that only executes runs shows none. */
+function dashboardOf({
+  dashboard,
+  surface,
+}: Pick<ControlApiOptions, 'dashboard' | 'surface'>): Promise<Dashboard> | undefined {
+  return dashboard === undefined || surface !== 'all' ? undefined : readDashboard(dashboard)
 }
 
 /** Addresses that only this machine reaches. */

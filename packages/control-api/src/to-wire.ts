@@ -16,7 +16,7 @@ import type {
   RunTaskDetail,
   SharedInfo,
 } from '@tutti/protocol'
-import type { ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
+import type { ListedRun, ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
 
 /** The answer to an accepted submit. */
 export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
@@ -24,7 +24,8 @@ export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAcc
 }
 
 /** A run as the list shows it. */
-export function toRunSummary(run: RunRecord, current: TaskRecord | undefined): RunSummary {
+export function toRunSummary(run: ListedRun): RunSummary {
+  const { currentTask, costUsd, actor, completedAt, error } = run
   return {
     runId: run.runId,
     status: run.status,
@@ -34,11 +35,27 @@ export function toRunSummary(run: RunRecord, current: TaskRecord | undefined): R
     completedTasks: run.completedTasks,
     workflow: run.workflow,
     tags: { ...run.tags },
-    ...(current === undefined
+    ...(currentTask === undefined
       ? {}
-      : { currentTask: { name: current.name, index: current.taskIndex - 1 } }),
+      : { currentTask: { name: currentTask.name, index: currentTask.taskIndex - 1 } }),
     ensemble: run.ensemble,
+    totalTokens: run.totalTokens,
+    totalToolCalls: run.totalToolCalls,
+    ...(costUsd === undefined ? {} : { costUsd }),
+    openReviews: run.openReviews,
+    ...(actor === undefined ? {} : { submittedBy: actor }),
+    ...(completedAt === undefined ? {} : { completedAt: iso(completedAt) }),
+    ...(error === undefined ? {} : { error: startOf(error) }),
   }
+}
+
+/** Characters of an error that a list shows. */
+const LISTED_ERROR_LENGTH = 300
+
+/** The start of an error; not half of a character at its end. */
+function startOf(error: string): string {
+  if (error.length <= LISTED_ERROR_LENGTH) return error
+  return error.slice(0, LISTED_ERROR_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
 
 /**

@@ -22,6 +22,9 @@ const RUN = {
   workflow: 'SEQUENTIAL',
   tags: { any: 'word' },
   ensemble: 'band',
+  totalTokens: 0,
+  totalToolCalls: 0,
+  openReviews: 0,
 }
 
 describe('an answer is a miss', () => {

@@ -45,6 +45,20 @@ describe('the AsyncAPI document', () => {
     }
   })
 
+  it('says what can be asked for in the address of a connection', () => {
+    for (const channel of ['everything', 'oneRun']) {
+      const { bindings } = document.channels[channel] ?? {}
+      expect(bindings).toMatchObject({
+        ws: {
+          query: {
+            type: 'object',
+            properties: { ticket: { type: 'string' }, snapshot: { enum: ['all', 'none'] } },
+          },
+        },
+      })
+    }
+  })
+
   it('receives every message of a client and says what answers it', () => {
     for (const channel of ['everything', 'oneRun']) {
       const received = CLIENT_MESSAGE_TYPES.map((type) => document.operations[`${channel}.${type}`])

@@ -119,6 +119,13 @@ describe('a list', () => {
     expect(await ids('?tag=none')).toEqual([0])
     expect(await ids('?status=accepted&limit=1')).toHaveLength(2)
     expect(await ids('?status=COMPLETED')).toEqual([0])
+    expect(await ids('?status=COMPLETED,accepted&limit=1')).toHaveLength(2)
+    expect(await ids('?ensemble=band&limit=1')).toEqual(['run-4', 5])
+    expect(await ids('?ensemble=ban')).toEqual([0])
+    expect(await ids('?q=RUN-3')).toEqual(['run-3', 1])
+    expect(await ids('?q=bac&limit=1')).toEqual(['run-4', 5])
+    expect(await ids('?q=%25')).toEqual([0])
+    expect(await ids('?q=B&tag=batch:b&status=RUNNING,ACCEPTED')).toEqual(['run-3', 'run-1', 2])
   })
 
   it.each([
@@ -127,6 +134,12 @@ describe('a list', () => {
     'limit=x',
     'offset=-1',
     'status=DONE',
+    'status=RUNNING,DONE',
+    'status=RUNNING,',
+    'status=',
+    'ensemble=',
+    'q=',
+    `q=${'x'.repeat(201)}`,
     'tag=',
     'limit=1&limit=2',
     'x=1',
@@ -138,6 +151,27 @@ describe('a list', () => {
       400,
       { error: 'BAD_REQUEST', problems: [{ path }] },
     ])
+  })
+})
+
+describe('a status that there is not', () => {
+  it('is refused with those that there are, over REST and WebSocket', async () => {
+    await using api = await served()
+    const refusal = {
+      error: 'BAD_REQUEST',
+      problems: [{ path: '/status', message: expect.stringContaining('"WAITING_REVIEW", ') }],
+    }
+    const response = await api.get('/api/runs?status=running,waiting')
+    expect([response.status, await response.json()]).toMatchObject([400, refusal])
+    await using socket = api.connect()
+    await socket.next('hello')
+    const filter = { status: 'RUNNING,WAITING' }
+    socket.send({ type: 'state_query', requestId: 'q', query: 'runs', filter })
+    expect(await socket.next('error')).toMatchObject({
+      ...refusal,
+      requestId: 'q',
+      problems: [{ ...refusal.problems[0], path: '/filter/status' }],
+    })
   })
 })
 

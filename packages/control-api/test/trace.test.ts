@@ -1,5 +1,5 @@
 /** The trace of a run, in the form of AgentEnsemble's viewers. */
-import { decode, ROUTES, type ExecutionTrace } from '@tutti/protocol'
+import { decode, ROUTES, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, served } from './served.ts'
@@ -198,11 +198,33 @@ describe('the trace of a run', () => {
         expect(Date.parse(turn.startedAt)).toBeGreaterThanOrEqual(before)
         expect(milliseconds(turn)).toBeGreaterThanOrEqual(0)
         for (const call of turn.toolCalls) {
-          expect(call.startedAt).toBe(turn.completedAt)
+          expect(Date.parse(call.startedAt)).toBeGreaterThanOrEqual(Date.parse(turn.completedAt))
+          expect(milliseconds(call)).toBeGreaterThanOrEqual(0)
           before = Date.parse(call.completedAt)
         }
       }
     }
+  })
+
+  it('has the instants that the events say', async () => {
+    await using api = await studio()
+    const runId = await ended(api, { inputs: { topic: 'AI' } })
+    const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+    const turns = (await traceOf(api, runId)).taskTraces.flatMap((task) => task.llmInteractions)
+    const instants = (type: RunEvent['type'], field: 'startedAt' | 'completedAt'): unknown =>
+      events
+        .flatMap((event) => (event.type === type ? [String(Reflect.get(event, field))] : []))
+        .toSorted()
+    expect(turns.map(({ startedAt }) => startedAt).toSorted()).toEqual(
+      instants('llm_iteration_started', 'startedAt'),
+    )
+    expect(turns.map(({ completedAt }) => completedAt).toSorted()).toEqual(
+      instants('llm_iteration_completed', 'completedAt'),
+    )
+    const calls = turns.flatMap(({ toolCalls }) => toolCalls)
+    expect(calls.map(({ completedAt }) => completedAt)).toEqual(
+      instants('tool_called', 'completedAt'),
+    )
   })
 
   it('of an unknown run is refused with 404', async () => {

@@ -1,4 +1,4 @@
-/** Runs an ensemble and checks what every run must keep, whatever the story: rules E5, E7 and E9. */
+/** Runs an ensemble and checks what every run must keep, whatever the story: rules E5, E7, E9 and E20. */
 import { isDeepStrictEqual } from 'node:util'
 
 import {
@@ -100,9 +100,21 @@ export function expectWholeLog(events: readonly RunEvent[], result: RunResult): 
   expectSameEnd(events, result)
 }
 
-/** Checks that each event fits the wire and is what its JSON says, no more. */
+/** What says when; the wire does not ask for it, as logs of earlier versions lack it. */
+const INSTANTS: Readonly<Record<string, string>> = {
+  llm_iteration_started: 'startedAt',
+  llm_iteration_completed: 'completedAt',
+  tool_called: 'completedAt',
+  delegation_started: 'startedAt',
+  delegation_completed: 'completedAt',
+  delegation_failed: 'failedAt',
+}
+
+/** Checks that each event fits the wire, says when, and is what its JSON says, no more. */
 export function expectWireEvents(events: readonly object[]): void {
   for (const event of events) {
+    const instant = 'type' in event ? INSTANTS[String(event.type)] : undefined
+    if (instant !== undefined && !(instant in event)) expect(event).toHaveProperty(instant)
     const whole = { ok: true, value: event }
     const decoded = decodeRunEvent(event)
     if (!isDeepStrictEqual(decoded, whole)) expect(decoded).toEqual(whole)

@@ -1,11 +1,14 @@
 /**
- * One validator per schema, compiled when it is first needed and kept as long as the schema lives.
+ * One validator per schema, made when it is first needed and kept as long as the schema lives.
  *
- * Where code may not be made from text (a content security policy without `unsafe-eval`), TypeBox
- * interprets the schema instead; slower, with the same verdicts.
+ * A compiled validator is code made from text. Pages may have a policy that forbids it (no `unsafe-eval`),
+ * and even trying is told to their console and to whoever collects violations; so nothing is tried in a page,
+ * where functions that call each other take its place, or TypeBox interprets the schema.
  */
 import { Check as checkByInterpreting, Compile } from 'typebox/schema'
+import { Settings } from 'typebox/system'
 
+import { closureCheck } from './closure-check.ts'
 import { isJsonObject } from './problems/schema-node.ts'
 
 /** A validator: true when the value fits. Can throw `RangeError` on a value nested beyond the stack. */
@@ -33,15 +36,25 @@ export function compiledCheck(schema: object): Check {
  * @throws {SyntaxError} when a pattern is not a regular expression.
  */
 export function compileCheck(schema: object, references: References = {}): Check {
-  const validator = Compile(references, schema)
-  const check: Check = validator.IsAccelerated()
-    ? (value) => validator.Check(value)
-    : // A validator that interprets keeps what it knows of `unevaluated…` from one value to the next.
-      (value) => checkByInterpreting(references, schema, value)
+  const check = (mayCompile() ? compiled(schema, references) : closureCheck(schema)) ?? interpreted
+  // A validator that interprets keeps what it knows of `unevaluated…` from one value to the next.
+  function interpreted(value: unknown): boolean {
+    return checkByInterpreting(references, schema, value)
+  }
   if (!namesInherited(schema) && !Object.values(references).some(namesInherited)) {
     return check
   }
   return (value) => check(withoutPrototypes(value))
+}
+
+/** Whether code may be made from text here: in programs, unless they say otherwise, and never in a page. */
+function mayCompile(): boolean {
+  return Settings.Get().useAcceleration && typeof document === 'undefined'
+}
+
+function compiled(schema: object, references: References): Check | undefined {
+  const validator = Compile(references, schema)
+  return validator.IsAccelerated() ? (value) => validator.Check(value) : undefined
 }
 
 const inheriting = new WeakMap<object, boolean>()

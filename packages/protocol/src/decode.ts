@@ -7,8 +7,8 @@
  *
  * D1 Never throws, whatever the value: deep, cyclic, hostile.
  * D2 The value comes back as it is: no coercion, no defaults, nothing removed.
- * D3 Works where code may not be made from text (a content security policy without `unsafe-eval`):
- *    TypeBox then interprets the schema instead of compiling it.
+ * D3 Makes no code from text in a page, where a content security policy without `unsafe-eval` would refuse it;
+ *    a check is made of functions there, see `closure-check.ts`.
  */
 import type Type from 'typebox'
 import { compiledCheck } from './compiled-check.ts'

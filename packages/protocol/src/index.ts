@@ -130,7 +130,7 @@ export {
   RunsCancelled,
   SwitchModelBody,
 } from './schemas/rest/run-control.ts'
-export { AuditEntry, AuditList, AuditQuery, Ticket, TicketQuery } from './schemas/rest/security.ts'
+export { AuditEntry, AuditList, AuditQuery, SocketQuery, Ticket } from './schemas/rest/security.ts'
 export { WebhookDelivery, WebhookEventType } from './schemas/rest/webhook.ts'
 export {
   ListReviewsQuery,
@@ -238,6 +238,7 @@ export {
   ReviewTiming,
   RunOutcome,
   RunStatus,
+  RunStatusList,
   Scope,
   TaskStatus,
   TERMINAL_RUN_STATUSES,

@@ -35,7 +35,7 @@ import {
   WorkspaceFiles,
   WorkspaceFilesQuery,
 } from './schemas/rest/server.ts'
-import { AuditList, AuditQuery, Ticket, TicketQuery } from './schemas/rest/security.ts'
+import { AuditList, AuditQuery, SocketQuery, Ticket } from './schemas/rest/security.ts'
 import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submit-run.ts'
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
 import { LoggedRunEvent } from './schemas/run-event.ts'
@@ -398,7 +398,7 @@ export const ROUTES = {
   openSocket: {
     method: 'GET',
     path: '/ws',
-    query: TicketQuery,
+    query: SocketQuery,
     response: null,
     status: 101,
     scope: 'runs:read',
@@ -409,7 +409,7 @@ export const ROUTES = {
   openRunSocket: {
     method: 'GET',
     path: '/runs/{runId}/ws',
-    query: TicketQuery,
+    query: SocketQuery,
     response: null,
     status: 101,
     scope: 'runs:read',

@@ -20,6 +20,7 @@ export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts
 export type { Catalogs } from './request/ensemble-of.ts'
 export { ensembleOf } from './request/ensemble-of.ts'
 export type {
+  ListedRun,
   NewRun,
   ReviewRecord,
   ReviewStatus,

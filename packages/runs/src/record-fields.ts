@@ -1,6 +1,6 @@
 /** Pure: what every store makes records of. */
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
-import type { NewRun, RunRecord, RunRequest } from './run-record.ts'
+import type { ListedRun, NewRun, RunRecord, RunRequest } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** An event with its place in the log of its run. */
@@ -14,6 +14,25 @@ export function optionalNumber<K extends string>(
   value: unknown,
 ): Partial<Record<K, number>> {
   return value === null || value === undefined ? {} : field(key, Number(value))
+}
+
+/**
+ * What a list shows beside the record of a run, of the columns `total_tokens`, `total_tool_calls`,
+ * `known_cost_usd`, `open_reviews` and `current_index`; a run without tasks has NULL in those of its tasks.
+ */
+export function listedFields(
+  row: Readonly<Record<string, unknown>>,
+  currentName: string,
+): Omit<ListedRun, keyof RunRecord> {
+  const index = row['current_index']
+  const hasTasks = row['total_tokens'] !== null
+  return {
+    totalTokens: Number(row['total_tokens']),
+    totalToolCalls: Number(row['total_tool_calls']),
+    ...(hasTasks ? optionalNumber('costUsd', row['known_cost_usd']) : { costUsd: 0 }),
+    ...(index === null ? {} : { currentTask: { name: currentName, taskIndex: Number(index) } }),
+    openReviews: Number(row['open_reviews']),
+  }
 }
 
 /** What a submit may bring, as the columns `request`, `actor` and `webhooks` keep it: JSON, or NULL. */

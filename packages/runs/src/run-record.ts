@@ -40,6 +40,19 @@ export interface RunRecord {
   readonly webhooks?: readonly string[]
 }
 
+/** A run as a list shows it: with what its tasks have used so far, and what it waits for. */
+export interface ListedRun extends RunRecord {
+  /** Over all tasks and their attempts; -1 when a provider did not say. */
+  readonly totalTokens: number
+  readonly totalToolCalls: number
+  /** In US dollars; absent as soon as tokens were used whose price is not known. */
+  readonly costUsd?: number
+  /** The first task that is being worked on; absent when there is none, and when the run has ended. */
+  readonly currentTask?: Pick<TaskRecord, 'name' | 'taskIndex'>
+  /** Reviews that wait for a decision. */
+  readonly openReviews: number
+}
+
 /** What a run does otherwise than its ensemble says, as the wire has it. Plain data. */
 export interface RunRequest {
   /** Tasks in place of those of the ensemble. */

@@ -27,7 +27,6 @@ import {
   type GateDecision,
   type ModelSwitch,
 } from '@tutti/ensemble'
-import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { EventBus, type EventListener } from './event-bus.ts'
 import { EventFeed } from './event-feed.ts'
@@ -46,6 +45,7 @@ import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
 import { Wishes } from './wishes.ts'
 
+import type { LoggedRunEvent } from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad } from './ports/run-queue.ts'
 import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
@@ -207,13 +207,6 @@ export class RunService {
     return run === undefined ? undefined : { run, tasks: await this.#storage.runs.tasks(runId) }
   }
 
-  /** The first task of a run that is being worked on, or undefined. */
-  async currentTask({ runId, status }: RunRecord): Promise<TaskRecord | undefined> {
-    if (isTerminalRunStatus(status)) return undefined
-    const tasks = await this.#storage.runs.tasks(runId)
-    return tasks.find((task) => task.status === 'RUNNING')
-  }
-
   /** Deletes a run with its events, if it has ended. */
   async delete(runId: string): ReturnType<RunStorage['runs']['delete']> {
     const end = await this.#storage.runs.delete(runId)
@@ -239,7 +232,7 @@ export class RunService {
     })
   }
 
-  /** Runs, newest first. */
+  /** Runs, newest first, each with what it has used so far and what it is at. */
   list(query: RunQuery): Promise<RunPage> {
     return this.#storage.runs.list(query)
   }

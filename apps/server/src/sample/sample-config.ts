@@ -1,6 +1,7 @@
 /** What a server runs when nothing is configured. */
 import { langchainModel } from '@tutti/langchain'
 
+import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
 
@@ -13,11 +14,14 @@ const DEFAULT_MODELS: Readonly<Record<Provider, string>> = {
   openai: 'openai:gpt-5-mini',
 }
 
-/** The sample ensemble, on a real provider as soon as one has a key, else on the scripted model. */
+/** The sample ensembles, on a real provider as soon as one has a key, else on the scripted model. */
 export function sampleConfig(environment: Environment): TuttiConfig {
   const source = modelSource(environment)
   const model = source === undefined ? sampleModel() : langchainModel(source)
-  return { ensembles: [sampleEnsemble(model)], models: { default: model } }
+  return {
+    ensembles: [sampleEnsemble(model), reviewedEnsemble(model)],
+    models: { default: model },
+  }
 }
 
 /** What the server says when it starts with nothing configured. */
@@ -28,7 +32,7 @@ export function sampleNotice(environment: Environment): string {
       ? 'a scripted model that needs no key: it only follows rules.\n' +
         'Set ANTHROPIC_API_KEY or OPENAI_API_KEY to use a real one'
       : source
-  return `No tutti.config.ts: serving the sample ensemble "briefing" on ${model}.\n`
+  return `No tutti.config.ts: serving the sample ensembles "briefing" and "reviewed-briefing" on ${model}.\n`
 }
 
 function modelSource({ sampleModel: named, providers }: Environment): string | undefined {

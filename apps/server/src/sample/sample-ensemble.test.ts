@@ -1,8 +1,10 @@
 import { runTool, type AgentTool } from '@tutti/core'
+import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { LIBRARY } from './library.ts'
 import { measureText, readArticle, searchLibrary } from './library-tools.ts'
+import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
 
@@ -28,6 +30,26 @@ describe('the sample ensemble', () => {
     })
     expect(status).toBe('COMPLETED')
     expect(output).toContain('The library holds nothing on zebra husbandry.')
+  })
+})
+
+describe('the sample ensemble with a review', () => {
+  it('writes from both researchers what a person accepts, and changes it when told to', async () => {
+    const reviewer = scriptedReviewer([
+      { action: 'REJECT', feedback: 'Say who it is for.' },
+      'CONTINUE',
+    ])
+    const run = await reviewedEnsemble(sampleModel({ delayMs: 0 })).run(
+      { topic: 'AI safety' },
+      { reviewer },
+    )
+    expect(run.status).toBe('COMPLETED')
+    const [theory, practice] = run.tasks.map(({ output }) => output)
+    expect(theory).not.toBe(practice)
+    const [first, second, ...others] = reviewer.gates.map(({ taskOutput }) => taskOutput)
+    expect(others).toEqual([])
+    expect(first).not.toContain('Say who it is for.')
+    expect(second).toContain('Changed as asked: Say who it is for.')
   })
 })
 

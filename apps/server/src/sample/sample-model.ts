@@ -54,8 +54,10 @@ function research(request: ModelRequest): ScriptedReply {
 function write(request: ModelRequest): ScriptedReply {
   const topic = topicOf(request, /brief on (.+?) for a reader/i)
   const notes = request.messages.find(({ role }) => role === 'user')?.content ?? ''
-  const points = notes.match(/^- .+$/gm)?.slice(0, MAX_POINTS) ?? []
-  const draft = [`# ${topic}: a brief`, '', ...points].join('\n')
+  const points = [...new Set(notes.match(/^- .+$/gm))].slice(0, MAX_POINTS)
+  const asked = feedbackOf(notes)
+  const change = asked === undefined ? [] : ['', `Changed as asked: ${asked}`]
+  const draft = [`# ${topic}: a brief`, '', ...points, ...change].join('\n')
   const measured = resultsOf(request, 'measure_text').at(-1)
   if (!hasTool(request, 'measure_text')) return { text: draft }
   if (measured === undefined) {
@@ -67,6 +69,11 @@ function write(request: ModelRequest): ScriptedReply {
   const [, words = '?'] = /"words":(\d+)/.exec(measured.content) ?? []
   const [, seconds = '?'] = /"readingSeconds":(\d+)/.exec(measured.content) ?? []
   return { text: `${draft}\n\n${words} words, ${seconds} seconds to read.` }
+}
+
+/** What a reviewer who sent the last answer back wants. */
+function feedbackOf(prompt: string): string | undefined {
+  return /sent your last answer back: (.+)/.exec(prompt)?.[1]
 }
 
 function hasTool({ tools }: ModelRequest, name: string): boolean {

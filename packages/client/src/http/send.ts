@@ -68,7 +68,8 @@ export async function overNetwork<T>(
   }
 }
 
-function queryString(query: Readonly<Record<string, string | number | undefined>>): string {
+/** The query of an address; parameters that are undefined are left out. */
+export function queryString(query: Readonly<Record<string, string | number | undefined>>): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) parameters.set(name, String(value))

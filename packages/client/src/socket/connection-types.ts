@@ -13,6 +13,7 @@ import type {
   RunEvent,
   RunList,
   ServerMessage,
+  SocketQuery,
   SubmitRunBody,
   SwitchModelBody,
   ToolResponse,
@@ -25,11 +26,19 @@ import type { CallOptions } from '../http/exchange.ts'
 export interface ConnectOptions {
   /** The run that the connection is about. @default every run */
   readonly runId?: string | undefined
+  /**
+   * With `none` the greeting shows no runs, and no event comes that nobody subscribed to: less to send for
+   * whoever reads lists and one run at a time. @default 'all'
+   */
+  readonly snapshot?: SocketQuery['snapshot'] | undefined
   /** Aborts the connection; what waits on it fails with ABORTED. */
   readonly signal?: AbortSignal | undefined
   /** Told when the connection opens, is lost, and is closed for good. What it throws closes it. */
   readonly onConnection?: ((state: ConnectionState) => void) | undefined
-  /** Told of the greeting of each socket, the first and those after a loss: the newest runs so far. */
+  /**
+   * Told of the greeting of each socket, the first and those after a loss: the newest runs so far, unless
+   * `snapshot` is `none`.
+   */
   readonly onHello?: ((hello: Hello) => void) | undefined
   /** Told of every message of the server, whoever waits for it. */
   readonly onMessage?: ((message: ServerMessage) => void) | undefined
@@ -96,7 +105,8 @@ export interface TuttiConnection extends AsyncDisposable {
   /**
    * Follows a run, or every run, in place of what was followed before: a connection has one subscription.
    * One run is followed from any place to its end, over any number of sockets, nothing missed and nothing
-   * twice. Of every run it gives what happens while the connection is there; `onHello` tells the rest.
+   * twice. Of every run it gives what happens while the connection is there; `onHello` tells the rest when
+   * there is a snapshot.
    */
   subscribe<T extends RunEvent['type'] = RunEvent['type']>(
     options?: SubscribeOptions<T>,

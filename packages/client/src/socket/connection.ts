@@ -148,8 +148,8 @@ export class Connection {
   }
 
   async #read(scope: CallScope): Promise<never> {
-    const { runId } = this.#options
-    const target = { runId, signal: scope.signal }
+    const { runId, snapshot } = this.#options
+    const target = { runId, snapshot, signal: scope.signal }
     const socket = await openSocket(this.#settings, this.#opener, target)
     const send = (message: object): void => {
       socket.send(JSON.stringify(message))

@@ -4,10 +4,11 @@
  * A page cannot set the headers of a handshake, so that it gets a ticket with its key first; a ticket is
  * made anew for each socket, as it does not live long. Node's own `WebSocket` takes headers.
  */
-import { ROUTES, routePath } from '@tutti/protocol'
+import { ROUTES, routePath, type SocketQuery } from '@tutti/protocol'
 
 import { TuttiClientError } from '../errors.ts'
 import { callRoute } from '../http/call-route.ts'
+import { queryString } from '../http/send.ts'
 
 import type { OpenSocket, ResolvedClientOptions, SocketLike } from '../options.ts'
 
@@ -45,19 +46,26 @@ export function socketOpener({
   return { takesHeaders: true, open: (url, headers) => new WebSocket(url, { headers }) }
 }
 
+/** What a socket is opened to. */
+export interface SocketTarget {
+  /** Undefined for every run. */
+  readonly runId: string | undefined
+  readonly snapshot: SocketQuery['snapshot'] | undefined
+  readonly signal: AbortSignal
+}
+
 /** Opens a socket to every run, or to one. @throws {TuttiClientError} when there is no ticket for it. */
 export async function openSocket(
   settings: ResolvedClientOptions,
   opener: SocketOpener,
-  { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
+  { runId, snapshot, signal }: SocketTarget,
 ): Promise<SocketLike> {
   const path = runId === undefined ? routePath('openSocket') : routePath('openRunSocket', { runId })
   const url = settings.baseUrl.replace(/^http/, 'ws') + path
   const isKeyed = 'authorization' in settings.headers
   const ticket = isKeyed && !opener.takesHeaders ? await ticketOf(settings, signal) : undefined
   signal.throwIfAborted()
-  const query = ticket === undefined ? '' : `?${new URLSearchParams({ ticket })}`
-  return opener.open(url + query, settings.headers)
+  return opener.open(url + queryString({ ticket, snapshot }), settings.headers)
 }
 
 /** A ticket; none from a server that needs none, as it has no keys. */
@@ -81,7 +89,7 @@ async function ticketOf(
  */
 export async function throwHandshakeFailure(
   settings: ResolvedClientOptions,
-  { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
+  { runId, signal }: Pick<SocketTarget, 'runId' | 'signal'>,
 ): Promise<never> {
   const once = { ...settings, maxRepeats: 0 }
   if (runId === undefined) {

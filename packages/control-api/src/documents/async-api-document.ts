@@ -80,7 +80,10 @@ function makeDocument(): AsyncApiDocument {
     channels: Object.fromEntries(
       Object.entries(CHANNELS).map(([name, { route, about }]) => [
         name,
-        channelOf(route.path, about, Object.keys(messages)),
+        channelOf(
+          { address: route.path, title: about },
+          { query: { ...route.query }, names: Object.keys(messages) },
+        ),
       ]),
     ),
     operations: operations(),
@@ -126,22 +129,20 @@ function messagesOf(components: SchemaComponents): Readonly<Record<string, Async
 }
 
 function channelOf(
-  path: string,
-  about: string,
-  messages: readonly string[],
+  head: { readonly address: string; readonly title: string },
+  { query, names }: { readonly query: JsonSchema; readonly names: readonly string[] },
 ): Readonly<Record<string, unknown>> {
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [
+  const parameters = [...head.address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [
     name,
     { description: 'Id of the run' },
   ])
   return {
-    address: path,
-    title: about,
+    ...head,
     ...(parameters.length === 0 ? {} : { parameters: Object.fromEntries(parameters) }),
     messages: Object.fromEntries(
-      messages.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+      names.map((name) => [name, { $ref: `#/components/messages/${name}` }]),
     ),
-    bindings: { ws: { method: 'GET', bindingVersion: '0.1.0' } },
+    bindings: { ws: { method: 'GET', query, bindingVersion: '0.1.0' } },
   }
 }
 

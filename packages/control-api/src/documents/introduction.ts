@@ -18,6 +18,7 @@ export const INTRODUCTION = `Submit runs of teams of LLM agents, follow them liv
 export const SOCKET_INTRODUCTION = `Every message is one text frame of JSON, told apart by \`type\`.
 
 - \`hello\` comes first, with what has happened so far; then events as they happen.
+- With \`?snapshot=none\`, \`hello\` shows no run, and no event comes before \`subscribe\` asks for it.
 - \`/ws\` tells of every run, \`/runs/{runId}/ws\` of one; \`subscribe\` narrows either, or reads a run from its log.
 - A message that does not fit is answered with \`error\` and leaves the connection open.
 - A reader that is too slow is closed with 1013 and the id of the last event that it was sent, to go on after.`

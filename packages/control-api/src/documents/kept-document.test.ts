@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { keptDocument } from './kept-document.ts'
+import { keptDocument, type DocumentParts } from './kept-document.ts'
 
-const HEADERS = { 'content-type': 'text/plain', 'cache-control': 'no-cache' }
+const HEADERS = {
+  'content-type': 'text/plain',
+  'cache-control': 'no-cache',
+  'content-security-policy': "default-src 'self'",
+}
 
 describe('keptDocument', () => {
   it('[K1] answers 304 without asking for the bytes again', async () => {
@@ -16,6 +20,7 @@ describe('keptDocument', () => {
       before,
     ])
     expect(again.headers.get('content-type')).toBeNull()
+    expect(again.headers.get('content-security-policy')).toBe("default-src 'self'")
   })
 
   it('[K2] gives each form an ETag of its own, and knows it in that form alone', async () => {
@@ -45,6 +50,25 @@ describe('keptDocument', () => {
     expect(made()).toBe(before)
   })
 
+  it('does not compress again what is compressed', async () => {
+    const { answer } = counted({ isCompressed: true })
+    const plain = await answer(asking({}))
+    const response = await answer(asking({ 'accept-encoding': 'gzip, br' }))
+    expect(response.headers.get('content-encoding')).toBeNull()
+    expect(response.headers.get('vary')).toBe('Origin')
+    expect(response.headers.get('etag')).toBe(plain.headers.get('etag'))
+    expect(await response.text()).toBe(await plain.text())
+  })
+
+  it('tells caches what else decides, also when it is not sent again', async () => {
+    const { answer } = counted({ varies: ['accept'] })
+    const first = await answer(asking({}))
+    const etag = first.headers.get('etag') ?? ''
+    const again = await answer(asking({ 'if-none-match': etag }))
+    expect([again.status, again.headers.get('vary')]).toEqual([304, first.headers.get('vary')])
+    expect(again.headers.get('vary')).toBe('Origin, accept-encoding, accept')
+  })
+
   it.each([
     [undefined, null],
     ['', null],
@@ -66,13 +90,13 @@ describe('keptDocument', () => {
   })
 })
 
-function counted() {
+function counted(parts: Partial<DocumentParts> = {}) {
   let made = 0
   const source = (): Promise<Uint8Array<ArrayBuffer>> => {
     made += 1
     return Promise.resolve(new TextEncoder().encode('text '.repeat(100)))
   }
-  return { answer: keptDocument({ source, headers: HEADERS }), made: () => made }
+  return { answer: keptDocument({ source, headers: HEADERS, ...parts }), made: () => made }
 }
 
 function asking(headers: Record<string, string>): Request {

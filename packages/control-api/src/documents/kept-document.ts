@@ -4,7 +4,8 @@
  * It is made when it is first asked for. Its compressed forms are made once and kept; the plain one is
  * not, since nearly every reader takes a compressed one.
  *
- * K1 A reader that has the document (`If-None-Match`) gets 304 and no body.
+ * K1 A reader that has the document (`If-None-Match`) gets 304 and no body, with the document's own
+ *    headers: those that every answer has would take their place in what the reader keeps.
  * K2 Each form has an ETag of its own, since caches take the same ETag for the same bytes.
  * K3 What could not be made is tried again for the next reader.
  */
@@ -16,8 +17,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 export interface DocumentParts {
   /** Its bytes; called again when the plain form is asked for. */
   readonly source: () => Promise<Uint8Array<ArrayBuffer>>
-  /** Headers that go with it, its `content-type` among them. */
+  /** Headers that go with it, in lower case, its `content-type` among them. */
   readonly headers: Readonly<Record<string, string>>
+  /** True of bytes that are compressed already, such as fonts: they have one form. @default false */
+  readonly isCompressed?: boolean
+  /** Headers of a request that decide whether it gets this document, in lower case. @default none */
+  readonly varies?: readonly string[]
 }
 
 /** Answers a request for the document. */
@@ -38,7 +43,14 @@ const compress = {
 } as const
 
 /** Makes what answers for one document. */
-export function keptDocument({ source, headers }: DocumentParts): DocumentAnswer {
+export function keptDocument({
+  source,
+  headers,
+  isCompressed = false,
+  varies = [],
+}: DocumentParts): DocumentAnswer {
+  const { 'content-type': _, ...lasting } = headers
+  const vary = ['Origin', ...(isCompressed ? [] : ['accept-encoding']), ...varies].join(', ')
   const digest = once(async () => {
     return createHash('sha256')
       .update(await source())
@@ -51,13 +63,11 @@ export function keptDocument({ source, headers }: DocumentParts): DocumentAnswer
     identity: source,
   }
   return async ({ headers: asked }) => {
-    const encoding = encodingFor(asked.get('accept-encoding'))
+    const encoding = isCompressed ? 'identity' : encodingFor(asked.get('accept-encoding'))
     const etag = `"${await digest()}${encoding === 'identity' ? '' : `-${encoding}`}"`
-    const common = { etag, vary: 'Origin, accept-encoding', 'x-content-type-options': 'nosniff' }
+    const common = { etag, vary, 'x-content-type-options': 'nosniff' }
     if (isAmong(etag, asked.get('if-none-match'))) {
-      const cacheControl = headers['cache-control']
-      const kept = cacheControl === undefined ? {} : { 'cache-control': cacheControl }
-      return new Response(null, { status: 304, headers: { ...common, ...kept } })
+      return new Response(null, { status: 304, headers: { ...common, ...lasting } })
     }
     const body = await forms[encoding]()
     const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding }

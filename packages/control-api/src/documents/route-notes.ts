@@ -59,7 +59,8 @@ const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<strin
 const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   submitRun:
     'Three levels: inputs for an ensemble as it is, overrides of its tasks, or tasks of your own. The run goes on when you leave; follow it at `/api/runs/{runId}/events`.',
-  listRuns: 'The answer is one page; `total` counts every run that matches.',
+  listRuns:
+    'The answer is one page; `total` counts every run that matches. `status` takes several with commas between them. `q` finds runs whose id begins with it, or one of whose tags or inputs has it in its value, in any case.',
   streamRunEvents:
     'Begins with what has happened and goes on live, with no gap and no repetition. `from` counts from the end when it is negative; `Last-Event-ID` comes before it.',
   decideReview: 'REJECT has the task done again with your feedback; EDIT needs `revisedOutput`.',

@@ -10,6 +10,8 @@ export interface Route {
   readonly path: string
   /** What its callers must be allowed to do; null when everybody may. */
   readonly scope: Scope | null
+  /** Which requests are of this route, where another one after it has the same address. @default all */
+  isFor?(request: Request): boolean
   /** True where a ticket in the query takes the place of a key. */
   readonly takesTicket?: true
   /** True where the route itself refuses what forms of web pages send, in the words of its own protocol. */

@@ -4,7 +4,7 @@ import { inputVariables } from '@tutti/ensemble'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
 
-/** `GET /`: a short text with commands that work as they are. */
+/** `GET /`: a short text with commands that work as they are. A browser may get the dashboard there. */
 export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
   return {
     method: 'GET',
@@ -17,7 +17,7 @@ export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
         return `  ${name}  ${description} ${variables.join(' ')}`
       })
       return new Response(welcomeText(origin, ensembles, exampleBody(runs)), {
-        headers: { 'content-type': 'text/plain; charset=utf-8' },
+        headers: { 'content-type': 'text/plain; charset=utf-8', vary: 'Origin, accept' },
       })
     },
   }

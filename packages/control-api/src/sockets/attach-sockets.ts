@@ -1,6 +1,6 @@
 /** Serves WebSockets on the HTTP server: upgrade, guard, sessions, signs of life. */
 import { TuttiError, type Clock } from '@tutti/core'
-import { ROUTES } from '@tutti/protocol'
+import { ROUTES, SocketQuery } from '@tutti/protocol'
 import { WebSocketServer, type WebSocket } from 'ws'
 
 import { assertScope, type Caller } from '../caller.ts'
@@ -9,6 +9,7 @@ import { badRequest } from '../http/api-error.ts'
 import { assertTarget } from '../http/assert-target.ts'
 import { corsHeaders } from '../http/cors.ts'
 import { wireErrorOf } from '../http/on-error.ts'
+import { readQuery } from '../http/read-query.ts'
 import { endWithError } from '../http/raw-response.ts'
 import { requestFacts } from '../http/request-facts.ts'
 import { Session, type Visit } from './session.ts'
@@ -35,6 +36,9 @@ export interface Sockets {
   /** Closes every connection; one that does not answer is cut after a second. */
   close(): void
 }
+
+/** What makes an address of the target of a request, which has none of its own. */
+const ANY_BASE = 'http://localhost'
 
 const RUN_PATH = /^\/runs\/([^/]+)\/ws$/
 
@@ -73,10 +77,12 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     const caller = guard.identify(facts, { takesTicket: true })
     assertScope(caller, ROUTES.openSocket.scope)
     if (sessions.size + opening > maxSockets) throw tooManySockets(maxSockets)
-    const runId = runIdOf(request.url ?? '/')
-    if (runId === undefined) return { caller, runId }
+    const { url: target = '/' } = request
+    const runId = runIdOf(target)
+    const { snapshot = 'all' } = readQuery(`${ANY_BASE}${target}`, SocketQuery)
+    if (runId === undefined) return { caller, runId, snapshot }
     const run = await findRecord(options.runs, runId)
-    return { caller, runId: run.runId }
+    return { caller, runId: run.runId, snapshot }
   }
 
   const open = (webSocket: WebSocket, visit: Visit): void => {
@@ -128,7 +134,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
  */
 function runIdOf(target: string): string | undefined {
   const [path = ''] = target.split('?')
-  assertTarget(`http://localhost${path}`)
+  assertTarget(`${ANY_BASE}${path}`)
   if (path === '/ws') return undefined
   const [, encoded] = RUN_PATH.exec(path) ?? []
   if (encoded !== undefined) return decodeURIComponent(encoded)

@@ -11,6 +11,8 @@
  *    kind; it never closes the connection.
  * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
  *    it was sent as the reason, so that it can go on from there. So is one whose events cannot be read.
+ * N4 A connection that wants no snapshot is greeted without one, for which nothing is read; until it
+ *    subscribes it gets no event but the results of the runs that it submits.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -29,7 +31,7 @@ import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
+import type { LoggedRunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
 import type { RawData, WebSocket } from 'ws'
 
 /** "Try again later", the registered close code for a server that cannot keep up with a client. */
@@ -45,11 +47,15 @@ interface Subscription {
   readonly types: ReadonlySet<string> | undefined
 }
 
+const NO_TYPES: ReadonlySet<string> = new Set()
+
 /** Who came, and for what. */
 export interface Visit {
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
   readonly runId: string | undefined
+  /** Whether it is told what happened, and what happens before it subscribes (N4). */
+  readonly snapshot: NonNullable<SocketQuery['snapshot']>
 }
 
 /** Serves one connection until it closes. */
@@ -73,7 +79,8 @@ export class Session {
   readonly #asker: Asker
   #lastEventId = ''
 
-  constructor(socket: WebSocket, options: ResolvedControlApiOptions, { runId, caller }: Visit) {
+  constructor(socket: WebSocket, options: ResolvedControlApiOptions, visit: Visit) {
+    const { runId, caller, snapshot } = visit
     this.#socket = socket
     this.#asker = {
       options,
@@ -91,7 +98,7 @@ export class Session {
     }
     this.#options = options
     this.#home = runId
-    this.#subscription = { runId, types: undefined }
+    this.#subscription = { runId, types: snapshot === 'none' ? NO_TYPES : undefined }
     this.#stopListening = options.runs.listenToAll((events) => {
       this.#hear(events)
     })
@@ -101,12 +108,18 @@ export class Session {
     socket.on('close', () => {
       this.#stop()
     })
-    void this.#greet(runId)
+    if (snapshot === 'none') this.#greetBriefly()
+    else void this.#greet(runId)
   }
 
   /** Sends a message. */
   send(message: ServerMessage): void {
     this.#write(JSON.stringify(message))
+  }
+
+  #greetBriefly(): void {
+    this.#early = undefined
+    this.send({ type: 'hello', sharedCapabilities: sharedCapabilities(this.#options) })
   }
 
   async #greet(runId: string | undefined): Promise<void> {

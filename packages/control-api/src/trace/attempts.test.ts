@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { attemptsOf } from './attempts.ts'
 import { sumsOf } from './trace-metrics.ts'
 
+import type { Span } from './attempts.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
@@ -43,8 +44,73 @@ const begun = [
   { type: 'task_input', ...where, sentAt: iso(10) },
 ]
 
+/** Start and end of a span, from the start of the run. */
+const spanOf = ({ startedAt, completedAt }: Span): readonly [number, number] => [
+  startedAt - START,
+  completedAt - START,
+]
+
+/** A turn and its first call, as the only ones of an attempt. */
+function onlyTurn(events: readonly LoggedRunEvent[]) {
+  const turns = attemptsOf(events)[0]?.turns
+  const [first] = turns ?? []
+  if (first === undefined) throw new TypeError('No turn')
+  return { turn: spanOf(first), calls: first.calls.map(spanOf) }
+}
+
 describe('the times of an attempt', () => {
-  it('follow from one another: a turn begins when the calls of the one before are over', () => {
+  it('are those that its events say', () => {
+    const [started, completed] = turn(0, 100)
+    const events = logged(
+      ...begun,
+      { ...started, startedAt: iso(40) },
+      { ...completed, completedAt: iso(140) },
+      call(0, 30, { completedAt: iso(250) }),
+      call(0, 50, { completedAt: iso(300) }),
+    )
+    expect(onlyTurn(events)).toEqual({
+      turn: [40, 140],
+      calls: [
+        [220, 250],
+        [250, 300],
+      ],
+    })
+  })
+
+  it('that are not said follow those that are: of another version, or in part', () => {
+    const [started, completed] = turn(0, 100)
+    const begins = { ...started, startedAt: iso(40) }
+    const ends = { ...completed, completedAt: iso(140) }
+    expect(onlyTurn(logged(...begun, begins, completed ?? {}, call(0, 30)))).toEqual({
+      turn: [40, 140],
+      calls: [[140, 170]],
+    })
+    const [, next] =
+      attemptsOf(
+        logged(...begun, begins, ends, call(0, 30, { completedAt: iso(250) }), ...turn(1, 20)),
+      )[0]?.turns ?? []
+    expect(next && spanOf(next)).toEqual([250, 270])
+  })
+
+  it('do not turn round: a clock was set back, or an instant rounded', () => {
+    const [started, completed] = turn(0, 100)
+    const events = logged(
+      ...begun,
+      { ...started, startedAt: iso(40) },
+      { ...completed, completedAt: iso(20) },
+      call(0, 31, { completedAt: iso(70) }),
+      call(0, 5, { completedAt: iso(30) }),
+    )
+    expect(onlyTurn(events)).toEqual({
+      turn: [40, 40],
+      calls: [
+        [40, 70],
+        [40, 40],
+      ],
+    })
+  })
+
+  it('in a log of an earlier version follow from one another: a turn begins when the calls of the one before are over', () => {
     const events = logged(...begun, ...turn(0, 100), call(0, 30), call(0, 50), ...turn(1, 20))
     const [attempt] = attemptsOf(events)
     const spans = attempt?.turns.map(({ startedAt, completedAt }) => [

@@ -1,8 +1,11 @@
 /**
  * Pure: from the events of a run to what each attempt at a task did, and when.
  *
- * Model turns and tool calls say how long they took, not when: a turn begins when the last thing before it
- * in its task was over, and the calls of a turn begin together when it has ended.
+ * Model turns, tool calls and delegations say when they were. Logs of earlier versions say only how long
+ * they took; there a turn begins when the last thing before it in its task was over, the calls of a turn
+ * begin together when it has ended, and a delegation begins when the last thing before it was over. In
+ * every log a call begins no earlier than its turn has ended, and nothing ends before it begins: a clock
+ * that was set back, or an instant that was rounded, does not turn a span round.
  */
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -29,6 +32,8 @@ export interface TracedDelegation {
   readonly started: RunEventOf<'delegation_started'>
   readonly startedAt: number
   end?: RunEventOf<'delegation_completed' | 'delegation_failed'>
+  /** When it ended, where its end says so. */
+  endedAt?: number
 }
 
 /** One try of a task. */
@@ -76,22 +81,24 @@ function take(attempt: Open, event: LoggedRunEvent): void {
       attempt.input ??= event
       break
     case 'llm_iteration_started':
-      attempt.turn = { started: event, startedAt: attempt.clock }
+      attempt.turn = { started: event, startedAt: at ?? attempt.clock }
       break
     case 'llm_iteration_completed':
-      endTurn(attempt, event)
+      endTurn(attempt, event, at)
       break
     case 'tool_called':
-      endCall(attempt, event)
+      endCall(attempt, event, at)
       break
     case 'delegation_started':
-      attempt.delegations.push({ started: event, startedAt: attempt.clock })
+      attempt.delegations.push({ started: event, startedAt: at ?? attempt.clock })
       break
     case 'delegation_completed':
     case 'delegation_failed': {
       const { delegationId } = event
       const begun = attempt.delegations.find(({ started }) => started.delegationId === delegationId)
-      if (begun !== undefined) begun.end = event
+      if (begun === undefined) break
+      begun.end = event
+      if (at !== undefined) begun.endedAt = at
       break
     }
     case 'task_completed':
@@ -101,38 +108,59 @@ function take(attempt: Open, event: LoggedRunEvent): void {
   }
 }
 
-function endTurn(attempt: Open, completed: RunEventOf<'llm_iteration_completed'>): void {
+function endTurn(
+  attempt: Open,
+  completed: RunEventOf<'llm_iteration_completed'>,
+  at: number | undefined,
+): void {
   const { turn } = attempt
   if (turn === undefined) return
-  const completedAt = Math.max(attempt.clock, turn.startedAt + completed.latencyMs)
+  const { startedAt } = turn
+  const ended = at ?? Math.max(attempt.clock, startedAt + completed.latencyMs)
+  const completedAt = Math.max(startedAt, ended)
   attempt.turns.push({ ...turn, completed, completedAt, calls: [] })
-  attempt.clock = completedAt
+  attempt.clock = Math.max(attempt.clock, completedAt)
   delete attempt.turn
 }
 
-function endCall(attempt: Open, event: RunEventOf<'tool_called'>): void {
+function endCall(attempt: Open, event: RunEventOf<'tool_called'>, at: number | undefined): void {
   const turn = attempt.turns.findLast(
     ({ completed }) => completed.iterationIndex === event.iterationIndex,
   )
   if (turn === undefined) return
-  const startedAt = turn.completedAt
-  const completedAt = startedAt + event.durationMs
+  const begun = at === undefined ? turn.completedAt : at - event.durationMs
+  const startedAt = Math.max(turn.completedAt, begun)
+  const completedAt = Math.max(startedAt, at ?? startedAt + event.durationMs)
   turn.calls.push({ event, startedAt, completedAt })
   attempt.clock = Math.max(attempt.clock, completedAt)
 }
 
 /** When an event of a task happened, where it says so. */
 function instantOf(event: LoggedRunEvent): number | undefined {
+  const at = saidInstantOf(event)
+  return at === undefined ? undefined : Date.parse(at)
+}
+
+function saidInstantOf(event: LoggedRunEvent): string | undefined {
   switch (event.type) {
+    case 'llm_iteration_started':
+    case 'delegation_started':
+      return event.startedAt
+    case 'llm_iteration_completed':
+    case 'tool_called':
+    case 'delegation_completed':
+      return event.completedAt
+    case 'delegation_failed':
+      return event.failedAt
     case 'task_input':
     case 'tool_progress':
-      return Date.parse(event.sentAt)
+      return event.sentAt
     case 'llm_iteration_failed':
-      return Date.parse(event.failedAt)
+      return event.failedAt
     case 'review_requested':
-      return Date.parse(event.requestedAt)
+      return event.requestedAt
     case 'directive_delivered':
-      return Date.parse(event.deliveredAt)
+      return event.deliveredAt
     default:
       return undefined
   }

@@ -2,7 +2,7 @@
 import { isoDuration } from './iso-duration.ts'
 import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
 
-import type { TracedAttempt, TracedCall, TracedDelegation, TracedTurn } from './attempts.ts'
+import type { Span, TracedAttempt, TracedCall, TracedDelegation, TracedTurn } from './attempts.ts'
 import type { CaptureMode, LlmInteraction, TaskTrace, ToolCallTrace } from '@tutti/protocol'
 
 /** What traces of tasks are made with. */
@@ -109,21 +109,21 @@ function parsedInput(text: string | null): Record<string, unknown> | null {
 }
 
 function delegationOf(
-  { started, startedAt: askedAt, end }: TracedDelegation,
+  delegation: TracedDelegation,
   delegator: TracedAttempt,
   parts: TraceParts,
 ): TaskTrace['delegations'][number] {
+  const { started, end } = delegation
   const worker = parts.lastAttempts.get(started.workerTask)
-  const startedAt = worker === undefined ? askedAt : Date.parse(worker.started.startedAt)
+  const span = delegationSpan(delegation, worker, endOf(worker ?? delegator, parts.now))
   const isDone = end?.type === 'delegation_completed'
-  const durationMs = isDone ? end.durationMs : endOf(worker ?? delegator, parts.now) - startedAt
   const output = worker?.end?.type === 'task_completed' ? worker.end.output : null
   return {
     delegatorRole: started.delegatingAgentRole,
     workerRole: started.workerRole,
     taskDescription: started.taskDescription,
-    ...spanOf({ startedAt, completedAt: startedAt + Math.max(0, durationMs) }),
-    duration: isoDuration(durationMs),
+    ...spanOf(span),
+    duration: isoDuration(isDone ? end.durationMs : span.completedAt - span.startedAt),
     depth: started.depth,
     result: isDone ? output : null,
     succeeded: isDone,
@@ -131,7 +131,19 @@ function delegationOf(
   }
 }
 
-function spanOf({ startedAt, completedAt }: { startedAt: number; completedAt: number }) {
+/** When a delegation was; where it does not say so, when its worker was at work. */
+function delegationSpan(
+  { started, startedAt: askedAt, end, endedAt }: TracedDelegation,
+  worker: TracedAttempt | undefined,
+  lastAt: number,
+): Span {
+  const isSaid = started.startedAt !== undefined || worker === undefined
+  const startedAt = isSaid ? askedAt : Date.parse(worker.started.startedAt)
+  const derived = end?.type === 'delegation_completed' ? startedAt + end.durationMs : lastAt
+  return { startedAt, completedAt: Math.max(startedAt, endedAt ?? derived) }
+}
+
+function spanOf({ startedAt, completedAt }: Span) {
   return {
     startedAt: new Date(startedAt).toISOString(),
     completedAt: new Date(completedAt).toISOString(),

@@ -246,6 +246,7 @@ function emitStarted(
     taskIndex,
     attempt,
     model: modelLabel(model),
+    startedAt: isoNow(scope.run.clock),
   })
 }
 

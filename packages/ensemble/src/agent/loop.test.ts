@@ -539,6 +539,7 @@ describe('[L11] a tool call', () => {
         toolArguments: '{ "a": 1, "b": 2 }',
         toolResult: '{"sum":3}',
         structuredResult: { sum: 3 },
+        completedAt: new Date(clock.now()).toISOString(),
       },
     ])
   })

@@ -25,9 +25,9 @@ export interface EndedCall {
   readonly outcome: ToolCallOutcome
 }
 
-/** The event of a call. */
+/** The event of a call that ends now. */
 export function toolCalledEvent(
-  { identity }: TaskScope,
+  { identity, run }: TaskScope,
   { iterationIndex, call, outcome }: EndedCall,
 ): RunEventOf<'tool_called'> {
   const { agentRole, taskIndex, taskName, attempt } = identity
@@ -47,6 +47,7 @@ export function toolCalledEvent(
     toolCallId: call.id,
   }
   if ('parentId' in call) event.parentToolCallId = call.parentId
+  event.completedAt = isoNow(run.clock)
   return event
 }
 

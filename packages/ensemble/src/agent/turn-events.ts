@@ -1,4 +1,6 @@
 /** What is told and kept of a model turn that was answered. */
+import { isoNow } from '@tutti/core'
+
 import { costUsd } from '../usage.ts'
 import { tokensOfCall } from '../tokens.ts'
 import { toWireCall } from './wire-messages.ts'
@@ -35,7 +37,7 @@ export async function keepTurn(scope: TaskScope, turn: AnsweredTurn): Promise<vo
 }
 
 function turnCompleted(
-  { identity }: TaskScope,
+  { identity, run }: TaskScope,
   { iterationIndex, model, reply, step, latencyMs, cost }: AnsweredTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
@@ -57,6 +59,7 @@ function turnCompleted(
   if (reply.text !== '') event.responseText = reply.text
   if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
   if (cost !== undefined) event.costUsd = costUsd(cost)
+  event.completedAt = isoNow(run.clock)
   return event
 }
 

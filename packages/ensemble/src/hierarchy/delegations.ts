@@ -12,7 +12,7 @@
  * H5 A manager that ends without the delegations that are required fails with CONSTRAINT_VIOLATION.
  * H6 A delegation that was cut off goes on as the same task.
  */
-import { errorMessage, ToolResult, TuttiError } from '@tutti/core'
+import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
 
 import { renderTask } from '../agent/prompt.ts'
 import { untilStopped } from '../run/until-stopped.ts'
@@ -204,6 +204,7 @@ export class Delegations {
       reason,
       taskName,
       attempt,
+      failedAt: isoNow(scope.run.clock),
     })
     return ToolResult.failure(reason)
   }
@@ -231,6 +232,7 @@ export class Delegations {
         attempt,
         ...named,
         depth,
+        startedAt: isoNow(scope.run.clock),
       },
       { kind: 'delegation_begun', ...begun },
     )
@@ -279,13 +281,23 @@ export class Delegations {
         taskName,
         attempt,
         workerTask,
+        completedAt: isoNow(clock),
       })
       if (outcome.exit !== undefined) throw outcome.exit
       return ToolResult.success(outcome.result.output)
     }
     const error = outcome.kind === 'failed' ? outcome.error : outcome.exit
     const reason = error?.message ?? 'The run was stopped'
-    end(scope, { type: 'delegation_failed', ...ids, reason, taskName, attempt, workerTask })
+    const failedAt = isoNow(clock)
+    end(scope, {
+      type: 'delegation_failed',
+      ...ids,
+      reason,
+      taskName,
+      attempt,
+      workerTask,
+      failedAt,
+    })
     if (error?.code === 'EXIT_EARLY') throw error
     return ToolResult.failure(`${workerRole} failed: ${reason}`)
   }

@@ -37,6 +37,32 @@ describe('calls to other agents', () => {
     expect(call?.error).toBe(error)
   })
 
+  it('say when they were sent and, at an end of their own, when that was', () => {
+    const at = Date.parse('2025-03-15T10:30:06.500Z')
+    const sent = taskAfter(invoked)?.agentCalls[0]
+    expect(sent).toMatchObject({ startedAt: '2025-03-15T10:30:05.000Z' })
+    expect(sent).not.toHaveProperty('completedAt')
+    for (const type of [
+      'agent_tool_completed',
+      'agent_tool_terminated',
+      'agent_tool_error',
+    ] as const) {
+      expect(taskAfter(invoked, eventOf(type, { timestamp_ms: at }))?.agentCalls[0]).toMatchObject({
+        startedAt: '2025-03-15T10:30:05.000Z',
+        completedAt: '2025-03-15T10:30:06.500Z',
+      })
+    }
+    const [cutOff] = taskAfter(invoked, eventOf('task_failed'))?.agentCalls ?? []
+    expect(cutOff).not.toHaveProperty('completedAt')
+  })
+
+  it('[S3] have no time where what an event says is none', () => {
+    const never = eventOf('agent_tool_invoked', { timestamp_ms: Number.MAX_SAFE_INTEGER })
+    const [call] = taskAfter(never)?.agentCalls ?? []
+    expect(call?.status).toBe('RUNNING')
+    expect(call).not.toHaveProperty('startedAt')
+  })
+
   it('have one end: what comes after it changes nothing', () => {
     const state = runStateAfter([...startOfRun(), invoked, eventOf('agent_tool_completed')])
     for (const late of [eventOf('agent_tool_error'), eventOf('agent_tool_progress', silent)]) {

@@ -1,6 +1,7 @@
 /** Pure: the calls of one attempt to other agents, after an event of one of them. */
 import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { toInstant } from './instants.ts'
 import type { AttemptUsage } from './usage.ts'
 
 /** An event of a call to another agent. */
@@ -24,6 +25,10 @@ export interface AgentCallState {
   readonly protocol: AgentToolInvoked['protocol']
   /** INTERRUPTED: its process was cut off, or its attempt ended without an end of its own. */
   readonly status: 'RUNNING' | 'COMPLETED' | 'TERMINATED' | 'FAILED' | 'INTERRUPTED'
+  /** When the request was sent. */
+  readonly startedAt?: string
+  /** When it came to an end of its own; absent on one that was interrupted. */
+  readonly completedAt?: string
   /** Chunks that arrived so far. */
   readonly chunks: number
   /** Turns that were answered so far. */
@@ -76,6 +81,7 @@ export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUs
 
 function invoked(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
   const { toolCallId, toolName, mode, protocol } = event
+  const startedAt = toInstant(event.timestamp_ms)
   return {
     toolCallId,
     toolName,
@@ -84,6 +90,7 @@ function invoked(event: RunEventOf<'agent_tool_invoked'>): AgentCallState {
     mode,
     protocol,
     status: 'RUNNING',
+    ...(startedAt === undefined ? {} : { startedAt }),
     chunks: 0,
     turns: 0,
     costUsd: 0,
@@ -115,6 +122,8 @@ function callAfter(
 
 function brought(
   event: RunEventOf<'agent_tool_completed' | 'agent_tool_terminated' | 'agent_tool_error'>,
-): Pick<AgentCallState, 'chunks' | 'turns'> {
-  return { chunks: event.chunks_received, turns: event.total_turns }
+): Pick<AgentCallState, 'chunks' | 'turns' | 'completedAt'> {
+  const { chunks_received: chunks, total_turns: turns } = event
+  const completedAt = toInstant(event.timestamp_ms)
+  return { chunks, turns, ...(completedAt === undefined ? {} : { completedAt }) }
 }

@@ -11,6 +11,7 @@
  * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the one before:
  *    no token, tool call or cost is there twice.
  * S5 A token costs the same however long the text is.
+ * S6 An event of the last turn of an attempt, as nearly all are, looks at no turn before it.
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'
@@ -33,7 +34,7 @@ export function runStateAfter(events: Iterable<RunEvent>): RunState {
 export function applyRunEvent(state: RunState, event: RunEvent): RunState {
   const changed = stateAfter(state, event)
   const isQuiet = event.type === 'token' || event.type === 'tool_progress'
-  return changed === state || isQuiet ? changed : withDerived(changed)
+  return changed === state || isQuiet ? changed : withDerived(changed, state)
 }
 
 function stateAfter(state: RunState, event: RunEvent): RunState {
@@ -88,8 +89,9 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
   }
 }
 
-function withDerived(state: RunState): RunState {
+function withDerived(state: RunState, before: RunState): RunState {
   const status = statusOf(state)
+  if (!usedMore(state.tasks, before.tasks)) return { ...state, status }
   const totals = totalsOf(state.tasks)
   const { totalTokens, totalToolCalls, costUsd } = state.totals
   const isSame =
@@ -97,4 +99,16 @@ function withDerived(state: RunState): RunState {
     totals.totalToolCalls === totalToolCalls &&
     totals.costUsd === costUsd
   return { ...state, status, totals: isSame ? state.totals : totals }
+}
+
+/**
+ * Whether totals may have changed: most events leave the usage of every task as it was. A new attempt
+ * has another one.
+ */
+function usedMore(tasks: RunState['tasks'], before: RunState['tasks']): boolean {
+  if (tasks === before) return false
+  return tasks.some((task, place) => {
+    const known = before[place]
+    return task !== known && task.usage !== known?.usage
+  })
 }

@@ -43,6 +43,30 @@ describe('delegation_started', () => {
 })
 
 describe('the end of a delegation', () => {
+  it('says when it ended, in whatever way', () => {
+    const [done] = after(started, eventOf('delegation_completed')).delegations
+    expect(done).toMatchObject({
+      startedAt: '2025-03-15T10:30:04Z',
+      completedAt: '2025-03-15T10:30:07.100Z',
+    })
+    const failedAt = '2025-03-15T10:30:06Z'
+    const [failed] = after(started, eventOf('delegation_failed', { failedAt })).delegations
+    expect(failed).toMatchObject({ startedAt: '2025-03-15T10:30:04Z', completedAt: failedAt })
+  })
+
+  it('of an earlier version does not say when', () => {
+    const begun = eventOf('delegation_started', { startedAt: undefined })
+    const ends = [
+      eventOf('delegation_completed', { completedAt: undefined }),
+      eventOf('delegation_failed', { failedAt: undefined }),
+    ]
+    for (const end of ends) {
+      const [one] = after(begun, end).delegations
+      expect(one).not.toHaveProperty('startedAt')
+      expect(one).not.toHaveProperty('completedAt')
+    }
+  })
+
   it('is its completion', () => {
     expect(after(started, eventOf('delegation_completed')).delegations).toMatchObject([
       { status: 'COMPLETED', durationMs: 3100, workerTask: 'researcher/1', depth: 1 },
@@ -67,6 +91,7 @@ describe('the end of a delegation', () => {
         workerRole: 'Technical Writer',
         status: 'FAILED',
         reason: 'No worker with role "Technical Writer"',
+        completedAt: '2025-03-15T10:30:04Z',
       },
     ])
     expect(state.tasks).toHaveLength(2)

@@ -20,6 +20,10 @@ export interface DelegationState {
   readonly workerTaskIndex?: number
   /** 1 for a delegation by a task of the plan. */
   readonly depth?: number
+  /** When it began; absent when the log does not say it. */
+  readonly startedAt?: string
+  /** When it ended, in whatever way; absent when the log does not say it. */
+  readonly completedAt?: string
   /** Present with COMPLETED. */
   readonly durationMs?: number
   /** Present with FAILED. */
@@ -56,13 +60,23 @@ function delegationsAfter(
 function changesOf(event: DelegationEvent): Partial<DelegationState> {
   switch (event.type) {
     case 'delegation_started': {
-      const { taskDescription, workerTask, workerTaskIndex, depth } = event
-      return { status: 'RUNNING', taskDescription, workerTask, workerTaskIndex, depth }
+      const { taskDescription, workerTask, workerTaskIndex, depth, startedAt } = event
+      const what = { taskDescription, workerTask, workerTaskIndex, depth }
+      return { status: 'RUNNING', ...what, ...(startedAt === undefined ? {} : { startedAt }) }
     }
-    case 'delegation_completed':
-      return { status: 'COMPLETED', durationMs: event.durationMs }
-    case 'delegation_failed':
-      return { status: 'FAILED', reason: event.reason }
+    case 'delegation_completed': {
+      const { durationMs, completedAt } = event
+      const at = completedAt === undefined ? {} : { completedAt }
+      return { status: 'COMPLETED', durationMs, ...at }
+    }
+    case 'delegation_failed': {
+      const { reason, failedAt } = event
+      return {
+        status: 'FAILED',
+        reason,
+        ...(failedAt === undefined ? {} : { completedAt: failedAt }),
+      }
+    }
   }
 }
 

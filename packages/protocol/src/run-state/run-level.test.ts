@@ -67,6 +67,7 @@ describe('run_resumed', () => {
     expect(state.tasks[0]).toMatchObject({ status: 'RUNNING', attempt: 1 })
     expect(state.tasks[0]?.turns).toHaveLength(1)
     expect(state.tasks[0]?.turns[0]?.toolCalls[0]).not.toHaveProperty('progress')
+    expect(state.tasks[0]?.turns[0]?.toolCalls[0]?.startedAt).toBe('2025-03-15T10:30:08.200Z')
     expect(state.tasks[1]).toBe(working.tasks[1])
   })
 

@@ -29,7 +29,7 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       return {
         ...state,
         epoch: event.epoch,
-        tasks: mapShared(state.tasks, (task) => resumed(task)),
+        tasks: mapShared(state.tasks, (task) => resumed(task, event.resumedAt)),
       }
     case 'run_cancelling':
       return { ...state, cancelMode: event.mode }
@@ -59,9 +59,9 @@ function started(state: RunState, event: RunEventOf<'ensemble_started'>): RunSta
 }
 
 /** A task that runs goes on in the same attempt; what was in flight is forgotten. */
-function resumed(task: TaskState): TaskState {
+function resumed(task: TaskState, resumedAt: string): TaskState {
   if (task.status !== 'RUNNING') return task
-  const turns = forgetRunningTurns(task.turns)
+  const turns = forgetRunningTurns(task.turns, resumedAt)
   const agentCalls = interruptAgentCalls(task.agentCalls)
   const isSame = turns === task.turns && agentCalls === task.agentCalls
   return isSame ? task : { ...task, turns, agentCalls }

@@ -9,7 +9,7 @@ import {
 } from './agent-calls.ts'
 import { inAttempt, newTask, type TaskMetrics, type TaskState } from './task-state.ts'
 import { failRunningTurns, turnsAfter, type TurnEvent } from './turns.ts'
-import { toUsage, usageOfAttempt } from './usage.ts'
+import { toUsage, usageAfter, usageOfAttempt } from './usage.ts'
 
 /** An event of one task. */
 export type TaskEvent =
@@ -102,7 +102,7 @@ function worked(task: TaskState, event: TurnEvent): TaskState {
   if (turns === task.turns) return task
   return event.type === 'token' || event.type === 'tool_progress'
     ? { ...task, turns }
-    : { ...task, turns, usage: usageOfAttempt(turns, task.agentUsage) }
+    : { ...task, turns, usage: usageAfter(task, turns, task.agentUsage) }
 }
 
 function agentAsked(task: TaskState, event: AgentCallEvent): TaskState {

@@ -8,10 +8,13 @@ import {
 } from './tool-calls.ts'
 import type { ToolCallState } from './turn-state.ts'
 
-const requested = requestedCalls([
+const askedAt = '2025-03-15T10:30:01Z'
+const resumedAt = '2025-03-15T10:31:00Z'
+const requests = [
   { id: 'a', name: 'search', arguments: '{}' },
   { id: 'b', name: 'fetch', arguments: '{"url":"x"}' },
-])
+]
+const requested = requestedCalls(requests, askedAt)
 const ended = (calls: readonly ToolCallState[], toolCallId: string, parentToolCallId?: string) =>
   toolCallsAfter(calls, eventOf('tool_called', { toolCallId, parentToolCallId }))
 const progressed = (calls: readonly ToolCallState[], toolCallId: string, fraction?: number) =>
@@ -20,11 +23,13 @@ const shape = (calls: readonly ToolCallState[]): unknown =>
   calls.map(({ id, status, steps }) => [id, status, ...steps.map((step) => shape([step]))])
 
 describe('requestedCalls', () => {
-  it('run, in the order of the model, with the raw arguments', () => {
-    expect(requested).toEqual([
-      { id: 'a', name: 'search', arguments: '{}', status: 'RUNNING', steps: [] },
-      { id: 'b', name: 'fetch', arguments: '{"url":"x"}', status: 'RUNNING', steps: [] },
-    ])
+  it('run since they were asked for, in the order of the model, with the raw arguments', () => {
+    const running = { status: 'RUNNING', steps: [], startedAt: askedAt }
+    expect(requested).toEqual(requests.map((request) => ({ ...request, ...running })))
+  })
+
+  it('do not say since when in a log that does not', () => {
+    for (const call of requestedCalls(requests)) expect(call).not.toHaveProperty('startedAt')
   })
 
   it('leave out a call without an id', () => {
@@ -44,9 +49,18 @@ describe('tool_called', () => {
       result: '1. Article 6 …',
       structured: { hits: 3 },
       durationMs: 1200,
+      startedAt: '2025-03-15T10:30:02.000Z',
+      completedAt: '2025-03-15T10:30:03.200Z',
       steps: [],
     })
     expect(calls[0]).toBe(requested[0])
+  })
+
+  it('of an earlier version leaves its call as beginning when it was asked for', () => {
+    const event = eventOf('tool_called', { toolCallId: 'b', completedAt: undefined })
+    const [, call] = toolCallsAfter(requested, event)
+    expect(call).toMatchObject({ status: 'SUCCEEDED', startedAt: askedAt })
+    expect(call).not.toHaveProperty('completedAt')
   })
 
   it('keeps the arguments that the model gave when it has none', () => {
@@ -119,8 +133,14 @@ describe('tool_progress', () => {
     expect(progressed(calls, 'a', 0.5)).toBe(calls)
   })
 
+  it('does not change since when a call runs', () => {
+    expect(progressed(requested, 'a', 0.5)[0]?.startedAt).toBe(askedAt)
+  })
+
   it('of a step shows the step, which finds its call when it ends', () => {
     const running = progressed(requested, 'a.1', 0.5)
+    expect(running[2]?.startedAt).toBe('2025-03-15T10:30:05Z')
+    expect(ended(running, 'a.1', 'a')[0]?.steps[0]?.startedAt).toBe('2025-03-15T10:30:02.000Z')
     expect(shape(running)).toEqual([
       ['a', 'RUNNING'],
       ['b', 'RUNNING'],
@@ -136,19 +156,19 @@ describe('tool_progress', () => {
 describe('forgetRunningCalls', () => {
   it('leaves running calls as the model asked for them, and ended ones as they are', () => {
     const calls = progressed(ended(ended(requested, 'a.1', 'a'), 'b'), 'a', 0.5)
-    const left = forgetRunningCalls(calls)
-    expect(left[0]).toEqual(requested[0])
+    const left = forgetRunningCalls(calls, resumedAt)
+    expect(left[0]).toEqual({ ...requested[0], startedAt: resumedAt })
     expect(left[1]).toBe(calls[1])
   })
 
   it('drops what only a running call told', () => {
     const calls = progressed(ended(requested, 'a.1.1', 'a.1'), 'a.2')
-    expect(forgetRunningCalls(calls)).toEqual(requested)
+    expect(forgetRunningCalls(calls, askedAt)).toEqual(requested)
   })
 
   it('gives back the same calls when none was running', () => {
     const calls = ended(ended(requested, 'a'), 'b')
-    expect(forgetRunningCalls(calls)).toBe(calls)
+    expect(forgetRunningCalls(calls, resumedAt)).toBe(calls)
   })
 })
 

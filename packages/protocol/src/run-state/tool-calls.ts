@@ -5,14 +5,18 @@
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { RequestedToolCall } from '../schemas/events/positions.ts'
+import { instantBefore } from './instants.ts'
 import type { ToolCallState } from './turn-state.ts'
 
 type Calls = readonly ToolCallState[]
 
-/** The calls that a model asked for; one without an id is known when it ends. */
-export function requestedCalls(requests: readonly RequestedToolCall[] = []): Calls {
+/** The calls that a model asked for, at `askedAt`; one without an id is known when it ends. */
+export function requestedCalls(
+  requests: readonly RequestedToolCall[] = [],
+  askedAt?: string,
+): Calls {
   return requests.flatMap(({ id, name, arguments: text }) =>
-    id === undefined ? [] : [{ ...newCall(id, name), arguments: text }],
+    id === undefined ? [] : [{ ...newCall(id, name, askedAt), arguments: text }],
   )
 }
 
@@ -25,10 +29,10 @@ export function toolCallsAfter(
 }
 
 /**
- * The calls as another process finds them: those that had not ended are as the model asked for them,
- * and what only they told is gone.
+ * The calls as another process finds them at `resumedAt`: those that had not ended are as the model
+ * asked for them and are made from then on, and what only they told is gone.
  */
-export function forgetRunningCalls(calls: Calls): Calls {
+export function forgetRunningCalls(calls: Calls, resumedAt: string): Calls {
   if (calls.every(({ status, parentToolCallId }) => !isInFlight(status, parentToolCallId))) {
     return calls
   }
@@ -36,7 +40,7 @@ export function forgetRunningCalls(calls: Calls): Calls {
     if (!isInFlight(call.status, call.parentToolCallId)) return [call]
     return call.arguments === null || call.parentToolCallId !== undefined
       ? []
-      : [{ ...newCall(call.id, call.name), arguments: call.arguments }]
+      : [{ ...newCall(call.id, call.name, resumedAt), arguments: call.arguments }]
   })
 }
 
@@ -64,10 +68,10 @@ function isInFlight(
 }
 
 function progressed(calls: Calls, event: RunEventOf<'tool_progress'>): Calls {
-  const { toolCallId, toolName, message, fraction } = event
+  const { toolCallId, toolName, message, fraction, sentAt } = event
   const progress = { message, ...(fraction === undefined ? {} : { fraction }) }
   if (findCall(calls, toolCallId) === undefined) {
-    return [...calls, { ...newCall(toolCallId, toolName), progress }]
+    return [...calls, { ...newCall(toolCallId, toolName, sentAt), progress }]
   }
   return changeCall(calls, toolCallId, (call) =>
     call.status === 'RUNNING' ? { ...call, progress } : call,
@@ -75,8 +79,10 @@ function progressed(calls: Calls, event: RunEventOf<'tool_progress'>): Calls {
 }
 
 function ended(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
-  const { toolCallId: id, toolName, parentToolCallId: parent } = event
+  const { toolCallId: id, toolName, parentToolCallId: parent, durationMs, completedAt } = event
   const known = findCall(calls, id) ?? newCall(id, toolName)
+  const startedAt = instantBefore(completedAt, durationMs) ?? known.startedAt
+  const waiting = calls.filter(({ parentToolCallId }) => parentToolCallId === id)
   const call: ToolCallState = {
     ...known,
     name: toolName,
@@ -84,14 +90,13 @@ function ended(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
     status: event.outcome === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED',
     result: event.toolResult,
     structured: event.structuredResult,
-    durationMs: event.durationMs,
-    steps: [...known.steps, ...calls.filter(({ parentToolCallId }) => parentToolCallId === id)],
+    durationMs,
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(completedAt === undefined ? {} : { completedAt }),
+    steps: [...known.steps, ...waiting],
     ...(parent === undefined ? {} : { parentToolCallId: parent }),
   }
-  return placed(
-    calls.filter(({ parentToolCallId }) => parentToolCallId !== id),
-    call,
-  )
+  return placed(waiting.length === 0 ? calls : calls.filter((one) => !waiting.includes(one)), call)
 }
 
 /** The tree with the call where it belongs: in its own place when it is there, else after its siblings. */
@@ -106,8 +111,10 @@ function placed(calls: Calls, call: ToolCallState): Calls {
 }
 
 function findCall(calls: Calls, id: string): ToolCallState | undefined {
-  for (const call of calls) {
-    const found = call.id === id ? call : findCall(call.steps, id)
+  const own = calls.find((call) => call.id === id)
+  if (own !== undefined) return own
+  for (const { steps } of calls) {
+    const found = steps.length === 0 ? undefined : findCall(steps, id)
     if (found !== undefined) return found
   }
   return undefined
@@ -118,13 +125,20 @@ function changeCall(
   id: string,
   change: (call: ToolCallState) => ToolCallState,
 ): Calls {
-  return mapShared(calls, (call) => {
-    if (call.id === id) return change(call)
-    const steps = changeCall(call.steps, id, change)
-    return steps === call.steps ? call : { ...call, steps }
-  })
+  const at = calls.findIndex((call) => call.id === id)
+  const call = calls[at]
+  if (call !== undefined) {
+    const changed = change(call)
+    return changed === call ? calls : calls.with(at, changed)
+  }
+  for (const [place, parent] of calls.entries()) {
+    const steps = parent.steps.length === 0 ? parent.steps : changeCall(parent.steps, id, change)
+    if (steps !== parent.steps) return calls.with(place, { ...parent, steps })
+  }
+  return calls
 }
 
-function newCall(id: string, name: string): ToolCallState {
-  return { id, name, arguments: null, status: 'RUNNING', steps: [] }
+function newCall(id: string, name: string, startedAt?: string): ToolCallState {
+  const call: ToolCallState = { id, name, arguments: null, status: 'RUNNING', steps: [] }
+  return startedAt === undefined ? call : { ...call, startedAt }
 }

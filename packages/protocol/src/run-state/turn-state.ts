@@ -15,6 +15,10 @@ export interface TurnState {
   readonly messages: readonly LlmMessage[]
   /** How many messages the model was shown in all. */
   readonly totalMessageCount: number
+  /** When the model was called last in this turn; absent when the log does not say it. */
+  readonly startedAt?: string
+  /** When the answer was whole; absent when the log does not say it. A failure has its own instant. */
+  readonly completedAt?: string
   /** Present when the call is completed. */
   readonly responseType?: LlmIterationCompleted['responseType']
   /** What the model asked for, in its order; what it did not ask for comes after. */
@@ -57,6 +61,13 @@ export interface ToolCallState {
   readonly structured?: unknown
   /** Present when the call ended. */
   readonly durationMs?: number
+  /**
+   * When it began; absent when the log does not say it. While it runs, the earliest that is known: when
+   * its turn was answered, another process took the run up, or a step told first how far it is.
+   */
+  readonly startedAt?: string
+  /** When it ended; absent when it was cut off, or the log does not say it. */
+  readonly completedAt?: string
   /** What the tool said last of how far it is. */
   readonly progress?: { readonly message: string; readonly fraction?: number }
   /** Calls that this call made, in the order in which they ended. */

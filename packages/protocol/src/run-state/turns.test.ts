@@ -5,6 +5,12 @@ import { failRunningTurns, forgetRunningTurns, turnsAfter, type TurnEvent } from
 
 const after = (events: readonly TurnEvent[], turns: readonly TurnState[] = []) =>
   events.reduce(turnsAfter, turns)
+const newestOf = (events: readonly TurnEvent[]): TurnState => {
+  const turn = after(events).at(-1)
+  if (turn === undefined) throw new TypeError('No turn')
+  return turn
+}
+const resumedAt = '2025-03-15T10:31:00Z'
 const begun = (iterationIndex = 0, model = 'sonnet') =>
   eventOf('llm_iteration_started', { iterationIndex, model })
 const token = (text: string, iterationIndex = 0) =>
@@ -29,10 +35,21 @@ describe('llm_iteration_started', () => {
         text: '',
         messages: event.messages,
         totalMessageCount: 3,
+        startedAt: '2025-03-15T10:30:00.270Z',
         toolCalls: [],
         failures: [],
       },
     ])
+  })
+
+  it('says of a turn that begins anew when its model was called last', () => {
+    const startedAt = '2025-03-15T10:30:09Z'
+    const again = eventOf('llm_iteration_started', { startedAt })
+    const [turn] = after([begun(), answered(), again])
+    expect(turn?.startedAt).toBe(startedAt)
+    expect(turn).not.toHaveProperty('completedAt')
+    const silent = eventOf('llm_iteration_started', { startedAt: undefined })
+    expect(after([begun(), silent])[0]).not.toHaveProperty('startedAt')
   })
 
   it('of a turn that is there begins it anew: its tokens are void, its failures are kept', () => {
@@ -102,6 +119,30 @@ describe('llm_iteration_completed', () => {
     ])
   })
 
+  it('says when the answer was whole, from when on its calls run', () => {
+    const at = { startedAt: '2025-03-15T10:30:00.270Z', completedAt: '2025-03-15T10:30:02Z' }
+    const [turn] = after([begun(), askedForTools()])
+    expect(turn).toMatchObject({ ...at, toolCalls: [{ startedAt: at.completedAt }] })
+    expect(turn?.toolCalls[0]).not.toHaveProperty('completedAt')
+  })
+
+  it('says when its model was called when the start does not', () => {
+    const silent = eventOf('llm_iteration_started', { startedAt: undefined })
+    const startedAt = '2025-03-15T10:30:00.270Z'
+    expect(after([silent, answered()])[0]?.startedAt).toBe(startedAt)
+    expect(after([answered()])[0]?.startedAt).toBe(startedAt)
+  })
+
+  it('of an earlier version says nothing of when', () => {
+    const event = eventOf('llm_iteration_completed', { completedAt: undefined })
+    const [turn] = after([eventOf('llm_iteration_started', { startedAt: undefined }), event])
+    expect(turn).toMatchObject({ status: 'COMPLETED', latencyMs: 1730 })
+    for (const field of ['startedAt', 'completedAt']) {
+      expect(turn).not.toHaveProperty(field)
+      expect(turn?.toolCalls[0]).not.toHaveProperty(field)
+    }
+  })
+
   it('has no cost when no price is known', () => {
     const event = eventOf('llm_iteration_completed', { costUsd: undefined })
     expect(after([begun(), event])[0]).not.toHaveProperty('costUsd')
@@ -154,28 +195,59 @@ describe('an event of a tool call', () => {
   })
 })
 
+it('[S6] an event of the last turn looks at no turn before it', () => {
+  const unread = new Proxy(newestOf([begun(0), answered(0)]), {
+    get: (_, field) => {
+      throw new Error(`Read ${String(field)}`)
+    },
+  })
+  const events = [
+    begun(1),
+    token('Half', 1),
+    eventOf('llm_iteration_failed', { iterationIndex: 1 }),
+    begun(1),
+    askedForTools(1),
+    eventOf('tool_progress', { iterationIndex: 1, toolCallId: 'call-1' }),
+    eventOf('tool_called', { iterationIndex: 1, toolCallId: 'call-1' }),
+    begun(2),
+  ]
+  const asked = newestOf([begun(1), askedForTools(1)])
+  expect(after(events, [unread, asked]).slice(1)).toMatchObject([
+    { status: 'COMPLETED', toolCalls: [{ status: 'SUCCEEDED' }] },
+    { iterationIndex: 2, status: 'RUNNING' },
+  ])
+  expect(after([askedForTools(2)], [unread, asked])).toHaveLength(3)
+})
+
 describe('forgetRunningTurns', () => {
   it('drops a turn that runs and keeps the completed ones', () => {
     const turns = after([begun(0), answered(0), begun(1), token('Half', 1)])
-    expect(forgetRunningTurns(turns)).toEqual([turns[0]])
+    expect(forgetRunningTurns(turns, resumedAt)).toEqual([turns[0]])
   })
 
   it('keeps the failures of a turn that runs, without its text', () => {
     const failed = eventOf('llm_iteration_failed')
-    const [turn] = forgetRunningTurns(after([begun(), failed, begun(), token('Half')]))
+    const [turn] = forgetRunningTurns(after([begun(), failed, begun(), token('Half')]), resumedAt)
     expect(turn).toMatchObject({ status: 'FAILED', text: '' })
     expect(turn?.failures).toHaveLength(1)
   })
 
-  it('forgets what running tool calls told', () => {
-    const asked = after([begun(), askedForTools()])
-    const turns = after([eventOf('tool_progress', { toolCallId: 'call-1' })], asked)
-    expect(forgetRunningTurns(turns)).toEqual(asked)
+  it('forgets what running tool calls told: they are made anew from then on', () => {
+    const [asked] = after([begun(), askedForTools()])
+    const turns = after([
+      begun(),
+      askedForTools(),
+      eventOf('tool_progress', { toolCallId: 'call-1' }),
+    ])
+    const [call] = asked?.toolCalls ?? []
+    expect(forgetRunningTurns(turns, resumedAt)).toEqual([
+      { ...asked, toolCalls: [{ ...call, startedAt: resumedAt }] },
+    ])
   })
 
   it('gives back the same turns when nothing was in flight', () => {
     const turns = after([begun(), answered()])
-    expect(forgetRunningTurns(turns)).toBe(turns)
+    expect(forgetRunningTurns(turns, resumedAt)).toBe(turns)
   })
 })
 

@@ -2,9 +2,11 @@
  * Pure: the turns of one attempt after an event.
  *
  * Text grows by joining strings: an engine keeps the parts and flattens them when the text is read, so
- * a token costs the same however long the text is.
+ * a token costs the same however long the text is. Turns are in the order of their index and are looked
+ * for from the last one, which nearly every event is about.
  */
 import type { RunEventOf } from '../schemas/run-event.ts'
+import { instantBefore } from './instants.ts'
 import {
   failRunningCalls,
   forgetRunningCalls,
@@ -48,12 +50,15 @@ export function turnsAfter(turns: Turns, event: TurnEvent): Turns {
   }
 }
 
-/** The turns as another process finds them: what was in flight is forgotten, what failed is not. */
-export function forgetRunningTurns(turns: Turns): Turns {
+/**
+ * The turns as another process finds them at `resumedAt`: what was in flight is forgotten, what failed
+ * is not.
+ */
+export function forgetRunningTurns(turns: Turns, resumedAt: string): Turns {
   const kept = turns.filter(({ status, failures }) => status !== 'RUNNING' || failures.length > 0)
   return mapShared(kept.length === turns.length ? turns : kept, (turn) => {
     if (turn.status === 'RUNNING') return { ...turn, status: 'FAILED', text: '' }
-    const toolCalls = forgetRunningCalls(turn.toolCalls)
+    const toolCalls = forgetRunningCalls(turn.toolCalls, resumedAt)
     return toolCalls === turn.toolCalls ? turn : { ...turn, toolCalls }
   })
 }
@@ -69,27 +74,36 @@ export function failRunningTurns(turns: Turns): Turns {
 
 /** A turn that begins anew keeps its failures only; turns after it are void with it. */
 function begun(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns {
-  const { failures } = turnOf(turns, event)
-  const { messages, totalMessageCount } = event
+  const { messages, totalMessageCount, startedAt } = event
+  const { at, turn } = placeOf(turns, event)
   return [
-    ...turns.filter(({ iterationIndex }) => iterationIndex < event.iterationIndex),
-    { ...newTurn(event), messages, totalMessageCount, failures },
+    ...turns.slice(0, at),
+    {
+      ...newTurn(event),
+      messages,
+      totalMessageCount,
+      failures: turn?.failures ?? [],
+      ...(startedAt === undefined ? {} : { startedAt }),
+    },
   ]
 }
 
 function completed(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>): TurnState {
-  const { model, responseType, inputTokens, outputTokens, latencyMs, costUsd } = event
+  const { model, responseType, inputTokens, outputTokens, latencyMs, costUsd, completedAt } = event
+  const startedAt = turn.startedAt ?? instantBefore(completedAt, latencyMs)
   return {
     ...turn,
     model,
     status: 'COMPLETED',
     text: event.responseText ?? turn.text,
     responseType,
-    toolCalls: requestedCalls(event.toolRequests),
+    toolCalls: requestedCalls(event.toolRequests, completedAt),
     inputTokens,
     outputTokens,
     latencyMs,
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(startedAt === undefined ? {} : { startedAt }),
+    ...(completedAt === undefined ? {} : { completedAt }),
   }
 }
 
@@ -126,26 +140,33 @@ function newTurn({ iterationIndex, model }: NamedTurn): TurnState {
 }
 
 function turnOf(turns: Turns, named: NamedTurn): TurnState {
-  return turns.find((turn) => turn.iterationIndex === named.iterationIndex) ?? newTurn(named)
+  return placeOf(turns, named).turn ?? newTurn(named)
 }
 
 function withTurn(turns: Turns, turn: TurnState): Turns {
-  const { iterationIndex } = turn
-  return [
-    ...turns.filter((other) => other.iterationIndex < iterationIndex),
-    turn,
-    ...turns.filter((other) => other.iterationIndex > iterationIndex),
-  ]
+  const { at, turn: known } = placeOf(turns, turn)
+  return known === undefined ? turns.toSpliced(at, 0, turn) : turns.with(at, turn)
 }
 
 function changeTurn(
   turns: Turns,
-  { iterationIndex }: { readonly iterationIndex: number },
+  named: Pick<TurnState, 'iterationIndex'>,
   change: (turn: TurnState) => TurnState,
 ): Turns {
-  const at = turns.findLastIndex((turn) => turn.iterationIndex === iterationIndex)
-  const turn = turns[at]
+  const { at, turn } = placeOf(turns, named)
   if (turn === undefined) return turns
   const changed = change(turn)
   return changed === turn ? turns : turns.with(at, changed)
+}
+
+/** Where the turn is, or belongs when it is not there. */
+function placeOf(
+  turns: Turns,
+  { iterationIndex }: Pick<TurnState, 'iterationIndex'>,
+): { readonly at: number; readonly turn: TurnState | undefined } {
+  const last = turns.findLastIndex((turn) => turn.iterationIndex <= iterationIndex)
+  const turn = turns[last]
+  return turn?.iterationIndex === iterationIndex
+    ? { at: last, turn }
+    : { at: last + 1, turn: undefined }
 }

@@ -3,12 +3,13 @@ import { eventOf } from '../../test/run-events.ts'
 import { newTask } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
 import { NO_AGENT_USAGE } from './agent-calls.ts'
-import { turnsAfter } from './turns.ts'
+import { turnsAfter, type TurnEvent } from './turns.ts'
 import {
   NO_TOTALS,
   NO_USAGE,
   totalsOf,
   toUsage,
+  usageAfter,
   usageOfAttempt,
   type AttemptUsage,
 } from './usage.ts'
@@ -25,6 +26,10 @@ const task = (name: string, used: AttemptUsage) => ({
   ...newTask({ name, index: 1, description: '', agentRole: '', context: [] }),
   usage: used,
 })
+
+function never(): never {
+  throw new Error('A turn was read')
+}
 
 describe('usageOfAttempt', () => {
   it('adds up the completed turns', () => {
@@ -65,6 +70,84 @@ describe('usageOfAttempt', () => {
 
   it('is nothing before the first turn ends', () => {
     expect(usageOfAttempt([], NO_AGENT_USAGE)).toEqual(NO_USAGE)
+  })
+})
+
+describe('usageAfter', () => {
+  const turn = (iterationIndex: number, fields: object = {}) =>
+    completed({ iterationIndex, ...fields })
+  const begun = (iterationIndex: number) => eventOf('llm_iteration_started', { iterationIndex })
+  const called = (iterationIndex: number, toolCallId: string, parentToolCallId?: string) =>
+    eventOf('tool_called', { iterationIndex, toolCallId, parentToolCallId })
+  const agents = { inputTokens: 7, outputTokens: 5, costUsd: 0.5 }
+
+  /** What is counted after each of the events, one after the other. */
+  function counted(events: readonly TurnEvent[]) {
+    let turns: readonly TurnState[] = []
+    let used = usageOfAttempt(turns, agents)
+    return events.map((event) => {
+      const before = { turns, usage: used }
+      turns = turnsAfter(turns, event)
+      used = usageAfter(before, turns, agents)
+      return { turns, used }
+    })
+  }
+
+  it.each<[what: string, events: readonly TurnEvent[]]>([
+    ['turns one after the other', [begun(0), turn(0), called(0, 'call-1'), begun(1), turn(1)]],
+    ['a turn without its start', [turn(0), turn(1)]],
+    ['a call that nobody asked for', [turn(0), called(0, 'x'), called(0, 'y')]],
+    ['a call that is told twice', [turn(0), called(0, 'x'), called(0, 'x')]],
+    [
+      'steps, before their call and after it',
+      [turn(0), called(0, 's', 'x'), called(0, 'x'), called(0, 't', 'x')],
+    ],
+    ['a completed turn that begins anew', [turn(0), called(0, 'x'), begun(0), turn(0)]],
+    ['an earlier turn that begins anew', [turn(0), turn(1), called(1, 'x'), begun(0), turn(0)]],
+    [
+      'a failed turn that begins anew when a later one was completed',
+      [begun(0), eventOf('llm_iteration_failed'), turn(1), called(1, 'x'), begun(0), turn(0)],
+    ],
+    ['a call of an earlier turn', [turn(0), turn(1), called(0, 'x'), called(1, 'y')]],
+    ['an earlier turn that comes late', [turn(1), turn(0), turn(2)]],
+    [
+      'a turn that is completed twice',
+      [turn(0), turn(0, { inputTokens: 1 }), turn(0, { costUsd: 9 })],
+    ],
+    [
+      'a turn that fails when it was completed',
+      [turn(0), eventOf('llm_iteration_failed'), turn(0)],
+    ],
+    [
+      'tokens that are not known',
+      [turn(0, { inputTokens: -1 }), turn(1), turn(2, { outputTokens: -1 })],
+    ],
+    ['tokens that become known', [turn(0, { inputTokens: -1 }), turn(0)]],
+    ['a cost that is not known', [turn(0, { costUsd: undefined }), turn(1)]],
+    ['a cost that becomes known', [turn(0, { costUsd: undefined }), begun(0), turn(0)]],
+  ])('counts %s like anew', (_, events) => {
+    for (const { turns, used } of counted(events)) {
+      const { costUsd, ...anew } = usageOfAttempt(turns, agents)
+      expect(used).toEqual(
+        costUsd === undefined ? anew : { ...anew, costUsd: expect.closeTo(costUsd, 9) },
+      )
+    }
+  })
+
+  it('[S2] is the very same usage when nothing more was used', () => {
+    const told = counted([
+      turn(0),
+      begun(1),
+      eventOf('llm_iteration_failed', { iterationIndex: 1 }),
+    ])
+    expect(new Set(told.map(({ used }) => used)).size).toBe(1)
+  })
+
+  it('[S6] looks at no turn before the last one', () => {
+    const unread: TurnState = new Proxy(turnsAfter([], turn(0))[0] ?? never(), { get: never })
+    const before = { turns: [unread], usage: usage(10, 1) }
+    const after = turnsAfter(before.turns.slice(1), turn(1))
+    expect(usageAfter(before, [unread, ...after], agents)).toMatchObject({ inputTokens: 822 })
   })
 })
 

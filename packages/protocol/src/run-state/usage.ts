@@ -44,7 +44,7 @@ export function toUsage({
   outputTokens,
   toolCallCount,
   costUsd,
-}: AttemptUsage): AttemptUsage {
+}: Counted): AttemptUsage {
   return {
     inputTokens,
     outputTokens,
@@ -53,57 +53,115 @@ export function toUsage({
   }
 }
 
+type Counted = Omit<AttemptUsage, 'costUsd'> & { readonly costUsd?: number | undefined }
+
 /**
  * What the turns so far used, and the agents that were asked; a turn that runs or has failed has used
  * nothing that is known.
  */
 export function usageOfAttempt(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
-  const ended = turns.filter(({ status }) => status === 'COMPLETED')
-  const calls = turns.flatMap(({ toolCalls }) => toolCalls)
-  const costUsd = sumOfCosts([...ended, agents])
-  return {
-    inputTokens: sumOfTokens([
-      agents.inputTokens,
-      ...ended.map(({ inputTokens = -1 }) => inputTokens),
-    ]),
-    outputTokens: sumOfTokens([
-      agents.outputTokens,
-      ...ended.map(({ outputTokens = -1 }) => outputTokens),
-    ]),
-    toolCallCount: calls.filter(isCounted).length,
-    ...(costUsd === undefined ? {} : { costUsd }),
+  let { inputTokens, outputTokens } = agents
+  let toolCallCount = 0
+  let costUsd: number | undefined = 0
+  for (const turn of turns) {
+    toolCallCount += countCalls(turn)
+    if (!isAnswered(turn)) continue
+    inputTokens = addTokens(inputTokens, turn.inputTokens)
+    outputTokens = addTokens(outputTokens, turn.outputTokens)
+    costUsd = addCosts(costUsd, turn.costUsd)
   }
+  costUsd = addCosts(costUsd, agents.costUsd)
+  return toUsage({ inputTokens, outputTokens, toolCallCount, costUsd })
+}
+
+/** What turns and agents used, as far as it is counted. */
+export interface CountedTurns {
+  readonly turns: readonly TurnState[]
+  readonly usage: AttemptUsage
+}
+
+/**
+ * {@link usageOfAttempt} from what was counted before the last turn changed or was added, so that a turn
+ * costs the same however many came before it. The very same usage when nothing more was used.
+ */
+export function usageAfter(
+  before: CountedTurns,
+  turns: readonly TurnState[],
+  agents: AgentUsage,
+): AttemptUsage {
+  const { usage } = before
+  const at = turns.length - 1
+  const [known, turn] = [before.turns[at], turns[at]]
+  const isLast = before.turns.length <= turns.length && haveSameStart(before.turns, turns, at)
+  if (turn === undefined || !isLast || (isAnswered(known) && !isSameAnswer(known, turn))) {
+    return usageOfAttempt(turns, agents)
+  }
+  const toolCallCount = usage.toolCallCount + countCalls(turn) - countCalls(known)
+  if (isAnswered(turn) && !isAnswered(known)) {
+    return toUsage({
+      inputTokens: addTokens(usage.inputTokens, turn.inputTokens),
+      outputTokens: addTokens(usage.outputTokens, turn.outputTokens),
+      toolCallCount,
+      costUsd: addCosts(usage.costUsd, turn.costUsd),
+    })
+  }
+  return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
 }
 
 /** What all attempts of all tasks used. */
 export function totalsOf(tasks: readonly TaskState[]): RunTotals {
-  const usages = tasks.flatMap((task) => [
-    ...task.earlierAttempts.map(({ usage }) => usage),
-    task.usage,
-  ])
-  const costUsd = sumOfCosts(usages)
-  return {
-    totalTokens: sumOfTokens(
-      usages.flatMap(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]),
-    ),
-    totalToolCalls: usages.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
-    ...(costUsd === undefined ? {} : { costUsd }),
+  const totals: Sums = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
+  for (const { usage, earlierAttempts } of tasks) {
+    for (const earlier of earlierAttempts) addUsage(totals, earlier.usage)
+    addUsage(totals, usage)
   }
+  const { totalTokens, totalToolCalls, costUsd } = totals
+  return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
-function isCounted({ status, parentToolCallId }: TurnState['toolCalls'][number]): boolean {
-  return status !== 'RUNNING' && parentToolCallId === undefined
+interface Sums {
+  totalTokens: number
+  totalToolCalls: number
+  costUsd: number | undefined
 }
 
-function sumOfTokens(counts: readonly number[]): number {
-  return counts.includes(-1) ? -1 : counts.reduce((sum, count) => sum + count, 0)
+function addUsage(sums: Sums, { inputTokens, outputTokens, toolCallCount, costUsd }: AttemptUsage) {
+  sums.totalTokens = addTokens(addTokens(sums.totalTokens, inputTokens), outputTokens)
+  sums.totalToolCalls += toolCallCount
+  sums.costUsd = addCosts(sums.costUsd, costUsd)
 }
 
-function sumOfCosts(parts: readonly { readonly costUsd?: number }[]): number | undefined {
-  let sum = 0
-  for (const { costUsd } of parts) {
-    if (costUsd === undefined) return undefined
-    sum += costUsd
+function haveSameStart<T>(one: readonly T[], other: readonly T[], length: number): boolean {
+  for (let place = 0; place < length; place += 1) if (one[place] !== other[place]) return false
+  return true
+}
+
+function isAnswered(turn: TurnState | undefined): turn is TurnState {
+  return turn?.status === 'COMPLETED'
+}
+
+function isSameAnswer(one: TurnState, other: TurnState): boolean {
+  return (
+    isAnswered(other) &&
+    one.inputTokens === other.inputTokens &&
+    one.outputTokens === other.outputTokens &&
+    one.costUsd === other.costUsd
+  )
+}
+
+/** Tool calls that ended; a step that waits for its call is none. */
+function countCalls(turn: TurnState | undefined): number {
+  let count = 0
+  for (const { status, parentToolCallId } of turn?.toolCalls ?? []) {
+    if (status !== 'RUNNING' && parentToolCallId === undefined) count += 1
   }
-  return sum
+  return count
+}
+
+function addTokens(sum: number, count = -1): number {
+  return sum === -1 || count === -1 ? -1 : sum + count
+}
+
+function addCosts(sum: number | undefined, cost: number | undefined): number | undefined {
+  return sum === undefined || cost === undefined ? undefined : sum + cost
 }

@@ -21,6 +21,18 @@ export const RunStatus = Type.Enum([
 ])
 export type RunStatus = Type.Static<typeof RunStatus>
 
+const ANY_RUN_STATUS = `(?:${RunStatus.enum.join('|')})`
+
+/** The pattern of {@link RunStatusList}. */
+export const RUN_STATUS_LIST = `^${ANY_RUN_STATUS}(?:,${ANY_RUN_STATUS})*$`
+
+/** One status of a run, or several with commas between them, such as `RUNNING,WAITING_REVIEW`. Ours. */
+export const RunStatusList = Type.Unsafe<RunStatus | `${RunStatus},${string}`>({
+  type: 'string',
+  pattern: RUN_STATUS_LIST,
+})
+export type RunStatusList = Type.Static<typeof RunStatusList>
+
 /** The statuses that a run never leaves. */
 export const TERMINAL_RUN_STATUSES = [
   'COMPLETED',

@@ -5,6 +5,7 @@
  * schema. Not part of the public door: a reader meets them as fields of the shapes that are.
  */
 import Type from 'typebox'
+import { RUN_STATUS_LIST, RunStatus } from './enums.ts'
 
 /** A point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
 export const Instant = Type.String({ format: 'date-time' })
@@ -38,6 +39,10 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [IDEMPOTENCY_KEY, '1 to 255 visible ASCII characters'],
   [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
+  [
+    RUN_STATUS_LIST,
+    `one of ${RunStatus.enum.map((status) => JSON.stringify(status)).join(', ')}, or several with commas between them`,
+  ],
 ])
 
 /** Text with at least one character that is not white space. */

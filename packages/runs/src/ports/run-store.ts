@@ -12,8 +12,10 @@
  * P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
  * P10 What webhooks are to be told is kept in one piece with the events that they are told of.
  * P11 The quota of an actor counts what is kept, also by other processes; two submits never share a place.
+ * P12 A list shows of each run what its records say, in one statement however long the page is, and every
+ *     store finds the same runs.
  */
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { SignalAnswer } from './run-signals.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
@@ -107,17 +109,20 @@ export type WriteResult =
   /** The store cannot be reached; whether the write was kept is not known. */
   | { readonly kind: 'unavailable'; readonly error: unknown }
 
-/** Which runs to list. */
+/** Which runs to list: those that all of it is true of. */
 export interface RunQuery {
   readonly statuses?: readonly RunStatus[]
   readonly tag?: { readonly key: string; readonly value?: string }
+  readonly ensemble?: string
+  /** What the id begins with, or a value of a tag or an input contains, in any case. */
+  readonly text?: string
   readonly limit: number
   readonly offset: number
 }
 
 /** A page of runs. */
 export interface RunPage {
-  readonly runs: readonly RunRecord[]
+  readonly runs: readonly ListedRun[]
   /** How many runs match in all. */
   readonly total: number
 }

@@ -10,6 +10,7 @@ import { DatabaseError } from 'pg'
 
 import { logged, submittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
+import { searchTextOf } from '../search-text.ts'
 import { LOCKS, type Row, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
@@ -42,6 +43,7 @@ export async function createRun(
       ...valuesOf(run),
       firstEvent.type,
       event,
+      searchTextOf(run),
       channelOf(schemaName),
       toPayloads(notices.origin, [
         { kind: 'ready' },
@@ -118,8 +120,10 @@ function insertSql(schema: string): string {
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id
     ), new_event AS (
       INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $15, $16 FROM new_run
+    ), new_text AS (
+      INSERT INTO ${schema}.run_texts (run, text) SELECT id, $17 FROM new_run
     )
-    SELECT pg_notify($17, payload) FROM unnest($18::text[]) AS payload`
+    SELECT pg_notify($18, payload) FROM unnest($19::text[]) AS payload`
 }
 
 function valuesOf(run: NewRun): readonly unknown[] {

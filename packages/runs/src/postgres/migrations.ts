@@ -142,6 +142,22 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_actor ON $schema.audit (actor, id);
   CREATE INDEX audit_by_action ON $schema.audit (action, id);
   `,
+  // A table of its own, as the text can be long and the row of a run is read often. For runs that are there
+  // it is made as `search-text.ts` makes it, but for letters that the locale of the database does not know;
+  // JSON of Postgres takes neither NUL nor half of a surrogate pair, so their escapes are replaced first.
+  String.raw`
+  CREATE TABLE $schema.run_texts (
+    run bigint PRIMARY KEY REFERENCES $schema.runs (id) ON DELETE CASCADE,
+    text text NOT NULL
+  );
+  INSERT INTO $schema.run_texts (run, text)
+  SELECT id, coalesce(string_agg(upper(value), chr(1)), '')
+  FROM $schema.runs LEFT JOIN LATERAL (
+    SELECT value FROM unnest(ARRAY[tags, inputs]) AS texts, json_each_text(regexp_replace(texts,
+      '(?<!\\)((?:\\\\)*)\\u(?:000[01]|d[89a-f][0-9a-f]{2})', '\1\\ufffd', 'g')::json)
+  ) AS kept ON true
+  GROUP BY id;
+  `,
 ]
 
 /**

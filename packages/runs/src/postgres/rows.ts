@@ -1,11 +1,11 @@
 /** Pure: between rows of the Postgres store and records. */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, logged, optionalNumber, submittedFields } from '../record-fields.ts'
+import { field, listedFields, logged, optionalNumber, submittedFields } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
 import type { Signal } from '../ports/run-signals.ts'
-import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { Row } from './database.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
@@ -58,6 +58,11 @@ export function toRun(row: Row): RunRecord {
     lastSeq: Number(row['last_seq']),
     ...submittedFields(row),
   }
+}
+
+/** The run of a row of the list. */
+export function toListedRun(row: Row): ListedRun {
+  return { ...toRun(row), ...listedFields(row, text(row['current_name'])) }
 }
 
 /** What earlier attempts and the present one have used; null is a cost that is not known. */

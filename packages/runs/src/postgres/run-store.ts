@@ -8,8 +8,9 @@ import { createRun } from './create-run.ts'
 import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
 import { keepWrites } from './keep-writes.ts'
+import { listRuns } from './list-runs.ts'
 import { toReview, toRun, toRunRow, toStep, toTask, type RunRow } from './rows.ts'
-import { tagIndex, toColumn } from './text.ts'
+import { toColumn } from './text.ts'
 import { writeSql } from './write-sql.ts'
 
 import type {
@@ -84,19 +85,8 @@ export class PostgresRunStore implements RunStore {
     return rows.map(toStep)
   }
 
-  async list({ statuses, tag, limit, offset }: RunQuery): Promise<RunPage> {
-    const where = `
-      WHERE ($1::text[] IS NULL OR status = ANY($1)) AND ($2::text[] IS NULL OR tag_index @> $2)`
-    const values = [statuses, tag === undefined ? null : [tagIndex(tag.key, tag.value)]]
-    const [rows, [counted]] = await Promise.all([
-      this.#query(`SELECT * FROM $schema.runs ${where} ORDER BY id DESC LIMIT $3 OFFSET $4`, [
-        ...values,
-        limit,
-        offset,
-      ]),
-      this.#query(`SELECT count(*) AS total FROM $schema.runs ${where}`, values),
-    ])
-    return { runs: rows.map(toRun), total: Number(counted?.['total']) }
+  list(query: RunQuery): Promise<RunPage> {
+    return listRuns(this.#parts.database, query)
   }
 
   async reviews({ runId, reviewId, open = false }: ReviewQuery): Promise<readonly ReviewRecord[]> {

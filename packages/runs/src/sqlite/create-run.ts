@@ -1,6 +1,7 @@
 /** Takes a run in, once. */
 import { logged, submittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
+import { searchTextOf } from '../search-text.ts'
 import { toRun } from './rows.ts'
 import { actorCounter } from './use-of-actor.ts'
 
@@ -26,6 +27,7 @@ export function runCreator(
         due_at, idempotency_key, fingerprint, request, actor, webhooks)
      VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?)`,
   )
+  const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
   const useOfActor = actorCounter(database)
   return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
     const { runId, submission } = run
@@ -36,6 +38,7 @@ export function runCreator(
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
       if (quota !== undefined) assertWithinQuota(quota, useOfActor(quota))
       const { lastInsertRowid } = insert.run(...valuesOf(run, clock.now()))
+      insertText.run(lastInsertRowid, searchTextOf(run))
       append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
       return { kind: 'created', event: logged(runId, 0, firstEvent) }
     })

@@ -12,8 +12,9 @@ import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-fligh
 import { MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-/** Takes away what version 4 has added. */
+/** Takes away what versions 4 and 5 have added. */
 const TO_VERSION_3 = `
+  DROP TABLE run_texts;
   DROP TABLE deliveries;
   DROP TABLE audit;
   DROP INDEX runs_spent;

@@ -1,5 +1,6 @@
 /** Lists runs of the embedded store, newest first. */
-import { toRun } from './rows.ts'
+import { toSearched } from '../search-text.ts'
+import { toListedRun } from './rows.ts'
 
 import type { RunPage, RunQuery } from '../ports/run-store.ts'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
@@ -8,31 +9,82 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 export function runLister(database: DatabaseSync): (query: RunQuery) => RunPage {
   return (query) => {
     const { where, values } = filterOf(query)
-    const counted = database.prepare(`SELECT count(*) AS total FROM runs ${where}`)
-    const page = database.prepare(`SELECT * FROM runs ${where} ORDER BY id DESC LIMIT ? OFFSET ?`)
+    const { limit, offset } = query
+    const rows = database.prepare(listSql(where)).all({ ...values, limit, offset })
     return {
-      runs: page.all(...values, query.limit, query.offset).map(toRun),
-      total: Number(counted.get(...values)?.['total']),
+      runs: rows.filter(({ id }) => id !== null).map(toListedRun),
+      total: Number(rows[0]?.['total']),
     }
   }
 }
 
-interface Filter {
-  readonly where: string
-  readonly values: readonly SQLInputValue[]
+/**
+ * One statement for the page, what its tasks have used, and the count: beyond the end it is one row. The
+ * plus keeps it from going through every open review for each run, by the index of their status.
+ */
+function listSql(where: string): string {
+  return `
+    WITH page AS MATERIALIZED (
+      SELECT * FROM runs ${where} ORDER BY id DESC LIMIT $limit OFFSET $offset
+    ), used AS (
+      SELECT run, ${TOTALS},
+        min(task_index) FILTER (WHERE tasks.status = 'RUNNING' AND page.state <> 'ended')
+          AS current_index
+      FROM page JOIN tasks ON run = page.id GROUP BY run
+    )
+    SELECT total, page.*, used.*,
+      (SELECT name FROM tasks WHERE run = page.id AND task_index = current_index) AS current_name,
+      (SELECT count(*) FROM reviews WHERE run = page.id AND +status = 'OPEN') AS open_reviews
+    FROM (SELECT count(*) AS total FROM runs ${where})
+      LEFT JOIN page ON true LEFT JOIN used ON run = page.id
+    ORDER BY page.id DESC`
 }
 
-function filterOf({ statuses, tag }: RunQuery): Filter {
+const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
+
+/** A task that has used no tokens has cost nothing, also where it has no price. */
+const COST = `coalesce(tasks.cost_usd + earlier_cost_usd,
+  CASE WHEN min(${TOKENS.join(', ')}) = 0 AND max(${TOKENS.join(', ')}) = 0 THEN 0 END)`
+
+/** What is not known of one task is not known of all. */
+const TOTALS = `
+  CASE WHEN min(min(${TOKENS.join(', ')})) < 0 THEN -1 ELSE total(${TOKENS.join(' + ')}) END
+    AS total_tokens,
+  total(tool_call_count + earlier_tool_call_count) AS total_tool_calls,
+  CASE WHEN count(*) = count(${COST}) THEN total(${COST}) END AS known_cost_usd`
+
+interface Filter {
+  readonly where: string
+  readonly values: Readonly<Record<string, SQLInputValue>>
+}
+
+function filterOf({ statuses, tag, ensemble, text }: RunQuery): Filter {
   const conditions: string[] = []
-  const values: SQLInputValue[] = []
+  const values: Record<string, SQLInputValue> = {}
   if (statuses !== undefined) {
-    conditions.push(`status IN (${statuses.map(() => '?').join(', ')})`)
-    values.push(...statuses)
+    conditions.push('status IN (SELECT value FROM json_each($statuses))')
+    values['statuses'] = JSON.stringify(statuses)
   }
   if (tag !== undefined) {
-    const value = tag.value === undefined ? '' : 'AND value = ?'
-    conditions.push(`EXISTS (SELECT 1 FROM json_each(tags) WHERE key = ? ${value})`)
-    values.push(tag.key, ...(tag.value === undefined ? [] : [tag.value]))
+    conditions.push(HAS_TAG)
+    values['key'] = tag.key
+    values['value'] = tag.value ?? null
+  }
+  if (ensemble !== undefined) {
+    conditions.push('ensemble = $ensemble')
+    values['ensemble'] = ensemble
+  }
+  if (text !== undefined) {
+    conditions.push(HAS_TEXT)
+    values['text'] = toSearched(text)
   }
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values }
 }
+
+const HAS_TAG = `EXISTS (
+  SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL OR value = $value))`
+
+/** What is looked for is no pattern: `%` and `_` are themselves. */
+const HAS_TEXT = `(
+  substr(upper(run_id), 1, length($text)) = $text OR EXISTS (
+    SELECT 1 FROM run_texts WHERE run = runs.id AND instr(text, $text) > 0))`

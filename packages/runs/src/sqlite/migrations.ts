@@ -1,6 +1,8 @@
 /** The schema of the embedded store, as numbered steps that only go forward. */
 import { TuttiError } from '@tutti/core'
 
+import { searchTextOf } from '../search-text.ts'
+
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Step N brings a database of version N to version N + 1. A step that was released never changes. */
@@ -188,6 +190,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX audit_by_actor ON audit (actor, id);
   CREATE INDEX audit_by_action ON audit (action, id);
   `,
+  // A table of its own, as the text can be long and the row of a run is read often. `search_text` is a
+  // function of this program.
+  `
+  CREATE TABLE run_texts (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    text TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO run_texts (run, text) SELECT id, search_text(inputs, tags) FROM runs;
+  `,
 ]
 
 /**
@@ -204,6 +215,9 @@ export function migrate(database: DatabaseSync): void {
         `version ${MIGRATIONS.length}; use the program that wrote it or a newer one`,
     )
   }
+  database.function('search_text', { deterministic: true }, (inputs, tags) =>
+    searchTextOf({ inputs: JSON.parse(String(inputs)), tags: JSON.parse(String(tags)) }),
+  )
   for (const [index, sql] of MIGRATIONS.entries()) {
     if (index < version) continue
     database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT`)

@@ -8,10 +8,10 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, logged, optionalNumber, submittedFields } from '../record-fields.ts'
+import { field, listedFields, logged, optionalNumber, submittedFields } from '../record-fields.ts'
 
 import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
-import type { ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
@@ -38,6 +38,12 @@ export function toRun(row: Row): RunRecord {
     lastSeq: Number(row['last_seq']),
     ...submittedFields(row),
   }
+}
+
+/** The run of a row of the list. */
+export function toListedRun(row: Row): ListedRun {
+  const { current_name: name } = row
+  return { ...toRun(row), ...listedFields(row, name === null ? '' : String(parse(name))) }
 }
 
 /** The task of a row of table `tasks`. */

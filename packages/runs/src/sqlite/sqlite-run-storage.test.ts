@@ -268,7 +268,7 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(/version 99.*up to version 4;/),
+        message: expect.stringMatching(/version 99.*up to version 5;/),
       }),
     )
   })

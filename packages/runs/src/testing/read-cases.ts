@@ -120,9 +120,6 @@ export const readCases: readonly StorageCase[] = [
       deepStrictEqual(await ids({ tag: { key: 'ci' } }), [[], 0])
       deepStrictEqual(await ids({ tag: { key: 'by', value: '' } }), [[], 0])
       deepStrictEqual(await ids({ tag: { key: "'; DROP TABLE runs; --" } }), [[], 0])
-      deepStrictEqual((await storage.runs.list({ limit: 1, offset: 2 })).runs, [
-        await recordOf(storage, 'run-1'),
-      ])
     },
   },
   {
@@ -200,7 +197,8 @@ export const readCases: readonly StorageCase[] = [
       await owner.commit([result('run-a', { error: ODD_TEXT })])
       const kept = await recordOf(storage, 'run-a')
       deepStrictEqual([kept.inputs, kept.tags, kept.error], [texts, texts, ODD_TEXT])
-      deepStrictEqual((await storage.runs.list({ limit: 1, offset: 0 })).runs, [kept])
+      const [listed] = (await storage.runs.list({ limit: 1, offset: 0 })).runs
+      deepStrictEqual([listed?.inputs, listed?.tags, listed?.error], [texts, texts, ODD_TEXT])
     },
   },
   {

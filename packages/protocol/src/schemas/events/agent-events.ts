@@ -37,6 +37,8 @@ export const LlmIterationStarted = Type.Object({
   ...taskPosition,
   /** Alias of the model that is called. */
   model: Type.String(),
+  /** Just before the model is called. Logs of earlier versions lack it; ours always sends it. */
+  startedAt: Type.Optional(Instant),
 })
 export type LlmIterationStarted = Type.Static<typeof LlmIterationStarted>
 
@@ -56,6 +58,8 @@ export const LlmIterationCompleted = Type.Object({
   model: Type.String(),
   /** Absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
+  /** When the answer was whole. Logs of earlier versions lack it; ours always sends it. */
+  completedAt: Type.Optional(Instant),
 })
 export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
 
@@ -116,6 +120,11 @@ export const ToolCalled = Type.Object({
   toolCallId: Type.String(),
   /** Present on a step: the call that it is a part of. */
   parentToolCallId: Type.Optional(Type.String()),
+  /**
+   * When the call ended; it began `durationMs` before. Logs of earlier versions lack it; ours always
+   * sends it.
+   */
+  completedAt: Type.Optional(Instant),
 })
 export type ToolCalled = Type.Static<typeof ToolCalled>
 
@@ -154,6 +163,8 @@ export const DelegationStarted = Type.Object({
   workerTaskIndex: Count,
   /** 1 for a delegation by a task of the plan, 2 for one by the task that it made, and so on. */
   depth: PositiveCount,
+  /** Logs of earlier versions lack it; ours always sends it. */
+  startedAt: Type.Optional(Instant),
 })
 export type DelegationStarted = Type.Static<typeof DelegationStarted>
 
@@ -164,6 +175,8 @@ export const DelegationCompleted = Type.Object({
   durationMs: DurationMs,
   ...taskAttempt,
   workerTask: Type.String(),
+  /** Logs of earlier versions lack it; ours always sends it. */
+  completedAt: Type.Optional(Instant),
 })
 export type DelegationCompleted = Type.Static<typeof DelegationCompleted>
 
@@ -175,6 +188,8 @@ export const DelegationFailed = Type.Object({
   ...taskAttempt,
   /** Absent when the delegation was refused before it began. */
   workerTask: Type.Optional(Type.String()),
+  /** Logs of earlier versions lack it; ours always sends it. */
+  failedAt: Type.Optional(Instant),
 })
 export type DelegationFailed = Type.Static<typeof DelegationFailed>
 

@@ -1,9 +1,10 @@
 /** What can be read about runs: the list and its query, and one run in detail. */
 import Type from 'typebox'
-import { RunStatus, TaskStatus, Workflow } from '../enums.ts'
+import { RunStatus, RunStatusList, TaskStatus, Workflow } from '../enums.ts'
 import { RunMetrics } from '../run-metrics.ts'
 import {
   CLOSED,
+  CostUsd,
   Count,
   DurationMs,
   Instant,
@@ -20,9 +21,14 @@ import { RunOptionsGiven } from './submit-run.ts'
  */
 export const ListRunsQuery = Type.Object(
   {
-    status: Type.Optional(RunStatus),
+    /** Several with commas between them. */
+    status: Type.Optional(RunStatusList),
     /** `key`, or `key:value`. */
     tag: Type.Optional(Type.String({ minLength: 1 })),
+    /** The name of the ensemble, in full. Ours. */
+    ensemble: Type.Optional(Type.String({ minLength: 1 })),
+    /** What the run's id begins with, or one of its tags or inputs has in its value, in any case. Ours. */
+    q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     /** How many runs at most; 100 when absent. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     /** How many runs to pass over, newest first; 0 when absent. */
@@ -53,7 +59,7 @@ const runHead = {
   startedAt: Instant,
 }
 
-/** A run as the list shows it. Control API seed §4.3. */
+/** A run as the list shows it. Control API seed §4.3; what comes after `currentTask` is ours. */
 export const RunSummary = Type.Object({
   ...runHead,
   /** Null until the run is over. */
@@ -65,6 +71,19 @@ export const RunSummary = Type.Object({
   /** Absent when no task is being worked on. `index` counts from 0, as in the seed. */
   currentTask: Type.Optional(Type.Object({ name: Type.String(), index: Count })),
   ensemble: Type.String(),
+  /** So far, over all tasks and their attempts. */
+  totalTokens: TokenCount,
+  /** Likewise. */
+  totalToolCalls: Count,
+  /** Likewise; absent as soon as a price is not known. */
+  costUsd: Type.Optional(CostUsd),
+  /** Reviews that wait for a decision. */
+  openReviews: Count,
+  /** The key that submitted it, by its name. */
+  submittedBy: Type.Optional(Type.String()),
+  completedAt: Type.Optional(Instant),
+  /** Why it failed; the first 300 characters. */
+  error: Type.Optional(Type.String()),
 })
 export type RunSummary = Type.Static<typeof RunSummary>
 

@@ -10,12 +10,20 @@ import { CLOSED, Count, Instant } from '../scalars.ts'
 export const Ticket = Type.Object({ ticket: Type.String(), expiresAt: Instant })
 export type Ticket = Type.Static<typeof Ticket>
 
-/** Query `ticket`, for browsers. */
-export const TicketQuery = Type.Object(
-  { ticket: Type.Optional(Type.String({ minLength: 1 })) },
+/** Query of a WebSocket's address. */
+export const SocketQuery = Type.Object(
+  {
+    /** For browsers, in place of a key. */
+    ticket: Type.Optional(Type.String({ minLength: 1 })),
+    /**
+     * With `none`, `hello` is without runs, turns and gates, and no event is sent before a `subscribe`
+     * asks for it; `all` when absent.
+     */
+    snapshot: Type.Optional(Type.Enum(['all', 'none'])),
+  },
   CLOSED,
 )
-export type TicketQuery = Type.Static<typeof TicketQuery>
+export type SocketQuery = Type.Static<typeof SocketQuery>
 
 /** Query of `GET /api/audit`: newest first. */
 export const AuditQuery = Type.Object(

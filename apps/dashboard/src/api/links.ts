@@ -1,0 +1,41 @@
+/** The places of the dashboard, as links. */
+import { hashOf, type QueryValues } from '../lib/router.ts'
+
+/** What is shown of a run. */
+export interface RunPlace {
+  readonly task?: string | undefined
+  readonly tab?: string | undefined
+  /** Model turn of the task. */
+  readonly turn?: string | undefined
+  readonly call?: string | undefined
+}
+
+/** The list of runs, filtered. */
+export function runsHref(filter: QueryValues = {}): string {
+  return hashOf(['runs'], filter)
+}
+
+/** One run. */
+export function runHref(runId: string, place: RunPlace = {}): string {
+  return hashOf(['runs', runId], { ...place })
+}
+
+/** The form that submits a run; `from` is a run whose inputs it begins with. */
+export function submitHref(from?: string): string {
+  return hashOf(['new'], { from })
+}
+
+/** The reviews that wait. */
+export function reviewsHref(): string {
+  return hashOf(['reviews'])
+}
+
+/** The tools, or one of them. */
+export function toolsHref(name?: string): string {
+  return hashOf(name === undefined ? ['tools'] : ['tools', name])
+}
+
+/** The viewer of trace files. */
+export function tracesHref(): string {
+  return hashOf(['traces'])
+}

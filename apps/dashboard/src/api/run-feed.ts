@@ -1,0 +1,58 @@
+/**
+ * Follows one run: its events go into a log, frame by frame. It comes back by itself after a loss, and goes
+ * on after the last event that it has; the client sees to it that none is missed and none comes twice.
+ */
+import { emptyRunLog, withEvents, type RunLog } from './run-log.ts'
+import { batched } from '../lib/batch.ts'
+import { createStore, type Readable } from '../lib/store.ts'
+
+import type { ConnectionState, TuttiClient } from '@tutti/client'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** What is known of a run that is followed. */
+export interface RunFeedState {
+  readonly log: RunLog
+  readonly connection: ConnectionState['status'] | 'connecting'
+  /** Why it cannot be followed, such as RUN_NOT_FOUND. */
+  readonly error?: unknown
+}
+
+/** A run that is followed. */
+export interface RunFeed extends Readable<RunFeedState> {
+  readonly runId: string
+  close(): void
+}
+
+/** Begins to follow a run, from its first event. */
+export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
+  const store = createStore<RunFeedState>({
+    log: emptyRunLog(),
+    connection: 'connecting',
+  })
+  const patch = (change: Partial<RunFeedState>): void => store.set({ ...store.get(), ...change })
+  const batch = batched<LoggedRunEvent>((events) => {
+    patch({ log: withEvents(store.get().log, events) })
+  })
+  const connection = client.connect({
+    snapshot: 'none',
+    onConnection: ({ status }) => patch({ connection: status }),
+  })
+  connection.subscribe({
+    runId,
+    from: 0,
+    onEvent: (event) => batch.add(event),
+    onEnd: (error) => {
+      if (error !== undefined) patch({ error })
+      void connection.close()
+    },
+  })
+  return {
+    runId,
+    get: store.get,
+    follow: store.follow,
+    close() {
+      batch.stop()
+      void connection.close()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/** Pure: which runs a list shows, as the address, the server and the page say it. */
+import type { QueryValues } from '../lib/router.ts'
+import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
+
+/** The groups of statuses to choose from. */
+export const RUN_GROUPS = {
+  all: undefined,
+  active: 'ACCEPTED,RUNNING,WAITING_REVIEW,CANCELLING',
+  review: 'WAITING_REVIEW',
+  completed: 'COMPLETED',
+  failed: 'FAILED,REJECTED',
+  cancelled: 'CANCELLED',
+} as const satisfies Record<string, RunStatusList | undefined>
+
+/** A group of statuses. */
+export type RunGroup = keyof typeof RUN_GROUPS
+
+/** Which runs a list shows: those that all of it is true of. */
+export interface RunFilter {
+  readonly group: RunGroup
+  readonly ensemble?: string
+  /** `key`, or `key:value`. */
+  readonly tag?: string
+  /** Start of the id, or a part of a tag or an input. */
+  readonly text?: string
+}
+
+/** What of a run never changes, and a filter looks at. */
+export interface Findable {
+  readonly runId: string
+  readonly ensemble: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly inputs: Readonly<Record<string, string>>
+}
+
+/** The longest text that the server looks for. */
+export const MAX_TEXT_LENGTH = 200
+
+/** The filter that the query of an address says; a group that is not known is all. */
+export function filterOf({
+  status = 'all',
+  ensemble,
+  tag,
+  q,
+}: Readonly<Record<string, string>>): RunFilter {
+  const text = q?.trim().slice(0, MAX_TEXT_LENGTH)
+  return {
+    group: isGroup(status) ? status : 'all',
+    ...(ensemble === undefined || ensemble === '' ? {} : { ensemble }),
+    ...(tag === undefined || tag === '' ? {} : { tag }),
+    ...(text === undefined || text === '' ? {} : { text }),
+  }
+}
+
+/** The query of the address of a filter. */
+export function filterQuery({ group, ensemble, tag, text }: RunFilter): QueryValues {
+  return { status: group === 'all' ? undefined : group, ensemble, tag, q: text }
+}
+
+/** What the server is asked for. */
+export function listQuery({ group, ensemble, tag, text }: RunFilter): ListRunsQuery {
+  const status = RUN_GROUPS[group]
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(ensemble === undefined ? {} : { ensemble }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(text === undefined ? {} : { q: text }),
+  }
+}
+
+/** Whether everything is shown. */
+export function isUnfiltered(filter: RunFilter): boolean {
+  return filter.group === 'all' && isOfAnyRun(filter)
+}
+
+/** Whether the status alone decides what is shown. */
+export function isOfAnyRun({ ensemble, tag, text }: RunFilter): boolean {
+  return ensemble === undefined && tag === undefined && text === undefined
+}
+
+/** Whether runs of this status are shown. */
+export function fitsGroup({ group }: RunFilter, status: RunStatus): boolean {
+  const list = RUN_GROUPS[group]
+  return list === undefined || list.split(',').includes(status)
+}
+
+/** Whether the run is shown while it has a status that fits; as the server decides it. */
+export function isFound({ ensemble, tag, text }: RunFilter, run: Findable): boolean {
+  if (ensemble !== undefined && ensemble !== run.ensemble) return false
+  if (tag !== undefined && !hasTag(run.tags, tag)) return false
+  return text === undefined || hasText(run, text)
+}
+
+function isGroup(name: string): name is RunGroup {
+  return Object.hasOwn(RUN_GROUPS, name)
+}
+
+function hasTag(tags: Findable['tags'], tag: string): boolean {
+  const colon = tag.indexOf(':')
+  const key = colon === -1 ? tag : tag.slice(0, colon)
+  if (!Object.hasOwn(tags, key)) return false
+  return colon === -1 || tags[key] === tag.slice(colon + 1)
+}
+
+function hasText({ runId, tags, inputs }: Findable, text: string): boolean {
+  const part = text.toUpperCase()
+  if (runId.toUpperCase().startsWith(part)) return true
+  return [...Object.values(tags), ...Object.values(inputs)].some((value) =>
+    value.toUpperCase().includes(part),
+  )
+}

@@ -1,0 +1,74 @@
+import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { emptyRunLog, stateAfter, withEvents } from './run-log.ts'
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+function story(tokens: number): readonly LoggedRunEvent[] {
+  const task = { taskName: 'a', taskIndex: 1, attempt: 1 }
+  const label = { agentRole: 'A', taskDescription: 'Do' }
+  const events = [
+    { type: 'run_queued', queuedAt: AT, ensemble: 'e', workflow: 'SEQUENTIAL', totalTasks: 1 },
+    { type: 'task_started', ...label, ...task, totalTasks: 1, startedAt: AT },
+    {
+      type: 'llm_iteration_started',
+      ...label,
+      ...task,
+      iterationIndex: 0,
+      messages: [],
+      model: 'm',
+    },
+    ...Array.from({ length: tokens }, (_, index) => ({
+      type: 'token',
+      ...label,
+      ...task,
+      iterationIndex: 0,
+      token: `${index} `,
+      sentAt: new Date(Date.parse(AT) + (index % 7) * 100).toISOString(),
+    })),
+  ]
+  // NOTE: events of these types with the fields that the state reads.
+  return events.map((event, seq) => ({
+    ...event,
+    runId: 'r',
+    seq,
+    id: `r-${seq}`,
+  })) as unknown as readonly LoggedRunEvent[]
+}
+
+describe('a log', () => {
+  it('[R1][R3] gives the run after any number of its events', () => {
+    const events = story(1_000)
+    const log = withEvents(emptyRunLog(), events)
+    expect(log.state).toEqual(runStateAfter(events))
+    for (const count of [0, 1, 3, 255, 256, 257, 700, 1_003, 5_000]) {
+      expect(stateAfter(log, count)).toEqual(runStateAfter(events.slice(0, count)))
+    }
+    expect(log.kept).toHaveLength(4)
+  })
+
+  it('[R2] takes each event once and none after a gap, in whatever pieces they come', () => {
+    const events = story(20)
+    const pieces = [events.slice(0, 5), events.slice(3, 9), events.slice(12), events.slice(8)]
+    const log = pieces.reduce(withEvents, emptyRunLog())
+    expect(log.events).toEqual(events)
+    expect(log.state).toEqual(runStateAfter(events))
+    expect(withEvents(log, events)).toBe(log)
+  })
+
+  it('[R4] has instants that never go back', () => {
+    const { instants } = withEvents(emptyRunLog(), story(30))
+    expect(instants).toHaveLength(33)
+    expect(instants.every((instant, at) => instant >= (instants[at - 1] ?? 0))).toBe(true)
+    expect(instants[2]).toBe(Date.parse(AT))
+  })
+
+  it('leaves earlier logs as they were', () => {
+    const events = story(10)
+    const first = withEvents(emptyRunLog(), events.slice(0, 5))
+    const copy = structuredClone(first)
+    withEvents(first, events.slice(5))
+    expect(first).toEqual(copy)
+  })
+})

@@ -1,0 +1,195 @@
+/**
+ * Pure: the tasks of a trace file. Each attempt at a task is a trace of its own there, and the work of a
+ * delegation is inside of the task that delegates; here each task is one, and delegated ones stand beside
+ * the others.
+ */
+import {
+  delegationOf,
+  NO_AGENTS,
+  NO_REASON,
+  workerOf,
+  type DelegatedBy,
+} from './trace-state-delegations.ts'
+import { costOf, countAt, msOf, textAt } from './trace-state-values.ts'
+import { tracedTurns } from './trace-state-turns.ts'
+
+import type {
+  AttemptUsage,
+  DelegationState,
+  ExecutionTrace,
+  TaskError,
+  TaskState,
+  TaskTrace,
+} from '@tutti/protocol'
+
+/** The tasks of a trace, and who delegated what. */
+export interface TracedTasks {
+  readonly tasks: readonly TaskState[]
+  readonly delegations: readonly DelegationState[]
+}
+
+/** One attempt that waits to be taken in. */
+interface Found {
+  readonly trace: TaskTrace
+  readonly delegatedBy?: DelegatedBy
+  readonly name: string
+}
+
+/** What a name is made of. */
+type Named = Pick<TaskTrace, 'taskDescription'> & Partial<Pick<TaskTrace, 'metadata'>>
+
+/** Characters of a description that make a name. */
+const NAME_LENGTH = 64
+
+/** The tasks of a trace, in the order of their index. */
+export function tracedTasks(trace: ExecutionTrace): TracedTasks {
+  const tasks = new Map<string, TaskState>()
+  const delegations: DelegationState[] = []
+  const nameOf = namer(tasks)
+  // Not by recursion: a file may be nested deeper than the stack.
+  const waiting: Found[] = trace.taskTraces.map((one) => ({ trace: one, name: nameOf(one) }))
+  for (const found of waiting) {
+    const known = tasks.get(found.name)
+    const task = attemptOf(found, { trace, known, index: indexOf(found, tasks) })
+    tasks.set(found.name, task)
+    for (const handed of found.trace.delegations) {
+      const delegationId = `delegation-${delegations.length + 1}`
+      const delegatedBy = { taskName: task.name, delegationId }
+      const name = nameOf(handed.workerTrace ?? { taskDescription: handed.taskDescription })
+      if (handed.workerTrace === null) {
+        tasks.set(name, workerOf(handed, { name, delegatedBy, index: tasks.size + 1 }))
+      } else {
+        waiting.push({ trace: handed.workerTrace, delegatedBy, name })
+      }
+      delegations.push(delegationOf(handed, { ...delegatedBy, attempt: task.attempt, name }))
+    }
+  }
+  const inOrder = [...tasks.values()].toSorted((left, right) => left.index - right.index)
+  return { tasks: inOrder, delegations: delegations.map((one) => withIndex(one, tasks)) }
+}
+
+/** T4 A name that no other task has; attempts of our own traces say which task they are of. */
+function namer(tasks: ReadonlyMap<string, TaskState>) {
+  const given = new Map<string, number>()
+  return ({ taskDescription, metadata = {} }: Named): string => {
+    const own = textAt(metadata, 'taskName')
+    if (own !== undefined) return own
+    const [line = ''] = taskDescription.trim().split('\n')
+    const short = line.length > NAME_LENGTH ? `${line.slice(0, NAME_LENGTH - 1).trimEnd()}…` : line
+    const base = short === '' ? 'Task' : short
+    let count = given.get(base) ?? 0
+    let name: string
+    do {
+      count += 1
+      name = count === 1 ? base : `${base} (${count})`
+    } while (tasks.has(name) || given.has(name))
+    given.set(base, count)
+    if (name !== base) given.set(name, 1)
+    return name
+  }
+}
+
+function indexOf({ trace, name }: Found, tasks: ReadonlyMap<string, TaskState>): number {
+  return countAt(trace.metadata, 'taskIndex') ?? tasks.get(name)?.index ?? tasks.size + 1
+}
+
+function attemptOf(
+  { trace: task, name, delegatedBy }: Found,
+  {
+    trace,
+    known,
+    index,
+  }: {
+    readonly trace: ExecutionTrace
+    readonly known: TaskState | undefined
+    readonly index: number
+  },
+): TaskState {
+  const { taskDescription: description, agentRole, expectedOutput, startedAt, finalOutput } = task
+  const error = errorOf(task, trace)
+  const status = statusOf(task, error)
+  const isOver = status !== 'RUNNING'
+  const durationMs = msOf(task.duration)
+  return {
+    name,
+    index,
+    description,
+    agentRole,
+    context: [],
+    status,
+    attempt: countAt(task.metadata, 'attempt') ?? (known === undefined ? 1 : known.attempt + 1),
+    startedAt,
+    ...(isOver ? { completedAt: task.completedAt } : {}),
+    ...(isOver && durationMs !== undefined ? { durationMs } : {}),
+    expectedOutput,
+    ...inputOf(task, trace),
+    turns: tracedTurns(task, name),
+    agentCalls: [],
+    agentUsage: NO_AGENTS,
+    ...(finalOutput === null ? {} : { output: finalOutput }),
+    ...(task.parsedOutput === undefined || task.parsedOutput === null
+      ? {}
+      : { structuredOutput: task.parsedOutput }),
+    ...(status === 'FAILED' || status === 'CANCELLED' ? { error: error ?? NO_REASON } : {}),
+    usage: usageOf(task),
+    earlierAttempts: known === undefined ? [] : [...known.earlierAttempts, earlierOf(known)],
+    ...(delegatedBy === undefined ? {} : { delegatedBy }),
+  }
+}
+
+function earlierOf({ attempt, error = NO_REASON, usage }: TaskState) {
+  return { attempt, reason: error.reason, code: error.code, usage }
+}
+
+function statusOf({ metadata, finalOutput }: TaskTrace, error: TaskError | undefined) {
+  const said = textAt(metadata, 'status')
+  if (said === 'RUNNING' || said === 'COMPLETED') return said
+  const hasFailed = said === 'FAILED' || (finalOutput === null && error !== undefined)
+  if (!hasFailed) return 'COMPLETED'
+  return error?.code === 'CANCELLED' ? 'CANCELLED' : 'FAILED'
+}
+
+/** The error of an attempt: of the same agent and task, and, where there are several, of its end. */
+function errorOf(
+  { agentRole, taskDescription, completedAt }: TaskTrace,
+  { errors }: ExecutionTrace,
+): TaskError | undefined {
+  const own = errors.filter(
+    (error) => error.agentRole === agentRole && error.taskDescription === taskDescription,
+  )
+  const end = Date.parse(completedAt)
+  const found = own.find(({ occurredAt }) => Date.parse(occurredAt) === end) ?? own.at(-1)
+  if (found === undefined) return undefined
+  return { reason: found.message, code: found.errorType, willRetry: false }
+}
+
+function inputOf(
+  { agentRole, expectedOutput, startedAt }: TaskTrace,
+  { agents }: ExecutionTrace,
+): Pick<TaskState, 'input'> {
+  const agent = agents.find(({ role }) => role === agentRole)
+  if (agent === undefined) return {}
+  const { goal: agentGoal, background: agentBackground, toolNames } = agent
+  // What other tasks gave is a part of the prompt here, and is shown there.
+  const given = { agentGoal, agentBackground, toolNames, assembledContext: '' }
+  return { input: { ...given, expectedOutput, sentAt: startedAt } }
+}
+
+function usageOf({ metrics, metadata }: TaskTrace): AttemptUsage {
+  const { inputTokens, outputTokens, toolCallCount, costEstimate } = metrics
+  const costUsd = costOf(metadata, costEstimate)
+  return {
+    inputTokens,
+    outputTokens,
+    toolCallCount,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
+}
+
+function withIndex(
+  delegation: DelegationState,
+  tasks: ReadonlyMap<string, TaskState>,
+): DelegationState {
+  const worker = tasks.get(delegation.workerTask ?? '')
+  return worker === undefined ? delegation : { ...delegation, workerTaskIndex: worker.index }
+}

@@ -1,0 +1,27 @@
+/** What is the reader's own: the theme, and the key of this tab. */
+import { BookOpen, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react'
+
+import { access, forgetKey } from '../api/access.ts'
+import { useStore } from '../lib/use-store.ts'
+import { Menu, type MenuItem } from '../ui/layout/menu.tsx'
+import { chooseTheme, theme } from './theme.ts'
+
+/** The menu at the end of the bar. */
+export function Preferences() {
+  const chosen = useStore(theme)
+  const { key } = useStore(access)
+  const themes: readonly MenuItem[] = [
+    { label: 'Light', icon: <Sun />, onChoose: () => chooseTheme('light') },
+    { label: 'Dark', icon: <Moon />, onChoose: () => chooseTheme('dark') },
+    { label: 'As the system', icon: <Monitor />, onChoose: () => chooseTheme('system') },
+  ]
+  const others = themes.filter((_, index) => ['light', 'dark', 'system'][index] !== chosen)
+  const docs = { label: 'API reference', icon: <BookOpen />, onChoose: openDocs }
+  const forget = { label: 'Forget the key', icon: <LogOut />, onChoose: forgetKey }
+  const items = [...others, docs, ...(key === undefined ? [] : [forget])]
+  return <Menu label="Preferences" icon={<Settings2 />} items={items} />
+}
+
+function openDocs(): void {
+  open('docs', '_blank', 'noopener')
+}

@@ -1,0 +1,110 @@
+/** A run as a graph, a timeline and the work of one task: live, replayed, or out of a file. */
+import { useCallback, useMemo, useState, type ReactNode } from 'react'
+
+import { runHref, type RunPlace } from '../api/links.ts'
+import { CostsView } from '../features/costs/costs-view.tsx'
+import { EventLog } from '../features/event-log/event-log.tsx'
+import { TaskGraph } from '../features/graph/task-graph.tsx'
+import { RunDetails } from '../features/run-facts/run-details.tsx'
+import { SteeringLog } from '../features/steering/steering-log.tsx'
+import { Timeline } from '../features/timeline/timeline.tsx'
+import { TaskTranscript } from '../features/transcript/task-transcript.tsx'
+import { goTo } from '../lib/router.ts'
+import { Tabs, type Tab } from '../ui/controls/tabs.tsx'
+import { Panel } from '../ui/layout/panel.tsx'
+import { chosenTask } from './chosen-task.ts'
+import styles from './run-view.module.css'
+
+import type { RunLog } from '../api/run-log.ts'
+import type { Selection } from '../api/selection.ts'
+import type { RunState } from '@tutti/protocol'
+
+type TabName = 'work' | 'events' | 'costs' | 'steering' | 'details'
+
+const TABS: readonly Tab<TabName>[] = [
+  { value: 'work', label: 'Work' },
+  { value: 'events', label: 'Events' },
+  { value: 'costs', label: 'Costs' },
+  { value: 'steering', label: 'Steering' },
+  { value: 'details', label: 'Details' },
+]
+
+/** The parts of a run; without `runId` it is a file, which has no address and no events. */
+export function RunView({
+  state,
+  query,
+  runId,
+  log,
+}: {
+  readonly state: RunState
+  readonly query: Readonly<Record<string, string>>
+  readonly runId?: string
+  readonly log?: RunLog
+}) {
+  const [place, setPlace] = usePlaceIn(runId, query)
+  const tabs = log === undefined ? TABS.filter(({ value }) => value !== 'events') : TABS
+  const tab = tabs.find(({ value }) => value === place.tab)?.value ?? 'work'
+  const taskName = chosenTask(state, place.task)
+  const selection = useMemo(() => selectionOf(taskName, place), [taskName, place])
+  const select = useCallback(
+    ({ taskName: task, iterationIndex, toolCallId }: Selection) =>
+      setPlace({ task, turn: iterationIndex?.toString(), call: toolCallId }),
+    [setPlace],
+  )
+  const panels: Readonly<Record<TabName, () => ReactNode>> = {
+    work: () => <TaskTranscript state={state} selection={selection} onSelect={select} />,
+    events: () => log !== undefined && <EventLog log={log} />,
+    costs: () => <CostsView state={state} />,
+    steering: () => <SteeringLog state={state} log={log} />,
+    details: () => <RunDetails state={state} runId={runId} />,
+  }
+  return (
+    <div className={styles['view']}>
+      <Panel title="Tasks" flush className={styles['tasks']}>
+        <TaskGraph
+          state={state}
+          selected={taskName}
+          onSelect={(task) => select({ taskName: task })}
+        />
+      </Panel>
+      <Panel title="Timeline" flush className={styles['timeline']}>
+        <Timeline state={state} selection={selection} onSelect={select} log={log} />
+      </Panel>
+      <Panel flush className={styles['detail']}>
+        <Tabs
+          label="Parts of the run"
+          value={tab}
+          tabs={tabs}
+          onChange={(next) => setPlace({ ...place, tab: next === 'work' ? undefined : next })}
+        >
+          {panels[tab]()}
+        </Tabs>
+      </Panel>
+    </div>
+  )
+}
+
+/** The place in the address of a run; for a file, which has none, in memory. */
+function usePlaceIn(
+  runId: string | undefined,
+  query: RunPlace,
+): readonly [RunPlace, (place: RunPlace) => void] {
+  const [local, setLocal] = useState<RunPlace>({})
+  const setAddress = useCallback(
+    (place: RunPlace) => goTo(runHref(runId ?? '', place), { replace: true }),
+    [runId],
+  )
+  return runId === undefined ? [local, setLocal] : [query, setAddress]
+}
+
+function selectionOf(
+  taskName: string | undefined,
+  { turn, call }: RunPlace,
+): Selection | undefined {
+  if (taskName === undefined) return undefined
+  return {
+    taskName,
+    ...(turn === undefined ? {} : { iterationIndex: Number(turn) }),
+    ...(call === undefined ? {} : { toolCallId: call }),
+  }
+}

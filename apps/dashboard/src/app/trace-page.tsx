@@ -1,0 +1,34 @@
+/** A trace file, shown as a run; events can be replayed. */
+import { useMemo, useState } from 'react'
+
+import { stateAfter, type RunLog } from '../api/run-log.ts'
+import { ReplayBar } from '../features/replay/replay-bar.tsx'
+import { TraceFile } from '../features/trace-files/trace-file.tsx'
+import { ShownTime } from '../lib/use-now.ts'
+import { RunView } from './run-view.tsx'
+
+/** The page that opens trace files. */
+export function TracePage() {
+  return (
+    <TraceFile>
+      {(state, log) =>
+        log === undefined ? <RunView state={state} query={{}} /> : <Replayed log={log} />
+      }
+    </TraceFile>
+  )
+}
+
+function Replayed({ log }: { readonly log: RunLog }) {
+  const [position, setPosition] = useState<number>()
+  const state = useMemo(
+    () => (position === undefined ? log.state : stateAfter(log, position)),
+    [log, position],
+  )
+  const at = log.instants[(position ?? log.events.length) - 1]
+  return (
+    <ShownTime value={at}>
+      <RunView state={state} query={{}} log={log} />
+      <ReplayBar log={log} position={position} onChange={setPosition} />
+    </ShownTime>
+  )
+}

@@ -1,0 +1,96 @@
+/** What a run has used, and where. */
+import { taskShown } from '../../api/words.ts'
+import { formatCount, formatMoney, plural } from '../../lib/format.ts'
+import { Empty } from '../../ui/feedback/notice.tsx'
+import { Figure, Figures } from '../../ui/show/figure.tsx'
+import { Mark } from '../../ui/show/mark.tsx'
+import { costsByModel, costsByTask, modelsWithoutPrice, sumOf } from './costs.ts'
+import { CostTable } from './cost-table.tsx'
+import styles from './costs-view.module.css'
+
+import type { RunState } from '@tutti/protocol'
+
+/** Tokens, calls and cost by task and by model. */
+export function CostsView({ state }: { readonly state: RunState }) {
+  const tasks = costsByTask(state)
+  const models = costsByModel(state)
+  const total = sumOf(tasks.map(({ used }) => used))
+  const unpriced = modelsWithoutPrice(state)
+  const { costEstimate } = state.metrics ?? {}
+  if (tasks.length === 0) {
+    return <Empty title="Nothing used yet">Costs are told as models and agents answer.</Empty>
+  }
+  return (
+    <div className={styles['costs']} role="group" aria-label="Costs" tabIndex={0}>
+      <Figures>
+        <Figure name="Cost">
+          <span className={styles['total']}>{formatMoney(total.costUsd)}</span>
+        </Figure>
+        {costEstimate !== undefined && (
+          <>
+            <Figure name="of it, for input">{formatMoney(costEstimate.inputCost)}</Figure>
+            <Figure name="of it, for output">{formatMoney(costEstimate.outputCost)}</Figure>
+          </>
+        )}
+        <Figure name="Tokens in">{formatCount(total.inputTokens)}</Figure>
+        <Figure name="Tokens out">{formatCount(total.outputTokens)}</Figure>
+        <Figure name="Model calls">{formatCount(total.modelCalls)}</Figure>
+        <Figure name="Tool calls">{formatCount(total.toolCalls)}</Figure>
+      </Figures>
+      <Unknown unpriced={unpriced} isCostKnown={total.costUsd !== undefined} />
+      {total.inputTokens === -1 && (
+        <p className={styles['note']}>
+          Tokens are not known in all: a model did not say how many it used.
+        </p>
+      )}
+      <CostTable
+        caption="By task"
+        total={total}
+        rows={tasks.map(({ task, used }) => ({
+          key: task.name,
+          name: (
+            <span className={styles['task']}>
+              <Mark kind={taskShown(task, false).mark} label={taskShown(task, false).word} />
+              {task.name}
+            </span>
+          ),
+          note:
+            task.earlierAttempts.length === 0
+              ? undefined
+              : `${plural(task.attempt, 'attempt')}, all counted`,
+          used,
+        }))}
+      />
+      <CostTable
+        caption="By model"
+        total={total}
+        rows={models.map(({ name, model, used }) => ({
+          key: `${model === undefined ? 'other' : 'model'} ${name}`,
+          name,
+          note: model === undefined ? undefined : priceNote(model, unpriced),
+          used,
+        }))}
+      />
+    </div>
+  )
+}
+
+function priceNote(model: string, unpriced: readonly string[]): string | undefined {
+  return unpriced.includes(model) ? 'no price is known' : undefined
+}
+
+/** Why a cost is not known. */
+function Unknown({
+  unpriced,
+  isCostKnown,
+}: {
+  readonly unpriced: readonly string[]
+  readonly isCostKnown: boolean
+}) {
+  if (isCostKnown) return null
+  const why =
+    unpriced.length === 0
+      ? 'an attempt ended without saying it'
+      : `no price is known for ${unpriced.join(', ')}`
+  return <p className={styles['note']}>The cost is not known in all: {why}.</p>
+}

@@ -1,0 +1,143 @@
+import { runStateAfter, type RunEvent } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventOf, startOfRun, WRITER } from '../../../../../packages/protocol/test/run-events.ts'
+import {
+  costsByModel,
+  costsByTask,
+  measureOf,
+  modelsWithoutPrice,
+  shareOf,
+  sumOf,
+  type Used,
+} from './costs.ts'
+
+const RETRY = { attempt: 2 }
+const used = (inputTokens: number, outputTokens: number, costUsd?: number) => ({
+  inputTokens,
+  outputTokens,
+  costUsd,
+})
+
+/** A turn that asks for one tool and has it called. */
+function turn(
+  iterationIndex: number,
+  model: string,
+  given: ReturnType<typeof used>,
+  place: object = {},
+): readonly RunEvent[] {
+  const at = { ...place, iterationIndex, model }
+  const id = `call_${iterationIndex}`
+  return [
+    eventOf('llm_iteration_started', at),
+    eventOf('llm_iteration_completed', {
+      ...at,
+      ...given,
+      toolRequests: [{ id, name: 'web_search', arguments: '{}' }],
+    }),
+    eventOf('tool_called', { ...place, iterationIndex, toolCallId: id }),
+  ]
+}
+
+/** Two tasks, two models, an attempt that failed, and an agent that was asked. */
+function story(): readonly RunEvent[] {
+  return [
+    ...startOfRun(),
+    ...turn(0, 'small', used(100, 10, 0.01)),
+    eventOf('task_failed', { ...used(100, 10, 0.01), toolCallCount: 1, willRetry: true }),
+    eventOf('task_started', RETRY),
+    ...turn(0, 'small', used(200, 20, 0.02), RETRY),
+    eventOf('agent_tool_invoked', RETRY),
+    eventOf('agent_tool_completed', {
+      ...RETRY,
+      cost_usd: 0.3,
+      input_tokens: 7,
+      output_tokens: 5,
+    }),
+    ...turn(1, 'large', used(400, 40, 0.4), RETRY),
+    eventOf('task_completed', {
+      ...RETRY,
+      // 11 tokens and 0.1 dollars more than its calls tell, as of a correction.
+      ...used(618, 65, 0.82),
+      toolCallCount: 2,
+    }),
+    eventOf('task_started', WRITER),
+    ...turn(0, 'large', used(50, 5, 0.05), WRITER),
+  ]
+}
+
+function tokensOf({ inputTokens, outputTokens }: Used): number {
+  return inputTokens + outputTokens
+}
+
+describe('costs', () => {
+  const state = runStateAfter(story())
+
+  it('[C1] by task add up to the totals of the run', () => {
+    const total = sumOf(costsByTask(state).map((cost) => cost.used))
+    expect(tokensOf(total)).toBe(state.totals.totalTokens)
+    expect(total.toolCalls).toBe(state.totals.totalToolCalls)
+    expect(total.costUsd).toBeCloseTo(state.totals.costUsd ?? Number.NaN, 10)
+    expect(total.costUsd).toBeCloseTo(0.88, 10)
+  })
+
+  it('[C2] by model, with what is not of a model, add up to the same', () => {
+    const costs = costsByModel(state)
+    const total = sumOf(costs.map((cost) => cost.used))
+    expect(tokensOf(total)).toBe(state.totals.totalTokens)
+    expect(total.toolCalls).toBe(state.totals.totalToolCalls)
+    expect(total.costUsd).toBeCloseTo(state.totals.costUsd ?? Number.NaN, 10)
+    expect(
+      costs.map(({ name, used: { costUsd = Number.NaN } }) => [name, +costUsd.toFixed(6)]),
+    ).toEqual([
+      ['large', 0.45],
+      ['small', 0.02],
+      ['Agents that tools asked', 0.3],
+      ['Earlier attempts', 0.01],
+      ['Not told by any model call', 0.1],
+    ])
+  })
+
+  it('leave out what was not used', () => {
+    const plain = runStateAfter([...startOfRun(), ...turn(0, 'small', used(1, 1, 0.1))])
+    expect(costsByModel(plain).map(({ name }) => name)).toEqual(['small'])
+    expect(costsByModel(runStateAfter(startOfRun()))).toEqual([])
+  })
+
+  it('count the model calls of a task, and say when they are not known', () => {
+    const [researcher, writer] = costsByTask(state)
+    expect(researcher?.used.modelCalls).toBe(-1)
+    expect(writer?.used.modelCalls).toBe(1)
+  })
+
+  it('[C3] are not known when a call does not say them', () => {
+    const unpriced = runStateAfter([
+      ...startOfRun(),
+      ...turn(0, 'small', used(100, 10, 0.01)),
+      ...turn(1, 'odd', used(-1, 10)),
+    ])
+    const [task] = costsByTask(unpriced)
+    expect(task?.used).not.toHaveProperty('costUsd')
+    expect(task?.used.inputTokens).toBe(-1)
+    expect(task?.used.outputTokens).toBe(20)
+    expect(unpriced.totals).not.toHaveProperty('costUsd')
+    expect(modelsWithoutPrice(unpriced)).toEqual(['odd'])
+    const [small, odd, ...others] = costsByModel(unpriced)
+    expect(small?.used.costUsd).toBe(0.01)
+    expect(odd?.used).not.toHaveProperty('costUsd')
+    expect(others).toEqual([])
+  })
+
+  it('share out the cost, else the tokens', () => {
+    const some: Used = { inputTokens: 30, outputTokens: 0, modelCalls: 1, toolCalls: 0, costUsd: 1 }
+    const total: Used = { ...some, inputTokens: 120, costUsd: 2 }
+    const { costUsd: _, ...unpriced } = total
+    expect([measureOf(total), shareOf(some, total)]).toEqual(['cost', 0.5])
+    expect([measureOf(unpriced), shareOf(some, unpriced)]).toEqual(['tokens', 0.25])
+    expect(shareOf({ ...some, inputTokens: -1 }, unpriced)).toBeUndefined()
+    const free = { ...total, inputTokens: 0, costUsd: 0 }
+    expect([measureOf(free), shareOf(free, free)]).toEqual([undefined, undefined])
+    const { costUsd: __, ...unknown } = some
+    expect(shareOf(unknown, total)).toBeUndefined()
+  })
+})

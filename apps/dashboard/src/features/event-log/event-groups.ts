@@ -1,0 +1,72 @@
+/** Pure: the events of a log in groups, as a reader looks for them. */
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** The groups, in the order in which they are offered. */
+export const EVENT_GROUPS = [
+  { name: 'run', label: 'Run' },
+  { name: 'tasks', label: 'Tasks' },
+  { name: 'models', label: 'Model calls' },
+  { name: 'tokens', label: 'Tokens' },
+  { name: 'tools', label: 'Tools' },
+  { name: 'agents', label: 'Agents' },
+  { name: 'people', label: 'Reviews and steering' },
+] as const
+
+/** A group of events. */
+export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
+
+/** The group of each type of event. */
+export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
+  run_queued: 'run',
+  run_resumed: 'run',
+  run_cancelling: 'people',
+  ensemble_started: 'run',
+  task_started: 'tasks',
+  task_input: 'tasks',
+  llm_iteration_started: 'models',
+  token: 'tokens',
+  llm_iteration_completed: 'models',
+  llm_iteration_failed: 'models',
+  tool_progress: 'tools',
+  tool_called: 'tools',
+  agent_tool_invoked: 'agents',
+  agent_tool_progress: 'agents',
+  agent_tool_turn: 'agents',
+  agent_tool_completed: 'agents',
+  agent_tool_terminated: 'agents',
+  agent_tool_error: 'agents',
+  delegation_started: 'agents',
+  delegation_completed: 'agents',
+  delegation_failed: 'agents',
+  task_completed: 'tasks',
+  task_failed: 'tasks',
+  task_skipped: 'tasks',
+  metrics_snapshot: 'tasks',
+  review_requested: 'people',
+  review_timed_out: 'people',
+  review_decided: 'people',
+  review_withdrawn: 'people',
+  directive_active: 'people',
+  directive_delivered: 'people',
+  file_changed: 'tools',
+  model_switched: 'people',
+  ensemble_completed: 'run',
+  run_result: 'run',
+}
+
+/** Whether an event is a failure. */
+export function isFailure(event: LoggedRunEvent): boolean {
+  switch (event.type) {
+    case 'llm_iteration_failed':
+    case 'task_failed':
+    case 'delegation_failed':
+    case 'agent_tool_error':
+      return true
+    case 'tool_called':
+      return event.outcome === 'FAILURE'
+    case 'run_result':
+      return event.status === 'FAILED'
+    default:
+      return false
+  }
+}

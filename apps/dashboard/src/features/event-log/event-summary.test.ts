@@ -1,0 +1,106 @@
+import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
+import { GROUP_OF, isFailure } from './event-groups.ts'
+import { eventSummary, taskOf } from './event-summary.ts'
+
+function logged(event: RunEvent): LoggedRunEvent {
+  return { ...event, runId: 'r', seq: 1, id: 'r:1' }
+}
+
+/** What the line of each type says of its golden event. */
+const LINES: Readonly<Record<RunEvent['type'], string>> = {
+  run_queued: 'research-brief · sequential · 2 tasks',
+  run_resumed: 'by holder 2 · 1 task done before',
+  run_cancelling: 'what is in flight is aborted',
+  ensemble_started: 'research-brief · researcher, writer',
+  task_started: 'Regulatory Researcher · Research AI safety focusing on EU regulation',
+  task_input: 'tools: web_search, file_read · no context',
+  llm_iteration_started: 'sonnet · call 1 · 3 messages',
+  token: '"The EU AI Act"',
+  llm_iteration_completed:
+    'sonnet · call 1 · 1.7 s · 812 in 41 out · $0.0031 · asks for web_search',
+  llm_iteration_failed:
+    'sonnet · MODEL_FAILED · Model "sonnet" answered with HTTP 529: overloaded · again in 1.0 s',
+  tool_progress: 'web_search · 60 % · Read 3 of 5 pages',
+  tool_called: 'web_search · succeeded · 1.2 s · 1. Article 6 …',
+  agent_tool_invoked: 'researcher · https://research-agent.example.com · streaming · a2a',
+  agent_tool_progress: 'researcher · chunk 1 · {"text":"Found three sources","cost_usd":0.02}',
+  agent_tool_turn: 'researcher · turn 1 · outbound · Draft: tides',
+  agent_tool_completed: 'researcher · 1.2 s · $0.02 · {"summary":"Three sources agree"}',
+  agent_tool_terminated:
+    'researcher · budget exceeded · The agent has cost 0.6 USD, more than the 0.5 it may',
+  agent_tool_error: 'researcher · connection lost · The connection was lost after 2 chunks',
+  delegation_started: 'to Technical Writer · researcher/1 · Write an executive brief',
+  delegation_completed: 'by Technical Writer · researcher/1 · 3.1 s',
+  delegation_failed: 'to Technical Writer · No worker with role "Technical Writer"',
+  task_completed: '8.2 s · 10.2k tokens · 5 tool calls · $0.06 · ## EU AI Act Analysis …',
+  task_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer · another attempt follows',
+  task_skipped: 'Task "researcher" failed',
+  metrics_snapshot: '8000 in 2150 out · 2 model calls · $0.06',
+  review_requested: 'after execution',
+  review_timed_out: 'exit early',
+  review_decided: 'Rejected · by key:ops · Name the articles',
+  review_withdrawn: 'Run was cancelled',
+  directive_active: 'Focus on European regulations · to researcher · by ops',
+  directive_delivered: 'Regulatory Researcher · call 2',
+  file_changed: 'out/brief.md · created · +40 −0',
+  model_switched: 'sonnet → haiku',
+  ensemble_completed: 'completed · 11.3 s · 15.2k tokens · 7 tool calls',
+  run_result: 'Completed · 11.3 s',
+}
+
+describe('the line of an event', () => {
+  it.each(RUN_EVENT_TYPES)('%s says what is particular to it', (type) => {
+    expect(eventSummary(logged(eventOf(type)))).toBe(LINES[type])
+  })
+
+  it('is one line and does not grow with what the event holds', () => {
+    const long = 'word\n\t '.repeat(500_000)
+    const line = eventSummary(logged(eventOf('tool_called', { toolResult: long })))
+    expect(line).not.toMatch(/[\n\t]| {2}/)
+    expect(line.length).toBeLessThanOrEqual(240)
+    expect(eventSummary(logged(eventOf('token', { token: long }))).length).toBeLessThanOrEqual(240)
+  })
+
+  it('leaves out what is not known', () => {
+    const event = eventOf('llm_iteration_completed', {
+      costUsd: undefined,
+      responseText: undefined,
+      toolRequests: undefined,
+      inputTokens: -1,
+    })
+    const line = eventSummary(logged(event))
+    expect(line).toContain('— in')
+    expect(line).not.toMatch(/undefined|null|\$|NaN/)
+  })
+
+  it('numbers model calls from 1, as the transcript does', () => {
+    const event = eventOf('llm_iteration_started', { iterationIndex: 0 })
+    expect(eventSummary(logged(event))).toContain('call 1')
+  })
+})
+
+describe('an event', () => {
+  it('has a group, whatever its type', () => {
+    expect(Object.keys(GROUP_OF).toSorted()).toEqual([...RUN_EVENT_TYPES].toSorted())
+  })
+
+  it('is of a task or of the run', () => {
+    expect(taskOf(logged(eventOf('token')))).toBe('researcher')
+    expect(taskOf(logged(eventOf('run_queued')))).toBeUndefined()
+  })
+
+  it('is a failure when something went wrong in it', () => {
+    const failures = RUN_EVENT_TYPES.filter((type) => isFailure(logged(eventOf(type))))
+    expect(failures).toEqual([
+      'llm_iteration_failed',
+      'agent_tool_error',
+      'delegation_failed',
+      'task_failed',
+    ])
+    expect(isFailure(logged(eventOf('tool_called', { outcome: 'FAILURE' })))).toBe(true)
+    expect(isFailure(logged(eventOf('run_result', { status: 'FAILED' })))).toBe(true)
+  })
+})

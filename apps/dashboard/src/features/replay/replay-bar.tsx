@@ -1,0 +1,95 @@
+/** Goes back and forth in what happened. */
+import { isTerminalRunStatus } from '@tutti/protocol'
+import { Pause, Play, StepBack, StepForward } from 'lucide-react'
+import { useState } from 'react'
+
+import { formatCount, formatDuration, plural } from '../../lib/format.ts'
+import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Rail } from './rail.tsx'
+import styles from './replay-bar.module.css'
+import { silenceAfter } from './replay-clock.ts'
+import { eventLabel, nextStep, previousStep } from './replay-marks.ts'
+import { SpeedSelect } from './speed-select.tsx'
+import { useReplay } from './use-replay.ts'
+
+import type { RunLog } from '../../api/run-log.ts'
+
+/** The bar; `position` is how many events are shown, undefined all of them as they come. */
+export function ReplayBar({
+  log,
+  position,
+  onChange,
+}: {
+  readonly log: RunLog
+  readonly position: number | undefined
+  readonly onChange: (position: number | undefined) => void
+}) {
+  const { events, instants } = log
+  const replay = useReplay(log, position, onChange)
+  const [known, setKnown] = useState(events.length)
+  // The rail stays as long as it was while one looks back: the place under the pointer must not move.
+  if (position === undefined && known !== events.length) setKnown(events.length)
+  const end = position === undefined ? events.length : Math.max(known, position)
+  const count = position ?? events.length
+  const event = events[count - 1]
+  const since = events.length - end
+  const elapsed = (instants[count - 1] ?? 0) - (instants[0] ?? 0)
+  const silence = replay.isPlaying ? silenceAfter(instants, count) : undefined
+  const label = event === undefined ? '' : eventLabel(event)
+  const isOver = isTerminalRunStatus(log.state.status)
+  return (
+    <section aria-label="Replay" className={styles['bar']}>
+      <div className={styles['buttons']}>
+        <IconButton
+          label="To the event before that matters"
+          icon={<StepBack />}
+          disabled={count <= 1}
+          onClick={() => replay.seek(previousStep(events, count))}
+        />
+        <IconButton
+          label={replay.isPlaying ? 'Pause' : 'Play'}
+          icon={replay.isPlaying ? <Pause /> : <Play />}
+          disabled={events.length < 2}
+          onClick={replay.toggle}
+        />
+        <IconButton
+          label="To the next event that matters"
+          icon={<StepForward />}
+          disabled={position === undefined}
+          onClick={() => replay.seek(nextStep(events, count))}
+        />
+      </div>
+      <span className={styles['time']}>{formatDuration(elapsed)}</span>
+      <Rail
+        events={events}
+        count={count}
+        end={end}
+        text={`Event ${count} of ${events.length}, ${label}, ${formatDuration(elapsed)} into the run`}
+        onSeek={replay.seek}
+      />
+      <span className={styles['event']} title={label}>
+        <span className={styles['seq']}>
+          {count} / {events.length}
+        </span>
+        <span className={styles['word']}>
+          {silence === undefined ? label : `${formatDuration(silence)} of silence, shortened`}
+        </span>
+      </span>
+      <SpeedSelect value={replay.speed} onChange={replay.setSpeed} />
+      <Button
+        size="s"
+        kind={position === undefined ? 'quiet' : 'plain'}
+        aria-pressed={position === undefined}
+        className={styles['end']}
+        onClick={() => replay.seek(undefined)}
+      >
+        {isOver ? 'End' : 'Live'}
+        {since > 0 && (
+          <span className={styles['since']} title={plural(since, 'event')}>
+            +{formatCount(since)} events
+          </span>
+        )}
+      </Button>
+    </section>
+  )
+}

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+
+import {
+  inOrder,
+  NO_REVIEWS,
+  openReviewsAfter,
+  openReviewsFrom,
+  withoutClosed,
+} from './open-reviews.ts'
+
+import type { ListEvent } from '../../api/server-feed.ts'
+import type { PendingReview } from '@tutti/protocol'
+
+const AT = '2026-01-01T00:00:00.000Z'
+const PLACE = { runId: 'r1', seq: 4, id: 'r1:4' }
+
+function requested(reviewId: string, more: Partial<ListEvent> = {}): ListEvent {
+  // NOTE: the fields that are changed are those of this type.
+  return {
+    type: 'review_requested',
+    reviewId,
+    taskDescription: 'Write',
+    taskOutput: 'A text',
+    timing: 'AFTER_EXECUTION',
+    prompt: null,
+    timeoutMs: 60_000,
+    onTimeout: 'EXIT_EARLY',
+    taskName: 'draft',
+    taskIndex: 1,
+    attempt: 1,
+    agentRole: 'Writer',
+    requestedAt: AT,
+    ...PLACE,
+    ...more,
+  } as ListEvent
+}
+
+function decided(reviewId: string, decidedBy = 'clara'): ListEvent {
+  return {
+    type: 'review_decided',
+    reviewId,
+    decision: 'REJECT',
+    decidedBy,
+    decidedAt: AT,
+    ...PLACE,
+  }
+}
+
+function timedOut(reviewId: string): ListEvent {
+  return { type: 'review_timed_out', reviewId, action: 'FAIL', ...PLACE }
+}
+
+function pending(reviewId: string, expiresAt?: string): PendingReview {
+  return {
+    reviewId,
+    runId: 'r1',
+    taskDescription: 'Write',
+    taskOutput: 'A text',
+    timing: 'AFTER_EXECUTION',
+    timeoutMs: 60_000,
+    onTimeout: 'EXIT_EARLY',
+    createdAt: AT,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  }
+}
+
+function ids(reviews: readonly { readonly reviewId: string }[]): readonly string[] {
+  return reviews.map(({ reviewId }) => reviewId)
+}
+
+describe('the open reviews', () => {
+  it('[O1] come soonest first, those without an end last and by age', () => {
+    const state = openReviewsAfter(NO_REVIEWS, [
+      requested('never-new', { timeoutMs: 0, requestedAt: '2026-01-01T00:02:00.000Z' }),
+      requested('late', { timeoutMs: 90_000 }),
+      requested('never-old', { timeoutMs: 0 }),
+      requested('soon', { timeoutMs: 30_000 }),
+    ])
+    expect(ids(state.open)).toEqual(['soon', 'late', 'never-old', 'never-new'])
+    expect(state.open[0]?.expiresAt).toBe('2026-01-01T00:00:30.000Z')
+    expect(state.open[2]?.expiresAt).toBeUndefined()
+  })
+
+  it('[O2] keeps what was closed, with who and what, in its place', () => {
+    const open = openReviewsAfter(NO_REVIEWS, [
+      requested('a'),
+      requested('b', { timeoutMs: 90_000 }),
+    ])
+    const state = openReviewsAfter(open, [decided('a')])
+    expect(ids(state.open)).toEqual(['b'])
+    expect(state.closed[0]?.end).toMatchObject({ kind: 'decided', by: 'clara', decision: 'REJECT' })
+    expect(ids(inOrder(state))).toEqual(ids(inOrder(open)))
+    expect(withoutClosed(state, ['a']).closed).toEqual([])
+    expect(withoutClosed(state, ['b'])).toBe(state)
+  })
+
+  it('[O2] takes the first end, but a decision after silence', () => {
+    const open = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('b')])
+    const state = openReviewsAfter(open, [
+      decided('a'),
+      timedOut('a'),
+      decided('a', 'otto'),
+      timedOut('b'),
+      { type: 'review_withdrawn', reviewId: 'b', reason: 'Over', withdrawnAt: AT, ...PLACE },
+      decided('b'),
+    ])
+    expect(state.closed.map(({ end }) => end)).toMatchObject([
+      { kind: 'decided', by: 'clara' },
+      { kind: 'decided', by: 'clara' },
+    ])
+  })
+
+  it('[O3] are not changed by what is told twice or is not known', () => {
+    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('a')])
+    expect(ids(state.open)).toEqual(['a'])
+    expect(openReviewsAfter(state, [decided('x'), timedOut('y')])).toBe(state)
+    const asked = { type: 'task_skipped', ...PLACE } as unknown as ListEvent
+    expect(openReviewsAfter(state, [asked])).toBe(state)
+  })
+
+  it('are closed with their run, and those of other runs stay', () => {
+    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('b', { runId: 'r2' })])
+    const result = { type: 'run_result', status: 'FAILED', outputs: [], durationMs: 1, ...PLACE }
+    const after = openReviewsAfter(state, [result as unknown as ListEvent])
+    expect(ids(after.open)).toEqual(['b'])
+    expect(after.closed[0]?.end).toEqual({ kind: 'withdrawn', reason: 'The run has ended' })
+  })
+
+  it('are open again when they are asked for again', () => {
+    const state = openReviewsAfter(NO_REVIEWS, [requested('a'), timedOut('a'), requested('a')])
+    expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
+  })
+
+  it('of a list are those of the server, and more is known of those that were known', () => {
+    const known = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('gone')])
+    const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
+    const state = openReviewsFrom(list, known)
+    expect(ids(state.open)).toEqual(['new', 'a'])
+    expect(state.open[1]).toBe(known.open[0])
+    expect(state.open[0]?.detail).toBeUndefined()
+    expect(state.closed.map(({ reviewId, end }) => [reviewId, end?.kind])).toEqual([
+      ['gone', 'gone'],
+    ])
+  })
+
+  it('keeps a hundred of the closed ones', () => {
+    const all = Array.from({ length: 120 }, (_, index) => `v${index}`)
+    const state = openReviewsAfter(NO_REVIEWS, [
+      ...all.map((id) => requested(id)),
+      ...all.map((id) => decided(id)),
+    ])
+    expect(state.closed).toHaveLength(100)
+    expect(state.closed.at(-1)?.reviewId).toBe('v119')
+  })
+})

@@ -1,0 +1,108 @@
+/** Pure: what a review asks, and what comes of each answer, as a person says it. */
+import { DECISION } from '../../api/words.ts'
+import { isQuestion, type ReviewEnd, type ReviewLike } from './review-like.ts'
+
+import type { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
+
+/** When a review takes place, seen from its task. */
+export const TIMING: Readonly<Record<ReviewTiming, string>> = {
+  BEFORE_EXECUTION: 'before the task begins',
+  DURING_EXECUTION: 'before a tool is called',
+  AFTER_EXECUTION: 'after the task is done',
+}
+
+/** What is looked at. */
+export function subjectOf(review: ReviewLike): string {
+  if (isQuestion(review)) return 'Question'
+  if (review.timing === 'BEFORE_EXECUTION') return 'What the task is to do'
+  if (review.timing === 'AFTER_EXECUTION') return 'Output'
+  const { tool } = review.detail ?? {}
+  return tool === undefined ? 'Tool call' : `Input of ${tool.name}`
+}
+
+/** What a review is of, in a few words. */
+export function reviewTitle({ detail, timing }: ReviewLike): string {
+  if (detail === undefined) return `Review ${TIMING[timing]}`
+  return `Review of ${detail.taskName}`
+}
+
+/** What happens when nobody decides in time. */
+export function timeoutWords(review: ReviewLike): string {
+  return `${AFTER_TIMEOUT[review.onTimeout](review)}.`
+}
+
+const AFTER_TIMEOUT: Readonly<Record<ReviewTimeoutAction, (review: ReviewLike) => string>> = {
+  CONTINUE: (review) => `If nobody decides in time, ${goesOn(review)}`,
+  EXIT_EARLY: () => 'If nobody decides in time, the run ends early and keeps what is done',
+  FAIL: ({ timing }) =>
+    timing === 'DURING_EXECUTION'
+      ? 'If nobody decides in time, the tool is not called and the agent is told so'
+      : 'If nobody decides in time, the task fails',
+}
+
+/** What approving does. */
+export function goesOn(review: ReviewLike): string {
+  if (isQuestion(review)) return 'the agent goes on without an answer'
+  if (review.timing === 'BEFORE_EXECUTION') return 'the task begins as it is'
+  return review.timing === 'DURING_EXECUTION'
+    ? 'the tool is called with this input'
+    : 'the output is taken as it is'
+}
+
+/** What rejecting does. */
+export const REJECT_DOES: Readonly<Record<ReviewTiming, string>> = {
+  BEFORE_EXECUTION: 'The task is not done and fails with your words as the reason.',
+  DURING_EXECUTION: 'The tool is not called; the agent is told your words and goes on.',
+  AFTER_EXECUTION: 'The agent does the task again with your words.',
+}
+
+/** What ending the run does. */
+export const EXIT_DOES: Readonly<Record<ReviewTiming, string>> = {
+  BEFORE_EXECUTION:
+    'This task and those after it do not begin. Tasks at work may finish, and what is done is kept.',
+  DURING_EXECUTION:
+    'The tool is not called and this task ends. No other task begins; tasks at work may finish, and what is done is kept.',
+  AFTER_EXECUTION:
+    'This output is taken as it is and no other task begins. Tasks at work may finish, and what is done is kept.',
+}
+
+/** Words of the buttons. */
+export function actionWords(review: ReviewLike): Readonly<Record<ReviewDecisionKind, string>> {
+  const isAsked = isQuestion(review)
+  return {
+    CONTINUE: isAsked ? 'Go on without an answer' : 'Approve',
+    EDIT: isAsked ? 'Answer…' : 'Edit…',
+    REJECT: 'Reject…',
+    EXIT_EARLY: 'End run early…',
+  }
+}
+
+/** How a review was closed; `isKnownOther` when it is certain that the reader did not. */
+export function endWords(end: ReviewEnd, isKnownOther: boolean): string {
+  switch (end.kind) {
+    case 'decided': {
+      const { decision, by } = end
+      const what = by === undefined ? DECISION[decision] : `${by} ${DID[decision]}`
+      return isKnownOther ? `Somebody else decided. ${what}` : what
+    }
+    case 'timed_out':
+      return `Nobody decided in time: ${TIMED_OUT[end.action]}`
+    case 'withdrawn':
+      return `Not asked any more: ${end.reason}`
+    case 'gone':
+      return 'Closed while the page did not hear from the server'
+  }
+}
+
+const DID: Readonly<Record<ReviewDecisionKind, string>> = {
+  CONTINUE: 'approved it',
+  EDIT: 'edited it',
+  REJECT: 'rejected it',
+  EXIT_EARLY: 'ended the run early',
+}
+
+const TIMED_OUT: Readonly<Record<ReviewTimeoutAction, string>> = {
+  CONTINUE: 'it went on as it was',
+  EXIT_EARLY: 'the run ended early',
+  FAIL: 'it counts as rejected',
+}

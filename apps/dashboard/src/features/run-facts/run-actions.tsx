@@ -1,0 +1,30 @@
+/** What can be done with a run as a whole: submit one like it, delete it. */
+import { RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+
+import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
+
+import { submitHref } from '../../api/links.ts'
+import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { DeleteRun } from './delete-run.tsx'
+import styles from './run-actions.module.css'
+
+/** The actions; only a run that has ended can be deleted. */
+export function RunActions({ runId, state }: { readonly runId: string; readonly state: RunState }) {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <div role="group" aria-label="Actions" className={styles['actions']}>
+      <LinkButton href={submitHref(runId)} icon={<RotateCcw />}>
+        Run again…
+      </LinkButton>
+      {isTerminalRunStatus(state.status) ? (
+        <Button kind="danger" icon={<Trash2 />} onClick={() => setAsking(true)}>
+          Delete run…
+        </Button>
+      ) : (
+        <span className={styles['soft']}>It can be deleted when it has ended.</span>
+      )}
+      {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
+    </div>
+  )
+}

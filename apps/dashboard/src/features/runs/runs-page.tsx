@@ -1,0 +1,103 @@
+/** The runs of the server, newest first, as they go on. */
+import { Plus } from 'lucide-react'
+import { useCallback, useMemo, useRef } from 'react'
+
+import { failureText } from '../../api/failure.ts'
+import { runsHref, submitHref } from '../../api/links.ts'
+import { filterOf, filterQuery, isUnfiltered, type RunFilter } from '../../api/run-list-filter.ts'
+import { plural } from '../../lib/format.ts'
+import { goTo } from '../../lib/router.ts'
+import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { Loading, Notice } from '../../ui/feedback/notice.tsx'
+import { NoRuns } from './no-runs.tsx'
+import { RunFilters } from './run-filters.tsx'
+import { RunsTable } from './runs-table.tsx'
+import { usePageKeys } from './use-page-keys.ts'
+import { useRunList } from './use-run-list.ts'
+import styles from './runs-page.module.css'
+
+import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
+
+const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): void => {
+  goTo(runsHref(filterQuery(filter)), how)
+}
+
+/** The page of all runs; `query` is its filter. */
+export function RunsPage({ query }: { readonly query: Readonly<Record<string, string>> }) {
+  const filter = useMemo(() => filterOf(query), [query])
+  const read = useRunList(filter)
+  const search = useRef<HTMLInputElement>(null)
+  const table = useRef<VirtualTableHandle>(null)
+  usePageKeys(search, table)
+  const onTag = useCallback((tag: string) => goToFilter({ ...filter, tag }), [filter])
+  const { list, error, moreError } = read
+  const shown = list?.filter ?? filter
+  return (
+    <div className={styles['page']}>
+      <header className={styles['head']}>
+        <h1>Runs</h1>
+        <p role="status" className={styles['total']}>
+          {list !== undefined && totalWords(list.total, shown)}
+        </p>
+        <LinkButton kind="primary" icon={<Plus />} href={submitHref()} className={styles['new']}>
+          New run
+        </LinkButton>
+      </header>
+      <RunFilters filter={filter} search={search} onChange={goToFilter} />
+      {error !== null && (
+        <ReadAgain
+          title={
+            list === undefined ? 'The runs could not be read' : 'These runs may be out of date'
+          }
+          error={error}
+          onAgain={() => void read.refetch()}
+        />
+      )}
+      {error === null && list?.failure !== undefined && (
+        <ReadAgain
+          title="Some of these runs may be out of date"
+          error={list.failure}
+          onAgain={() => void read.refetch()}
+        />
+      )}
+      {list === undefined && error === null && <Loading label="Reading the runs" />}
+      {list?.lines.length === 0 && !read.isFetching && <NoRuns filter={shown} />}
+      {list !== undefined && list.lines.length > 0 && (
+        <div aria-busy={read.isOfOtherFilter} className={styles['list']}>
+          <RunsTable
+            key={JSON.stringify(shown)}
+            ref={table}
+            list={list}
+            change={read.change}
+            onEnd={read.readMore}
+            onTag={onTag}
+          />
+        </div>
+      )}
+      {moreError !== null && (
+        <ReadAgain title="More runs could not be read" error={moreError} onAgain={read.tryMore} />
+      )}
+    </div>
+  )
+}
+
+function totalWords(total: number, filter: RunFilter): string {
+  if (isUnfiltered(filter)) return total === 0 ? '' : plural(total, 'run')
+  return total === 1 ? '1 run fits' : `${total} runs fit`
+}
+
+function ReadAgain({
+  title,
+  error,
+  onAgain,
+}: {
+  readonly title: string
+  readonly error: unknown
+  readonly onAgain: () => void
+}) {
+  return (
+    <Notice tone="failed" title={title} actions={<Button onClick={onAgain}>Try again</Button>}>
+      {failureText(error)}
+    </Notice>
+  )
+}

@@ -1,0 +1,211 @@
+/** Tells the agents of a run something before their next model call. */
+import { useMutation } from '@tanstack/react-query'
+import { Priority, type InjectBody, type RunState } from '@tutti/protocol'
+import { useState } from 'react'
+
+import { failureProblems } from '../../api/failure.ts'
+import { useServer } from '../../api/server.ts'
+import { Field } from '../../ui/controls/field.tsx'
+import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
+import { toast } from '../../ui/feedback/toasts.tsx'
+import {
+  checkInject,
+  NO_DIRECTIVE,
+  otherProblems,
+  problemsOf,
+  targetsOf,
+  TIMES_TO_LIVE,
+  type InjectForm,
+} from './inject-form.ts'
+import { SteerDialog } from './steer-dialog.tsx'
+import styles from './steer-dialog.module.css'
+
+const FIELDS = ['content', 'target', 'priority', 'ttl']
+
+const PRIORITIES: Readonly<Record<Priority, string>> = {
+  CRITICAL: 'Critical',
+  HIGH: 'High',
+  NORMAL: 'Normal',
+  LOW: 'Low',
+}
+
+/** The dialog; what is written in it belongs to who opens it. */
+export function InjectDialog({
+  runId,
+  state,
+  form,
+  onForm,
+  onClose,
+}: {
+  readonly runId: string
+  readonly state: RunState
+  readonly form: InjectForm
+  readonly onForm: (form: InjectForm) => void
+  readonly onClose: () => void
+}) {
+  const { client } = useServer()
+  const [wasSent, setSent] = useState(false)
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: ({ content, ...how }: InjectBody) => client.runs.inject(runId, content, how),
+    networkMode: 'always',
+    onSuccess: () => {
+      onForm(NO_DIRECTIVE)
+      toast('Directive given; the Steering tab tells when it arrives')
+      onClose()
+    },
+  })
+  const checked = checkInject(form)
+  const problems = [
+    ...(checked.ok ? [] : checked.problems).filter(
+      // What nobody has written yet is not wrong until it is sent.
+      ({ path }) => wasSent || (path === '/ttl' && form.customTtl !== ''),
+    ),
+    ...failureProblems(error),
+  ]
+  const change = (changed: Partial<InjectForm>): void => {
+    // What the server said was about the text before.
+    reset()
+    onForm({ ...form, ...changed })
+  }
+  const hasFieldProblems = failureProblems(error).length > 0
+  return (
+    <SteerDialog
+      title="Direct the agents"
+      submit="Give the directive"
+      isBusy={isPending}
+      error={hasFieldProblems ? undefined : (error ?? undefined)}
+      more={otherProblems(problems, FIELDS)}
+      onClose={onClose}
+      onSubmit={() => {
+        setSent(true)
+        if (checked.ok) mutate(checked.body)
+      }}
+    >
+      <Field
+        label="What they are to know"
+        hint="They see it at their next model call. The call in flight is not disturbed."
+        errors={problemsOf(problems, 'content')}
+        required
+      >
+        {(control) => (
+          <TextArea
+            {...control}
+            data-autofocus
+            value={form.content}
+            onChange={({ target }) => change({ content: target.value })}
+          />
+        )}
+      </Field>
+      <div className={styles['row']}>
+        <TargetField
+          state={state}
+          form={form}
+          change={change}
+          problems={problemsOf(problems, 'target')}
+        />
+        <PriorityField form={form} change={change} problems={problemsOf(problems, 'priority')} />
+        <TimeField form={form} change={change} problems={problemsOf(problems, 'ttl')} />
+      </div>
+    </SteerDialog>
+  )
+}
+
+interface PartProps {
+  readonly form: InjectForm
+  readonly change: (changed: Partial<InjectForm>) => void
+  readonly problems: readonly string[]
+}
+
+function PriorityField({ form, change, problems }: PartProps) {
+  return (
+    <Field label="Priority" errors={problems}>
+      {(control) => (
+        <Select
+          {...control}
+          value={form.priority}
+          onChange={({ target }) => {
+            const priority = Priority.enum.find((one) => one === target.value)
+            if (priority !== undefined) change({ priority })
+          }}
+        >
+          {Priority.enum.map((one) => (
+            <option key={one} value={one}>
+              {PRIORITIES[one]}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
+
+/** For how long it is in force. */
+function TimeField({ form, change, problems }: PartProps) {
+  const isCustom = form.ttl === 'custom'
+  return (
+    <>
+      <Field label="In force" errors={isCustom ? [] : problems}>
+        {(control) => (
+          <Select
+            {...control}
+            value={form.ttl}
+            onChange={({ target }) => change({ ttl: target.value })}
+          >
+            {TIMES_TO_LIVE.map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {isCustom && (
+        <Field label="For how long" hint="ISO 8601, such as PT90S or PT2H30M" errors={problems}>
+          {(control) => (
+            <TextInput
+              {...control}
+              value={form.customTtl}
+              onChange={({ target }) => change({ customTtl: target.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  )
+}
+
+/** Whom the directive is for. */
+function TargetField({ state, form, change, problems }: PartProps & { readonly state: RunState }) {
+  const { tasks, roles } = targetsOf(state)
+  const hint = state.tasks.length === 0 ? 'Tasks can be chosen once the run has begun.' : undefined
+  // A task that has ended meanwhile stays chosen, and the server says what it thinks of it.
+  const isGone = form.target !== '' && ![...tasks, ...roles].includes(form.target)
+  return (
+    <Field label="For" hint={hint} errors={problems}>
+      {(control) => (
+        <Select
+          {...control}
+          value={form.target}
+          onChange={({ target }) => change({ target: target.value })}
+        >
+          <option value="">the whole run</option>
+          {isGone && <option value={form.target}>{`${form.target} (ended)`}</option>}
+          {tasks.length > 0 && (
+            <optgroup label="Tasks">
+              {tasks.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </optgroup>
+          )}
+          {roles.length > 0 && (
+            <optgroup label="Roles">
+              {roles.map((role) => (
+                <option key={role}>{role}</option>
+              ))}
+            </optgroup>
+          )}
+        </Select>
+      )}
+    </Field>
+  )
+}

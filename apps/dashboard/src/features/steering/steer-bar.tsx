@@ -1,0 +1,65 @@
+/** What a person can do with a run: tell its agents something, switch its model, cancel it. */
+import { ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
+import { useId, useState } from 'react'
+
+import { submitHref } from '../../api/links.ts'
+import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { Marked } from '../../ui/show/mark.tsx'
+import { steerable } from './can-steer.ts'
+import { CancelDialog } from './cancel-dialog.tsx'
+import { InjectDialog } from './inject-dialog.tsx'
+import { NO_DIRECTIVE } from './inject-form.ts'
+import { SwitchDialog } from './switch-dialog.tsx'
+import styles from './steer-bar.module.css'
+
+import type { RunState } from '@tutti/protocol'
+
+type Act = 'direct' | 'switchModel' | 'cancel'
+
+const ACTS = [
+  { act: 'direct', label: 'Direct…', icon: <MessageSquarePlus /> },
+  { act: 'switchModel', label: 'Switch model…', icon: <Repeat2 /> },
+  { act: 'cancel', label: 'Cancel…', icon: <Square /> },
+] as const
+
+/** The actions of a run that has not ended; one that has can be run again. */
+export function SteerBar({ runId, state }: { readonly runId: string; readonly state: RunState }) {
+  const [open, setOpen] = useState<Act>()
+  /** It is kept when the dialog is closed: somebody may want to look at the run first. */
+  const [directive, setDirective] = useState(NO_DIRECTIVE)
+  const id = useId()
+  const can = steerable(state)
+  const close = (): void => setOpen(undefined)
+  const dialog = { runId, state, onClose: close }
+  return (
+    <div className={styles['bar']} role="group" aria-label="Steer the run">
+      <p role="status" id={id} className={styles['ending']}>
+        {can.ending !== undefined && <Marked kind="stopping">{can.ending}</Marked>}
+      </p>
+      {can.isOver ? (
+        <LinkButton href={submitHref(runId)} size="s" icon={<ListRestart />}>
+          Run again
+        </LinkButton>
+      ) : (
+        ACTS.map(({ act, label, icon }) => (
+          <Button
+            key={act}
+            size="s"
+            icon={icon}
+            kind={act === 'cancel' ? 'danger' : 'plain'}
+            disabled={can[act] !== undefined}
+            title={can[act]}
+            aria-describedby={can[act] === undefined ? undefined : id}
+            onClick={() => setOpen(act)}
+          >
+            {label}
+          </Button>
+        ))
+      )}
+      {/* A run that has ended meanwhile still has the dialog, which says so when it is sent. */}
+      {open === 'direct' && <InjectDialog {...dialog} form={directive} onForm={setDirective} />}
+      {open === 'switchModel' && <SwitchDialog {...dialog} />}
+      {open === 'cancel' && <CancelDialog {...dialog} />}
+    </div>
+  )
+}

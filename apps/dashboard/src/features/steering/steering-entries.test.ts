@@ -1,0 +1,201 @@
+import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { emptyRunLog, withEvents } from '../../api/run-log.ts'
+import { steeringActs, type SteeringAct } from './steering-entries.ts'
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+
+function at(ms: number): string {
+  return new Date(START + ms).toISOString()
+}
+
+/** Events in order, with their places. */
+function logged(events: readonly object[]): readonly LoggedRunEvent[] {
+  // NOTE: events of these types with the fields that the state and the acts read.
+  return events.map((event, seq) => ({
+    ...event,
+    runId: 'r',
+    seq,
+    id: `r:${seq}`,
+  })) as unknown as readonly LoggedRunEvent[]
+}
+
+const QUEUED = { type: 'run_queued', queuedAt: at(0), ensemble: 'e', inputs: {}, tags: {} }
+const TASK = { taskName: 'a', taskIndex: 1, attempt: 1, agentRole: 'A', taskDescription: 'Do' }
+const BEGUN = [
+  QUEUED,
+  {
+    type: 'ensemble_started',
+    startedAt: at(0),
+    tasks: ['a', 'b'].map((name) => ({ name, description: 'Do', agentRole: 'A', context: [] })),
+  },
+  { type: 'task_started', ...TASK, startedAt: at(1_000) },
+]
+const GIVEN = {
+  type: 'directive_active',
+  directiveId: 'd',
+  content: 'Be short',
+  from: 'desk',
+  actor: 'clara',
+  to: 'a',
+  priority: 'HIGH',
+  expiresAt: at(60_000),
+}
+const SWITCHED = {
+  type: 'model_switched',
+  model: 'large',
+  previousModel: 'small',
+  switchedAt: at(3_000),
+  actor: 'otto',
+}
+
+function call(model: string, ms: number, change: object = {}): object {
+  return {
+    type: 'llm_iteration_started',
+    ...TASK,
+    iterationIndex: 0,
+    messages: [],
+    totalMessageCount: 0,
+    model,
+    startedAt: at(ms),
+    ...change,
+  }
+}
+
+function acts(events: readonly object[], until?: number): readonly SteeringAct[] {
+  const log = withEvents(emptyRunLog(), logged(events))
+  return steeringActs(log.state, log, until)
+}
+
+describe('what people did', () => {
+  it('[E1][E3] tells of a directive who gave it, and when each call was shown it at most', () => {
+    const delivered = {
+      type: 'directive_delivered',
+      directiveId: 'd',
+      ...TASK,
+      iterationIndex: 2,
+      deliveredAt: at(4_200),
+    }
+    expect(acts([...BEGUN, GIVEN, delivered])).toMatchObject([
+      {
+        kind: 'directive',
+        by: 'clara',
+        at: START + 1_000,
+        to: 'a',
+        priority: 'HIGH',
+        content: 'Be short',
+        arrivals: [{ taskName: 'a', iterationIndex: 2, at: START + 4_200, atMostMs: 3_200 }],
+      },
+    ])
+    expect(acts([...BEGUN, GIVEN])).toMatchObject([{ arrivals: [] }])
+  })
+
+  it('[E1] tells of a file what it can', () => {
+    const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
+    const state = runStateAfter([
+      ...events,
+      ...logged([{ type: 'run_cancelling', mode: 'abort', requestedAt: at(1) }]),
+    ])
+    const known = steeringActs(state)
+    expect(known.map(({ kind, at: when }) => [kind, when])).toEqual([
+      ['directive', undefined],
+      ['switch', undefined],
+      ['cancel', undefined],
+    ])
+    expect(known).toMatchObject([{ by: 'desk' }, { model: 'large' }, { mode: 'abort' }])
+  })
+
+  it('tells of a switch the first call of the new model, and how long that took', () => {
+    const [act] = acts([...BEGUN, call('large', 2_000), SWITCHED, call('large', 5_500)])
+    expect(act).toMatchObject({
+      kind: 'switch',
+      by: 'otto',
+      previousModel: 'small',
+      at: START + 3_000,
+      firstCall: { taskName: 'a', iterationIndex: 0, at: START + 5_500 },
+    })
+  })
+
+  it('does not take a call of a task that it does not concern for it, nor one after a later switch', () => {
+    const ofB = { ...SWITCHED, taskName: 'b' }
+    const back = { ...SWITCHED, model: 'small', switchedAt: at(6_000) }
+    const first = (events: readonly object[]): unknown => {
+      const act = acts([...BEGUN, ...events])[0]
+      return act?.kind === 'switch' ? act.firstCall : act
+    }
+    expect(first([ofB, call('large', 5_000)])).toBeUndefined()
+    expect(first([SWITCHED, { ...ofB, taskName: 'a' }, call('large', 5_000)])).toBeUndefined()
+    expect(first([SWITCHED, call('scripted:large', 5_000)])).toMatchObject({
+      model: 'scripted:large',
+    })
+    expect(first([SWITCHED, back, call('large', 7_000)])).toBeUndefined()
+    expect(
+      first([ofB, { ...back, taskName: 'a' }, call('large', 7_000, { taskName: 'b' })]),
+    ).toEqual({
+      taskName: 'b',
+      attempt: 1,
+      iterationIndex: 0,
+      model: 'large',
+      at: START + 7_000,
+    })
+  })
+
+  it('tells of each cancel when the run had stopped, and whether it had ended anyway', () => {
+    const ask = (mode: string, ms: number): object => ({
+      type: 'run_cancelling',
+      mode,
+      requestedAt: at(ms),
+      actor: 'clara',
+    })
+    const asked = [...BEGUN, ask('boundary', 2_000), ask('abort', 5_000)]
+    expect(acts(asked)).toMatchObject([
+      { mode: 'boundary', isOver: false },
+      { mode: 'abort', isOver: false, stoppedAt: undefined },
+    ])
+    const ended = (status: string): readonly object[] => [
+      ...asked,
+      { type: 'ensemble_completed', completedAt: at(9_000), durationMs: 9_000 },
+      { type: 'run_result', status, outputs: [], durationMs: 9_000 },
+    ]
+    expect(acts(ended('CANCELLED'))[1]).toMatchObject({
+      at: START + 5_000,
+      by: 'clara',
+      isOver: true,
+      stoppedAt: START + 9_000,
+      endedOtherwise: false,
+    })
+    expect(acts(ended('COMPLETED'))[0]).toMatchObject({ isOver: true, endedOtherwise: true })
+  })
+
+  it('tells of closed reviews, and of no open one, in the order of time', () => {
+    const ask = (reviewId: string): object => ({
+      type: 'review_requested',
+      reviewId,
+      ...TASK,
+      taskOutput: '',
+      timing: 'AFTER_EXECUTION',
+      timeoutMs: 4_000,
+      onTimeout: 'FAIL',
+      requestedAt: at(1_500),
+    })
+    const decided = {
+      type: 'review_decided',
+      reviewId: 'y',
+      decision: 'CONTINUE',
+      decidedAt: at(9_000),
+    }
+    const silent = { type: 'review_timed_out', reviewId: 'x', action: 'FAIL' }
+    const all = acts([...BEGUN, ask('x'), ask('y'), ask('open'), SWITCHED, silent, decided])
+    expect(all.map(({ key }) => key)).toEqual(['r:6', 'x', 'y'])
+    const state = runStateAfter(logged([...BEGUN, ask('x'), silent]))
+    expect(steeringActs(state)[0]?.at).toBe(START + 5_500)
+  })
+
+  it('[E2] tells nothing that came later than the moment that is shown', () => {
+    const later = { ...SWITCHED, model: 'huge', switchedAt: at(8_000) }
+    const events = [...BEGUN, SWITCHED, later]
+    expect(acts(events, START + 5_000)).toHaveLength(1)
+    expect(acts(events)).toHaveLength(2)
+  })
+})

@@ -1,0 +1,87 @@
+/** The sections of the form, as the level asks for them. */
+import { Segmented } from '../../ui/controls/segmented.tsx'
+import { Panel } from '../../ui/layout/panel.tsx'
+import { chosenEnsemble, type Level, type SubmissionDraft } from './draft.ts'
+import { ChoiceField } from './choice-field.tsx'
+import { InputsSection } from './inputs-section.tsx'
+import { OptionsSection } from './options-section.tsx'
+import { OutlineSection } from './outline-section.tsx'
+import { OverridesSection } from './overrides-section.tsx'
+import styles from './submit.module.css'
+import { TasksSection } from './tasks-section.tsx'
+
+import type { Change } from './sections.ts'
+import type { Capabilities } from '@tutti/protocol'
+
+const LEVELS: readonly { readonly value: Level; readonly label: string }[] = [
+  { value: 'inputs', label: 'Inputs' },
+  { value: 'overrides', label: 'Adjust tasks' },
+  { value: 'tasks', label: 'Own tasks' },
+]
+
+const MEANINGS: Readonly<Record<Level, string>> = {
+  inputs: 'The tasks of the ensemble run as they are, with these inputs.',
+  overrides: 'The tasks of the ensemble run with changes for this run alone.',
+  tasks: 'Tasks of your own run in place of those of the ensemble, with its model and limits.',
+}
+
+/** The sections. */
+export function FormSections({
+  draft,
+  capabilities,
+  change,
+}: {
+  readonly draft: SubmissionDraft
+  readonly capabilities: Capabilities
+  readonly change: Change
+}) {
+  const { ensembles } = capabilities
+  const ensemble = chosenEnsemble(draft, ensembles)
+  const inputs = <InputsSection draft={draft} ensembles={ensembles} change={change} />
+  const [first] = ensembles
+  return (
+    <>
+      <Panel>
+        <div className={styles['fields']}>
+          <ChoiceField
+            path="/ensemble"
+            label="Ensemble"
+            none={`${first?.name ?? ''} (the first)`}
+            choices={ensembles.map(({ name }) => ({ value: name, label: name }))}
+            value={draft.ensemble}
+            {...(ensemble === undefined ? {} : { hint: ensemble.description })}
+            onChange={(name) => change((before) => ({ ...before, ensemble: name }))}
+          />
+          <div className={styles['level']}>
+            <Segmented
+              label="How much the request says"
+              value={draft.level}
+              segments={LEVELS}
+              onChange={(level) => change((before) => ({ ...before, level }))}
+            />
+            <p className={styles['soft']}>{MEANINGS[draft.level]}</p>
+          </div>
+        </div>
+      </Panel>
+      {draft.level !== 'tasks' && inputs}
+      {draft.level === 'inputs' && ensemble !== undefined && (
+        <OutlineSection ensemble={ensemble} inputs={draft.inputs} />
+      )}
+      {draft.level === 'overrides' && ensemble !== undefined && (
+        <OverridesSection
+          draft={draft}
+          ensemble={ensemble}
+          capabilities={capabilities}
+          change={change}
+        />
+      )}
+      {draft.level === 'tasks' && (
+        <>
+          <TasksSection draft={draft} capabilities={capabilities} change={change} />
+          {inputs}
+        </>
+      )}
+      <OptionsSection draft={draft} change={change} />
+    </>
+  )
+}

@@ -1,0 +1,61 @@
+/** The ruler over the rows, and on it what was done to the run as a whole. */
+import { memo } from 'react'
+
+import { cx } from '../../lib/cx.ts'
+import { ticksOf } from './ruler-ticks.ts'
+import { pxOf, type Frame } from './scale.ts'
+import styles from './timeline.module.css'
+
+import type { TimelineMark } from './spans.ts'
+import type { TimelineModel } from './timeline-model.ts'
+
+/** Shapes in a box of 10 by 10. */
+const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
+  directive: 'M1 1h8l-4 8z',
+  switch: 'M5 0l5 5l-5 5l-5 -5z',
+  cancel: 'M1 1h8v8h-8z',
+  resume: 'M1 0l8 5l-8 5z',
+}
+
+/** The shape of a mark, by itself. */
+export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
+  return (
+    <svg aria-hidden viewBox="0 0 10 10" className={cx(styles['shape'], styles[`shape-${kind}`])}>
+      <path d={SHAPES[kind]} />
+    </svg>
+  )
+}
+
+/** Lines of time, and the marks. */
+export const Ruler = memo(function Ruler({
+  model,
+  frame,
+  sheetPx,
+}: {
+  readonly model: TimelineModel
+  readonly frame: Frame
+  readonly sheetPx: number
+}) {
+  const marks = model.marks.filter(({ atMs }) => {
+    const px = pxOf(frame, atMs)
+    return px >= frame.fromPx && px <= frame.toPx
+  })
+  return (
+    <div aria-hidden className={styles['ruler']} data-track="marks" style={{ width: sheetPx }}>
+      {ticksOf({ ...frame, toPx: Math.min(frame.toPx, sheetPx) }).map(({ px, label }) => (
+        <span key={px} className={styles['tick']} style={{ insetInlineStart: px }}>
+          {label}
+        </span>
+      ))}
+      {marks.map((mark) => (
+        <span
+          key={`${mark.kind} ${mark.atMs} ${mark.target?.taskName ?? ''}`}
+          className={styles['mark']}
+          style={{ insetInlineStart: pxOf(frame, mark.atMs) }}
+        >
+          <MarkShape kind={mark.kind} />
+        </span>
+      ))}
+    </div>
+  )
+})

@@ -1,0 +1,176 @@
+/**
+ * The sheet of a timeline: a ruler with what was done to the run as a whole, and a row for each task. The
+ * pointer shows what is under it; one button, the cursor, is moved from note to note with the keyboard.
+ */
+import { useMemo, useState, type KeyboardEvent } from 'react'
+
+import { cx } from '../../lib/cx.ts'
+import { formatDuration, plural } from '../../lib/format.ts'
+import { Cursor } from './cursor.tsx'
+import { Legend } from './legend.tsx'
+import { rowTops } from './row-geometry.ts'
+import { Ruler } from './ruler.tsx'
+import { pxOf, type Sheet } from './scale.ts'
+import { selectedPlace } from './selected-place.ts'
+import { SpanCard } from './span-card.tsx'
+import { TimelineRowView } from './timeline-row.tsx'
+import styles from './timeline.module.css'
+import { usePointing } from './use-pointing.ts'
+import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
+import { ZoomButtons } from './zoom-buttons.tsx'
+
+import type { Selection } from '../../api/selection.ts'
+import type { Paper, Place } from './places.ts'
+import type { TimelineModel } from './timeline-model.ts'
+
+/** What a score shows. */
+export interface ScoreProps {
+  readonly model: TimelineModel
+  readonly sheet: Sheet
+  readonly nowMs: number
+  /** Whether the line of now moves by itself, is where the reader put it, or is not shown. */
+  readonly playhead: 'live' | 'shown' | 'none'
+  readonly selection: Selection | undefined
+  readonly onSelect: (selection: Selection) => void
+}
+
+/** Where a card points, in pixels of the window. */
+export interface Pointed {
+  readonly place: Place
+  readonly x: number
+  readonly top: number
+  readonly bottom: number
+}
+
+/** The score. */
+export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: ScoreProps) {
+  const viewport = useViewport(sheet, playhead === 'live' ? nowMs : undefined)
+  const { scroller, gutterPx, sheetPx, frame, zoom, fit } = viewport
+  const tops = useMemo(() => rowTops(model.rows), [model.rows])
+  const heightPx = tops.at(-1) ?? 0
+  const paper: Paper = useMemo(() => ({ model, frame, nowMs }), [model, frame, nowMs])
+  const times = { startMs: sheet.startMs, nowMs }
+  useRevealed(viewport, wantedOf(selection, { model, tops, viewport, nowMs }), keyOf(selection))
+  const [atCursor, setAtCursor] = useState<Pointed>()
+  const open = (place: Place): void => {
+    const [span] = place.spans
+    const target = place.mark === undefined ? span?.target : place.mark.target
+    if (place.spans.length > 1) {
+      const width = Math.max(1, place.toPx - place.fromPx)
+      const middle = (place.fromPx + place.toPx) / 2
+      const left = scroller.current?.scrollLeft ?? 0
+      zoom((viewport.viewPx * 0.6) / width, middle - left)
+    } else if (target !== undefined) onSelect(target)
+  }
+  const pointing = usePointing({ paper, tops, viewport, onOpen: open, onSelect })
+  const pointed = pointing.pointed ?? atCursor
+  const onKeyDown = zoomKeys({ zoom, fit })
+  const length = formatDuration(nowMs - sheet.startMs)
+  return (
+    <div className={styles['timeline']}>
+      <div
+        ref={scroller}
+        role="group"
+        aria-label={`Timeline of ${plural(model.rows.length, 'task')}, ${length}. Arrow keys scroll, + and - zoom, 0 shows all; Tab leads to the first note.`}
+        // A region that scrolls can be scrolled with the keyboard.
+        tabIndex={0}
+        className={cx(styles['scroller'], pointing.isDragging && styles['dragging'])}
+        onScroll={viewport.onScroll}
+        onKeyDown={onKeyDown}
+        {...pointing.handlers}
+      >
+        <div className={styles['paper']} style={{ width: gutterPx + sheetPx }}>
+          <div className={styles['head']}>
+            <div data-gutter className={styles['corner']}>
+              <ZoomButtons {...viewport} />
+            </div>
+            <Ruler model={model} frame={frame} sheetPx={sheetPx} />
+          </div>
+          <div className={styles['rows']} style={{ height: heightPx }}>
+            {model.rows.map((row, index) => {
+              const [top = 0, bottom = 0] = tops.slice(index, index + 2)
+              if (bottom < viewport.topPx || top > viewport.bottomPx) return null
+              return (
+                <TimelineRowView
+                  key={row.task.name}
+                  row={row}
+                  top={top}
+                  frame={frame}
+                  // A row in which nothing goes on does not change with the time.
+                  nowMs={isOpen(row) ? nowMs : 0}
+                  startMs={sheet.startMs}
+                  selection={selection?.taskName === row.task.name ? selection : undefined}
+                />
+              )
+            })}
+            {playhead !== 'none' && (
+              <div
+                className={cx(styles['playhead'], styles[playhead])}
+                style={{ insetInlineStart: gutterPx + pxOf(frame, nowMs) }}
+              />
+            )}
+            <Cursor
+              paper={paper}
+              tops={tops}
+              viewport={viewport}
+              times={times}
+              onOpen={open}
+              onPoint={setAtCursor}
+            />
+          </div>
+        </div>
+      </div>
+      <Legend model={model} />
+      {pointed !== undefined && <SpanCard pointed={pointed} times={times} />}
+    </div>
+  )
+}
+
+function keyOf({ taskName, iterationIndex, toolCallId }: Partial<Selection> = {}): string {
+  return JSON.stringify([taskName, iterationIndex, toolCallId])
+}
+
+/** Where what is selected is; of a task its row, wherever one looks along it. */
+function wantedOf(
+  selection: Selection | undefined,
+  { model, tops, viewport, nowMs }: WantedParts,
+): Wanted | undefined {
+  const index = model.rows.findIndex(({ task }) => task.name === selection?.taskName)
+  const row = model.rows[index]
+  if (row === undefined || selection === undefined || viewport.viewPx <= 1) return undefined
+  const [top = 0, bottom = 0] = tops.slice(index, index + 2)
+  const left = viewport.scroller.current?.scrollLeft ?? 0
+  const whole = { ...viewport.frame, fromPx: 0, toPx: Infinity }
+  const box = selectedPlace(row, selection, { frame: whole, nowMs })
+  return box === undefined
+    ? { fromPx: left, toPx: left, top, bottom }
+    : { fromPx: box.x, toPx: box.x + box.width, top, bottom }
+}
+
+interface WantedParts {
+  readonly model: TimelineModel
+  readonly tops: readonly number[]
+  readonly viewport: Viewport
+  readonly nowMs: number
+}
+
+function isOpen({ attempts, gates }: TimelineModel['rows'][number]): boolean {
+  return [...attempts.slice(-1), ...gates].some(({ endMs }) => endMs === undefined)
+}
+
+function zoomKeys({
+  zoom,
+  fit,
+}: {
+  readonly zoom: (factor: number) => void
+  readonly fit: () => void
+}) {
+  return (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === '+' || event.key === '=') zoom(1.5)
+    else if (event.key === '-') zoom(1 / 1.5)
+    else if (event.key === '0') fit()
+    else return
+    event.preventDefault()
+  }
+}

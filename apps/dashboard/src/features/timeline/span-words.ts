@@ -1,0 +1,179 @@
+/** Pure: what is said of a part of the timeline. */
+import { CALL_STATUS, DECISION, taskShown, TURN_STATUS } from '../../api/words.ts'
+import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
+import { offsetLabel } from './ruler-ticks.ts'
+
+import type { AgentCallState, GateState } from '@tutti/protocol'
+import type { MarkKind } from '../../ui/show/mark.tsx'
+import type { Span, TimelineMark } from './spans.ts'
+
+/** A mark and its word, and facts as names with values. */
+export interface Words {
+  readonly title: string
+  readonly mark?: MarkKind
+  readonly state?: string
+  readonly facts: readonly Fact[]
+  /** Why it failed, what was said; may be long. */
+  readonly note?: string | undefined
+}
+
+type Fact = readonly [name: string, value: string]
+
+/** When the run began, and the time it is. */
+export interface Times {
+  readonly startMs: number
+  readonly nowMs: number
+}
+
+const AGENT_STATUS: Readonly<Record<AgentCallState['status'], readonly [MarkKind, string]>> = {
+  RUNNING: ['live', 'Running'],
+  COMPLETED: ['done', 'Completed'],
+  TERMINATED: ['stopped', 'Ended by a limit'],
+  FAILED: ['failed', 'Failed'],
+  INTERRUPTED: ['stopped', 'Interrupted'],
+}
+
+const GATE_TIMING: Readonly<Record<GateState['timing'], string>> = {
+  BEFORE_EXECUTION: 'Review before the task',
+  DURING_EXECUTION: 'Review of a tool call',
+  AFTER_EXECUTION: 'Review of the output',
+}
+
+/** What is said of one thing that took time. */
+export function spanWords(span: Span, times: Times): Words {
+  return { ...ownWords(span), facts: [...whenFacts(span, times), ...ownFacts(span)] }
+}
+
+/** What is said of something that happened at once. */
+export function markWords(mark: TimelineMark, { startMs }: Times): Words {
+  const when: Fact = ['At', whenWords(mark.atMs, startMs)]
+  switch (mark.kind) {
+    case 'directive': {
+      const { from, content, action, value } = mark.directive
+      const facts = [when, ...fact('Task', mark.target?.taskName), ...fact('From', from)]
+      const note = content ?? [action, value].filter(Boolean).join(' ')
+      return { title: 'Directive delivered', facts, note }
+    }
+    case 'switch': {
+      const { model, previousModel, taskName, actor } = mark.change
+      const of: Fact = ['For', taskName ?? 'the whole run']
+      const facts = [when, of, ...fact('Before', previousModel), ...fact('By', actor)]
+      return { title: `Model switched to ${model}`, facts }
+    }
+    case 'cancel': {
+      const way = mark.mode === 'boundary' ? 'after the tasks that run' : 'at once'
+      return { title: `Cancel asked for, ${way}`, facts: [when, ...fact('By', mark.actor)] }
+    }
+    case 'resume':
+      return { title: 'Taken up by another process', facts: [when] }
+  }
+}
+
+/** An instant as a time into the run and a time of day. */
+export function whenWords(ms: number, startMs: number): string {
+  return `${offsetLabel(Math.max(0, Math.round(ms - startMs)))} (${formatClock(ms)})`
+}
+
+/** All of it in one sentence, for who cannot see it. */
+export function sentenceOf({ title, state, facts, note }: Words): string {
+  const parts = [title, state, ...facts.map(([name, value]) => `${name} ${value}`), note]
+  return parts.filter((part) => part !== undefined && part !== '').join(', ')
+}
+
+function ownWords(span: Span): Omit<Words, 'facts'> {
+  switch (span.kind) {
+    case 'model': {
+      const { turn, failure } = span
+      const title = `Model call ${turn.iterationIndex + 1}`
+      if (failure !== undefined)
+        return { title, mark: 'failed', state: 'Failed', note: failure.reason }
+      const { mark, word } = TURN_STATUS[span.status === 'failed' ? 'FAILED' : turn.status]
+      return { title, mark, state: word }
+    }
+    case 'tool': {
+      const { call } = span
+      const { mark, word } = CALL_STATUS[span.status === 'failed' ? 'FAILED' : call.status]
+      const note = call.status === 'FAILED' ? call.result : call.progress?.message
+      return { title: `Tool call ${call.name}`, mark, state: word, note: note ?? undefined }
+    }
+    case 'agent': {
+      const { agentCall } = span
+      const [mark, state] = AGENT_STATUS[agentCall.status]
+      return { title: `Agent asked by ${agentCall.toolName}`, mark, state, note: agentCall.error }
+    }
+    case 'attempt': {
+      const { task } = span
+      const { mark, word } = taskShown(task, false)
+      const title = task.attempt > 1 ? `${task.name}, attempt ${task.attempt}` : task.name
+      return { title, mark, state: word, note: task.error?.reason ?? task.skipReason }
+    }
+    case 'gate': {
+      const { gate } = span
+      const title = GATE_TIMING[gate.timing]
+      const mark = gate.status === 'OPEN' ? 'held' : 'done'
+      return { title, mark, state: gateState(gate), note: gate.prompt ?? gate.feedback }
+    }
+  }
+}
+
+function gateState({ status, decision, reason }: GateState): string {
+  switch (status) {
+    case 'OPEN':
+      return 'Needs review'
+    case 'DECIDED':
+      return decision === undefined ? 'Decided' : DECISION[decision]
+    case 'TIMED_OUT':
+      return 'Nobody decided in time'
+    case 'WITHDRAWN':
+      return reason === undefined ? 'Withdrawn' : `Withdrawn: ${reason}`
+  }
+}
+
+function whenFacts({ startMs, endMs }: Span, { startMs: beganMs, nowMs }: Times): readonly Fact[] {
+  const ms = (endMs ?? Math.max(nowMs, startMs)) - startMs
+  return [
+    ['At', whenWords(startMs, beganMs)],
+    [endMs === undefined ? 'So far' : 'Took', formatDuration(ms)],
+  ]
+}
+
+function ownFacts(span: Span): readonly Fact[] {
+  switch (span.kind) {
+    case 'model': {
+      const { turn, failure } = span
+      const model: Fact = ['Model', failure?.model ?? turn.model]
+      if (failure !== undefined) {
+        const wait = failure.retryInMs === undefined ? undefined : formatDuration(failure.retryInMs)
+        return [model, ...fact('Again in', wait), ...fact('Next', failure.nextModel)]
+      }
+      if (turn.status !== 'COMPLETED') return [model]
+      return [
+        model,
+        ['Tokens in', formatCount(turn.inputTokens)],
+        ['Tokens out', formatCount(turn.outputTokens)],
+        ['Cost', formatMoney(turn.costUsd)],
+      ]
+    }
+    case 'tool':
+      return []
+    case 'agent': {
+      const { retryIndex, costUsd, agentUri } = span.agentCall
+      const tries = retryIndex === 0 ? undefined : String(retryIndex + 1)
+      return [['Agent', agentUri], ...fact('Try', tries), ['Cost', formatMoney(costUsd)]]
+    }
+    case 'attempt': {
+      const { usage } = span.task
+      return [
+        ['Tokens in', formatCount(usage.inputTokens)],
+        ['Tokens out', formatCount(usage.outputTokens)],
+        ['Cost', formatMoney(usage.costUsd)],
+      ]
+    }
+    case 'gate':
+      return fact('By', span.gate.decidedBy)
+  }
+}
+
+function fact(name: string, value: string | undefined): readonly Fact[] {
+  return value === undefined || value === '' ? [] : [[name, value]]
+}

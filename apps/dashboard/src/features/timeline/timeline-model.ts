@@ -1,0 +1,186 @@
+/**
+ * Pure: a run as a score. Each task is a stave; its attempts follow each other on it, its model calls are
+ * the first lane of notes and its tool calls those below; gates hold the stave; what is done to the run as
+ * a whole stands over all of them.
+ *
+ * T1 A row is the very same as before when nothing of its task has changed.
+ * T2 What goes on has no end, so that a model does not depend on the time at which it is looked at.
+ * T3 Attempts follow each other: none begins before the one ahead, and all work in it, has ended.
+ */
+import { isTerminalRunStatus, type GateState, type RunState, type TaskState } from '@tutti/protocol'
+
+import { msOf, notesOf, type CallTree } from './attempt-notes.ts'
+import { callLanes, type Lane } from './lanes.ts'
+
+import type { RunHistory } from './history.ts'
+import type { AttemptSpan, GateSpan, ModelSpan, SpanStatus, TimelineMark } from './spans.ts'
+
+/** One task. */
+export interface TimelineRow {
+  readonly task: TaskState
+  readonly attempts: readonly AttemptSpan[]
+  readonly gates: readonly GateSpan[]
+  /** Model calls in the first lane, tool calls in those below; the first is always there. */
+  readonly lanes: readonly Lane[]
+  /** What it was made of, to know whether it is still true. */
+  readonly madeOf: RowParts
+}
+
+interface RowParts {
+  readonly task: TaskState
+  readonly earlier: readonly TaskState[]
+  readonly gates: readonly GateState[]
+}
+
+/** A run in time. */
+export interface TimelineModel {
+  readonly rows: readonly TimelineRow[]
+  /** In order of time. */
+  readonly marks: readonly TimelineMark[]
+  /** When the first thing was; undefined before anything was. */
+  readonly startMs: number | undefined
+  /** When the last thing that is known was. */
+  readonly lastMs: number
+  readonly isOver: boolean
+}
+
+/** What a model is made of. */
+export interface TimelineParts {
+  readonly history: RunHistory
+  /** Shown up to here; undefined is all that is known. */
+  readonly untilMs?: number | undefined
+  /** The model before this one, whose rows are kept where they are still true. */
+  readonly before?: TimelineModel | undefined
+}
+
+const STATUS: Readonly<Record<TaskState['status'], SpanStatus>> = {
+  PENDING: 'stopped',
+  RUNNING: 'running',
+  COMPLETED: 'done',
+  FAILED: 'failed',
+  SKIPPED: 'stopped',
+  CANCELLED: 'stopped',
+}
+
+/** The run in time. */
+export function timelineOf(state: RunState, { history, untilMs, before }: TimelineParts) {
+  const known = new Map(before?.rows.map((row) => [row.task.name, row]))
+  const rows = state.tasks.map((task) => {
+    const earlier = (history.attempts.get(task.name) ?? []).filter(
+      ({ attempt }) => attempt < task.attempt,
+    )
+    const gates = state.gates.filter(({ taskName }) => taskName === task.name)
+    return keptRow(known.get(task.name), { task, earlier, gates })
+  })
+  const marks = [...directiveMarks(state), ...history.marks.filter(isBefore(untilMs))].toSorted(
+    (one, other) => one.atMs - other.atMs,
+  )
+  const instants = [
+    ...[state.startedAt ?? state.queuedAt, state.completedAt].map(msOf),
+    ...rows.flatMap(({ attempts, gates, lanes }) =>
+      [...attempts, ...gates, ...lanes.flatMap((lane) => lane.slice(-1))].flatMap((span) => [
+        span.startMs,
+        span.endMs,
+      ]),
+    ),
+    ...marks.map(({ atMs }) => atMs),
+  ].filter((ms): ms is number => ms !== undefined)
+  const model: TimelineModel = {
+    rows,
+    marks,
+    startMs: instants.length === 0 ? undefined : instants.reduce(least),
+    lastMs: instants.reduce(most, Number.NEGATIVE_INFINITY),
+    isOver: isTerminalRunStatus(state.status),
+  }
+  return model
+}
+
+function least(one: number, other: number): number {
+  return Math.min(one, other)
+}
+
+function most(one: number, other: number): number {
+  return Math.max(one, other)
+}
+
+function isBefore(untilMs: number | undefined): (mark: TimelineMark) => boolean {
+  return ({ atMs }) => untilMs === undefined || atMs <= untilMs
+}
+
+function directiveMarks({ directives }: RunState): readonly TimelineMark[] {
+  return directives.flatMap((directive) =>
+    directive.delivered.flatMap(({ taskName, iterationIndex, deliveredAt }): TimelineMark[] => {
+      const atMs = msOf(deliveredAt)
+      if (atMs === undefined) return []
+      return [{ kind: 'directive', atMs, target: { taskName, iterationIndex }, directive }]
+    }),
+  )
+}
+
+function keptRow(known: TimelineRow | undefined, parts: RowParts): TimelineRow {
+  const isSame =
+    known !== undefined &&
+    known.madeOf.task === parts.task &&
+    haveSame(known.madeOf.earlier, parts.earlier) &&
+    haveSame(known.madeOf.gates, parts.gates)
+  return isSame ? known : rowOf(parts)
+}
+
+function haveSame<T>(one: readonly T[], other: readonly T[]): boolean {
+  return one.length === other.length && one.every((member, at) => member === other[at])
+}
+
+function rowOf(parts: RowParts): TimelineRow {
+  const attempts: AttemptSpan[] = []
+  const models: ModelSpan[] = []
+  const calls: CallTree[] = []
+  for (const task of [...parts.earlier, parts.task]) {
+    const isPast = task !== parts.task
+    const leastMs = attempts.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY
+    const said = msOf(task.startedAt) ?? msOf(task.turns[0]?.startedAt)
+    if (said === undefined) continue
+    const startMs = Math.max(leastMs, said)
+    const saidEnd = task.status === 'RUNNING' && !isPast ? undefined : endOf(task, startMs)
+    const notes = notesOf(task, { startMs, endMs: saidEnd, isPast })
+    const isOver = isPast || task.status !== 'RUNNING'
+    attempts.push({
+      kind: 'attempt',
+      task,
+      startMs,
+      status: isPast && task.status === 'RUNNING' ? 'failed' : STATUS[task.status],
+      target: { taskName: task.name },
+      ...(isOver ? { endMs: Math.max(saidEnd ?? startMs, notes.lastMs) } : {}),
+    })
+    models.push(...notes.models)
+    calls.push(...notes.calls)
+  }
+  const gates = parts.gates.flatMap((gate) => gateSpan(gate, parts.task))
+  return { task: parts.task, attempts, gates, lanes: [models, ...callLanes(calls)], madeOf: parts }
+}
+
+function endOf({ completedAt, durationMs }: TaskState, startMs: number): number | undefined {
+  const derived = durationMs === undefined ? undefined : startMs + durationMs
+  const endMs = msOf(completedAt) ?? derived
+  return endMs === undefined ? undefined : Math.max(startMs, endMs)
+}
+
+/** A gate that timed out says not when: it was when its time was up. */
+function gateSpan(gate: GateState, { turns }: TaskState): readonly GateSpan[] {
+  const startMs = msOf(gate.requestedAt)
+  if (startMs === undefined) return []
+  const { status, decidedAt, withdrawnAt, timeoutMs, taskName, toolCallId } = gate
+  const asking = turns.findLast(({ toolCalls }) => toolCalls.some(({ id }) => id === toolCallId))
+  const isKnown = asking !== undefined && toolCallId !== undefined
+  const call = isKnown ? { toolCallId, iterationIndex: asking.iterationIndex } : {}
+  const closedMs = msOf(decidedAt) ?? msOf(withdrawnAt) ?? startMs + timeoutMs
+  return [
+    {
+      kind: 'gate',
+      gate,
+      startMs,
+      status: status === 'OPEN' ? 'running' : status === 'WITHDRAWN' ? 'stopped' : 'done',
+      target: { taskName, ...call },
+      ...(status === 'OPEN' ? {} : { endMs: Math.max(startMs, closedMs) }),
+    },
+  ]
+}

@@ -1,0 +1,113 @@
+/** What came of a call: how it ended, how long it took, and what it gave. */
+import { useState } from 'react'
+
+import { failureCode, failureText } from '../../api/failure.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Segmented } from '../../ui/controls/segmented.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
+import { Marked } from '../../ui/show/mark.tsx'
+import { CodeBlock } from '../../ui/show/text.tsx'
+import { Elapsed } from '../../ui/show/time.tsx'
+import { callShown } from './call-words.ts'
+import styles from './tools.module.css'
+
+import type { ToolCall } from './tool-memory.ts'
+import type { ToolInvocation } from '@tutti/protocol'
+
+/** The result; `onStop` ends the wait for a call that goes on. */
+export function CallResult({
+  call,
+  onStop,
+}: {
+  readonly call: ToolCall
+  readonly onStop: () => void
+}) {
+  const { mark, word } = callShown(call)
+  const { outcome } = call
+  const isRunning = outcome.kind === 'running'
+  return (
+    <div className={styles['result']}>
+      <div className={styles['resulthead']} role="status">
+        <Marked kind={mark}>{word}</Marked>
+        {outcome.kind === 'answered' && <span>{formatDuration(outcome.answer.durationMs)}</span>}
+        {isRunning && (
+          <>
+            <Elapsed since={new Date(call.startedAt).toISOString()} ms={undefined} />
+            <Button size="s" onClick={onStop}>
+              Stop
+            </Button>
+          </>
+        )}
+      </div>
+      {outcome.kind === 'answered' && <Answer answer={outcome.answer} />}
+      {outcome.kind === 'failed' && <Failure error={outcome.error} />}
+    </div>
+  )
+}
+
+const VIEWS = [
+  { value: 'tree', label: 'Tree' },
+  { value: 'text', label: 'Text' },
+] as const
+
+function Answer({ answer }: { readonly answer: ToolInvocation }) {
+  const [view, setView] = useState<'tree' | 'text'>('tree')
+  const { output, errorMessage, structured } = answer
+  const isTree = output !== undefined && /^\s*[[{]/.test(output)
+  return (
+    <>
+      {errorMessage !== undefined && (
+        <Notice tone="failed" title="The tool says">
+          <p className={styles['message']}>{errorMessage}</p>
+        </Notice>
+      )}
+      {output !== undefined && (
+        <section className={styles['part']}>
+          <header>
+            <h3>Output</h3>
+            {isTree && (
+              <Segmented label="Output as" value={view} segments={VIEWS} onChange={setView} />
+            )}
+          </header>
+          {output === '' && <p className={styles['soft']}>Empty text</p>}
+          {output !== '' && isTree && view === 'tree' && <JsonText text={output} label="output" />}
+          {output !== '' && !(isTree && view === 'tree') && (
+            <CodeBlock label="output">{output}</CodeBlock>
+          )}
+        </section>
+      )}
+      {structured !== undefined && (
+        <section className={styles['part']}>
+          <header>
+            <h3>As a value</h3>
+          </header>
+          <JsonView value={structured} label="value" />
+        </section>
+      )}
+    </>
+  )
+}
+
+/** What to do about refusals that are not about the input. */
+const ADVICE: Readonly<Record<string, string>> = {
+  TIMED_OUT: 'It may still be at work on the server.',
+  ABORTED: 'The server was told; a tool that heeds it stops.',
+  CONNECTION_FAILED: 'Whether the tool was called is not known.',
+  CONCURRENCY_LIMIT: 'Try again when one of them has ended.',
+}
+
+function Failure({ error }: { readonly error: unknown }) {
+  const code = failureCode(error)
+  const advice = code === undefined ? undefined : ADVICE[code]
+  return (
+    <Notice
+      tone="failed"
+      title={code === 'ABORTED' ? 'You stopped the wait' : 'There is no result'}
+    >
+      {code !== 'ABORTED' && <p className={styles['message']}>{failureText(error)}</p>}
+      {advice !== undefined && <p>{advice}</p>}
+    </Notice>
+  )
+}

@@ -1,0 +1,19 @@
+/** How a call by hand is shown. */
+import { CALL_STATUS, type Shown } from '../../api/words.ts'
+
+import type { ToolCall } from './tool-memory.ts'
+
+/** The mark and word of a call. */
+export function callShown({ outcome }: ToolCall): Shown {
+  if (outcome.kind === 'running') return CALL_STATUS.RUNNING
+  if (outcome.kind === 'failed') return { mark: 'failed', word: 'Not called' }
+  return CALL_STATUS[outcome.answer.status === 'SUCCESS' ? 'SUCCEEDED' : 'FAILED']
+}
+
+const INPUT_SHOWN = 120
+
+/** The input in one line. */
+export function inputLine({ input }: ToolCall): string {
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  return text.length > INPUT_SHOWN ? `${text.slice(0, INPUT_SHOWN)}…` : text
+}

@@ -1,0 +1,111 @@
+/** One tool: what it is, its input, and what came of calling it. */
+import { ArrowLeft, Play } from 'lucide-react'
+import { useRef, type FormEvent } from 'react'
+import { ROUTES, routePath, type ToolInfo } from '@tutti/protocol'
+
+import { access } from '../../api/access.ts'
+import { curlLine } from '../../api/curl-line.ts'
+import { toolsHref } from '../../api/links.ts'
+import { useStore } from '../../lib/use-store.ts'
+import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { Panel } from '../../ui/layout/panel.tsx'
+import { focusFirst } from '../../ui/schema-form/focus-field.ts'
+import { SchemaForm } from '../../ui/schema-form/schema-form.tsx'
+import { CodeBlock } from '../../ui/show/text.tsx'
+import { CallList } from './call-list.tsx'
+import { CallResult } from './call-result.tsx'
+import styles from './tools.module.css'
+import { useToolBench } from './use-tool-bench.ts'
+
+/** The bench of a tool. */
+export function ToolBench({ tool }: { readonly tool: ToolInfo }) {
+  const bench = useToolBench(tool)
+  return (
+    <div className={styles['bench']}>
+      <header className={styles['tool']}>
+        <LinkButton href={toolsHref()} kind="quiet" icon={<ArrowLeft />} className={styles['back']}>
+          Tools
+        </LinkButton>
+        <h1>{tool.name}</h1>
+        <p>{tool.description}</p>
+      </header>
+      <Panel title="Input" className={styles['input']}>
+        <InputForm bench={bench} />
+        <CurlFold name={tool.name} input={bench.input} />
+      </Panel>
+      <Panel title="Result" className={styles['output']}>
+        <Results bench={bench} />
+      </Panel>
+    </div>
+  )
+}
+
+interface BenchProps {
+  readonly bench: ReturnType<typeof useToolBench>
+}
+
+function InputForm({ bench }: BenchProps) {
+  const form = useRef<HTMLFormElement>(null)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    const wrong = bench.tryCall()
+    if (form.current !== null) focusFirst(form.current, wrong)
+  }
+  return (
+    <form ref={form} noValidate onSubmit={submit} className={styles['form']}>
+      <SchemaForm
+        schema={bench.schema}
+        label="Input"
+        draft={bench.draft}
+        problems={bench.problems}
+        showAll={bench.wasTried}
+        onChange={bench.change}
+      />
+      {bench.unchecked !== undefined && (
+        <Notice title="The input is checked by the server alone">
+          <p>{`Its schema cannot be used here: ${bench.unchecked}`}</p>
+        </Notice>
+      )}
+      <div className={styles['actions']}>
+        <Button type="submit" kind="primary" icon={<Play />} busy={bench.isBusy}>
+          Call the tool
+        </Button>
+        <Button kind="quiet" onClick={bench.clear}>
+          Clear
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function Results({ bench: { calls, shown, isBusy, stop, call, take } }: BenchProps) {
+  if (shown === undefined) return <p className={styles['soft']}>It has not been called yet.</p>
+  return (
+    <>
+      <CallResult key={shown.id} call={shown} onStop={stop} />
+      <h3 className={styles['subhead']}>Calls of this visit</h3>
+      <CallList
+        calls={calls}
+        chosen={shown.id}
+        isBusy={isBusy}
+        onChoose={take}
+        onAgain={(again) => call(again.input)}
+      />
+    </>
+  )
+}
+
+function CurlFold({ name, input }: { readonly name: string; readonly input: unknown }) {
+  const { key } = useStore(access)
+  const { method } = ROUTES.invokeTool
+  const path = routePath('invokeTool', { name })
+  return (
+    <details className={styles['fold']}>
+      <summary>As a command</summary>
+      <CodeBlock label="command">
+        {curlLine({ method, path, body: { input }, hasKey: key !== undefined })}
+      </CodeBlock>
+    </details>
+  )
+}

@@ -1,0 +1,157 @@
+import { runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import graphFile from '../../../../../packages/protocol/fixtures/valid/DagModel.tasks.json' with { type: 'json' }
+import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
+import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
+import { exportName, ndjsonOf } from './export-file.ts'
+import { MAX_FILE_BYTES, readTraceFile, sizeProblem } from './read-trace-file.ts'
+
+const full = JSON.stringify(fullFile)
+
+function problemsOf(text: string): readonly string[] {
+  const read = readTraceFile(text)
+  if (read.ok) throw new Error('It must not be read')
+  return [read.reason, ...read.problems.map(({ path, message }) => `${path}: ${message}`)]
+}
+
+const AT = '2026-01-01T00:00:00.000Z'
+
+const queued = { type: 'run_queued', queuedAt: AT, ensemble: 'e', workflow: 'SEQUENTIAL' }
+const bodies = [
+  { ...queued, totalTasks: 0, inputs: {}, tags: {} },
+  { type: 'run_cancelling', mode: 'abort', requestedAt: AT },
+  { type: 'run_result', status: 'CANCELLED', outputs: [], durationMs: 5 },
+]
+// NOTE: events with all their fields; the reader checks it.
+const events = bodies.map((body, seq) => ({
+  ...body,
+  runId: 'r-1',
+  seq,
+  id: `r-1-${seq}`,
+})) as unknown as readonly LoggedRunEvent[]
+
+describe('a trace file', () => {
+  it('of AgentEnsemble is read, with what it is and what it does not hold', () => {
+    const read = readTraceFile(`\u{FEFF}${full}`)
+    if (!read.ok) throw new Error(read.reason)
+    expect(read.state.tasks).toHaveLength(3)
+    expect(read.log).toBeUndefined()
+    expect(read.at).toBe(Date.parse('2025-03-15T10:30:11Z'))
+    expect(read.facts.format).toBe('AgentEnsemble trace 1.1')
+    expect(read.facts.notes).toEqual(['Capture mode STANDARD', 'Workflow SEQUENTIAL'])
+    expect(read.facts.missing).toContain('the models that answered')
+    expect(read.facts.tables.map(({ title, rows }) => [title, rows[0]])).toEqual([
+      ['Map-reduce levels', ['0', '4', '1 m 02 s', 'PARALLEL']],
+      ['Loops', ['l', '2 of 5', 'PREDICATE', 'a; a']],
+      ['State graph g: 1 of 50 steps, ended by END', ['1', 'a', '__END__']],
+      ['Errors', ['2025-03-15T10:30:00Z', 'a', 'b', 'X', 'c']],
+    ])
+  })
+
+  it('of version 1.0, with fields that nobody knows, is read', () => {
+    const read = readTraceFile(JSON.stringify({ ...oldFile, vendor: { x: 1 } }))
+    expect(read.ok && read.facts.format).toBe('AgentEnsemble trace 1.0')
+    expect(read.ok && read.facts.missing[0]).toBe('model turns')
+  })
+
+  it('that does not fit is refused with every problem and its place', () => {
+    const value: ReturnType<typeof JSON.parse> = JSON.parse(full)
+    value.captureMode = 'SOME'
+    value.taskTraces[0].llmInteractions[0].toolCalls[0].startedAt = 'yesterday'
+    value.taskTraces[0].delegations[0].workerTrace.duration = 3
+    delete value.metrics.totalTokens
+    const [reason, ...problems] = problemsOf(JSON.stringify(value))
+    expect(reason).toMatch(/not a trace/)
+    expect(problems.map((problem) => problem.replace(/:.*/s, '')).toSorted()).toEqual([
+      '/captureMode',
+      '/metrics/totalTokens',
+      '/taskTraces/0/delegations/0/workerTrace/duration',
+      '/taskTraces/0/llmInteractions/0/toolCalls/0/startedAt',
+    ])
+  })
+
+  it.each([
+    ['', /not JSON/],
+    ['{"a": 1', /not JSON/],
+    ['<html>', /not JSON/],
+    ['{}', /neither a trace nor/],
+    ['42', /neither a trace nor/],
+    ['null', /neither a trace nor/],
+    [JSON.stringify(graphFile), /task graph/],
+    ['[]', /not a list of the events/],
+  ])('%.20s is refused and told what it is', (text, reason) => {
+    expect(problemsOf(text)[0]).toMatch(reason)
+  })
+
+  it('is no longer than a browser can bear, and not empty', () => {
+    expect([sizeProblem(1), sizeProblem(MAX_FILE_BYTES)]).toEqual([undefined, undefined])
+    expect(sizeProblem(0)).toMatch(/empty/)
+    expect(sizeProblem(MAX_FILE_BYTES + 1)).toMatch(/50 MB are read at most/)
+  })
+})
+
+describe('a file of events', () => {
+  it.each([
+    ['NDJSON', ndjsonOf(events)],
+    ['NDJSON of Windows', ndjsonOf(events).replaceAll('\n', '\r\n\r\n')],
+    ['a JSON list', JSON.stringify(events)],
+  ])('as %s is a run that can be replayed', (_, text) => {
+    const read = readTraceFile(text)
+    if (!read.ok) throw new Error(JSON.stringify(read.problems))
+    expect(read.state).toEqual(runStateAfter(events))
+    expect(read.log?.events).toEqual(events)
+    expect(read.facts).toMatchObject({ format: 'Tutti events', missing: [] })
+  })
+
+  it('leaves out types that nobody knows yet, and says so', () => {
+    const later = { ...events[1], type: 'choir_sang', solo: true }
+    const read = readTraceFile(ndjsonOf([events[0], later, events[2]] as LoggedRunEvent[]))
+    expect(read.ok && read.state.status).toBe('CANCELLED')
+    expect(read.ok && read.facts.missing).toEqual([
+      'events of type "choir_sang", which this version does not know',
+    ])
+  })
+
+  it('that is a part of a log says what is missing', () => {
+    const read = readTraceFile(ndjsonOf(events.slice(1, 2)))
+    expect(read.ok && read.facts.missing).toEqual([
+      'the beginning of the run',
+      'the end of the run',
+    ])
+  })
+
+  it('with several mistakes is refused with each and its line', () => {
+    const lines = [
+      JSON.stringify(events[0]),
+      '{"type": "run_cancelling"',
+      JSON.stringify({ ...events[2], runId: 'r-2', status: 'GONE' }),
+      JSON.stringify({ ...events[2], seq: 7, runId: 'r-2' }),
+    ]
+    const [reason, ...problems] = problemsOf(lines.join('\n'))
+    expect(reason).toMatch(/events of one run/)
+    expect(problems.join('\n')).toMatch(/^line 2: .*JSON/)
+    expect(problems.join('\n')).toMatch(/line 3: seq must be 1, got 2/)
+    expect(problems.join('\n')).toMatch(/line 3, \/status: /)
+    expect(problems.join('\n')).toMatch(/line 4: seq must be 3, got 7/)
+    expect(problems.join('\n')).toMatch(/: must be the events of one run, got those of r-1, r-2/)
+  })
+
+  it('with a mistake in each line tells the first of them, and how many more there are', () => {
+    const text = Array.from({ length: 1_000 }, () => '{"type":"run_result"}').join('\n')
+    const problems = problemsOf(text)
+    expect(problems.length).toBeLessThan(250)
+    expect(problems.at(-1)).toMatch(/and \d+ more/)
+  })
+})
+
+it.each([
+  ['band', 'band-r-1'],
+  ['Release notes / v2', 'Release-notes-v2-r-1'],
+  ['../../etc', 'etc-r-1'],
+  ['Größe', 'Größe-r-1'],
+  ['', 'run-r-1'],
+  [undefined, 'run-r-1'],
+])('a file of ensemble %j is called %s', (ensemble, name) => {
+  expect(exportName(ensemble, 'r-1')).toBe(name)
+})

@@ -1,0 +1,130 @@
+/**
+ * Pure: from the text of a file to the run that it tells of, or to everything that is wrong with it. Read are
+ * traces (AgentEnsemble's, ours) and lists of events (NDJSON, or one JSON array).
+ */
+import { decode, ExecutionTrace, type Problem, type RunState } from '@tutti/protocol'
+
+import { traceState } from '../../api/trace-state.ts'
+import { formatBytes } from '../../lib/format.ts'
+import { readEvents } from './read-events.ts'
+import { factsOfEvents, factsOfTrace, type TraceFacts } from './trace-facts.ts'
+
+import type { RunLog } from '../../api/run-log.ts'
+
+/** Bytes of a file at most: what a browser still checks and shows without being busy for long. */
+export const MAX_FILE_BYTES = 50_000_000
+
+/** A file as it was read. */
+export type ReadFile =
+  | {
+      readonly ok: true
+      readonly state: RunState
+      readonly facts: TraceFacts
+      /** When the file holds events: it can be replayed. */
+      readonly log?: RunLog
+      /** When it was, in milliseconds since 1970. */
+      readonly at: number
+    }
+  | { readonly ok: false; readonly reason: string; readonly problems: readonly Problem[] }
+
+type Reading = Generator<number, ReadFile>
+
+/** Why a file of this size is not read; undefined when it is. */
+export function sizeProblem(bytes: number): string | undefined {
+  if (bytes === 0) return 'The file is empty.'
+  if (bytes <= MAX_FILE_BYTES) return undefined
+  return `The file has ${formatBytes(bytes)}, and ${formatBytes(MAX_FILE_BYTES)} are read at most.`
+}
+
+/** Reads the text of a file at once. */
+export function readTraceFile(text: string): ReadFile {
+  const reading = readingTraceFile(text)
+  for (;;) {
+    const step = reading.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Reads the text of a file; stops now and then, and says how much is done, from 0 to 1. */
+export function* readingTraceFile(text: string): Reading {
+  const whole = text.replace(/^\u{FEFF}/u, '')
+  const value = parsed(whole)
+  if ('value' in value) return yield* readValue(value.value)
+  // One JSON value a line is no JSON: its second line is one too many.
+  if (looksLikeLines(whole)) return yield* readLines(whole)
+  return { ok: false, reason: 'The file is not JSON.', problems: [atWhole(value.problem)] }
+}
+
+function* readValue(value: unknown): Reading {
+  if (Array.isArray(value))
+    return yield* eventsOf(value.map((item, at) => [`/${at}`, item] as const))
+  if (isObject(value) && value['type'] === 'dag') return { ...NO_TRACE, reason: IS_GRAPH }
+  if (isObject(value) && 'seq' in value && 'type' in value) return yield* eventsOf([['', value]])
+  if (!isObject(value) || !('taskTraces' in value || 'ensembleId' in value)) return NO_TRACE
+  const decoded = decode(ExecutionTrace, value)
+  if (!decoded.ok) {
+    const reason = 'The file is not a trace as AgentEnsemble or this server writes it.'
+    return { ok: false, reason, problems: decoded.problems }
+  }
+  const trace = decoded.value
+  const state = traceState(trace)
+  return { ok: true, state, facts: factsOfTrace(trace, state), at: Date.parse(trace.completedAt) }
+}
+
+function* readLines(text: string): Reading {
+  const problems: Problem[] = []
+  const values: (readonly [place: string, value: unknown])[] = []
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    const value = parsed(line)
+    const place = `line ${at + 1}`
+    if ('value' in value) values.push([place, value.value])
+    else problems.push({ path: place, message: value.problem })
+  }
+  const read = yield* eventsOf(values)
+  if (problems.length === 0) return read
+  return {
+    ok: false,
+    reason: NOT_EVENTS,
+    problems: [...problems, ...(read.ok ? [] : read.problems)],
+  }
+}
+
+function* eventsOf(values: readonly (readonly [place: string, value: unknown])[]): Reading {
+  const read = yield* readEvents(values)
+  if (!read.ok) return { ok: false, reason: NOT_EVENTS, problems: read.problems }
+  const { log, unknownTypes } = read
+  const facts = factsOfEvents(log, unknownTypes)
+  return { ok: true, state: log.state, facts, log, at: log.instants.at(-1) ?? 0 }
+}
+
+const NOT_EVENTS = 'The file is not a list of the events of one run.'
+
+const IS_GRAPH = 'The file is a task graph (DAG) of an ensemble that has not run, and no trace.'
+
+const NO_TRACE: Extract<ReadFile, { ok: false }> = {
+  ok: false,
+  reason: 'The file is JSON, but neither a trace nor a list of events.',
+  problems: [],
+}
+
+function looksLikeLines(text: string): boolean {
+  const [first = '', second] = text.trim().split('\n', 2)
+  return second !== undefined && 'value' in parsed(first)
+}
+
+function parsed(text: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function atWhole(message: string): Problem {
+  return { path: '', message }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,100 @@
+/** What an agent was given for its task, folded. */
+import { memo } from 'react'
+
+import { Fold } from '../../ui/layout/fold.tsx'
+import { CopyButton, Text } from '../../ui/show/text.tsx'
+import styles from './given-row.module.css'
+import { oneLine } from './text-shape.ts'
+
+import type { TaskState } from '@tutti/protocol'
+
+/** The description, and below it everything else; `onOpen` shows another task. */
+export const GivenRow = memo(
+  function GivenRow({
+    task,
+    onOpen,
+  }: {
+    readonly task: TaskState
+    readonly onOpen: (taskName: string) => void
+  }) {
+    return (
+      <div className={styles['row']}>
+        <Fold
+          name="given"
+          isOpenAtFirst={task.status === 'PENDING'}
+          summary={
+            <span className={styles['summary']}>
+              <span className={styles['title']}>Given</span>
+              <span className={styles['gist']}>{oneLine(task.description)}</span>
+            </span>
+          }
+        >
+          {() => <Given task={task} onOpen={onOpen} />}
+        </Fold>
+      </div>
+    )
+  },
+  (before, after) =>
+    before.onOpen === after.onOpen &&
+    GIVEN.every((field) => before.task[field] === after.task[field]),
+)
+
+/** What this row shows of a task: words that stream in change none of it. */
+const GIVEN = [
+  'description',
+  'expectedOutput',
+  'agentRole',
+  'input',
+  'context',
+  'status',
+] as const satisfies readonly (keyof TaskState)[]
+
+function Given({
+  task: { description, expectedOutput, input, context },
+  onOpen,
+}: {
+  readonly task: TaskState
+  readonly onOpen: (taskName: string) => void
+}) {
+  const parts: readonly (readonly [string, string | null | undefined])[] = [
+    ['Description', description],
+    ['Expected output', expectedOutput],
+    ['Goal', input?.agentGoal],
+    ['Background', input?.agentBackground],
+    ['Tools', input?.toolNames.join(', ')],
+    ['Context', input?.assembledContext],
+  ]
+  return (
+    <dl className={styles['parts']}>
+      {parts.map(([name, text]) =>
+        text === undefined || text === null || text === '' ? null : (
+          <Part key={name} name={name} text={text} />
+        ),
+      )}
+      {context.length > 0 && (
+        <div className={styles['part']}>
+          <dt>Output of</dt>
+          <dd className={styles['tasks']}>
+            {context.map((name) => (
+              <button key={name} type="button" onClick={() => onOpen(name)}>
+                {name}
+              </button>
+            ))}
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}
+
+function Part({ name, text }: { readonly name: string; readonly text: string }) {
+  return (
+    <div className={styles['part']}>
+      <dt>{name}</dt>
+      <dd>
+        <Text>{text}</Text>
+      </dd>
+      <CopyButton text={text} label={`Copy ${name.toLowerCase()}`} />
+    </div>
+  )
+}

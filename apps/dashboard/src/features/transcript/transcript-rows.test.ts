@@ -1,0 +1,191 @@
+import { runStateAfter, type RunEvent, type TaskState } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
+import { agentsByCall, callTree, directivesByTurn, transcriptRows } from './transcript-rows.ts'
+
+const at = (seconds: number): string =>
+  new Date(Date.UTC(2025, 2, 15, 10, 30, seconds)).toISOString()
+
+function turn(
+  iterationIndex: number,
+  model = 'sonnet',
+  ...ids: readonly string[]
+): readonly RunEvent[] {
+  const startedAt = at(iterationIndex * 10)
+  return [
+    eventOf('llm_iteration_started', { iterationIndex, model, startedAt }),
+    eventOf('llm_iteration_completed', {
+      iterationIndex,
+      model,
+      toolRequests: ids.map((id) => ({ id, name: 'web_search', arguments: '{}' })),
+      completedAt: at(iterationIndex * 10 + 1),
+    }),
+    ...ids.map((toolCallId) => eventOf('tool_called', { iterationIndex, toolCallId })),
+  ]
+}
+
+function rowsOf(...events: readonly RunEvent[]) {
+  const state = runStateAfter(events)
+  return transcriptRows(state.tasks[0] ?? expect.fail('There is no task'), state)
+}
+
+const keysOf = (...events: readonly RunEvent[]) => rowsOf(...events).map(({ key }) => key)
+const gate = (reviewId: string, fields: Parameters<typeof eventOf<'review_requested'>>[1] = {}) =>
+  eventOf('review_requested', { reviewId, ...fields })
+
+describe('the rows of a task', () => {
+  it('[R1] are what was given, each turn with its calls, and the end', () => {
+    expect(
+      keysOf(
+        ...startOfRun(),
+        ...turn(0, 'sonnet', 'a', 'b'),
+        ...turn(1),
+        eventOf('task_completed'),
+      ),
+    ).toEqual(['given', 'turn-0', 'call-0-a', 'call-0-b', 'turn-1', 'end'])
+    expect(keysOf(...startOfRun())).toEqual(['given'])
+    expect(keysOf(eventOf('ensemble_started'))).toEqual(['given'])
+    expect(keysOf(...startOfRun(), eventOf('task_skipped', { taskName: 'researcher' }))).toContain(
+      'end',
+    )
+  })
+
+  it('[R2] have a review where the task stood', () => {
+    const before = gate('before', { timing: 'BEFORE_EXECUTION' })
+    const during = gate('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' })
+    const step = gate('step', {
+      timing: 'DURING_EXECUTION',
+      toolCallId: 'a-step-of-b',
+      requestedAt: at(5),
+    })
+    const after = gate('after', { timing: 'AFTER_EXECUTION' })
+    expect(
+      keysOf(
+        ...startOfRun(),
+        before,
+        ...turn(0, 'sonnet', 'a', 'b'),
+        during,
+        step,
+        ...turn(1),
+        after,
+      ),
+    ).toEqual([
+      'gate-before',
+      'given',
+      'turn-0',
+      'call-0-a',
+      'gate-during',
+      'call-0-b',
+      'gate-step',
+      'turn-1',
+      'gate-after',
+    ])
+  })
+
+  it('[R2] have the review of a task that has not begun', () => {
+    const waiting = gate('first', { timing: 'BEFORE_EXECUTION' })
+    expect(keysOf(eventOf('ensemble_started'), waiting)).toEqual(['gate-first', 'given'])
+  })
+
+  it('[R2] have no review of another task or an earlier attempt', () => {
+    expect(
+      keysOf(
+        ...startOfRun(),
+        gate('old', { timing: 'AFTER_EXECUTION' }),
+        eventOf('task_failed'),
+        eventOf('task_started', { attempt: 2 }),
+        gate('other', { taskName: 'writer', attempt: 2 }),
+        gate('new', { timing: 'AFTER_EXECUTION', attempt: 2 }),
+      ),
+    ).toEqual(['given', 'gate-new'])
+  })
+
+  it('[R3] tell of a switch before the first turn with another model, and not of a fallback', () => {
+    const fallback = [
+      eventOf('llm_iteration_started', { iterationIndex: 1, model: 'haiku' }),
+      eventOf('llm_iteration_failed', { iterationIndex: 1, model: 'haiku', nextModel: 'opus' }),
+      eventOf('llm_iteration_started', { iterationIndex: 1, model: 'opus' }),
+    ]
+    const rows = rowsOf(...startOfRun(), ...turn(0), ...fallback, ...turn(2, 'haiku'))
+    expect(rows.map(({ key }) => key)).toEqual(['given', 'turn-0', 'switch-1', 'turn-1', 'turn-2'])
+    expect(rows.find(({ kind }) => kind === 'switch')).toMatchObject({
+      from: 'sonnet',
+      to: 'haiku',
+    })
+  })
+
+  it('[R4] have a delegation after the turn in which it began', () => {
+    expect(
+      keysOf(
+        ...startOfRun(),
+        ...turn(0, 'sonnet', 'a'),
+        eventOf('delegation_started', { delegationId: 'd', startedAt: at(5) }),
+        ...turn(1),
+        eventOf('delegation_started', { delegationId: 'of-other', taskName: 'writer' }),
+        eventOf('delegation_failed', { delegationId: 'refused', failedAt: undefined }),
+      ),
+    ).toEqual(['given', 'turn-0', 'call-0-a', 'delegation-d', 'turn-1', 'delegation-refused'])
+  })
+
+  it('[R5] keep their keys as events come, each key once', () => {
+    const events = [
+      ...startOfRun(),
+      ...turn(0, 'sonnet', 'a', 'b'),
+      eventOf('delegation_started', { delegationId: 'd', startedAt: at(5) }),
+      gate('g', { timing: 'DURING_EXECUTION', toolCallId: 'b' }),
+      ...turn(1, 'haiku', 'a'),
+      eventOf('task_completed'),
+    ]
+    let before: readonly string[] = []
+    for (let count = 3; count <= events.length; count += 1) {
+      const keys = keysOf(...events.slice(0, count))
+      expect(new Set(keys).size).toBe(keys.length)
+      expect(keys).toEqual(expect.arrayContaining([...before]))
+      before = keys
+    }
+    expect(before).toContain('call-1-a')
+  })
+})
+
+describe('the tool calls of a turn', () => {
+  it('hold the steps that ended before them', () => {
+    const step = eventOf('tool_called', { toolCallId: 's', parentToolCallId: 'a' })
+    const begun = [...startOfRun(), ...turn(0, 'sonnet').slice(0, 1)]
+    const asked = eventOf('llm_iteration_completed', {
+      iterationIndex: 0,
+      toolRequests: [{ id: 'a', name: 'pipeline', arguments: '{}' }],
+    })
+    const state = runStateAfter([...begun, asked, step])
+    const calls = state.tasks[0]?.turns[0]?.toolCalls ?? []
+    expect(callTree(calls)).toMatchObject([{ id: 'a', status: 'RUNNING', steps: [{ id: 's' }] }])
+    const lost = calls.filter(({ id }) => id === 's')
+    expect(callTree(lost)).toEqual(lost)
+  })
+})
+
+describe('what belongs to a turn or a call', () => {
+  const task = { name: 'researcher', attempt: 1 } satisfies Partial<TaskState>
+
+  it('is found by its turn, of this attempt', () => {
+    const { directives } = runStateAfter([
+      eventOf('directive_active'),
+      eventOf('directive_delivered', { iterationIndex: 1 }),
+      eventOf('directive_delivered', { iterationIndex: 3, attempt: 2 }),
+      eventOf('directive_delivered', { iterationIndex: 4, taskName: 'writer' }),
+    ])
+    expect([...directivesByTurn(task, directives).keys()]).toEqual([1])
+  })
+
+  it('is found by its call, try by try', () => {
+    const state = runStateAfter([
+      ...startOfRun(),
+      eventOf('agent_tool_invoked'),
+      eventOf('agent_tool_error'),
+      eventOf('agent_tool_invoked', { retry_index: 1 }),
+    ])
+    const calls = state.tasks[0]?.agentCalls ?? []
+    const [[, tries] = []] = agentsByCall(calls)
+    expect(tries?.map(({ status }) => status)).toEqual(['FAILED', 'RUNNING'])
+  })
+})

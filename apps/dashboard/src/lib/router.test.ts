@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+
+import { hashOf, placeOf } from './router.ts'
+
+describe('a place', () => {
+  it.each([
+    ['', [], {}],
+    ['#/', [], {}],
+    ['#/runs', ['runs'], {}],
+    ['#/runs/a%2Fb?tab=costs&q=%3F%26', ['runs', 'a/b'], { tab: 'costs', q: '?&' }],
+    ['#runs//x/', ['runs', 'x'], {}],
+    ['#/runs/%zz', ['runs', '%zz'], {}],
+  ])('is read from %j', (hash, path, query) => {
+    expect(placeOf(hash)).toEqual({ path, query })
+  })
+
+  it('survives being written and read', () => {
+    const path = ['runs', 'ä/?#&=%', ' ']
+    const query = { q: 'a=b&c#d?', tag: 'team:x' }
+    expect(placeOf(hashOf(path, query))).toEqual({ path, query })
+  })
+
+  it('is written without what is not there', () => {
+    expect(hashOf(['runs'], { q: undefined, status: '' })).toBe('#/runs')
+  })
+})

@@ -1,0 +1,40 @@
+/** One of a few choices, all in sight. */
+import { useId, type ReactNode } from 'react'
+
+import styles from './segmented.module.css'
+
+/** A choice. */
+export interface Segment<T extends string> {
+  readonly value: T
+  readonly label: ReactNode
+}
+
+/** Radio buttons in one bar; `label` names the group for who cannot see it. */
+export function Segmented<T extends string>({
+  label,
+  value,
+  segments,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: T
+  readonly segments: readonly Segment<T>[]
+  readonly onChange: (value: T) => void
+}) {
+  const name = useId()
+  return (
+    <div role="radiogroup" aria-label={label} className={styles['bar']}>
+      {segments.map((segment) => (
+        <label key={segment.value} className={styles['segment']}>
+          <input
+            type="radio"
+            name={name}
+            checked={segment.value === value}
+            onChange={() => onChange(segment.value)}
+          />
+          <span>{segment.label}</span>
+        </label>
+      ))}
+    </div>
+  )
+}

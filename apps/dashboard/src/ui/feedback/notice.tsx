@@ -1,0 +1,59 @@
+/** Something the reader should know, in place. */
+import { cx } from '../../lib/cx.ts'
+import styles from './notice.module.css'
+
+import type { ReactNode } from 'react'
+
+/** A notice; `failed` is read out at once, the others when there is time. */
+export function Notice({
+  tone = 'plain',
+  title,
+  actions,
+  children,
+}: {
+  readonly tone?: 'plain' | 'live' | 'held' | 'failed' | 'done'
+  readonly title?: ReactNode
+  readonly actions?: ReactNode
+  readonly children?: ReactNode
+}) {
+  return (
+    <div
+      role={tone === 'failed' ? 'alert' : 'status'}
+      className={cx(styles['notice'], styles[tone])}
+    >
+      <div className={styles['words']}>
+        {title !== undefined && <p className={styles['title']}>{title}</p>}
+        {children}
+      </div>
+      {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
+    </div>
+  )
+}
+
+/** What stands where nothing is: what would be there, and how to get it. */
+export function Empty({
+  title,
+  children,
+  actions,
+}: {
+  readonly title: string
+  readonly children?: ReactNode
+  readonly actions?: ReactNode
+}) {
+  return (
+    <div className={styles['empty']}>
+      <p className={styles['title']}>{title}</p>
+      {children !== undefined && <div className={styles['soft']}>{children}</div>}
+      {actions}
+    </div>
+  )
+}
+
+/** That something is on its way; `label` says what. */
+export function Loading({ label }: { readonly label: string }) {
+  return (
+    <div role="status" className={styles['loading']}>
+      {label}
+    </div>
+  )
+}

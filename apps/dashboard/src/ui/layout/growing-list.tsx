@@ -1,0 +1,126 @@
+/**
+ * A list that grows at its end, such as a log. Only what is in sight is in the page.
+ *
+ * - It opens at its end, and stays there while it grows, until the reader scrolls up or unfolds something.
+ * - What the reader looks at does not move when something before or after it changes its height.
+ * - Who has scrolled up is offered the way back while the list grows.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { ArrowDown } from 'lucide-react'
+import {
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
+
+import { Button } from '../controls/button.tsx'
+import styles from './growing-list.module.css'
+
+/** Settings of a list. */
+export interface GrowingListProps<T> {
+  readonly items: readonly T[]
+  readonly keyOf: (item: T) => string | number
+  readonly children: (item: T) => ReactNode
+  /** Height of an item before it was measured, in pixels. */
+  readonly estimate: (item: T) => number
+  /** Name of the list for who cannot see it. */
+  readonly label: string
+  /** Whether more is to come. */
+  readonly isGrowing: boolean
+  /** Item that is brought into sight when this changes. */
+  readonly reveal?: number | undefined
+}
+
+/** How near to the end counts as being there, in pixels. */
+const NEAR_END = 32
+
+/** A list that follows its end. */
+export function GrowingList<T>(props: GrowingListProps<T>) {
+  const { items, keyOf, children, estimate, label, isGrowing, reveal } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const top = useRef(0)
+  /** The reader is somewhere else than at the end, or has unfolded something there. */
+  const [isHeld, setHeld] = useState(false)
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => {
+      const item = items[index]
+      return item === undefined ? 0 : estimate(item)
+    },
+    overscan: 4,
+    getItemKey: (index) => {
+      const item = items[index]
+      return item === undefined ? index : keyOf(item)
+    },
+  })
+  const total = virtualizer.getTotalSize()
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (!isHeld && element !== null) element.scrollTop = element.scrollHeight
+  }, [isHeld, total])
+  useEffect(() => {
+    if (reveal === undefined || reveal < 0) return
+    setHeld(true)
+    virtualizer.scrollToIndex(reveal, { align: 'start' })
+  }, [reveal, virtualizer])
+  return (
+    <div className={styles['frame']}>
+      <div
+        ref={scroller}
+        // A region that scrolls can be scrolled with the keyboard.
+        tabIndex={0}
+        role="list"
+        aria-label={label}
+        className={styles['scroller']}
+        onScroll={({ currentTarget: { scrollTop, clientHeight } }) => {
+          // What was measured may be ahead of what is drawn.
+          const isAtEnd = virtualizer.getTotalSize() - scrollTop - clientHeight < NEAR_END
+          // Only who goes up leaves the end: it also goes away by itself, when more comes.
+          if (isAtEnd) setHeld(false)
+          else if (scrollTop < top.current) setHeld(true)
+          top.current = scrollTop
+        }}
+        onClickCapture={(event) => {
+          if (unfolds(event)) setHeld(true)
+        }}
+      >
+        <div role="presentation" className={styles['space']} style={{ height: total }}>
+          {virtualizer.getVirtualItems().map((row) => {
+            const item = items[row.index]
+            if (item === undefined) return null
+            return (
+              <div
+                key={row.key}
+                ref={virtualizer.measureElement}
+                data-index={row.index}
+                role="listitem"
+                aria-setsize={items.length}
+                aria-posinset={row.index + 1}
+                className={styles['item']}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                {children(item)}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+      {isGrowing && isHeld && (
+        <div className={styles['newest']}>
+          <Button size="s" icon={<ArrowDown />} onClick={() => setHeld(false)}>
+            Jump to the newest
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Whether a click opens something, whose head should then stay where it is. */
+function unfolds({ target }: MouseEvent): boolean {
+  return target instanceof Element && target.closest('[aria-expanded],summary') !== null
+}

@@ -1,0 +1,200 @@
+/** One field of a form, whatever its kind, with the fields inside of it. */
+import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
+
+import { Button, IconButton } from '../controls/button.tsx'
+import { Field } from '../controls/field.tsx'
+import { Select } from '../controls/inputs.tsx'
+import { useForm } from './form-context.ts'
+import { Group } from './group.tsx'
+import { initialValue, newItem } from './initial-value.ts'
+import { JsonEditor } from './json-editor.tsx'
+import { LeafField } from './leaf-field.tsx'
+import { listOf, partsOf } from './schema.ts'
+import styles from './schema-form.module.css'
+
+import type { FormField } from './form-model.ts'
+
+type FieldOf<Kind extends FormField['kind']> = Extract<FormField, { readonly kind: Kind }>
+
+/** The field; of a bare one, what is round it says the name. */
+export function FieldView({
+  field,
+  isBare = false,
+}: {
+  readonly field: FormField
+  readonly isBare?: boolean
+}) {
+  switch (field.kind) {
+    case 'text':
+    case 'number':
+    case 'boolean':
+    case 'choice':
+      return <LeafField field={field} />
+    case 'constant':
+      return <ConstantField field={field} />
+    case 'object':
+      return <ObjectField field={field} isBare={isBare} />
+    case 'list':
+      return <ListField field={field} isBare={isBare} />
+    case 'union':
+      return <UnionField field={field} />
+    case 'json':
+      return <JsonField field={field} />
+  }
+}
+
+/** A value that can be one thing alone: there is nothing to type, but it may have to be given. */
+function ConstantField({ field }: { readonly field: FieldOf<'constant'> }) {
+  const { problems, set, remove } = useForm()
+  const { pointer, label, constant, isRequired, isItem, value } = field
+  const errors = problems.get(pointer) ?? []
+  const isGiven = JSON.stringify(value) === JSON.stringify(constant)
+  return (
+    <div data-pointer={pointer} className={styles['fixed']}>
+      <span className={styles['name']}>{label}</span>
+      <code className={styles['constant']}>{JSON.stringify(constant)}</code>
+      {!isGiven && (
+        <Button size="s" aria-label={`Give ${label}`} onClick={() => set(pointer, constant)}>
+          Give
+        </Button>
+      )}
+      {isGiven && !isRequired && !isItem && (
+        <IconButton label={`Leave out ${label}`} icon={<X />} onClick={() => remove(pointer)} />
+      )}
+      {errors.length > 0 && <span className={styles['errors']}>{errors.join('. ')}</span>}
+    </div>
+  )
+}
+
+function ObjectField({
+  field,
+  isBare,
+}: {
+  readonly field: FieldOf<'object'>
+  readonly isBare: boolean
+}) {
+  const { schema } = useForm()
+  const isEmpty = field.fields.length === 0 && partsOf(field.schema.properties).length === 0
+  return (
+    <Group field={field} isBare={isBare} initial={() => initialValue(field.schema, schema) ?? {}}>
+      {isEmpty && <p className={styles['note']}>It has no fields.</p>}
+      {field.fields.map((inner) => (
+        <FieldView key={inner.pointer} field={inner} />
+      ))}
+    </Group>
+  )
+}
+
+function ListField({
+  field,
+  isBare,
+}: {
+  readonly field: FieldOf<'list'>
+  readonly isBare: boolean
+}) {
+  const { schema, set, remove } = useForm()
+  const { pointer, label, items } = field
+  const values = items.map(({ value }) => value)
+  const move = (from: number, to: number): void => {
+    const moved = values[from]
+    set(pointer, values.toSpliced(from, 1).toSpliced(to, 0, moved))
+  }
+  return (
+    <Group field={field} isBare={isBare} initial={() => initialValue(field.schema, schema) ?? []}>
+      {items.map((item, at) => (
+        <div key={item.pointer} className={styles['item']}>
+          <FieldView field={item} />
+          <div className={styles['moves']}>
+            <IconButton
+              label={`Move ${item.label} up`}
+              icon={<ArrowUp />}
+              disabled={at === 0}
+              onClick={() => move(at, at - 1)}
+            />
+            <IconButton
+              label={`Move ${item.label} down`}
+              icon={<ArrowDown />}
+              disabled={at === items.length - 1}
+              onClick={() => move(at, at + 1)}
+            />
+            <IconButton
+              label={`Remove ${item.label}`}
+              icon={<X />}
+              onClick={() => remove(item.pointer)}
+            />
+          </div>
+        </div>
+      ))}
+      <div>
+        <Button
+          size="s"
+          icon={<Plus />}
+          disabled={!field.mayGrow}
+          aria-label={`Add to ${label}`}
+          onClick={() => set(pointer, [...values, newItem(field.schema.items ?? {}, schema)])}
+        >
+          Add
+        </Button>
+      </div>
+    </Group>
+  )
+}
+
+function UnionField({ field }: { readonly field: FieldOf<'union'> }) {
+  const { schema, choose } = useForm()
+  const variants = listOf(field.schema.anyOf ?? field.schema.oneOf)
+  const initial = (at: number): unknown => newItem(variants[at], schema)
+  return (
+    <Group
+      field={field}
+      isOuter={field.isGiven || field.isRequired}
+      initial={() => initial(field.chosen)}
+      actions={
+        <Select
+          className={styles['variant']}
+          aria-label={`Kind of ${field.label}`}
+          value={field.chosen}
+          onChange={({ target }) =>
+            choose(field.pointer, Number(target.value), initial(Number(target.value)))
+          }
+        >
+          {field.variants.map((name, at) => (
+            <option key={name} value={at}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      }
+    >
+      <FieldView field={field.field} isBare />
+    </Group>
+  )
+}
+
+function JsonField({ field }: { readonly field: FieldOf<'json'> }) {
+  const { problems, broken, setJson, remove } = useForm()
+  const { pointer, label, isRequired, isItem, value } = field
+  const note = [field.description, `${field.why}: typed as JSON`].filter(Boolean).join(' · ')
+  return (
+    <div data-pointer={pointer}>
+      <Field
+        label={label}
+        required={isRequired && !isItem}
+        hint={note}
+        errors={problems.get(pointer) ?? []}
+      >
+        {(control) => (
+          <JsonEditor
+            control={control}
+            value={value}
+            text={broken[pointer]}
+            rows={2}
+            onText={(text) =>
+              text.trim() === '' && !isRequired ? remove(pointer) : setJson(pointer, text)
+            }
+          />
+        )}
+      </Field>
+    </div>
+  )
+}

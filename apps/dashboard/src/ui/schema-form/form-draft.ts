@@ -1,0 +1,75 @@
+/**
+ * A value while somebody types it. Pure: plain JSON, and beside it the texts that are meant to be JSON and
+ * are not yet, by their places.
+ */
+import { above, isWithin, valueAt, withoutValueAt, withValueAt } from './pointer.ts'
+
+import type { Problem } from '@tutti/protocol'
+
+/** A value, and the parts of it that cannot be read. */
+export interface FormDraft {
+  readonly value: unknown
+  /** Text by the pointer of its place. */
+  readonly broken: Readonly<Record<string, string>>
+}
+
+/** A draft of a value. */
+export function draftOf(value: unknown): FormDraft {
+  return { value, broken: {} }
+}
+
+/** The draft with another value at a place. */
+export function withValue(draft: FormDraft, path: string, value: unknown): FormDraft {
+  return {
+    value: path === '' ? value : withValueAt(draft.value, path, value),
+    broken: notAround(draft.broken, path),
+  }
+}
+
+/** The draft without what is at a place. */
+export function withoutValue(draft: FormDraft, path: string): FormDraft {
+  const holder = above(path) ?? ''
+  const place = Array.isArray(valueAt(draft.value, holder)) ? holder : path
+  // Items that come later have another place now, so what was broken in the list is forgotten.
+  return { value: withoutValueAt(draft.value, path), broken: notAround(draft.broken, place) }
+}
+
+/** The draft with the text of a place that is meant to be JSON: its value when it is, else the text. */
+export function withJson(draft: FormDraft, path: string, text: string): FormDraft {
+  const read = readJson(text)
+  if (read.ok) return withValue(draft, path, read.value)
+  return { ...draft, broken: { ...notAround(draft.broken, path), [path]: text } }
+}
+
+/** What cannot be read. */
+export function brokenProblems({ broken }: FormDraft): readonly Problem[] {
+  return Object.entries(broken).flatMap(([path, text]) => {
+    const read = readJson(text)
+    return read.ok ? [] : [{ path, message: `is not JSON: ${read.why}` }]
+  })
+}
+
+/** What a text of JSON says, or why it is none. */
+export type ReadJson =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly why: string }
+
+/** Reads a text that is meant to be JSON. */
+export function readJson(text: string): ReadJson {
+  if (text.trim() === '') return { ok: false, why: 'it is empty' }
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    return { ok: false, why: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** What is broken neither in a place that changed nor round it: a change there is in place of its text. */
+function notAround(
+  broken: Readonly<Record<string, string>>,
+  place: string,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(broken).filter(([path]) => !isWithin(path, place) && !isWithin(place, path)),
+  )
+}

@@ -1,0 +1,106 @@
+/** A part of a form with fields inside: its name, what can be done with it, and what is wrong with it. */
+import { Plus, X } from 'lucide-react'
+
+import { useId, type ReactNode } from 'react'
+
+import { Button, IconButton } from '../controls/button.tsx'
+import { useForm } from './form-context.ts'
+import styles from './schema-form.module.css'
+
+import type { FormField } from './form-model.ts'
+
+/** The part; `children` are its fields, drawn when it is given. `initial` is what it begins with. */
+export function Group({
+  field,
+  initial,
+  actions,
+  isOuter = false,
+  isBare = false,
+  children,
+}: {
+  readonly field: FormField
+  readonly initial: () => unknown
+  readonly actions?: ReactNode
+  /** Whether a field inside has the same place, and tells what is wrong there. */
+  readonly isOuter?: boolean
+  /** Whether what is round it says its name. */
+  readonly isBare?: boolean
+  readonly children: ReactNode
+}) {
+  const { problems } = useForm()
+  const id = useId()
+  const { pointer, label, description, hint, isGiven, isRequired, isItem, isNullable, value } =
+    field
+  const errors = isOuter ? [] : (problems.get(pointer) ?? [])
+  const isNull = isGiven && value === null && isNullable
+  const isOpen = (isGiven || isRequired) && !isNull
+  const note = [description, hint].filter(Boolean).join(' · ')
+  const isWhole = pointer === '' || isBare
+  return (
+    <fieldset
+      data-pointer={isOuter ? undefined : pointer}
+      className={isWhole ? styles['whole'] : styles['group']}
+      aria-labelledby={isWhole ? undefined : `${id}-name`}
+      aria-label={isBare ? label : undefined}
+      aria-describedby={errors.length > 0 ? `${id}-errors` : undefined}
+    >
+      {!isWhole && (
+        <div className={styles['head']}>
+          <span id={`${id}-name`} className={styles['name']}>
+            {label}
+          </span>
+          {isRequired && !isItem && <span className={styles['required']}>required</span>}
+          {isNull && <code>null</code>}
+          <span className={styles['actions']}>
+            {isOpen && actions}
+            <GroupActions field={field} initial={initial} />
+          </span>
+        </div>
+      )}
+      {note !== '' && <p className={styles['note']}>{note}</p>}
+      {errors.length > 0 && (
+        <ul id={`${id}-errors`} className={styles['errors']}>
+          {errors.map((error) => (
+            <li key={error}>{error}</li>
+          ))}
+        </ul>
+      )}
+      {isOpen && children}
+    </fieldset>
+  )
+}
+
+/** Gives what is not there, and takes away what may be left out. */
+function GroupActions({
+  field: { pointer, label, isGiven, isRequired, isItem, isNullable, value },
+  initial,
+}: {
+  readonly field: FormField
+  readonly initial: () => unknown
+}) {
+  const { set, remove } = useForm()
+  const isNull = isGiven && value === null && isNullable
+  const isOpen = (isGiven || isRequired) && !isNull
+  return (
+    <>
+      {(!isOpen || isNull) && (
+        <Button
+          size="s"
+          icon={<Plus />}
+          aria-label={`Give ${label}`}
+          onClick={() => set(pointer, initial())}
+        >
+          Give
+        </Button>
+      )}
+      {isNullable && !isNull && !isItem && (
+        <Button size="s" aria-label={`Set ${label} to null`} onClick={() => set(pointer, null)}>
+          null
+        </Button>
+      )}
+      {isGiven && !isRequired && (
+        <IconButton label={`Leave out ${label}`} icon={<X />} onClick={() => remove(pointer)} />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+/** A value as text of JSON. While the text is no JSON it stays as it was typed. */
+import { useState } from 'react'
+
+import { TextArea } from '../controls/inputs.tsx'
+import { readJson } from './form-draft.ts'
+
+import type { FieldControl } from '../controls/field.tsx'
+
+/** The editor; `text` is what is there when it is no JSON. */
+export function JsonEditor({
+  value,
+  text,
+  control,
+  rows = 4,
+  onText,
+}: {
+  readonly value: unknown
+  readonly text: string | undefined
+  readonly control: Partial<FieldControl> & { readonly 'aria-label'?: string }
+  readonly rows?: number
+  readonly onText: (text: string) => void
+}) {
+  const [typed, setTyped] = useState('')
+  const pretty = value === undefined ? '' : JSON.stringify(value, undefined, 2)
+  const read = readJson(typed)
+  // What was typed keeps its form as long as it says the same.
+  const isSame = read.ok && JSON.stringify(read.value) === JSON.stringify(value)
+  return (
+    <TextArea
+      {...control}
+      code
+      rows={rows}
+      autoComplete="off"
+      autoCapitalize="off"
+      value={text ?? (isSame ? typed : pretty)}
+      onChange={({ target }) => {
+        setTyped(target.value)
+        onText(target.value)
+      }}
+    />
+  )
+}

@@ -1,0 +1,115 @@
+/** A field that holds one value: text, a number, yes or no, one of several. */
+import { Field, type FieldControl } from '../controls/field.tsx'
+import { Checkbox, Select } from '../controls/inputs.tsx'
+import { useForm } from './form-context.ts'
+import { NumberInput } from './number-input.tsx'
+import styles from './schema-form.module.css'
+import { TextControl } from './text-control.tsx'
+
+import type { FormField } from './form-model.ts'
+import type { ReactElement } from 'react'
+
+/** The kinds that this draws. */
+export type Leaf = Extract<FormField, { readonly kind: 'text' | 'number' | 'boolean' | 'choice' }>
+
+/** The field. */
+export function LeafField({ field }: { readonly field: Leaf }) {
+  const { problems, set, remove } = useForm()
+  const { pointer, value, isRequired, isItem, isNullable, isGiven } = field
+  const isNull = isNullable && value === null && !isItem
+  const clear = (): void => {
+    if (isItem) set(pointer, field.kind === 'text' ? '' : null)
+    else if (isRequired && field.kind === 'text') set(pointer, '')
+    else remove(pointer)
+  }
+  return (
+    <div data-pointer={pointer}>
+      <Field
+        label={field.label}
+        required={isRequired && !isItem}
+        hint={[field.description, field.hint].filter(Boolean).join(' · ') || undefined}
+        errors={problems.get(pointer) ?? []}
+        aside={
+          isNullable &&
+          !isItem && (
+            <Checkbox
+              className={styles['null']}
+              checked={isNull}
+              onChange={({ target }) => (target.checked ? set(pointer, null) : remove(pointer))}
+              aria-label={`${field.label} is null`}
+            >
+              null
+            </Checkbox>
+          )
+        }
+      >
+        {(control) => controlOf(field, { control, isNull, isGiven, set, clear })}
+      </Field>
+    </div>
+  )
+}
+
+interface Parts {
+  readonly control: FieldControl
+  readonly isNull: boolean
+  readonly isGiven: boolean
+  readonly set: (path: string, value: unknown) => void
+  readonly clear: () => void
+}
+
+function controlOf(field: Leaf, { control, isNull, set, clear }: Parts): ReactElement {
+  const { pointer, value } = field
+  const put = (next: unknown): void =>
+    next === undefined || next === '' ? clear() : set(pointer, next)
+  switch (field.kind) {
+    case 'text':
+      return (
+        <TextControl
+          input={field.input}
+          value={value}
+          control={control}
+          disabled={isNull}
+          onText={put}
+        />
+      )
+    case 'number':
+      return <NumberInput value={value} control={control} disabled={isNull} onChange={put} />
+    case 'boolean':
+      return options(field, { options: [true, false], control, isNull, put })
+    case 'choice':
+      return options(field, { options: field.options, control, isNull, put })
+  }
+}
+
+interface Choice {
+  readonly options: readonly unknown[]
+  readonly control: FieldControl
+  readonly isNull: boolean
+  readonly put: (value: unknown) => void
+}
+
+/** A select; a value that is none of the options is shown as it is, so that nothing changes unseen. */
+function options(field: Leaf, { options: all, control, isNull, put }: Choice): ReactElement {
+  const texts = all.map((option) => JSON.stringify(option))
+  const value = field.value === undefined ? '' : JSON.stringify(field.value)
+  const isForeign = value !== '' && !isNull && !texts.includes(value)
+  return (
+    <Select
+      {...control}
+      disabled={isNull}
+      value={isNull ? '' : value}
+      onChange={({ target }) => {
+        const at = texts.indexOf(target.value)
+        put(at === -1 ? undefined : all[at])
+      }}
+    >
+      <option value="">{isNull ? 'null' : field.isRequired ? 'Choose' : 'Not given'}</option>
+      {isForeign && <option value={value}>{value}</option>}
+      {all.map((option, at) => (
+        <option key={texts[at]} value={texts[at]}>
+          {typeof option === 'string' ? option : texts[at]}
+        </option>
+      ))}
+    </Select>
+  )
+}

@@ -1,0 +1,108 @@
+/** A form that is made from a JSON Schema, or the same value as JSON. */
+import { useMemo, useRef, useState } from 'react'
+
+import { Field } from '../controls/field.tsx'
+import { Segmented } from '../controls/segmented.tsx'
+import { FieldView } from './field-view.tsx'
+import { pointerOf } from './focus-field.ts'
+import { FormContext, type FormAccess } from './form-context.ts'
+import { withJson, withoutValue, withValue, type FormDraft } from './form-draft.ts'
+import { everyField, formField, type Choices } from './form-model.ts'
+import { JsonEditor } from './json-editor.tsx'
+import { placedProblems, shownProblems } from './placed-problems.ts'
+import { isWithin } from './pointer.ts'
+import styles from './schema-form.module.css'
+
+import type { Problem } from '@tutti/protocol'
+
+const VIEWS = [
+  { value: 'form', label: 'Form' },
+  { value: 'json', label: 'JSON' },
+] as const
+
+/** The form; `problems` are those of the draft, all told when `showAll`, else as the reader comes to them. */
+export function SchemaForm({
+  schema,
+  label,
+  draft,
+  problems,
+  showAll = false,
+  onChange,
+}: {
+  readonly schema: object
+  /** What the value is, for who cannot see where it stands. */
+  readonly label: string
+  readonly draft: FormDraft
+  readonly problems: readonly Problem[]
+  readonly showAll?: boolean
+  readonly onChange: (draft: FormDraft) => void
+}) {
+  const [view, setView] = useState<'form' | 'json'>('form')
+  const [choices, setChoices] = useState<Choices>({})
+  const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
+  const latest = useRef(draft)
+  latest.current = draft
+  const field = useMemo(
+    () => formField({ schema, value: draft.value, choices }),
+    [schema, draft.value, choices],
+  )
+  const placed = useMemo(() => {
+    const drawn = new Set(view === 'json' ? [''] : everyField(field).map(({ pointer }) => pointer))
+    const told = showAll ? problems : shownProblems(problems, draft.value, touched)
+    return placedProblems(told, drawn)
+  }, [field, view, problems, showAll, draft.value, touched])
+  const form: FormAccess = {
+    schema,
+    problems: placed,
+    broken: draft.broken,
+    set: (path, value) => onChange(withValue(latest.current, path, value)),
+    remove(path) {
+      setChoices(notWithin(choices, path))
+      onChange(withoutValue(latest.current, path))
+    },
+    setJson: (path, text) => onChange(withJson(latest.current, path, text)),
+    choose(path, variant, value) {
+      setChoices({ ...notWithin(choices, path), [path]: variant })
+      onChange(withValue(latest.current, path, value))
+    },
+  }
+  return (
+    <div
+      role="group"
+      aria-label={label}
+      className={styles['form']}
+      onBlur={({ target }) => {
+        const path = pointerOf(target)
+        if (path !== undefined && !touched.has(path)) setTouched(new Set([...touched, path]))
+      }}
+    >
+      <div className={styles['bar']}>
+        <Segmented label={`${label} as`} value={view} segments={VIEWS} onChange={setView} />
+      </div>
+      <FormContext value={form}>
+        {view === 'form' ? (
+          <FieldView field={field} />
+        ) : (
+          <div data-pointer="">
+            <Field label={`${label} as JSON`} errors={placed.get('') ?? []}>
+              {(control) => (
+                <JsonEditor
+                  control={control}
+                  value={draft.value}
+                  text={draft.broken['']}
+                  rows={10}
+                  onText={(text) => form.setJson('', text)}
+                />
+              )}
+            </Field>
+          </div>
+        )}
+      </FormContext>
+    </div>
+  )
+}
+
+/** A choice inside of what has changed says nothing any more. */
+function notWithin(choices: Choices, place: string): Choices {
+  return Object.fromEntries(Object.entries(choices).filter(([path]) => !isWithin(path, place)))
+}

@@ -1,0 +1,95 @@
+/** A value as a tree that folds; text that is JSON is read first. */
+import { useState } from 'react'
+
+import { plural } from '../../lib/format.ts'
+import styles from './json-view.module.css'
+import { CodeBlock, CopyButton, Text } from './text.tsx'
+
+/** Members of a list or an object that are shown at once. */
+const SHOWN = 100
+
+/** A value; `depth` levels of it are open. */
+export function JsonView({
+  value,
+  label,
+  depth = 2,
+}: {
+  readonly value: unknown
+  readonly label: string
+  readonly depth?: number
+}) {
+  return (
+    <div className={styles['view']}>
+      <div className={styles['tree']}>
+        <Node value={value} depth={depth} />
+      </div>
+      <CopyButton
+        text={JSON.stringify(value, undefined, 2)}
+        label={`Copy ${label}`}
+        className={styles['copy']}
+      />
+    </div>
+  )
+}
+
+/** Text that may be JSON: as a tree when it is an object or a list, as it came otherwise. */
+export function JsonText({ text, label }: { readonly text: string; readonly label: string }) {
+  const value = parsed(text)
+  if (value === undefined) return <CodeBlock label={label}>{text}</CodeBlock>
+  return <JsonView value={value} label={label} />
+}
+
+function parsed(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function Node({ value, depth }: { readonly value: unknown; readonly depth: number }) {
+  if (typeof value !== 'object' || value === null) return <Leaf value={value} />
+  return <Branch value={value} depth={depth} />
+}
+
+function Leaf({ value }: { readonly value: unknown }) {
+  if (typeof value !== 'string') return <span className={styles['atom']}>{String(value)}</span>
+  return (
+    <Text kind="code" className={styles['string'] ?? ''}>
+      {value === '' ? '""' : value}
+    </Text>
+  )
+}
+
+function Branch({ value, depth }: { readonly value: object; readonly depth: number }) {
+  const [isOpen, setOpen] = useState(depth > 0)
+  const [shown, setShown] = useState(SHOWN)
+  const isList = Array.isArray(value)
+  const entries = Object.entries(value)
+  const size = isList ? plural(entries.length, 'item') : plural(entries.length, 'field')
+  if (entries.length === 0) return <span className={styles['atom']}>{isList ? '[ ]' : '{ }'}</span>
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{size}</summary>
+      {isOpen && (
+        <ul>
+          {entries.slice(0, shown).map(([key, member]) => (
+            <li key={key}>
+              <span className={styles['key']}>{key}</span>
+              <Node value={member} depth={depth - 1} />
+            </li>
+          ))}
+          {entries.length > shown && (
+            <li>
+              <button type="button" onClick={() => setShown(shown + 10 * SHOWN)}>
+                {`${entries.length - shown} more`}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </details>
+  )
+}

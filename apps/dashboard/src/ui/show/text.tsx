@@ -1,0 +1,87 @@
+/** Text as it came: output of a model, arguments, code. Long text is cut until somebody asks for all of it. */
+import { Check, Copy } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+
+import { cx } from '../../lib/cx.ts'
+import { formatBytes } from '../../lib/format.ts'
+import { useCopy } from '../../lib/use-copy.ts'
+import { Button, IconButton } from '../controls/button.tsx'
+import styles from './text.module.css'
+
+/** More characters than fill some screens; a page with megabytes of text is slow. */
+const SHOWN = 20_000
+
+/** Prose that may be Markdown is drawn by a library that is loaded when it is first needed. */
+const Markdown = lazy(() => import('./markdown.tsx'))
+
+/** Text; `kind` is `prose` for words of people and models, `code` for the rest, `markdown` to draw it. */
+export function Text({
+  children,
+  kind = 'prose',
+  className,
+}: {
+  readonly children: string
+  readonly kind?: 'prose' | 'code' | 'markdown'
+  readonly className?: string
+}) {
+  const [isWhole, setWhole] = useState(false)
+  const isCut = !isWhole && children.length > SHOWN
+  const text = isCut ? children.slice(0, SHOWN) : children
+  const plain = (
+    <div className={cx(kind === 'code' ? styles['code'] : styles['prose'], className)}>{text}</div>
+  )
+  return (
+    <>
+      {kind === 'markdown' ? (
+        <Suspense fallback={plain}>
+          <Markdown className={className}>{text}</Markdown>
+        </Suspense>
+      ) : (
+        plain
+      )}
+      {isCut && (
+        <Button size="s" onClick={() => setWhole(true)}>
+          {`Show all ${formatBytes(children.length)}`}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** A block of code with a button that copies it. */
+export function CodeBlock({
+  children,
+  label,
+}: {
+  readonly children: string
+  readonly label: string
+}) {
+  return (
+    <div className={styles['block']}>
+      <Text kind="code">{children}</Text>
+      <CopyButton text={children} label={`Copy ${label}`} className={styles['copy']} />
+    </div>
+  )
+}
+
+/** A button that copies a text. */
+export function CopyButton({
+  text,
+  label,
+  className,
+}: {
+  readonly text: string
+  readonly label: string
+  readonly className?: string | undefined
+}) {
+  const [copy, state] = useCopy()
+  const said = { idle: label, copied: 'Copied', failed: 'The browser did not copy it' }[state]
+  return (
+    <IconButton
+      label={said}
+      icon={state === 'copied' ? <Check /> : <Copy />}
+      className={className}
+      onClick={() => copy(text)}
+    />
+  )
+}

@@ -1,0 +1,220 @@
+import { apiKey } from '@tutti/control-api'
+import { ensemble, task } from '@tutti/ensemble'
+import { fakeClock, scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { launchBrowser, openStage, visit, type Stage, type StageOptions } from './stage.ts'
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+const KEY = 'k-of-the-conductor'
+const OTHER = 'k-of-the-deputy'
+const BLIND = 'k-of-a-tool'
+
+function keyed(options: Partial<StageOptions> = {}): Promise<Stage> {
+  const hum = task({ name: 'hum', description: 'Hum' })
+  return openStage({
+    ensembles: [ensemble({ name: 'band', tasks: [hum], model: scriptedModel(() => 'Hm hm') })],
+    key: KEY,
+    apiKeys: [
+      apiKey(KEY, { name: 'conductor', scopes: ['admin'] }),
+      apiKey(BLIND, { name: 'tool', scopes: ['tools:invoke'] }),
+    ],
+    ...options,
+  })
+}
+
+function screen(page: Page) {
+  return {
+    heading: page.getByRole('heading', { name: 'This server asks for a key' }),
+    field: page.getByLabel('Key'),
+    button: page.getByRole('button', { name: 'Go on' }),
+    nav: page.getByRole('navigation', { name: 'Pages' }),
+  }
+}
+
+async function give(page: Page, key: string): Promise<void> {
+  const { field, button } = screen(page)
+  await field.fill(key)
+  await button.click()
+}
+
+/** What a browser says by itself of answers without success and of lines that were cut. */
+function own(complaints: readonly string[]): readonly string[] {
+  return complaints.filter(
+    (text) => !/^Failed to load resource|^WebSocket connection to/.test(text),
+  )
+}
+
+function kept(page: Page): Promise<unknown> {
+  return page.evaluate(() => ({
+    session: Object.values(sessionStorage),
+    local: Object.values(localStorage),
+    cookie: document.cookie,
+  }))
+}
+
+/** Every address that any page of a context asks for. */
+function addressesOf(context: BrowserContext): readonly string[] {
+  const addresses: string[] = []
+  context.on('request', (request) => addresses.push(request.url()))
+  context.on('page', (page) => {
+    page.on('websocket', (socket) => addresses.push(socket.url()))
+  })
+  return addresses
+}
+
+describe('a server with keys', () => {
+  it('asks for one, says what is wrong with another, and lets the right one in', async () => {
+    await using stage = await keyed()
+    await visit(browser, `${stage.url}#/tools`, {
+      async use({ page, complaints, requests }) {
+        const { heading, field, nav } = screen(page)
+        await heading.waitFor()
+        await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true)
+        expect(await field.getAttribute('type')).toBe('password')
+        await page.getByText('TUTTI_API_KEYS').waitFor()
+
+        for (const [key, words] of [
+          ['', 'Enter a key'],
+          ['wrong', 'does not take this key'],
+          ['ключ', 'signs only'],
+          [BLIND, 'may not read runs'],
+        ] as const) {
+          await give(page, key)
+          await page.getByText(words).waitFor()
+          await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+          await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true)
+        }
+        expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
+
+        await give(page, `  ${KEY} `)
+        await nav.waitFor()
+        expect(new URL(page.url()).hash).toBe('#/tools')
+        expect(await kept(page)).toEqual({ session: [KEY], local: [], cookie: '' })
+        expect(requests.length).toBeGreaterThan(0)
+        expect(own(complaints)).toEqual([])
+      },
+    })
+  })
+
+  it('keeps the key for the tab: after a reload, and not in a new one', async () => {
+    await using stage = await keyed()
+    const context = await browser.newContext()
+    const addresses = addressesOf(context)
+    try {
+      const page = await context.newPage()
+      await page.goto(stage.url)
+      await give(page, KEY)
+      await screen(page).nav.waitFor()
+      await page.reload()
+      await screen(page).nav.waitFor()
+      expect(await screen(page).field.count()).toBe(0)
+
+      const other = await context.newPage()
+      await other.goto(stage.url)
+      await screen(other).heading.waitFor()
+
+      await page.getByRole('button', { name: 'Preferences' }).click()
+      await page.getByRole('menuitem', { name: 'Forget the key' }).click()
+      await screen(page).heading.waitFor()
+      expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
+      await page.reload()
+      await screen(page).heading.waitFor()
+
+      expect(addresses.some((address) => address.startsWith('ws'))).toBe(true)
+      expect(addresses.filter((address) => address.includes(KEY))).toEqual([])
+    } finally {
+      await context.close()
+    }
+  })
+
+  it('stops asking once it has refused: nothing is tried again and again', async () => {
+    await using stage = await keyed()
+    await visit(browser, stage.url, {
+      async use({ page, requests }) {
+        await screen(page).heading.waitFor()
+        await page.waitForLoadState('networkidle')
+        const before = requests.length
+        await give(page, 'wrong')
+        await page.getByText('does not take this key').waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(requests.slice(before)).toEqual(['GET /api/status'])
+      },
+    })
+  })
+
+  it('asks again when the key has expired, and one comes back to the same page', async () => {
+    const clock = fakeClock()
+    await using stage = await keyed({
+      clock,
+      key: OTHER,
+      apiKeys: [
+        apiKey(KEY, { name: 'guest', scopes: ['admin'], expiresAt: clock.now() + 60_000 }),
+        apiKey(OTHER, { name: 'deputy', scopes: ['admin'] }),
+      ],
+    })
+    const { runId } = await stage.client.runs.run({})
+    await visit(browser, `${stage.url}#/runs/${runId}?tab=details`, {
+      async use({ page, complaints }) {
+        await give(page, KEY)
+        const tab = page.getByRole('tab', { name: 'Details', selected: true })
+        await tab.waitFor()
+        await clock.advance(60_001)
+        await page.getByRole('heading', { name: 'Your key is no longer taken' }).waitFor()
+        expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
+        await give(page, OTHER)
+        await tab.waitFor()
+        expect(new URL(page.url()).hash).toBe(`#/runs/${runId}?tab=details`)
+        expect(own(complaints)).toEqual([])
+      },
+    })
+  })
+
+  it('that is away is told apart from one that refuses', async () => {
+    await using stage = await keyed()
+    await visit(browser, stage.url, {
+      async use({ page, complaints }) {
+        await screen(page).heading.waitFor()
+        stage.cut({ stay: true })
+        await give(page, KEY)
+        await page.getByRole('alert').getByText('The server does not answer').waitFor()
+        expect(await screen(page).field.getAttribute('aria-invalid')).toBeNull()
+        stage.mend()
+        await screen(page).button.click()
+        await screen(page).nav.waitFor()
+        expect(own(complaints)).toEqual([])
+      },
+    })
+  })
+})
+
+describe('the connection', () => {
+  it('is not spoken of while it is there; its loss and return are', async () => {
+    await using stage = await keyed({ apiKeys: [] })
+    await visit(browser, stage.url, {
+      async use({ page, complaints }) {
+        const bar = page.getByRole('banner')
+        const note = bar.getByRole('status')
+        await screen(page).nav.waitFor()
+        await expect.poll(() => note.textContent()).toBe('')
+        stage.cut({ stay: true })
+        await expect.poll(() => note.textContent()).toBe('Connection lost')
+        await bar.getByText(/^Reconnecting( in \d+ s|…)$/).waitFor()
+        stage.mend()
+        await expect.poll(() => note.textContent(), { timeout: 15_000 }).toBe('Connected again')
+        expect(own(complaints)).toEqual([])
+      },
+    })
+  })
+})

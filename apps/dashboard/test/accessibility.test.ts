@@ -1,0 +1,80 @@
+/**
+ * Every page in what states it has, light and dark, wide and on a phone, checked by axe (WCAG 2.2 A and AA, and its
+ * best practices): nothing serious is found.
+ */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { concert } from './concert.ts'
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const RUN_AXE = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.map(({ target, html }) => target.join(' ') + ' ' + html.slice(0, 200)).join(' | ')))`
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
+  { name: 'phone', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+] as const
+
+let browser: Browser
+let stage: Stage
+let runs: Readonly<Record<'ended' | 'failed' | 'held' | 'live', string>>
+
+beforeAll(async () => {
+  const { options, begin } = concert()
+  stage = await openStage(options)
+  runs = await begin(stage.client)
+  browser = await launchBrowser()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await stage?.[Symbol.asyncDispose]()
+})
+
+describe.each(LOOKS)('$name', { timeout: 60_000 }, ({ colorScheme, viewport }) => {
+  it.each([
+    ['the list of runs', () => '#/runs', /reviewed/],
+    ['an empty list', () => '#/runs?q=nothing-like-it', /no run/i],
+    ['a run that has ended', () => `#/runs/${runs.ended}`, 'Completed'],
+    ['its events', () => `#/runs/${runs.ended}?tab=events`, 'Completed'],
+    ['its costs', () => `#/runs/${runs.ended}?tab=costs`, 'Completed'],
+    ['its steering', () => `#/runs/${runs.ended}?tab=steering`, 'Completed'],
+    ['its details', () => `#/runs/${runs.ended}?tab=details`, 'Completed'],
+    ['a run that failed', () => `#/runs/${runs.failed}`, 'Failed'],
+    ['a run that waits for a person', () => `#/runs/${runs.held}`, 'Needs review'],
+    ['a run at work', () => `#/runs/${runs.live}`, 'Running'],
+    ['an unknown run', () => '#/runs/nobody', /no run/i],
+    ['the reviews', () => '#/reviews', /publish/i],
+    ['the form of a run', () => '#/new', /ensemble/i],
+    ['the tools', () => '#/tools', /measure/],
+    ['a tool', () => '#/tools/measure', 'Invoke'],
+    ['trace files', () => '#/traces', /file/i],
+    ['an unknown page', () => '#/nowhere', /no such page/i],
+  ])('%s', async (_, place, sign) => {
+    await visit(browser, `${stage.url}/${place()}`, {
+      colorScheme,
+      viewport,
+      // axe is put into the page, which its policy would not allow to anybody else.
+      bypassCSP: true,
+      async use({ page }) {
+        await page.getByText(sign).filter({ visible: true }).first().waitFor()
+        expect(await findings(page)).toEqual([])
+      },
+    })
+  })
+})
+
+async function findings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate<readonly string[]>(RUN_AXE)
+}

@@ -1,0 +1,45 @@
+/** What a browser has to load before the first page is there. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+
+import { describe, expect, it } from 'vitest'
+
+const DIST =
+  process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
+
+/** Compressed script of the first load, in bytes; the limit is a promise of the product. */
+const MAX_SCRIPT_BYTES = 250_000
+
+describe('the first load', () => {
+  it('has at most 250 kB of compressed script', () => {
+    const bytes = firstScripts().reduce((sum, file) => sum + gzipSync(file).length, 0)
+    expect(bytes).toBeGreaterThan(50_000)
+    expect(bytes).toBeLessThan(MAX_SCRIPT_BYTES)
+  })
+
+  it('has no script and no style in the page itself', () => {
+    const page = readFileSync(join(DIST, 'index.html'), 'utf8')
+    expect(page).not.toMatch(/<script(?![^>]* src=)[^>]*>/)
+    expect(page).not.toMatch(/<style|style=| on\w+=/)
+  })
+})
+
+/** The scripts that the page names, and those that they import at once. */
+function firstScripts(): readonly Buffer[] {
+  const page = readFileSync(join(DIST, 'index.html'), 'utf8')
+  const found = new Map<string, Buffer>()
+  const take = (name: string): void => {
+    if (found.has(name)) return
+    const script = readFileSync(join(DIST, 'assets', name))
+    found.set(name, script)
+    for (const [, , inner] of script.toString().matchAll(/(from|import)\s*"\.\/([^"]+\.js)"/g)) {
+      if (inner !== undefined) take(inner)
+    }
+  }
+  for (const [, name] of page.matchAll(/(?:src|href)="\.\/assets\/([^"]+\.js)"/g)) {
+    if (name !== undefined) take(name)
+  }
+  return [...found.values()]
+}

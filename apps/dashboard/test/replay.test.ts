@@ -1,0 +1,212 @@
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+const SONG = 'The first song is in a minor key'
+const PLAN = 'The plan of the evening is settled'
+
+/** Asks for the tool once, then answers; the second task answers at once. */
+function model() {
+  return scriptedModel(({ messages, tools }: ModelRequest) => {
+    if (tools.length === 0) return PLAN
+    if (messages.at(-1)?.role === 'tool') return SONG
+    return { text: 'I look for a song', toolCalls: [{ name: 'find_song', arguments: {} }] }
+  })
+}
+
+/** A concert of two tasks; its tool waits when `gate` is there. */
+function concert(gate?: Promise<void>) {
+  const findSong = defineTool({
+    name: 'find_song',
+    description: 'Finds a song',
+    input: Type.Object({}),
+    async execute() {
+      await gate
+      return 'Night song'
+    },
+  })
+  const choose = task({ name: 'choose', description: 'Choose a song', tools: [findSong] })
+  const plan = task({ name: 'plan', description: 'Plan the evening', context: [choose] })
+  return openStage({
+    ensembles: [ensemble({ name: 'concert', tasks: [choose, plan], model: model() })],
+  })
+}
+
+async function played(stage: Stage): Promise<string> {
+  const { runId } = await stage.client.runs.run({})
+  return `${stage.url}#/runs/${runId}`
+}
+
+function bar(page: Page) {
+  const region = page.getByRole('region', { name: 'Replay' })
+  return {
+    region,
+    slider: region.getByRole('slider', { name: 'Place in the run' }),
+    play: region.getByRole('button', { name: 'Play', exact: true }),
+    pause: region.getByRole('button', { name: 'Pause' }),
+    next: region.getByRole('button', { name: 'To the next event that matters' }),
+    before: region.getByRole('button', { name: 'To the event before that matters' }),
+    speed: region.getByRole('combobox', { name: 'Speed' }),
+  }
+}
+
+describe('a finished run', () => {
+  it('is shown as it was in its middle, and again as it ended', async () => {
+    await using stage = await concert()
+    await visit(browser, await played(stage), {
+      async use({ page, complaints }) {
+        const { region, slider } = bar(page)
+        await page.getByText(PLAN).first().waitFor()
+        const end = region.getByRole('button', { name: 'End' })
+        await expect.poll(() => end.getAttribute('aria-pressed')).toBe('true')
+        const last = Number(await slider.getAttribute('max'))
+        expect(await slider.inputValue()).toBe(String(last))
+
+        await slider.focus()
+        await page.keyboard.press('Home')
+        await expect.poll(() => page.getByText(PLAN).count()).toBe(0)
+        expect(await slider.getAttribute('aria-valuetext')).toMatch(
+          new RegExp(`^Event 1 of ${last}, Run queued, 0 ms into the run$`),
+        )
+        expect(await end.getAttribute('aria-pressed')).toBe('false')
+
+        await page.keyboard.press('PageUp')
+        expect(Number(await slider.inputValue())).toBeGreaterThan(1)
+        await page.keyboard.press('ArrowRight')
+
+        await end.click()
+        await page.getByText(PLAN).first().waitFor()
+        expect(await slider.inputValue()).toBe(String(last))
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('is stepped through from one event that matters to the next', async () => {
+    await using stage = await concert()
+    await visit(browser, await played(stage), {
+      async use({ page, complaints }) {
+        const { region, slider, next, before } = bar(page)
+        await slider.focus()
+        await page.keyboard.press('Home')
+        const seen: (string | undefined)[] = []
+        const end = region.getByRole('button', { name: 'End' })
+        const text = async (): Promise<string | undefined> =>
+          (await slider.getAttribute('aria-valuetext'))?.split(', ')[1]
+        for (;;) {
+          const value = await slider.inputValue()
+          await next.click()
+          await expect.poll(() => slider.inputValue()).not.toBe(value)
+          if ((await end.getAttribute('aria-pressed')) === 'true') break
+          seen.push(await text())
+        }
+        expect(seen).toEqual([
+          'Task started: choose',
+          'Tool called: find_song',
+          'Task completed: choose',
+          'Task started: plan',
+          'Task completed: plan',
+        ])
+        await expect.poll(text).toBe('Run result')
+        await before.click()
+        await expect.poll(text).toBe('Task completed: plan')
+        for (let count = 0; count < 3; count += 1) {
+          const value = await slider.inputValue()
+          await before.click()
+          await expect.poll(() => slider.inputValue()).not.toBe(value)
+        }
+        expect(await text()).toBe('Tool called: find_song')
+        expect(await page.getByText(PLAN).count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('is played to its end, at any speed, and can be held', async () => {
+    await using stage = await concert()
+    await visit(browser, await played(stage), {
+      async use({ page, complaints }) {
+        const { region, slider, play, pause, speed } = bar(page)
+        await page.getByText(PLAN).first().waitFor()
+        expect(await speed.locator('optgroup').getAttribute('label')).toMatch(/1 s at most/)
+        await speed.selectOption('Fast')
+        const values = page.evaluate(() => {
+          const input = document.querySelector<HTMLInputElement>('input[type=range]')
+          return new Promise<number[]>((resolve) => {
+            const seen: number[] = []
+            const look = (): void => {
+              const value = Number(input?.value)
+              if (seen.at(-1) !== value) seen.push(value)
+              const isOver = seen.length > 3 && value === Number(input?.max)
+              if (isOver) resolve(seen)
+              else requestAnimationFrame(look)
+            }
+            look()
+          })
+        })
+        await play.click()
+        const [atEnd, first, ...rest] = await values
+        expect([atEnd, first]).toEqual([Number(await slider.getAttribute('max')), 1])
+        expect(rest).toEqual(rest.toSorted((left, right) => left - right))
+        await page.getByText(PLAN).first().waitFor()
+        await play.waitFor()
+        const end = region.getByRole('button', { name: 'End' })
+        await expect.poll(() => end.getAttribute('aria-pressed')).toBe('true')
+
+        await speed.selectOption('1×')
+        await play.click()
+        await pause.click()
+        await play.waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+})
+
+describe('a run that goes on', () => {
+  it('stands still while one looks back, says what has come, and is live again', async () => {
+    const gate = Promise.withResolvers<void>()
+    await using stage = await concert(gate.promise)
+    const { runId } = await stage.client.runs.submit({})
+    await visit(browser, `${stage.url}#/runs/${runId}`, {
+      async use({ page, complaints }) {
+        const { region, slider, before } = bar(page)
+        const live = region.getByRole('button', { name: 'Live' })
+        await page.getByText('I look for a song').first().waitFor()
+        await expect.poll(() => live.getAttribute('aria-pressed')).toBe('true')
+        await before.click()
+        await expect.poll(() => live.getAttribute('aria-pressed')).toBe('false')
+        const place = await slider.inputValue()
+        const length = await slider.getAttribute('max')
+
+        gate.resolve()
+        await stage.client.runs.result(runId)
+        const end = region.getByRole('button', { name: /^End \+\d+ events$/ })
+        await end.waitFor()
+        expect(await slider.inputValue()).toBe(place)
+        expect(await slider.getAttribute('max')).toBe(length)
+        expect(await page.getByText(PLAN).count()).toBe(0)
+
+        await end.click()
+        await page.getByText(PLAN).first().waitFor()
+        await expect.poll(() => slider.getAttribute('max')).not.toBe(length)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+})

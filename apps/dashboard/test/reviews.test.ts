@@ -1,0 +1,444 @@
+/** Reviews as a person decides them: on the page of a run, and on the page of all. */
+import { apiKey } from '@tutti/control-api'
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+
+import type { ReviewSettings } from '@tutti/ensemble'
+import type { Browser, Locator, Page } from 'playwright-core'
+
+const LIMIT_MS = 60_000
+const FIRST = 'The harbour is quiet.\nBoats sleep.'
+
+/** Writes; again with the words of its reviewer in it. */
+function writer() {
+  return scriptedModel(({ messages }: ModelRequest) => {
+    const said = messages.map(({ content }) => content).join('\n')
+    const words = /more (?:gulls|wind)/.exec(said)?.[0]
+    return words === undefined ? FIRST : `A second harbour, with ${words}.`
+  })
+}
+
+/** One task after another; the first is reviewed after it is done. */
+function poems(review: ReviewSettings = { prompt: 'Is it good enough to print?' }) {
+  const draft = task({ name: 'draft', description: 'Write of a harbour', review })
+  const print = task({ name: 'print', description: 'Print it', context: [draft] })
+  return ensemble({ name: 'poems', tasks: [draft, print], model: writer() })
+}
+
+/** A task that must be allowed to begin. */
+function allowed() {
+  const dig = task({ name: 'dig', description: 'Dig a small hole', beforeReview: true })
+  const model = scriptedModel(({ messages }: ModelRequest) => {
+    const said = messages.map(({ content }) => content).join('\n')
+    return /## Task\n(Dig a (?:small|deep) hole)/.exec(said)?.[1] ?? 'nothing'
+  })
+  return ensemble({ name: 'diggers', tasks: [dig], model })
+}
+
+/** A tool that asks before it pays, and a model that wants to pay 100. */
+function payers() {
+  const paid: number[] = []
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays',
+    input: Type.Object({ amount: Type.Number(), to: Type.String() }),
+    requireApproval: true,
+    execute: ({ amount }) => {
+      paid.push(amount)
+      return `paid ${amount}`
+    },
+  })
+  const model = scriptedModel(({ messages }: ModelRequest) => {
+    const last = messages.at(-1)
+    if (last?.role === 'tool') return `Done: ${last.content}`
+    return { toolCalls: [{ name: 'pay', arguments: { amount: 100, to: 'Ada' } }] }
+  })
+  const settle = task({ name: 'settle', description: 'Settle the bill', tools: [pay] })
+  return { paid, pay, ensemble: ensemble({ name: 'payers', tasks: [settle], model }) }
+}
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+/** Submits a run and shows it; nothing may be complained of. */
+async function watch(
+  stage: Stage,
+  runId: string,
+  use: (visit: Visit & { readonly panel: Locator }) => Promise<void>,
+): Promise<void> {
+  await visit(browser, `${stage.url}/#/runs/${runId}`, {
+    use: async (visited) => {
+      await use({ ...visited, panel: visited.page.getByRole('region', { name: /^Review of / }) })
+      expect(visited.complaints).toEqual([])
+    },
+  })
+}
+
+function submit(stage: Stage, name: string): Promise<string> {
+  return stage.client.runs.submit({ ensemble: name }).then(({ runId }) => runId)
+}
+
+async function endOf(stage: Stage, runId: string) {
+  const { status, outputs } = await stage.client.runs.result(runId)
+  return { status, outputs: Object.fromEntries(outputs.map((one) => [one.taskName, one.output])) }
+}
+
+/** The review of a run, as soon as there is one. */
+async function reviewOf(stage: Stage, runId: string): Promise<string> {
+  for await (const event of stage.client.runs.events(runId, { events: ['review_requested'] })) {
+    return event.reviewId
+  }
+  throw new Error('There is no review')
+}
+
+describe('a gate after a task', { timeout: LIMIT_MS }, () => {
+  it('shows the output, the question and the time, and approving lets the run go on', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await panel.getByText('Is it good enough to print?').waitFor()
+      expect(await panel.getByRole('group', { name: 'Output' }).innerText()).toContain(
+        'Boats sleep.',
+      )
+      expect(await panel.getByRole('time').or(panel.locator('time')).innerText()).toMatch(/left$/)
+      await panel.getByText(/If nobody decides in time, the run ends early/).waitFor()
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BODY')
+      await page.getByRole('status').filter({ hasText: 'Review of draft waits' }).waitFor()
+      await panel.getByRole('button', { name: 'Approve' }).click()
+      await panel.waitFor({ state: 'detached' })
+    })
+    expect((await endOf(stage, runId)).outputs).toMatchObject({ draft: FIRST })
+  })
+
+  it('is edited with the changes beside the text', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await panel.getByRole('button', { name: 'Edit…' }).click()
+      const editor = panel.getByRole('textbox', { name: 'Output' })
+      await expect.poll(() => editor.inputValue()).toBe(FIRST)
+      const send = panel.getByRole('button', { name: 'Approve with changes' })
+      expect(await send.isDisabled()).toBe(true)
+      await editor.fill(FIRST.replace('sleep', 'dream'))
+      const changes = panel.getByRole('group', { name: 'Changes' })
+      await changes.waitFor()
+      expect(await changes.locator('del').allInnerTexts()).toEqual(['sleep'])
+      expect(await changes.locator('ins').allInnerTexts()).toEqual(['dream'])
+      await page.getByRole('tab', { name: 'Costs' }).click()
+      expect(await editor.inputValue()).toContain('Boats dream.')
+      await send.click()
+      await panel.waitFor({ state: 'detached' })
+    })
+    const { outputs } = await endOf(stage, runId)
+    expect(outputs['draft']).toBe(FIRST.replace('sleep', 'dream'))
+  })
+
+  it('is rejected with words, and the task is done again with them', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await panel.getByRole('button', { name: 'Reject…' }).click()
+      await panel.getByText('The agent does the task again with your words.').waitFor()
+      await panel.getByRole('textbox').fill('It needs more gulls')
+      await panel.getByRole('button', { name: 'Reject', exact: true }).click()
+      await panel.getByText('attempt 2').waitFor()
+      await panel.getByText('A second harbour, with more gulls.').waitFor()
+      await panel.getByRole('button', { name: 'Approve' }).click()
+      await page.getByRole('tab', { name: 'Steering' }).click()
+      const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
+      await expect.poll(() => acts.count()).toBe(2)
+      expect(await acts.first().innerText()).toMatch(/rejected draft[^]*It needs more gulls/)
+    })
+    expect((await endOf(stage, runId)).outputs['draft']).toContain('more gulls')
+  })
+
+  it('ends the run early, after saying what that does', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    await watch(stage, runId, async ({ panel }) => {
+      await panel.getByRole('button', { name: 'End run early…' }).click()
+      await panel.getByText(/no other task begins/).waitFor()
+      await panel.getByRole('button', { name: 'Back' }).click()
+      const button = panel.getByRole('button', { name: 'End run early…' })
+      expect(await button.evaluate((one) => one === document.activeElement)).toBe(true)
+      await button.click()
+      await panel.getByRole('button', { name: 'End the run' }).click()
+      await panel.waitFor({ state: 'detached' })
+    })
+    expect((await endOf(stage, runId)).outputs).toEqual({ draft: FIRST })
+  })
+})
+
+describe('a gate before a task, and one at a tool', { timeout: LIMIT_MS }, () => {
+  it('lets the task be put in other words', async () => {
+    await using stage = await openStage({ ensembles: [allowed()] })
+    const runId = await submit(stage, 'diggers')
+    await watch(stage, runId, async ({ panel }) => {
+      await panel.getByText('before the task begins').waitFor()
+      await panel.getByRole('button', { name: 'Edit…' }).click()
+      const editor = panel.getByRole('textbox', { name: 'What the task is to do' })
+      await editor.fill('Dig a deep hole')
+      await panel.getByRole('button', { name: 'Approve with changes' }).click()
+      await panel.waitFor({ state: 'detached' })
+    })
+    expect((await endOf(stage, runId)).outputs['dig']).toBe('Dig a deep hole')
+  })
+
+  it('shows the input of a tool, and takes another that is JSON and fits', async () => {
+    const { paid, pay, ensemble: payer } = payers()
+    await using stage = await openStage({ ensembles: [payer], tools: [pay] })
+    const runId = await submit(stage, 'payers')
+    await visit(browser, `${stage.url}/#/runs/${runId}`, {
+      use: async ({ page }) => {
+        const panel = page.getByRole('region', { name: 'Review of settle' })
+        const input = panel.getByRole('group', { name: 'Input of pay' })
+        await input.getByText('Ada').waitFor()
+        await panel.getByRole('button', { name: 'Edit…' }).click()
+        const editor = panel.getByRole('textbox', { name: 'Input of pay' })
+        await editor.fill('{ "amount": 5, "to": "Ada"')
+        await panel.getByText(/^Not JSON yet/).waitFor()
+        expect(await editor.getAttribute('aria-invalid')).toBe('true')
+        await editor.fill('{ "amount": "much", "to": "Ada" }')
+        await panel.getByRole('button', { name: 'Approve with changes' }).click()
+        await panel.getByRole('alert').filter({ hasText: 'amount' }).waitFor()
+        expect(paid).toEqual([])
+        await editor.fill('{ "amount": 5, "to": "Ada" }')
+        await panel.getByRole('button', { name: 'Approve with changes' }).click()
+        await panel.waitFor({ state: 'detached' })
+      },
+    })
+    expect((await endOf(stage, runId)).outputs['settle']).toBe('Done: paid 5')
+    expect(paid).toEqual([5])
+  })
+})
+
+describe('several gates', { timeout: LIMIT_MS }, () => {
+  it('are shown one whole and the others as a line, and what was written is kept', async () => {
+    const model = writer()
+    const tasks = ['north', 'south'].map((name) =>
+      task({ name, description: `Write of the ${name}`, review: true }),
+    )
+    const pair = ensemble({ name: 'pair', tasks, model, workflow: 'PARALLEL' })
+    await using stage = await openStage({ ensembles: [pair] })
+    const runId = await submit(stage, 'pair')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await expect.poll(() => panel.count()).toBe(2)
+      const [first, second] = [panel.first(), panel.last()]
+      await first.getByRole('button', { name: 'Reject…' }).click()
+      await first.getByRole('textbox').fill('more wind')
+      expect(await second.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+      await second.getByRole('button', { name: 'Show' }).click()
+      await second.getByRole('button', { name: 'Approve' }).click()
+      await expect.poll(() => panel.count()).toBe(1)
+      stage.cut()
+      await page.getByRole('link', { name: /^Reviews/ }).click()
+      await page.getByRole('link', { name: runId }).click()
+      expect(await panel.getByRole('textbox').inputValue()).toBe('more wind')
+      await stage.client.runs.cancel(runId)
+      const note = page.getByRole('status').filter({ hasText: 'Not asked any more' })
+      await note.getByText('more wind').waitFor()
+    })
+  })
+})
+
+describe('somebody else', { timeout: LIMIT_MS }, () => {
+  it('decides while one looks on, and while one writes, whose text is kept', async () => {
+    const clara = apiKey('clara-key', { name: 'clara' })
+    await using stage = await openStage({
+      ensembles: [poems()],
+      apiKeys: [clara, apiKey('otto-key', { name: 'otto', scopes: ['runs:read'] })],
+      key: 'clara-key',
+    })
+    const runId = await submit(stage, 'poems')
+    const reviewId = await reviewOf(stage, runId)
+    await withKey(stage, 'otto-key', `#/runs/${runId}`, async (page) => {
+      const panel = page.getByRole('region', { name: 'Review of draft' })
+      await panel.getByRole('button', { name: 'Edit…' }).click()
+      await panel.getByRole('textbox', { name: 'Output' }).fill('My own harbour')
+      await panel.getByRole('button', { name: 'Approve with changes' }).click()
+      const alert = panel.getByRole('alert')
+      await alert.getByText('The key of this tab may read this review, and not decide it').waitFor()
+      await stage.client.reviews.decide(reviewId, { decision: 'REJECT', feedback: 'more wind' })
+      const note = page.getByRole('status').filter({ hasText: 'Somebody else decided' })
+      await note.getByText(/clara rejected it/).waitFor()
+      await note.getByText('more wind').waitFor()
+      await note.getByText('My own harbour').waitFor()
+      await note.getByRole('button', { name: 'Copy your text' }).waitFor()
+      await page.getByText('A second harbour, with more wind.').first().waitFor()
+      await note.getByRole('button', { name: /^Dismiss/ }).click()
+      await note.waitFor({ state: 'detached' })
+    })
+    await stage.client.runs.cancel(runId)
+  })
+
+  it('is faster: the answer says so, and the run says who', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    const reviewId = await reviewOf(stage, runId)
+    await visit(browser, `${stage.url}/#/runs/${runId}`, {
+      use: async ({ page }) => {
+        const panel = page.getByRole('region', { name: 'Review of draft' })
+        await panel.getByRole('button', { name: 'Approve' }).waitFor()
+        // The page hears of nothing any more, but its requests go through.
+        await page.route('**/api/reviews/**', async (route) => {
+          await stage.client.reviews.decide(reviewId, { decision: 'EXIT_EARLY' })
+          await route.continue()
+        })
+        await panel.getByRole('button', { name: 'Approve' }).click()
+        const note = page.getByRole('status').filter({ hasText: 'Somebody else decided' })
+        await note.getByText(/Ended the run early/).waitFor()
+      },
+    })
+  })
+
+  it('does nothing: silence ends it, and the panel says what came of it', async () => {
+    const begin = Promise.withResolvers<void>()
+    const review = { timeoutMs: 2_000, onTimeout: 'CONTINUE' } as const
+    const count = task({
+      name: 'count',
+      description: 'Count the boats',
+      review,
+      handler: async () => {
+        await begin.promise
+        return 'Seven'
+      },
+    })
+    await using stage = await openStage({
+      ensembles: [ensemble({ name: 'counters', tasks: [count] })],
+    })
+    const runId = await submit(stage, 'counters')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await page.getByRole('tab', { name: 'Steering' }).waitFor()
+      begin.resolve()
+      await panel.getByText(/the output is taken as it is/).waitFor()
+      await page.getByText(/Nobody decided in time: it went on as it was/).waitFor()
+    })
+  })
+})
+
+describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
+  it('lists them soonest first, is kept by events, and decides in place', async () => {
+    const { pay, ensemble: payer } = payers()
+    const slow = poems({ prompt: 'Print it?', timeoutMs: 3_600_000 })
+    await using stage = await openStage({ ensembles: [slow, payer], tools: [pay] })
+    const slowId = await submit(stage, 'poems')
+    await reviewOf(stage, slowId)
+    await visit(browser, `${stage.url}/#/reviews`, {
+      use: async ({ page, requests, complaints }) => {
+        const rows = page.getByRole('list', { name: 'Reviews' }).getByRole('listitem')
+        await rows.filter({ hasText: 'Print it?' }).waitFor()
+        const link = page.getByRole('link', { name: /^Reviews/ })
+        await expect.poll(() => link.innerText()).toContain('1')
+        const payId = await submit(stage, 'payers')
+        await expect.poll(() => rows.count()).toBe(2)
+        expect(await rows.first().innerText()).toContain(payId)
+        await expect.poll(() => link.innerText()).toContain('2')
+        await page.getByRole('status').filter({ hasText: '2 reviews waiting' }).waitFor()
+        await rows.first().getByRole('button', { name: 'Decide' }).click()
+        await rows.first().getByRole('button', { name: 'Approve' }).click()
+        await rows.first().getByText('Approved').waitFor()
+        await expect.poll(() => focused(page)).toBe('Dismiss')
+        expect((await endOf(stage, payId)).status).toBe('COMPLETED')
+        await page.getByRole('button', { name: 'Clear 1 closed' }).click()
+        await expect.poll(() => rows.count()).toBe(1)
+        expect(requests.filter((one) => one === 'GET /api/reviews')).toHaveLength(1)
+        expect(complaints).toEqual([])
+        await stage.client.runs.cancel(slowId)
+        await rows.getByText(/Not asked any more/).waitFor()
+        await page.getByRole('button', { name: 'Dismiss' }).click()
+        await page.getByText('Nobody waits for you').waitFor()
+      },
+    })
+  })
+
+  it('shows the input of a tool also of a review that was there before, and after a lost line', async () => {
+    const { paid, pay, ensemble: payer } = payers()
+    await using stage = await openStage({ ensembles: [payer], tools: [pay] })
+    const runId = await submit(stage, 'payers')
+    await reviewOf(stage, runId)
+    await visit(browser, `${stage.url}/#/reviews`, {
+      use: async ({ page }) => {
+        const rows = page.getByRole('list', { name: 'Reviews' }).getByRole('listitem')
+        await rows.getByRole('button', { name: 'Decide' }).click()
+        await rows.getByRole('group', { name: 'Input of pay' }).getByText('Ada').waitFor()
+        await rows.getByRole('button', { name: 'Edit…' }).click()
+        const editor = rows.getByRole('textbox', { name: 'Input of pay' })
+        await editor.fill('{ "amount": 7, "to": "Ada" }')
+        stage.cut({ stay: true })
+        const other = await submit(stage, 'payers')
+        await reviewOf(stage, other)
+        stage.mend()
+        await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(2)
+        expect(await editor.inputValue()).toContain('7')
+        await rows.getByRole('button', { name: 'Approve with changes' }).click()
+        await rows.getByText('Edited').waitFor()
+        expect(paid).toEqual([7])
+        await stage.client.runs.cancel(other)
+      },
+    })
+  })
+})
+
+describe('with the keyboard alone', { timeout: LIMIT_MS }, () => {
+  it('somebody finds the review, rejects it with words, and approves what comes', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    await watch(stage, runId, async ({ page, panel }) => {
+      await panel.waitFor()
+      await tabTo(page, 'Reject…')
+      await page.keyboard.press('Enter')
+      await panel.getByRole('textbox').waitFor()
+      await page.keyboard.type('more gulls')
+      await page.keyboard.press('Escape')
+      await expect.poll(() => focused(page)).toBe('Reject…')
+      await page.keyboard.press('Space')
+      await expect.poll(() => panel.getByRole('textbox').inputValue()).toBe('more gulls')
+      await page.keyboard.press('Control+Enter')
+      await panel.getByText('attempt 2').waitFor()
+      await tabTo(page, 'Approve')
+      await page.keyboard.press('Enter')
+      await panel.waitFor({ state: 'detached' })
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+    })
+    expect((await endOf(stage, runId)).status).toBe('COMPLETED')
+  })
+})
+
+async function withKey(
+  stage: Stage,
+  key: string,
+  hash: string,
+  use: (page: Page) => Promise<void>,
+): Promise<void> {
+  await visit(browser, `${stage.url}/favicon.svg`, {
+    use: async ({ page }) => {
+      await page.evaluate((value) => sessionStorage.setItem('tutti.key', value), key)
+      await page.goto(`${stage.url}/${hash}`)
+      await use(page)
+    },
+  })
+}
+
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => document.activeElement?.textContent ?? '')
+}
+
+/** Goes on with Tab until the button of that name has the focus; a page has fewer than 100 stops. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stops = 0; stops < 100; stops += 1) {
+    await page.keyboard.press('Tab')
+    if ((await focused(page)) === name) return
+  }
+  throw new Error(`Tab does not come to "${name}"`)
+}

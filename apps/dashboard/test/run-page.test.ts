@@ -1,0 +1,438 @@
+/** The page of a run: its work as it goes on, its events, its costs and its details. */
+import { defineTool, Type } from '@tutti/core'
+import { defineAgentTool, localConnector } from '@tutti/core/agent'
+import { ensemble, priceList, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { conductedModel, waitingPlace } from './conducted-model.ts'
+import { launchBrowser, openStage, visit, type Stage, type Visit } from './stage.ts'
+
+import type { Browser, Locator, Page } from 'playwright-core'
+
+const PRICES = priceList({
+  'test:soloist': { inputPerMillion: 1_000, outputPerMillion: 10_000 },
+  'test:fallback': { inputPerMillion: 2_000, outputPerMillion: 20_000 },
+})
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+})
+
+/** A run of one task whose model the test conducts, and its page. */
+async function performance(
+  use: (
+    given: Visit & Awaited<ReturnType<typeof openHall>> & { readonly runId: string },
+  ) => Promise<void>,
+  { place = '', ensembleName = 'solo' } = {},
+): Promise<void> {
+  await using hall = await openHall()
+  const { runId } = await hall.stage.client.runs.submit({
+    ensemble: ensembleName,
+    inputs: ensembleName === 'solo' ? { piece: 'a fugue' } : {},
+    tags: { season: 'spring' },
+  })
+  await visit(browser, `${hall.stage.url}/#/runs/${runId}${place}`, {
+    viewport: { width: 1440, height: 900 },
+    use: async (seen) => {
+      seen.page.setDefaultTimeout(5000)
+      await use({ ...seen, ...hall, runId })
+      expect(seen.complaints).toEqual([])
+    },
+  })
+}
+
+/** Waits for a value; the machine may be busy. */
+function eventually<T>(read: () => T) {
+  return expect.poll(read, { timeout: 10_000 })
+}
+
+async function openHall() {
+  const model = conductedModel('soloist')
+  const second = conductedModel('fallback')
+  const waiting = waitingPlace()
+  const tune = defineTool({
+    name: 'tune',
+    description: 'Tunes an instrument',
+    input: Type.Object({ instrument: Type.String(), hertz: Type.Integer() }),
+    async execute({ instrument }, { reportProgress, signal }) {
+      reportProgress({ message: 'two of four strings', fraction: 0.5 })
+      await waiting.pass(signal)
+      return JSON.stringify({ instrument, isInTune: true })
+    },
+  })
+  const dump = defineTool({
+    name: 'dump',
+    description: 'Says very much',
+    input: Type.Object({}),
+    execute: () => 'All the notes there are. '.repeat(42_000),
+  })
+  const critic = defineAgentTool({
+    name: 'ask_critic',
+    description: 'Asks a critic',
+    mode: 'streaming',
+    connector: localConnector(
+      {
+        async *answer() {
+          yield { kind: 'chunk', chunk: 'Not', usage: { costUsd: 0.25 } }
+          yield { kind: 'chunk', chunk: ' bad' }
+          return { kind: 'end', state: 'completed', output: 'Not bad' }
+        },
+      },
+      'tutti://critic',
+    ),
+  })
+  const reader = scriptedModel(({ messages }) => {
+    const turn = messages.filter(({ role }) => role === 'assistant').length
+    if (turn === 60) return 'The end'
+    return { text: `This is page ${turn}`, toolCalls: [{ name: 'turn_page', arguments: {} }] }
+  })
+  const turnPage = defineTool({
+    name: 'turn_page',
+    description: 'Turns a page',
+    input: Type.Object({}),
+    execute: () => 'turned',
+  })
+  const stage: Stage = await openStage({
+    ensembles: [
+      ensemble({
+        name: 'solo',
+        tasks: [
+          task({
+            name: 'play',
+            description: 'Play {piece}',
+            expectedOutput: 'Music',
+            tools: [tune, dump, critic],
+            model,
+            fallbackModels: [second],
+          }),
+        ],
+        model,
+      }),
+      ensemble({
+        name: 'book',
+        tasks: [task({ name: 'read', description: 'Read', tools: [turnPage], maxIterations: 80 })],
+        model: reader,
+      }),
+      ensemble({
+        name: 'again',
+        tasks: [task({ name: 'insist', description: 'Insist', model, retries: 1 })],
+        model,
+        modelRetries: 0,
+      }),
+    ],
+    models: { soloist: model, fallback: second },
+    prices: PRICES,
+  })
+  return {
+    stage,
+    model,
+    second,
+    waiting,
+    async [Symbol.asyncDispose]() {
+      waiting.open()
+      await stage[Symbol.asyncDispose]()
+    },
+  }
+}
+
+function work(page: Page, taskName = 'play'): Locator {
+  return page.getByRole('list', { name: `Work of ${taskName}` })
+}
+
+/** The number under a name, in the head of the page or of the task. */
+function figure(scope: Page | Locator, name: string): Locator {
+  return scope.locator('dl > div').filter({ hasText: name }).locator('dd').first()
+}
+
+describe('a run that goes on', () => {
+  it('shows the words of a model as they come, and draws them when they are whole', async () => {
+    await performance(async ({ page, model }) => {
+      const call = work(page).getByRole('article', { name: 'Model call 1' })
+      await eventually(() => call.getByText('No words yet').isVisible()).toBe(true)
+      await eventually(() => page.title()).toBe('● Running — solo')
+      model.say('# The *first* words')
+      await call.getByText('# The *first* words', { exact: true }).waitFor()
+      model.say(' and more')
+      await call.getByText('# The *first* words and more', { exact: true }).waitFor()
+      model.answer({ usage: { inputTokens: 1_000, outputTokens: 100 } })
+      await call.getByRole('heading', { name: 'The first words and more' }).waitFor()
+      await call.getByText('1000 in 100 out').waitFor()
+      await call.getByText('$2.00').waitFor()
+      await call.getByRole('button', { name: 'Show the answer as it came' }).click()
+      await call.getByText('# The *first* words and more', { exact: true }).waitFor()
+      await work(page).getByText('the answer of model call 1').waitFor()
+      await eventually(() => page.title()).toBe('✓ Completed — solo')
+      const head = page.getByRole('banner').or(page.locator('header')).filter({ hasText: 'solo' })
+      await eventually(() => figure(head.first(), 'Cost').textContent()).toBe('$2.00')
+      await eventually(() => figure(head.first(), 'Progress').textContent()).toBe('1 of 1 task')
+    })
+  })
+
+  it('shows what went into a tool and what came out, and how far it is meanwhile', async () => {
+    await performance(async ({ page, model, waiting }) => {
+      model.answer({
+        toolCalls: [{ name: 'tune', arguments: { instrument: 'viola', hertz: 440 } }],
+      })
+      const call = work(page).getByRole('article', { name: 'Tool call tune' })
+      await call.getByRole('progressbar', { name: 'Progress of tune' }).waitFor()
+      await call.getByText('50 % two of four strings').waitFor()
+      await call.getByRole('button', { name: /^Running tune/ }).click()
+      await call.getByText('viola', { exact: true }).waitFor()
+      await call.getByText('440', { exact: true }).waitFor()
+      await call.getByText('not there yet').waitFor()
+      waiting.open()
+      await call.getByText('isInTune').waitFor()
+      await call.getByRole('img', { name: 'Succeeded' }).waitFor()
+      expect(await call.getByRole('progressbar').count()).toBe(0)
+      // What was folded stays folded, what was unfolded stays so, while the run goes on.
+      model.say('In tune')
+      await work(page).getByText('In tune', { exact: true }).waitFor()
+      expect(await call.getByText('isInTune').isVisible()).toBe(true)
+      model.answer()
+    })
+  })
+
+  it('cuts a tool output of a megabyte', async () => {
+    await performance(async ({ page, model }) => {
+      model.answer({ toolCalls: [{ name: 'dump', arguments: {} }] })
+      const call = work(page).getByRole('article', { name: 'Tool call dump' })
+      await call.getByRole('img', { name: 'Succeeded' }).waitFor()
+      await call.getByRole('button', { name: /dump/ }).click()
+      await call.getByRole('button', { name: /^Show all/ }).waitFor()
+      const length = await call.evaluate((element) => element.textContent.length)
+      expect(length).toBeLessThan(30_000)
+      model.answer()
+    })
+  })
+
+  it('tells which model calls failed, and what was asked next', async () => {
+    await performance(async ({ page, model, second }) => {
+      model.fail('429 Slow down', { retryable: true })
+      const call = work(page).getByRole('article', { name: 'Model call 1' })
+      const failures = call.getByRole('list', { name: 'Failed calls' })
+      await failures.getByText('429 Slow down').waitFor()
+      await failures.getByText('test:soloist was asked again after 0 ms').waitFor()
+      model.fail('401 No such account')
+      await failures.getByText('401 No such account').waitFor()
+      await failures.getByText('test:soloist → test:fallback: the fallback is asked next').waitFor()
+      expect(await failures.getByText('MODEL_FAILED').count()).toBe(2)
+      second.say('I can do it')
+      second.answer()
+      await call.getByText('I can do it').waitFor()
+      expect(await failures.getByRole('listitem').count()).toBe(2)
+    })
+  })
+
+  it('tells of the agents that a tool asked', async () => {
+    await performance(async ({ page, model }) => {
+      model.answer({ toolCalls: [{ name: 'ask_critic', arguments: { input: 'How was it?' } }] })
+      const agents = work(page).getByRole('list', { name: 'Calls to another agent' })
+      await agents.getByText('Answered').waitFor()
+      await agents.getByText('tutti://critic').waitFor()
+      await agents.getByText('streaming · local · 2 chunks · $0.25').waitFor()
+      model.answer()
+    })
+  })
+
+  it('keeps what is known of an attempt that failed', async () => {
+    await performance(
+      async ({ page, model }) => {
+        model.fail('The first try went wrong', { retryable: true })
+        const attempts = page.getByRole('radiogroup', { name: 'Attempt' })
+        await attempts.getByRole('radio', { name: 'Attempt 1' }).check({ force: true })
+        await page.getByRole('alert').getByText('MODEL_FAILED').waitFor()
+        await attempts.getByRole('radio', { name: 'Attempt 2' }).check({ force: true })
+        model.say('The second try')
+        await work(page, 'insist').getByText('The second try').waitFor()
+        model.answer()
+      },
+      { ensembleName: 'again' },
+    )
+  })
+
+  it('shows what the agent was given, and what the model was shown', async () => {
+    await performance(async ({ page, model }) => {
+      await work(page)
+        .getByRole('button', { name: /^Given Play a fugue/ })
+        .click()
+      await work(page).getByText('Music', { exact: true }).waitFor()
+      await work(page).getByText('tune, dump, ask_critic').waitFor()
+      const call = work(page).getByRole('article', { name: 'Model call 1' })
+      await call.getByRole('button', { name: 'Was shown 2 messages' }).click()
+      await call.getByRole('button', { name: /^User/ }).click()
+      await call.getByText('Play a fugue').last().waitFor()
+      model.answer()
+    })
+  })
+})
+
+describe('a long transcript', () => {
+  it('follows its end until the reader scrolls up, and offers the way back', async () => {
+    await performance(async ({ page, model }) => {
+      model.say('line\n'.repeat(120))
+      const list = work(page)
+      const gap = (): Promise<number> =>
+        list.evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight)
+      await list.getByText('line').last().waitFor()
+      await eventually(gap).toBeLessThan(40)
+      model.say('more\n'.repeat(60))
+      await list.getByText('more').last().waitFor()
+      await eventually(gap).toBeLessThan(40)
+      await list.hover()
+      await page.mouse.wheel(0, -900)
+      const newest = page.getByRole('button', { name: 'Jump to the newest' })
+      await newest.waitFor()
+      const top = await list.evaluate((at) => at.scrollTop)
+      model.say('even more\n'.repeat(60))
+      await eventually(gap).toBeGreaterThan(1_500)
+      expect(await list.evaluate((at) => at.scrollTop)).toBe(top)
+      await newest.click()
+      await eventually(gap).toBeLessThan(40)
+      expect(await newest.count()).toBe(0)
+      model.answer()
+    })
+  })
+
+  it('is scrolled to the turn and the call that the address names', async () => {
+    await using hall = await openHall()
+    const { client } = hall.stage
+    const { runId } = await client.runs.submit({ ensemble: 'book' }, { wait: 20 })
+    const at = (place: string) => `${hall.stage.url}/#/runs/${runId}?task=read&${place}`
+    await visit(browser, at('turn=30'), {
+      use: async ({ page, complaints }) => {
+        const call = work(page, 'read').getByRole('article', { name: 'Model call 31' })
+        await call.getByText('This is page 30').waitFor()
+        expect(
+          await call.getByRole('button', { name: 'Model call 31' }).getAttribute('aria-current'),
+        ).toBe('true')
+        const isInSight = await call.evaluate((element) => {
+          const scroller = element.closest('[role=list]')?.getBoundingClientRect()
+          const own = element.getBoundingClientRect()
+          return scroller !== undefined && own.top >= scroller.top - 1 && own.top < scroller.bottom
+        })
+        expect(isInSight).toBe(true)
+        // Another turn is chosen by its heading, and the address says so.
+        await work(page, 'read').getByRole('button', { name: 'Model call 32' }).click()
+        await eventually(() => page.url()).toContain('turn=31')
+        expect(complaints).toEqual([])
+      },
+    })
+    await visit(browser, at('turn=10&call=call-11'), {
+      use: async ({ page }) => {
+        // The call that is named is unfolded.
+        await work(page, 'read').getByText('turned', { exact: true }).first().waitFor()
+      },
+    })
+  })
+})
+
+describe('the other parts of a run', () => {
+  it('are its events, to be filtered, unfolded and saved', async () => {
+    await performance(
+      async ({ page, model, stage, runId }) => {
+        model.say('Once upon a time')
+        model.answer()
+        await stage.client.runs.result(runId)
+        const events = page.getByRole('list', { name: 'Events' })
+        const { lastSeq } = await stage.client.runs.get(runId)
+        const count = lastSeq + 1
+        await page.getByText(new RegExp(`^${count} events, \\d+ shown$`)).waitFor()
+        await events.getByRole('button', { name: /Run result/ }).waitFor()
+        expect(await events.getByRole('button', { name: /Token/ }).count()).toBe(0)
+        await page.getByRole('button', { name: 'Tokens', exact: true }).click()
+        await page.getByText(`${count} events`, { exact: true }).waitFor()
+        await page.getByRole('searchbox', { name: 'Text in events' }).fill('once upon')
+        await events.getByRole('button', { name: /Token.*Once upon/ }).waitFor()
+        expect(await events.getByRole('button', { name: /Run queued/ }).count()).toBe(0)
+        await page.getByRole('searchbox', { name: 'Text in events' }).fill('run_queued')
+        await events.getByRole('button', { name: /Run queued/ }).click()
+        await events.getByText('solo', { exact: true }).waitFor()
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'NDJSON' }).click(),
+        ])
+        expect(download.suggestedFilename()).toBe(`${runId}.events.ndjson`)
+        const chunks = await Array.fromAsync(await download.createReadStream())
+        const lines = Buffer.concat(chunks).toString().trimEnd().split('\n')
+        const seqs = lines.map((line) => JSON.parse(line).seq)
+        expect(seqs).toEqual(Array.from({ length: count }, (_, seq) => seq))
+      },
+      { place: '?tab=events' },
+    )
+  })
+
+  it('are its costs, whose sums are those of the server', async () => {
+    await performance(
+      async ({ page, model, second, stage, runId }) => {
+        model.answer({
+          toolCalls: [{ name: 'ask_critic', arguments: { input: 'How was it?' } }],
+          usage: { inputTokens: 1_000, outputTokens: 100 },
+        })
+        model.fail('Broken')
+        second.answer({ usage: { inputTokens: 1_000, outputTokens: 100 } })
+        await stage.client.runs.result(runId)
+        const { metrics } = await stage.client.runs.get(runId)
+        expect(metrics).toMatchObject({ totalTokens: 2_200, totalToolCalls: 1, costUsd: 6.25 })
+        const models = page.getByRole('table', { name: 'By model' })
+        await models
+          .getByRole('row', { name: /^test:fallback 1 0 1000 100 \$4\.00 64 %/ })
+          .waitFor()
+        await models.getByRole('row', { name: /^test:soloist 1 1 1000 100 \$2\.00 32 %/ }).waitFor()
+        await models
+          .getByRole('row', { name: /^Agents that tools asked 0 0 0 0 \$0\.25 4 %/ })
+          .waitFor()
+        await models.getByRole('row', { name: /^In all 2 1 2000 200 \$6\.25/ }).waitFor()
+        await page
+          .getByRole('table', { name: 'By task' })
+          .getByRole('row', { name: /play 2 1 2000 200 \$6\.25 100 %/ })
+          .waitFor()
+      },
+      { place: '?tab=costs' },
+    )
+  })
+
+  it('are its details, which are asked for once and only when they are looked at', async () => {
+    await performance(async ({ page, requests, model, stage, runId }) => {
+      const asked = (): number => requests.filter((one) => one === `GET /api/runs/${runId}`).length
+      model.answer()
+      await stage.client.runs.result(runId)
+      await page.getByRole('status').getByText('Completed').waitFor()
+      expect(asked()).toBe(0)
+      const details = page.getByRole('group', { name: 'Details' })
+      for (const tab of ['Details', 'Work', 'Details']) {
+        await page.getByRole('tab', { name: tab }).click()
+      }
+      await details.getByText('season: spring').waitFor()
+      await details.getByText('those of the ensemble').waitFor()
+      await details.getByText('a fugue').waitFor()
+      expect(asked()).toBe(1)
+      expect(await details.getByRole('link', { name: 'Run again…' }).getAttribute('href')).toBe(
+        `#/new?from=${runId}`,
+      )
+    })
+  })
+
+  it('are deleted with the run, after a question', async () => {
+    await performance(
+      async ({ page, model, stage, runId }) => {
+        await page.getByText('It can be deleted when it has ended.').waitFor()
+        model.answer()
+        await page.getByRole('button', { name: 'Delete run…' }).click()
+        const dialog = page.getByRole('dialog', { name: 'Delete this run?' })
+        await dialog.getByRole('button', { name: 'Keep it' }).click()
+        expect((await stage.client.runs.get(runId)).status).toBe('COMPLETED')
+        await page.getByRole('button', { name: 'Delete run…' }).click()
+        await dialog.getByRole('button', { name: 'Delete run' }).click()
+        await page.getByText('The run was deleted').waitFor()
+        await eventually(() => new URL(page.url()).hash).toBe('#/runs')
+        await expect(stage.client.runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+      },
+      { place: '?tab=details' },
+    )
+  })
+})

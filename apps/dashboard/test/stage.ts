@@ -1,0 +1,164 @@
+/**
+ * The dashboard as it is served: the built page, a real control API with runs whose pace a test sets, a
+ * line between them that a test can cut, and a real browser.
+ */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { createClient, type TuttiClient } from '@tutti/client'
+import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
+import { toolCatalog, type AgentTool } from '@tutti/core'
+import { modelCatalog, type ChatModel, type Ensemble, type Prices } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage } from '@tutti/runs'
+
+import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
+
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+
+/** What is served. */
+export interface StageOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
+  readonly ensembles: readonly Ensemble[]
+  readonly tools?: readonly AgentTool[]
+  readonly models?: Readonly<Record<string, ChatModel>>
+  /** What calls of the models cost; unknown when absent. */
+  readonly prices?: Prices
+  /** Key of the client of the test. */
+  readonly key?: string
+}
+
+/** A served stage. */
+export interface Stage extends AsyncDisposable {
+  /** Address of the page; everything behind it goes through a line that can be cut. */
+  readonly url: string
+  /** Asks the server beside the page, as another person does. */
+  readonly client: TuttiClient
+  /** Cuts every connection; with `stay`, no new one is made until `mend`. */
+  cut(how?: { readonly stay: boolean }): void
+  mend(): void
+}
+
+/** Where the build of the dashboard is; another one for whoever works on it beside others. */
+const DASHBOARD =
+  process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
+
+/** Serves the dashboard over a new store. */
+export async function openStage({
+  ensembles,
+  tools = [],
+  models = {},
+  prices,
+  key,
+  ...options
+}: StageOptions): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
+  const catalogs = { tools: toolCatalog(tools), models: modelCatalog(models) }
+  const runs = new RunService(sqliteRunStorage(folder), ensembles, {
+    ...catalogs,
+    ...(prices === undefined ? {} : { prices }),
+  })
+  const api = await serveControlApi(
+    { runs, dashboard: DASHBOARD, ...catalogs, ...options },
+    { port: 0 },
+  )
+  await runs.start()
+  const line = await cuttableLine(Number(new URL(api.url).port))
+  return {
+    url: line.url,
+    client: createClient({ baseUrl: api.url, apiKey: key }),
+    cut: line.cut,
+    mend: line.mend,
+    async [Symbol.asyncDispose]() {
+      await line.close()
+      await runs.close({ drainTimeoutMs: 0 })
+      await api.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** A page of a browser, and what it complained of. */
+export interface Visit {
+  readonly page: Page
+  /** Errors of scripts, refusals of the content policy, and what was written to the console as an error. */
+  readonly complaints: readonly string[]
+  /** Requests that the page made, as `GET /api/runs`; without queries. */
+  readonly requests: readonly string[]
+}
+
+/** Opens a page at `path`, such as `#/runs`, hands it to `visit`, and closes it. */
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions & { readonly use: (visit: Visit) => Promise<void> },
+): Promise<void> {
+  const { use, ...context } = options
+  const opened = await browser.newContext(context)
+  try {
+    const page = await opened.newPage()
+    const complaints: string[] = []
+    const requests: string[] = []
+    page.on('pageerror', (error) => complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text())
+    })
+    page.on('request', (request) => {
+      requests.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    })
+    await page.goto(url)
+    await use({ page, complaints, requests })
+  } finally {
+    await opened.close()
+  }
+}
+
+export { launchBrowser }
+
+/** A line to a port of this machine that can be cut. */
+async function cuttableLine(port: number) {
+  const sockets = new Set<Socket>()
+  let isDown = false
+  const server = createServer((near) => {
+    if (isDown) {
+      near.destroy()
+      return
+    }
+    const far = connect(port, '127.0.0.1')
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        other.destroy()
+        sockets.delete(near)
+      })
+    }
+    sockets.add(near)
+    near.pipe(far).pipe(near)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // NOTE: a server that listens on a port has an address of this shape.
+  const { port: chosen } = server.address() as AddressInfo
+  const cut = ({ stay }: { readonly stay: boolean } = { stay: false }): void => {
+    isDown = stay
+    for (const socket of sockets) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${chosen}`,
+    cut,
+    mend: () => {
+      isDown = false
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,234 @@
+/** A run that is steered from its page, and what the page tells of when each act took effect. */
+import { apiKey } from '@tutti/control-api'
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+const LIMIT_MS = 60_000
+
+/** A task whose tool waits until the test lets it go on, call by call; a second task comes after it. */
+function watchers() {
+  const calls: PromiseWithResolvers<void>[] = []
+  const begun: (() => void)[] = []
+  const hold = defineTool({
+    name: 'hold',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_input, { signal }) {
+      const gate = Promise.withResolvers<void>()
+      calls.push(gate)
+      for (const look of begun) look()
+      await Promise.race([
+        gate.promise,
+        new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+      ])
+      return 'held'
+    },
+  })
+  const look = task({ name: 'look', description: 'Look at the sea', tools: [hold] })
+  const tell = task({ name: 'tell', description: 'Tell of it', context: [look] })
+  return {
+    hold,
+    ensemble: ensemble({ name: 'watchers', tasks: [look, tell], model: talker('small') }),
+    models: { small: talker('small'), large: talker('large') },
+    /** Resolves when the tool has been called so often. */
+    untilCalled: (count: number) =>
+      new Promise<void>((resolve) => {
+        const check = (): void => {
+          if (calls.length >= count) resolve()
+        }
+        begun.push(check)
+        check()
+      }),
+    goOn: (call: number) => calls[call - 1]?.resolve(),
+  }
+}
+
+/** Calls the tool twice, then says which model it is and what it was told. */
+function talker(name: string) {
+  return scriptedModel(
+    ({ messages, tools }: ModelRequest) => {
+      const held = messages.filter(({ role }) => role === 'tool').length
+      if (tools.length > 0 && held < 2) return { toolCalls: [{ name: 'hold', arguments: {} }] }
+      const told = messages.some(({ content }) => content.includes('Look to the west'))
+      return `${name} looked ${told ? 'west' : 'around'}`
+    },
+    { name },
+  )
+}
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+/** Starts a run whose tool waits, and shows it. */
+async function watch(
+  use: (stage: Stage, page: Page, run: Watched) => Promise<void>,
+): Promise<void> {
+  const parts = watchers()
+  const { hold, models } = parts
+  await using stage = await openStage({ ensembles: [parts.ensemble], tools: [hold], models })
+  const { runId } = await stage.client.runs.submit({ ensemble: 'watchers' })
+  await parts.untilCalled(1)
+  await visit(browser, `${stage.url}/#/runs/${runId}?tab=steering`, {
+    use: async ({ page, complaints }) => {
+      await use(stage, page, { ...parts, runId })
+      // A browser notes each refusal of a server as an error.
+      const others = complaints.filter((text) => !text.includes('status of 400'))
+      expect(others).toEqual([])
+    },
+  })
+}
+
+type Watched = ReturnType<typeof watchers> & { readonly runId: string }
+
+describe('a directive', { timeout: LIMIT_MS }, () => {
+  it('is checked at its fields, given, and seen to arrive at a model call', async () => {
+    await watch(async (stage, page, { goOn, untilCalled, runId }) => {
+      await page.getByText('Nobody has steered this run').waitFor()
+      await page.getByRole('button', { name: 'Direct…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Direct the agents' })
+      const words = dialog.getByRole('textbox', { name: 'What they are to know' })
+      expect(await words.evaluate((one) => one === document.activeElement)).toBe(true)
+      const give = dialog.getByRole('button', { name: 'Give the directive' })
+      await give.click()
+      expect(await words.getAttribute('aria-invalid')).toBe('true')
+      await words.fill('Look to the west')
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Direct…' }).click()
+      expect(await words.inputValue()).toBe('Look to the west')
+      await dialog.getByRole('combobox', { name: 'For', exact: true }).selectOption('look')
+      await dialog.getByRole('combobox', { name: 'Priority' }).selectOption('HIGH')
+      await dialog.getByRole('combobox', { name: 'In force' }).selectOption('custom')
+      const time = dialog.getByRole('textbox', { name: 'For how long' })
+      await time.fill('an hour')
+      await dialog.getByText(/ISO-8601 duration/).waitFor()
+      await time.fill('P1M')
+      await give.click()
+      await dialog.getByText(/count no months or years/).waitFor()
+      await time.fill('PT1H')
+      await words.press('Control+Enter')
+      await dialog.waitFor({ state: 'detached' })
+      const act = page.getByRole('list', { name: 'What people did' }).getByRole('listitem').first()
+      await act.getByText('Not delivered yet').waitFor()
+      expect(await act.innerText()).toMatch(/told look · high priority · in force until/)
+      goOn(1)
+      await untilCalled(2)
+      await act.getByText(/Reached look at model call 2, .* after/).waitFor()
+      goOn(2)
+      const { outputs } = await stage.client.runs.result(runId)
+      expect(outputs[0]?.output).toBe('small looked west')
+      await page.getByRole('link', { name: 'Run again' }).waitFor()
+      expect(await page.getByRole('button', { name: 'Direct…' }).count()).toBe(0)
+    })
+  })
+})
+
+describe('a model switch', { timeout: LIMIT_MS }, () => {
+  it('says what is used now, and which call went to the new model first', async () => {
+    await watch(async (stage, page, { goOn, untilCalled, runId }) => {
+      await page.getByRole('button', { name: 'Switch model…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Switch the model' })
+      await dialog.getByText(/Now: .*small/).waitFor()
+      await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
+      await dialog.getByText('Choose a model').waitFor()
+      await dialog.getByRole('combobox', { name: 'To' }).selectOption('large')
+      await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
+      await dialog.waitFor({ state: 'detached' })
+      const act = page.getByRole('list', { name: 'What people did' }).getByRole('listitem').first()
+      await act.getByText('The next model call goes to it').waitFor()
+      expect(await act.innerText()).toMatch(/switched the whole run from .*small to large/)
+      goOn(1)
+      await untilCalled(2)
+      await act.getByText(/In effect for look at model call 2 \(.*large\), .* after/).waitFor()
+      goOn(2)
+      const { outputs } = await stage.client.runs.result(runId)
+      expect(outputs.map(({ output }) => output)).toEqual([
+        'large looked around',
+        'large looked around',
+      ])
+    })
+  })
+})
+
+describe('a cancel', { timeout: LIMIT_MS }, () => {
+  it('lets running tasks finish, says so truthfully, and can still be made to stop at once', async () => {
+    await watch(async (stage, page, { runId }) => {
+      await page.getByRole('button', { name: 'Cancel…' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Cancel the run' })
+      await dialog.getByText('1 task is at work').waitFor()
+      await dialog.getByRole('radio', { name: /Let running tasks finish/ }).check()
+      await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+      await page
+        .getByRole('status')
+        .getByText(/tasks at work finish, no other begins/)
+        .waitFor()
+      const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
+      await acts.getByText('What is in flight is ending').waitFor()
+      await page.getByRole('button', { name: 'Cancel…' }).click()
+      await expect.poll(() => dialog.getByRole('radio').count()).toBe(1)
+      await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+      await expect.poll(() => acts.count()).toBe(2)
+      await acts
+        .last()
+        .getByText(/^Stopped at .*after$/)
+        .waitFor()
+      await page.getByRole('link', { name: 'Run again' }).waitFor()
+      expect((await stage.client.runs.get(runId)).status).toBe('CANCELLED')
+    })
+  })
+})
+
+describe('a refusal', { timeout: LIMIT_MS }, () => {
+  it('of a key that may only read is told where the words are', async () => {
+    const parts = watchers()
+    await using stage = await openStage({
+      ensembles: [parts.ensemble],
+      tools: [parts.hold],
+      models: parts.models,
+      apiKeys: [
+        apiKey('clara-key', { name: 'clara' }),
+        apiKey('otto-key', { name: 'otto', scopes: ['runs:read'] }),
+      ],
+      key: 'clara-key',
+    })
+    const { runId } = await stage.client.runs.submit({ ensemble: 'watchers' })
+    await parts.untilCalled(1)
+    await visit(browser, `${stage.url}/favicon.svg`, {
+      use: async ({ page }) => {
+        await page.evaluate(() => sessionStorage.setItem('tutti.key', 'otto-key'))
+        await page.goto(`${stage.url}/#/runs/${runId}?tab=steering`)
+        await page.getByRole('button', { name: 'Direct…' }).click()
+        const dialog = page.getByRole('dialog')
+        await dialog.getByRole('textbox').fill('Look to the west')
+        await dialog.getByRole('button', { name: 'Give the directive' }).click()
+        await dialog
+          .getByRole('alert')
+          .getByText(/may look at runs, and not steer them/)
+          .waitFor()
+        expect(await dialog.getByRole('textbox').inputValue()).toBe('Look to the west')
+        await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+        await stage.client.runs.inject(runId, 'Look to the west')
+        const acts = page.getByRole('list', { name: 'What people did' }).getByRole('listitem')
+        await acts.getByText('clara').waitFor()
+        await page.getByRole('button', { name: 'Cancel…' }).click()
+        await stage.client.runs.cancel(runId)
+        await stage.client.runs.result(runId)
+        await page.getByRole('link', { name: 'Run again' }).waitFor({ state: 'attached' })
+        await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+        await dialog.getByRole('alert').waitFor()
+      },
+    })
+  })
+})

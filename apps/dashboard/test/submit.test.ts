@@ -1,0 +1,387 @@
+/** Submitting runs by hand: at every level, with what is wrong told at its field. */
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task, taskVariables } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { variablesIn } from '../src/features/submit/template.ts'
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Locator, Page } from 'playwright-core'
+
+const model = scriptedModel(() => '{"done":true}')
+const tools = ['calculator', 'search'].map((name) =>
+  defineTool({ name, description: name, input: Type.Object({}), execute: () => 'found' }),
+)
+const research = task({
+  name: 'research',
+  description: 'Research {topic} for {audience}',
+  tools: tools.slice(0, 1),
+})
+const write = task({ name: 'write', description: 'Write on {topic}', context: [research] })
+const press = ensemble({ name: 'press', description: 'An essay', tasks: [research, write], model })
+const play = task({ name: 'play', description: 'Play {piece}' })
+const solo = ensemble({ name: 'solo', tasks: [play], model })
+
+let browser: Browser
+let stage: Stage
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+  stage = await openStage({
+    ensembles: [press, solo],
+    tools,
+    models: { small: model, large: model },
+  })
+})
+
+afterAll(async () => {
+  await browser.close()
+  await stage[Symbol.asyncDispose]()
+})
+
+/** Opens the form and goes through a story that must leave nobody with anything to complain of. */
+async function story(
+  tell: (page: Page) => Promise<void>,
+  { place = '#/new', complaints: allowed = [] as readonly RegExp[] } = {},
+): Promise<void> {
+  await visit(browser, `${stage.url}/${place}`, {
+    async use({ page, complaints }) {
+      await page.getByRole('heading', { name: 'New run' }).waitFor()
+      await tell(page)
+      const others = complaints.filter((text) => !allowed.some((one) => one.test(text)))
+      expect(others).toEqual([])
+    },
+  })
+}
+
+/** What the browser writes to the console of an answer that refuses. */
+const REFUSED = /status of 4\d\d/
+
+const field = (page: Page | Locator, name: string) =>
+  page.getByRole('textbox', { name, exact: true })
+
+async function submit(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Submit the run' }).click()
+}
+
+/** The run that the page went to. */
+async function runOf(page: Page) {
+  await page.waitForURL(/#\/runs\//)
+  return stage.client.runs.get(decodeURIComponent(page.url().split('/').at(-1) ?? ''))
+}
+
+/** What is told at a control, as who cannot see it is told. */
+async function toldAt(control: Locator): Promise<string> {
+  const ids = await control.getAttribute('aria-describedby')
+  if (ids === null) return ''
+  const page = control.page()
+  const texts = ids.split(' ').map((id) => page.locator(`[id="${id}"]`).innerText())
+  return (await Promise.all(texts)).join(' ')
+}
+
+describe('level 1', () => {
+  it('asks for the inputs, shows them in the tasks, and starts what was asked for', async () => {
+    await story(async (page) => {
+      await field(page, 'topic').fill('Bees')
+      const tasks = page.getByRole('listitem').filter({ hasText: 'Research' })
+      await expect.poll(() => tasks.innerText()).toContain('Research Bees for {audience}')
+      await field(page, 'audience').fill('Bears')
+      await page.getByText('Options', { exact: true }).click()
+      await page.getByLabel('Review policy').selectOption('Never')
+      await page.getByRole('button', { name: 'Add a tag' }).click()
+      await field(page, 'Name of tag 1').fill('team')
+      await field(page, 'Value of tag 1').fill('a')
+      await submit(page)
+      const run = await runOf(page)
+      expect(run).toMatchObject({
+        ensemble: 'press',
+        inputs: { topic: 'Bees', audience: 'Bears' },
+        tags: { team: 'a' },
+        options: { reviewPolicy: 'NEVER' },
+      })
+      expect(run.tasks.map(({ name }) => name)).toEqual(['research', 'write'])
+    })
+  })
+
+  it('tells a missing input at its field, and brings the reader there', async () => {
+    await story(async (page) => {
+      await field(page, 'topic').fill('Bees')
+      expect(await toldAt(field(page, 'audience'))).toBe('')
+      await submit(page)
+      const summary = page.getByRole('group', { name: 'Problems' })
+      await expect.poll(() => summary.evaluate((box) => box === document.activeElement)).toBe(true)
+      expect(await summary.innerText()).toContain('1 problem to mend')
+      expect(await toldAt(field(page, 'audience'))).toContain('Is required')
+      expect(await field(page, 'audience').getAttribute('aria-invalid')).toBe('true')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      await page.keyboard.type('Bears')
+      expect(await field(page, 'audience').inputValue()).toBe('Bears')
+      await expect.poll(() => summary.count()).toBe(0)
+    })
+  })
+
+  it('is one run when it is submitted twice, and when its answer is lost', async () => {
+    await story(
+      async (page) => {
+        const before = (await stage.client.runs.list()).total
+        await page.getByLabel('Ensemble', { exact: true }).selectOption('solo')
+        await field(page, 'piece').fill('A waltz')
+        let isLost = true
+        await page.route('**/api/runs', async (route) => {
+          if (!isLost || route.request().method() !== 'POST') return route.fallback()
+          isLost = false
+          // The server gets it, and its answer is lost.
+          await route.fetch()
+          await route.abort('connectionreset')
+        })
+        await page.getByRole('button', { name: 'Submit the run' }).dblclick()
+        const run = await runOf(page)
+        expect(run.inputs).toEqual({ piece: 'A waltz' })
+        expect((await stage.client.runs.list()).total).toBe(before + 1)
+      },
+      { complaints: [/ERR_CONNECTION_RESET/] },
+    )
+  })
+})
+
+describe('level 2', () => {
+  it('changes tasks of the ensemble for this run', async () => {
+    await story(async (page) => {
+      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await field(page, 'topic').fill('Bees')
+      await page.getByText('research', { exact: true }).click()
+      const editor = page.getByRole('group').filter({ hasText: 'Research Bees' }).last()
+      await field(editor, 'Description').fill('Look into {topic} in {place}')
+      await field(page, 'place').fill('Bonn')
+      await field(page, 'audience').fill('Bears')
+      await editor.getByLabel('Model', { exact: true }).selectOption('large')
+      await field(editor, 'Model calls at most').fill('3')
+      await editor.getByLabel('Tools to add').selectOption('search')
+      await editor.getByLabel('Tools to take away').selectOption('calculator')
+      await submit(page)
+      const { runId, inputs } = await runOf(page)
+      expect(inputs).toMatchObject({ topic: 'Bees', place: 'Bonn' })
+      const { tasks } = await stage.client.runs.get(runId)
+      expect(tasks[0]).toMatchObject({ name: 'research' })
+      const given = await taskInput(runId, 'research')
+      expect(given).toMatchObject({ taskDescription: 'Look into Bees in Bonn' })
+    })
+  })
+
+  it('keeps what was typed when the level or the ensemble changes, and when one leaves', async () => {
+    await story(async (page) => {
+      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await page.getByText('write', { exact: true }).click()
+      const editor = page.getByRole('group').filter({ hasText: 'Write on' }).last()
+      await field(editor, 'Expected output').fill('Ten pages')
+      await page.getByLabel('Ensemble', { exact: true }).selectOption('solo')
+      await field(page, 'piece').fill('A waltz')
+      await page.getByLabel('Ensemble', { exact: true }).selectOption('press')
+      await page.getByRole('radio', { name: 'Own tasks' }).check()
+      await page.getByRole('radio', { name: 'Adjust tasks' }).check()
+      await page.getByText('Changed: expected output').waitFor()
+      await page.getByRole('link', { name: 'Tools' }).click()
+      await page.goBack()
+      await page.getByText('Changed: expected output').waitFor()
+      await page.reload()
+      await page.getByText('Changed: expected output').waitFor()
+      await page.getByRole('button', { name: 'Discard' }).click()
+      await expect.poll(() => page.getByText('Changed: expected output').count()).toBe(0)
+      expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
+    })
+  })
+
+  it('tells what the server refuses at its field, until that changes', async () => {
+    await story(
+      async (page) => {
+        await page.getByText('Options', { exact: true }).click()
+        await field(page, 'topic').fill('Bees')
+        await field(page, 'audience').fill('Bears')
+        const { runId } = await stage.client.runs.submit({
+          ensemble: 'solo',
+          inputs: { piece: 'A' },
+        })
+        await field(page, 'Run id').fill(runId)
+        await field(page, 'Webhooks').fill('nobody')
+        await submit(page)
+        await expect
+          .poll(() => toldAt(field(page, 'Webhooks')))
+          .toContain("Unknown webhook 'nobody'")
+        const summary = page.getByRole('group', { name: 'Problems' })
+        await expect
+          .poll(() => summary.evaluate((box) => box === document.activeElement))
+          .toBe(true)
+        await field(page, 'Webhooks').fill('')
+        await expect.poll(() => summary.count()).toBe(0)
+        await submit(page)
+        await expect.poll(() => toldAt(field(page, 'Run id'))).toContain(runId)
+        await field(page, 'Run id').fill(`${runId}-b`)
+        await submit(page)
+        expect((await runOf(page)).runId).toBe(`${runId}-b`)
+      },
+      { complaints: [REFUSED] },
+    )
+  })
+})
+
+describe('level 3', () => {
+  it('runs tasks that were written here, in the order that they wait for each other', async () => {
+    await story(async (page) => {
+      await page.getByRole('radio', { name: 'Own tasks' }).check()
+      const first = page.getByRole('region', { name: 'Task 1' })
+      const second = page.getByRole('region', { name: 'Task 2' })
+      await field(first, 'Name').fill('look')
+      await field(first, 'Description').fill('Look at {where}')
+      await first.getByLabel('Tools', { exact: true }).selectOption('search')
+      await first.getByRole('button', { name: 'Duplicate look' }).click()
+      await field(second, 'Name').fill('sum')
+      await field(second, 'Description').fill('Sum up')
+      await second.getByRole('button', { name: 'Take out search' }).click()
+      await second.getByLabel('Waits for', { exact: true }).selectOption('look')
+      await second.getByText('More of this task').click()
+      await field(second, 'Output schema').fill('{"type":"object","required":["done"]}')
+      await field(page, 'where').fill('Bonn')
+      await second.getByRole('button', { name: 'Move sum up' }).click()
+      await submit(page)
+      const run = await runOf(page)
+      expect(run).toMatchObject({ workflow: 'PARALLEL', inputs: { where: 'Bonn' } })
+      expect(run.tasks.map(({ name }) => name)).toEqual(['sum', 'look'])
+      const begun: string[] = []
+      for await (const event of stage.client.runs.events(run.runId, { events: ['task_started'] })) {
+        begun.push(event.taskName)
+      }
+      expect(begun).toEqual(['look', 'sum'])
+      const { outputs } = await stage.client.runs.result(run.runId, { throwOnFailure: true })
+      expect(outputs.find(({ taskName }) => taskName === 'sum')?.output).toBe('{"done":true}')
+    })
+  })
+
+  it('tells a circle at once, and a schema that is none at its field', async () => {
+    await story(
+      async (page) => {
+        await page.getByRole('radio', { name: 'Own tasks' }).check()
+        await page.getByRole('button', { name: 'Add a task' }).click()
+        const first = page.getByRole('region', { name: 'Task 1' })
+        const second = page.getByRole('region', { name: 'Task 2' })
+        await field(first, 'Description').fill('A')
+        await field(second, 'Description').fill('B')
+        await second.getByLabel('Waits for', { exact: true }).selectOption('Task 1')
+        await first.getByLabel('Waits for', { exact: true }).selectOption('Task 2')
+        await expect
+          .poll(() => toldAt(first.getByLabel('Waits for', { exact: true })))
+          .toContain('circle: Task 1 › Task 2 › Task 1')
+        await first.getByRole('button', { name: 'Take out Task 2' }).click()
+        await first.getByText('More of this task').click()
+        const schema = field(first, 'Output schema')
+        await schema.fill('{"type": ')
+        expect(await toldAt(schema)).toContain('Is not JSON')
+        await schema.fill('{"type": "strin"}')
+        await submit(page)
+        await expect.poll(() => toldAt(schema)).toContain('Output schema:')
+      },
+      { complaints: [REFUSED] },
+    )
+  })
+
+  it('takes JSON by hand, and tells what the server refuses of it at the fields', async () => {
+    await story(
+      async (page) => {
+        await page.getByRole('radio', { name: 'JSON' }).check()
+        const text = field(page, 'Body as JSON')
+        await text.fill('{"tasks": [')
+        expect(await toldAt(text)).toContain('It is not JSON')
+        await page
+          .getByRole('radio', { name: 'Form' })
+          .check({ force: true })
+          .catch(() => undefined)
+        await page.getByText('The form has no place for this').waitFor()
+        await text.fill('{"tasks": [{"description": 5}]}')
+        expect(await toldAt(text)).toContain('/tasks/0/description must be a string, got 5')
+        await text.fill('{"tasks": [{"name": "a", "description": "A", "tools": ["hammer"]}]}')
+        await submit(page)
+        await expect.poll(() => toldAt(text)).toContain("/tasks/0/tools/0 Unknown tool 'hammer'")
+        await page.getByRole('radio', { name: 'Form' }).check()
+        const own = page.getByRole('region', { name: 'Task 1' })
+        await expect
+          .poll(() => toldAt(own.getByLabel('Tools', { exact: true })))
+          .toContain('hammer')
+        await own.getByRole('button', { name: 'Take out hammer' }).click()
+        await submit(page)
+        expect((await runOf(page)).tasks.map(({ name }) => name)).toEqual(['a'])
+      },
+      { complaints: [REFUSED] },
+    )
+  })
+})
+
+describe('a run like one that there was', () => {
+  it('begins with its ensemble, inputs, tags and options', async () => {
+    const { runId } = await stage.client.runs.submit({
+      ensemble: 'solo',
+      inputs: { piece: 'A waltz' },
+      tags: { team: 'b' },
+      options: { captureMode: 'FULL' },
+    })
+    await story(
+      async (page) => {
+        await page.getByText('With the ensemble, inputs, tags and options').waitFor()
+        expect(await field(page, 'piece').inputValue()).toBe('A waltz')
+        await submit(page)
+        expect(await runOf(page)).toMatchObject({
+          ensemble: 'solo',
+          inputs: { piece: 'A waltz' },
+          tags: { team: 'b' },
+          options: { captureMode: 'FULL' },
+        })
+      },
+      { place: `#/new?from=${runId}` },
+    )
+  })
+
+  it('says so when there is none', async () => {
+    await story(
+      async (page) => {
+        await page.getByText('Run "nobody" cannot be read').waitFor()
+        await field(page, 'topic').waitFor()
+      },
+      { place: '#/new?from=nobody', complaints: [REFUSED] },
+    )
+  })
+})
+
+describe('the request that is shown', () => {
+  it('is what is sent, as JSON and as a command without the key', async () => {
+    await story(async (page) => {
+      await field(page, 'topic').fill("Bee's")
+      await page.getByText('As a command').click()
+      const command = page.getByText('curl -X POST')
+      expect(await command.innerText()).toContain(`${stage.url}/api/runs`)
+      expect(await command.innerText()).toContain(String.raw`Bee'\''s`)
+    })
+  })
+})
+
+describe('variables of texts', () => {
+  it.each([
+    '{a} {b} {a}',
+    '{{a}} {b}',
+    '{{{a}}}',
+    '{a b} {} {ä} {a1_}',
+    '{a',
+    'a}',
+    '{{a}',
+    '{a}}',
+  ])('are those that the server finds: %s', (text) => {
+    expect(variablesIn(text)).toEqual(taskVariables(task({ description: text })))
+  })
+})
+
+/** What the agent of a task was told. */
+async function taskInput(runId: string, name: string) {
+  for await (const event of stage.client.runs.events(runId, { events: ['task_started'] })) {
+    if (event.taskName === name) return event
+  }
+  throw new Error(`Task "${name}" has not begun`)
+}

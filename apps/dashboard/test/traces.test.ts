@@ -1,0 +1,273 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+import { defineTool, Type } from '@tutti/core'
+import { agent, ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { traceState } from '../src/api/trace-state.ts'
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+const FIXTURE = fileURLToPath(
+  new URL('../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json', import.meta.url),
+)
+
+const price = defineTool({
+  name: 'price',
+  description: 'Says what a song costs',
+  input: Type.Object({ song: Type.String() }),
+  output: Type.Object({ cents: Type.Number() }),
+  execute: ({ song }) => {
+    if (song === 'lost') throw new Error('Nobody knows this song')
+    return { cents: song.length }
+  },
+})
+
+/** Two calls in the first turn, one of which fails, then an answer; a failing first attempt when told so. */
+function model() {
+  return scriptedModel(({ messages, tools }: ModelRequest) => {
+    const said = JSON.stringify(messages)
+    if (said.includes('Stumble')) return new Error('Out of breath')
+    if (tools.length === 0) return `An evening for ${said.includes('Bach') ? 'Bach' : 'all'}`
+    if (messages.at(-1)?.role === 'tool') return 'Night song, for ten cents'
+    const calls = ['night song', 'lost'].map((song) => ({ name: 'price', arguments: { song } }))
+    return { text: 'I look at the prices', toolCalls: calls }
+  })
+}
+
+function evening() {
+  const choose = task({ name: 'choose', description: 'Choose by {composer}', tools: [price] })
+  const plan = task({
+    name: 'plan',
+    description: 'Plan an evening',
+    expectedOutput: 'A list',
+    context: [choose],
+  })
+  const stumble = task({ name: 'stumble', description: 'Stumble', retries: 1 })
+  const sing = task({
+    name: 'sing',
+    description: 'Sing for {composer}',
+    agent: agent({ role: 'Choir', goal: 'Sing' }),
+  })
+  return openStage({
+    ensembles: [
+      ensemble({ name: 'evening', tasks: [choose, plan], model: model() }),
+      ensemble({ name: 'fall', tasks: [choose, stumble], model: model() }),
+      ensemble({
+        name: 'choir',
+        tasks: [sing],
+        workflow: 'HIERARCHICAL',
+        model: scriptedModel(({ messages, tools }: ModelRequest) => {
+          if (tools.length === 0) return 'La la'
+          if (messages.at(-1)?.role === 'tool') return 'They have sung'
+          const work = { agentRole: 'Choir', taskDescription: 'Sing softly' }
+          return { toolCalls: [{ name: 'delegate_task', arguments: work }] }
+        }),
+      }),
+    ],
+  })
+}
+
+async function eventsOf(stage: Stage, runId: string): Promise<readonly LoggedRunEvent[]> {
+  const events: LoggedRunEvent[] = []
+  for await (const event of stage.client.runs.events(runId)) events.push(event)
+  return events
+}
+
+/** What a trace holds of a task. */
+function heldOf(task: TaskState): object {
+  const { name, index, description, agentRole, status, attempt, expectedOutput, output } = task
+  const { startedAt, completedAt, durationMs, structuredOutput, usage } = task
+  return {
+    name,
+    index,
+    description,
+    agentRole,
+    status,
+    attempt,
+    expectedOutput,
+    output,
+    startedAt,
+    completedAt,
+    durationMs,
+    structuredOutput,
+    usage,
+    error: task.error === undefined ? undefined : [task.error.reason, task.error.code],
+    earlierAttempts: task.earlierAttempts,
+    turns: task.turns
+      .filter(({ status }) => status === 'COMPLETED')
+      .map(({ model: _, totalMessageCount: __, failures: ___, toolCalls, ...turn }) => ({
+        ...turn,
+        toolCalls: toolCalls.toSorted((left, right) => left.id.localeCompare(right.id)),
+      })),
+  }
+}
+
+function heldOfRun(state: RunState): object {
+  const { id, ensemble, status, workflow, inputs, tags, totals, outputs, tasks } = state
+  return {
+    id,
+    ensemble,
+    status,
+    workflow,
+    inputs,
+    tags,
+    totals,
+    durationMs: state.durationMs,
+    // Tasks that end in the same millisecond have no order in a trace.
+    outputs: outputs?.toSorted((one, other) => one.taskName.localeCompare(other.taskName)),
+    tasks: tasks.filter(({ attempt }) => attempt > 0).map(heldOf),
+  }
+}
+
+describe('a trace of our own server', () => {
+  it.each([
+    ['evening', { composer: 'Bach' }],
+    ['fall', { composer: 'Bach' }],
+    ['choir', { composer: 'Bach' }],
+  ])('[T3] of %s tells the same as its events', async (name, inputs) => {
+    await using stage = await evening()
+    const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
+    const events = runStateAfter(await eventsOf(stage, runId))
+    const trace = traceState(await stage.client.runs.trace(runId))
+    expect(events.tasks.some(({ turns }) => turns.length > 0)).toBe(true)
+    expect(events.delegations.length > 0).toBe(name === 'choir')
+    expect(heldOfRun(trace)).toEqual(heldOfRun(events))
+    expect(trace.delegations.map(({ workerTask }) => workerTask)).toEqual(
+      events.delegations.map(({ workerTask }) => workerTask),
+    )
+  })
+})
+
+async function openFile(page: Page, file: Parameters<Page['setInputFiles']>[1]): Promise<void> {
+  await page.locator('input[type=file]').setInputFiles(file)
+}
+
+function textFile(name: string, text: string) {
+  return { name, mimeType: 'application/json', buffer: Buffer.from(text) }
+}
+
+describe('the page of traces', () => {
+  it('shows again what a run was exported as, both as a trace and as events', async () => {
+    await using stage = await evening()
+    const { runId } = await stage.client.runs.run({ inputs: { composer: 'Bach' } })
+    await visit(browser, `${stage.url}#/runs/${runId}`, {
+      acceptDownloads: true,
+      async use({ page, complaints }) {
+        await page.getByText('An evening for Bach').first().waitFor()
+        const paths = await exported(page)
+        expect(Object.keys(paths)).toEqual([
+          `evening-${runId}.trace.json`,
+          `evening-${runId}.events.ndjson`,
+        ])
+        await page.goto(`${stage.url}#/traces`)
+        for (const [name, path] of Object.entries(paths)) {
+          await openFile(page, textFile(name, readFileSync(path, 'utf8')))
+          await page.getByRole('heading', { name }).waitFor()
+          await page.getByText('An evening for Bach').first().waitFor()
+          await page.getByText('choose').first().waitFor()
+        }
+        const slider = page.getByRole('slider', { name: 'Place in the run' })
+        await slider.focus()
+        await page.keyboard.press('Home')
+        await expect.poll(() => page.getByText('An evening for Bach').count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it("shows a file of AgentEnsemble's, and says what it does not hold", async () => {
+    await using stage = await evening()
+    await visit(browser, `${stage.url}#/traces`, {
+      async use({ page, complaints, requests }) {
+        await page.getByText('goes nowhere else').waitFor()
+        const before = requests.length
+        await openFile(page, FIXTURE)
+        await page.getByText('AgentEnsemble trace 1.1 · Capture mode STANDARD').waitFor()
+        await page.getByText('Research AI safety focusing on EU regulation').first().waitFor()
+        await page.getByText('About this file').click()
+        await page.getByText('the models that answered').waitFor()
+        await page.getByRole('region', { name: 'Loops' }).getByText('2 of 5').waitFor()
+        expect(requests.slice(before)).toEqual([])
+        await page.getByRole('button', { name: 'Close the file' }).click()
+        await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('takes a file that is dropped on it', async () => {
+    await using stage = await evening()
+    await visit(browser, `${stage.url}#/traces`, {
+      async use({ page, complaints }) {
+        await page.getByRole('button', { name: 'Choose a file' }).waitFor()
+        await page.evaluate(
+          (text) => {
+            const dataTransfer = new DataTransfer()
+            dataTransfer.items.add(new File([text], 'dropped.json'))
+            const init = { bubbles: true, cancelable: true, dataTransfer }
+            const target = document.querySelector('main h2')
+            target?.dispatchEvent(new DragEvent('dragover', init))
+            target?.dispatchEvent(new DragEvent('drop', init))
+          },
+          readFileSync(FIXTURE, 'utf8'),
+        )
+        await page.getByRole('heading', { name: 'dropped.json' }).waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('says everything that is wrong with a file, and takes the next one', async () => {
+    await using stage = await evening()
+    const bad: ReturnType<typeof JSON.parse> = JSON.parse(readFileSync(FIXTURE, 'utf8'))
+    bad.captureMode = 'SOME'
+    bad.taskTraces[0].llmInteractions[0].iterationIndex = 'first'
+    await visit(browser, `${stage.url}#/traces`, {
+      async use({ page, complaints }) {
+        const problems = page.getByRole('region', { name: 'Problems' })
+        await openFile(page, textFile('bad.trace.json', JSON.stringify(bad)))
+        await page.getByRole('alert').getByText('"bad.trace.json" cannot be shown').waitFor()
+        expect(await problems.getByRole('listitem').locator('code').allTextContents()).toEqual([
+          '/captureMode',
+          '/taskTraces/0/llmInteractions/0/iterationIndex',
+        ])
+        await openFile(page, textFile('page.html', '<html>'))
+        await page.getByRole('alert').getByText('The file is not JSON.').waitFor()
+        await openFile(page, textFile('none.json', ''))
+        await page.getByRole('alert').getByText('The file is empty.').waitFor()
+        await openFile(page, FIXTURE)
+        await page.getByText('AgentEnsemble trace 1.1').waitFor()
+        expect(await page.getByText('cannot be shown').count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+})
+
+/** The files that the menu of a run gives: name → path. */
+async function exported(page: Page): Promise<Readonly<Record<string, string>>> {
+  const files: [string, string][] = []
+  for (const name of ['Trace (AgentEnsemble)', 'Events as NDJSON']) {
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    await page.getByRole('menuitem', { name }).click()
+    const file = await download
+    files.push([file.suggestedFilename(), await file.path()])
+  }
+  return Object.fromEntries(files)
+}

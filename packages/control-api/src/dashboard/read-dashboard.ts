@@ -1,0 +1,79 @@
+/**
+ * Reads the built files of the dashboard.
+ *
+ * They are read once, when the server starts: what is asked for later is found in memory by its whole
+ * name, and nothing of a request ever becomes a path on the disk.
+ */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+
+import { errorMessage, TuttiError } from '@tutti/core'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** A built dashboard. */
+export interface Dashboard {
+  /** Its `index.html`. */
+  readonly page: Bytes
+  /** Everything else. */
+  readonly files: readonly DashboardFile[]
+}
+
+/** A file that the page loads. */
+export interface DashboardFile {
+  /** As it is asked for, without the first slash: `assets/index-DKaX9_-q.js`. */
+  readonly name: string
+  readonly bytes: Bytes
+}
+
+const PAGE = 'index.html'
+
+/** Names that mean the same in a path, in an address and in the patterns of the router. */
+const PLAIN_NAME = /^[\w-][\w.-]*(?:\/[\w-][\w.-]*)*$/
+
+/**
+ * Reads every file in `folder` and the folders in it, but for hidden ones and links.
+ *
+ * @throws {TuttiError} CONFIG_INVALID when it cannot be read, has no page, or a file has a name that
+ * addresses write differently.
+ */
+export async function readDashboard(folder: string): Promise<Dashboard> {
+  const names = (await namesIn(folder)).filter((name) => !/(?:^|\/)\./.test(name))
+  if (!names.includes(PAGE)) throw invalid(folder, `there is no ${PAGE}`)
+  const odd = names.filter((name) => !PLAIN_NAME.test(name))
+  if (odd.length > 0) {
+    const wanted = 'names must be of letters, digits, ".", "_" and "-"'
+    throw invalid(folder, `${wanted}, got ${odd.map((name) => `"${name}"`).join(', ')}`)
+  }
+  const files = await Promise.all(
+    names
+      .filter((name) => name !== PAGE)
+      .toSorted()
+      .map(async (name) => ({ name, bytes: await bytesOf(folder, name) })),
+  )
+  return { page: await bytesOf(folder, PAGE), files }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    return entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'))
+  } catch (error) {
+    throw invalid(folder, errorMessage(error), error)
+  }
+}
+
+async function bytesOf(folder: string, name: string): Promise<Bytes> {
+  try {
+    return await readFile(join(folder, name))
+  } catch (error) {
+    throw invalid(folder, errorMessage(error), error)
+  }
+}
+
+function invalid(folder: string, why: string, cause?: unknown): TuttiError {
+  const message = `Cannot serve the dashboard from "${folder}": ${why}`
+  return new TuttiError('CONFIG_INVALID', message, { cause })
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+
+import { attemptsOf } from './attempts.ts'
+import { taskTraceOf } from './task-trace.ts'
+
+import type { LoggedRunEvent, TaskTrace } from '@tutti/protocol'
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+const iso = (ms: number): string => new Date(START + ms).toISOString()
+
+const lead = { taskName: 'lead', taskIndex: 1, attempt: 1, agentRole: 'Lead', taskDescription: '' }
+const worker = { ...lead, taskName: 'worker', taskIndex: 2, agentRole: 'Worker' }
+const ids = { ...lead, delegationId: 'd', workerTask: 'worker', depth: 1 }
+
+/** The delegation of a lead whose worker was at work from 100 to 400, seen at 900. */
+function delegationAfter(
+  ...events: readonly object[]
+): TaskTrace['delegations'][number] | undefined {
+  const told = [
+    { type: 'task_started', ...lead, startedAt: iso(0) },
+    { type: 'task_input', ...lead, sentAt: iso(10), toolNames: [] },
+    ...events,
+  ]
+  // NOTE: each is written here with the fields of its type that are looked at.
+  const logged = told.map(
+    (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
+  )
+  const attempts = attemptsOf(logged)
+  const [first] = attempts
+  const lastAttempts = new Map(attempts.map((one) => [one.started.taskName, one]))
+  const now = START + 900
+  return first === undefined
+    ? undefined
+    : taskTraceOf(first, { captureMode: 'STANDARD', lastAttempts, shares: undefined, now })
+        .delegations[0]
+}
+
+const work = [
+  { type: 'task_started', ...worker, startedAt: iso(100) },
+  { type: 'task_failed', ...worker, failedAt: iso(400), durationMs: 300 },
+]
+const began = { type: 'delegation_started', ...ids }
+const completed = { type: 'delegation_completed', ...ids, durationMs: 350 }
+const failed = { type: 'delegation_failed', ...ids }
+
+describe('the span of a delegation', () => {
+  it.each([
+    ['was completed', { ...completed, completedAt: iso(450) }, 'PT0.35S'],
+    ['failed', { ...failed, failedAt: iso(450) }, 'PT0.36S'],
+  ])('that %s is what its events say', (_, end, duration) => {
+    expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
+      startedAt: iso(90),
+      completedAt: iso(450),
+      duration,
+    })
+  })
+
+  it('goes on to the end of its worker, or to now, when it has no end of its own', () => {
+    const start = { ...began, startedAt: iso(90) }
+    expect(delegationAfter(start, ...work)).toMatchObject({ completedAt: iso(400) })
+    expect(delegationAfter(start, ...work.slice(0, 1))).toMatchObject({ completedAt: iso(900) })
+    expect(delegationAfter(start)).toMatchObject({ startedAt: iso(90), completedAt: iso(900) })
+  })
+
+  it('in a log of an earlier version is that of its worker', () => {
+    expect(delegationAfter(began, ...work, completed)).toMatchObject({
+      startedAt: iso(100),
+      completedAt: iso(450),
+      duration: 'PT0.35S',
+    })
+    expect(delegationAfter(began, ...work, failed)).toMatchObject({
+      startedAt: iso(100),
+      completedAt: iso(400),
+      duration: 'PT0.3S',
+    })
+    expect(delegationAfter(began)).toMatchObject({ startedAt: iso(10) })
+  })
+
+  it('does not turn round when the clock was set back', () => {
+    const end = { ...failed, failedAt: iso(50) }
+    expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({
+      startedAt: iso(90),
+      completedAt: iso(90),
+      duration: 'PT0S',
+    })
+  })
+})

@@ -1,0 +1,141 @@
+/** What a list shows of each run beside its course, and what that costs the store. */
+import { decode, ROUTES, type RunList } from '@tutti/protocol'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { expect, it } from 'vitest'
+
+import { apiKey } from '../src/index.ts'
+import { listRuns } from '../src/list-runs.ts'
+import { toRunSummary } from '../src/to-wire.ts'
+import { eventsOf, served, type Served } from './served.ts'
+import { studio } from './studio.ts'
+
+import type { ListedRun } from '@tutti/runs'
+
+const ended = async (api: Served, runId: string): Promise<void> => {
+  await eventsOf(await api.get(`/api/runs/${runId}/events`))
+}
+
+const list = async (api: Served, query = '', init: RequestInit = {}): Promise<RunList> => {
+  const body: unknown = await (await api.get(`/api/runs${query}`, init)).json()
+  const decoded = decode(ROUTES.listRuns.response, body)
+  if (!decoded.ok) throw new Error(JSON.stringify(body))
+  return decoded.value
+}
+
+it('shows what a run has used and cost so far, and in all, as its detail does', async () => {
+  await using api = await studio()
+  const { runId } = (await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()) as {
+    runId: string
+  }
+  await ended(api, runId)
+  const { metrics, completedAt } = await api.detail(runId)
+  const [run] = (await list(api)).runs
+  expect(run).toMatchObject({
+    totalTokens: metrics.totalTokens,
+    totalToolCalls: metrics.totalToolCalls,
+    costUsd: expect.closeTo(metrics.costUsd ?? NaN, 12),
+    openReviews: 0,
+    completedAt,
+  })
+  expect([metrics.totalTokens > 0, metrics.totalToolCalls, (metrics.costUsd ?? 0) > 0]).toEqual([
+    true,
+    1,
+    true,
+  ])
+  expect(run).not.toHaveProperty('error')
+  expect(run).not.toHaveProperty('submittedBy')
+})
+
+it('shows no cost without a price, and no end before it', async () => {
+  await using api = await served()
+  const runId = await api.submit()
+  for await (const batch of api.runs.follow({ runId, from: 0 })) {
+    // From here on its tool waits.
+    if (batch.some((one) => one.type === 'metrics_snapshot' && one.taskName === 'play')) break
+  }
+  const [run] = (await list(api)).runs
+  const { metrics } = await api.detail(runId)
+  expect(run?.totalTokens).toBe(metrics.totalTokens)
+  expect(run?.totalTokens).toBeGreaterThan(0)
+  expect(run).not.toHaveProperty('costUsd')
+  expect(run).not.toHaveProperty('completedAt')
+})
+
+it('shows the reviews that are open, of each run its own', async () => {
+  const model = scriptedModel(() => 'A draft')
+  const draft = task({ name: 'draft', description: 'Draft it', review: true })
+  await using api = await served({ ensembles: [ensemble({ name: 'desk', tasks: [draft], model })] })
+  const submit = async (): Promise<string> => (await api.runs.submit({})).runId
+  const runIds = [await submit(), await submit()]
+  await expect.poll(async () => (await api.runs.openReviews()).length).toBe(2)
+  const shown = async () => (await list(api)).runs.map(({ openReviews }) => openReviews)
+  expect(await shown()).toEqual([1, 1])
+  const [review] = await api.runs.openReviews({ runId: runIds[1] ?? '' })
+  await api.post(`/api/reviews/${review?.reviewId}`, { decision: 'CONTINUE' })
+  await ended(api, runIds[1] ?? '')
+  expect(await shown()).toEqual([0, 1])
+})
+
+it('names the key that submitted a run', async () => {
+  const key = { authorization: 'Bearer secret-of-ci-0123456789abcdef' }
+  const scopes = ['runs:read', 'runs:write'] as const
+  const apiKeys = [apiKey('secret-of-ci-0123456789abcdef', { name: 'ci', scopes: [...scopes] })]
+  await using api = await served({ apiKeys })
+  await api.post('/api/runs', { inputs: { composer: 'Bach', hall: 'A' } }, key)
+  expect((await list(api, '', { headers: key })).runs).toMatchObject([{ submittedBy: 'ci' }])
+})
+
+it('shows the start of an error', async () => {
+  const handler = async (): Promise<string> => {
+    throw new Error('x'.repeat(1000))
+  }
+  const breaks = task({ name: 'breaks', description: 'Break', handler })
+  await using api = await served({ ensembles: [ensemble({ name: 'frail', tasks: [breaks] })] })
+  const { runId } = await api.runs.submit({})
+  await ended(api, runId)
+  const { error = '' } = await api.detail(runId)
+  expect(error.length).toBeGreaterThan(999)
+  expect((await list(api)).runs).toMatchObject([{ error: error.slice(0, 300) }])
+})
+
+it.each([
+  ['x'.repeat(300), 'x'.repeat(300)],
+  [`${'x'.repeat(299)}🎻 and more`, 'x'.repeat(299)],
+  [`${'x'.repeat(298)}🎻 and more`, `${'x'.repeat(298)}🎻`],
+  ['', ''],
+])('cuts no character of an error in two', (error, shown) => {
+  expect(toRunSummary({ ...BARE, error }).error).toBe(shown)
+})
+
+const BARE: ListedRun = {
+  runId: 'run-1',
+  ensemble: 'band',
+  workflow: 'SEQUENTIAL',
+  status: 'FAILED',
+  inputs: {},
+  tags: {},
+  taskCount: 1,
+  completedTasks: 0,
+  createdAt: 0,
+  epoch: 0,
+  lastSeq: 0,
+  totalTokens: 0,
+  totalToolCalls: 0,
+  openReviews: 0,
+}
+
+it('reads a page of any length at once, with one question to the store', async () => {
+  await using api = await served({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 100 } })
+  for (let count = 0; count < 20; count += 1) await api.submit()
+  const calls: string[] = []
+  const seen = new Proxy(api.runs, {
+    get(runs, name) {
+      calls.push(String(name))
+      const value: unknown = Reflect.get(runs, name, runs)
+      return typeof value === 'function' ? value.bind(runs) : value
+    },
+  })
+  expect((await listRuns(seen, {})).runs).toHaveLength(20)
+  expect(calls).toEqual(['list'])
+})

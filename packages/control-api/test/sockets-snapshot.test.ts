@@ -1,0 +1,183 @@
+/** Connections that want no snapshot: what they are greeted with, and what they get before they subscribe. */
+import { describe, expect, it } from 'vitest'
+
+import { apiKey } from '../src/index.ts'
+import { choir } from './choir.ts'
+import { eventsOf, served, type Served, type Socket } from './served.ts'
+
+import type { RunService } from '@tutti/runs'
+
+const BARE_HELLO = { type: 'hello', sharedCapabilities: expect.any(Array) }
+
+const KEY = 'secret-of-the-viewer-0123456789'
+
+describe('[N4] a connection without a snapshot', () => {
+  it('is greeted without runs and gates, for which nothing is read', async () => {
+    await using api = await withOpenGate()
+    const [review] = await api.runs.openReviews()
+    const runId = review?.runId ?? ''
+    const read = countReads(api.runs)
+    for (const path of ['/ws', `/runs/${runId}/ws`]) {
+      await using socket = api.connect(`${path}?snapshot=none`)
+      expect(await socket.next('hello')).toEqual(BARE_HELLO)
+      await answered(socket)
+      expect(socket.received.map(({ type }) => type)).toEqual(['hello', 'pong'])
+    }
+    expect(read).toEqual([])
+    await using whole = api.connect('/ws?snapshot=all')
+    expect(await whole.next('hello')).toMatchObject({ ensembleId: runId })
+    expect(await whole.next('review_requested')).toMatchObject({ runId })
+    expect(read.length).toBeGreaterThan(0)
+  })
+
+  it.each(['/ws', '/runs/run-1/ws'])('on %s gets no event before it subscribes', async (path) => {
+    await using api = await served()
+    await submit(api, 'run-1')
+    await using socket = api.connect(`${path}?snapshot=none`)
+    await socket.next('hello')
+    await submit(api, 'run-2')
+    api.play()
+    for (const runId of ['run-1', 'run-2']) await ended(api, runId)
+    await answered(socket)
+    expect(socket.events).toEqual([])
+  })
+
+  it('gets what happens from then on when it subscribes: of one run what it was opened for', async () => {
+    await using api = await served()
+    await submit(api, 'run-1')
+    await using all = api.connect('/ws?snapshot=none')
+    await using one = api.connect('/runs/run-1/ws?snapshot=none')
+    for (const socket of [all, one]) {
+      await socket.next('hello')
+      socket.send({ type: 'subscribe', events: ['*'] })
+      await socket.next('subscribe_ack')
+    }
+    await submit(api, 'run-2')
+    api.play()
+    const [first, second] = [await ended(api, 'run-1'), await ended(api, 'run-2')]
+    await until(all, 'run-2')
+    await until(all, 'run-1')
+    await until(one, 'run-1')
+    expect(all.events.filter(({ runId }) => runId === 'run-2')).toEqual(second)
+    const [begin] = one.events
+    expect(one.events).toEqual(first.slice(begin?.seq))
+  })
+
+  it('gets a run from the place in its log that it asks for', async () => {
+    await using api = await served()
+    api.play()
+    await submit(api, 'run-1')
+    const events = await ended(api, 'run-1')
+    await using one = api.connect('/runs/run-1/ws?snapshot=none')
+    await using all = api.connect('/ws?snapshot=none')
+    await Promise.all([one.next('hello'), all.next('hello')])
+    one.send({ type: 'subscribe', events: [], from: 0 })
+    all.send({ type: 'subscribe', events: [], runId: 'run-1', from: -2 })
+    await Promise.all([until(one, 'run-1'), until(all, 'run-1')])
+    expect(one.events).toEqual(events)
+    expect(all.events).toEqual(events.slice(-2))
+  })
+
+  it('gets the types that it subscribes to, of every run, and no other', async () => {
+    await using api = await served()
+    await using socket = api.connect('/ws?snapshot=none')
+    await socket.next('hello')
+    socket.send({ type: 'subscribe', events: ['task_completed', 'run_result'] })
+    await socket.next('subscribe_ack')
+    api.play()
+    const logs = []
+    for (const runId of ['run-1', 'run-2']) {
+      await submit(api, runId)
+      logs.push(...(await ended(api, runId)))
+      await until(socket, runId)
+    }
+    const wanted = logs.filter(({ type }) => ['task_completed', 'run_result'].includes(type))
+    expect(wanted).toHaveLength(6)
+    expect(socket.events).toEqual(wanted)
+  })
+
+  it('gets the result of the run that it submits, and nothing else of it', async () => {
+    await using api = await served()
+    api.play()
+    await using socket = api.connect('/ws?snapshot=none')
+    await socket.next('hello')
+    socket.send({ type: 'run_request', inputs: { composer: 'Bach', hall: 'A' } })
+    const { runId } = await socket.next('run_ack')
+    expect(await socket.next('run_result')).toMatchObject({ runId, status: 'COMPLETED' })
+    await answered(socket)
+    expect(socket.events.map(({ type }) => type)).toEqual(['run_result'])
+  })
+
+  it('comes with a ticket as well', async () => {
+    await using api = await served({
+      apiKeys: [apiKey(KEY, { name: 'viewer', scopes: ['runs:read'] })],
+    })
+    const made = await api.post('/api/tickets', {}, { authorization: `Bearer ${KEY}` })
+    const { ticket } = (await made.json()) as { ticket: string }
+    await using socket = api.connect(`/ws?${new URLSearchParams({ ticket, snapshot: 'none' })}`)
+    expect(await socket.next('hello')).toEqual(BARE_HELLO)
+    await using refused = api.connect('/ws?snapshot=none')
+    expect(await refused.refused()).toBe(401)
+  })
+})
+
+it.each(['snapshot=some', 'snapshot=', 'snapshot=none&snapshot=none', 'snapshots=none', 'x'])(
+  'an address with %s is refused with 400',
+  async (query) => {
+    await using api = await served()
+    await submit(api, 'run-1')
+    for (const path of ['/ws', '/runs/run-1/ws']) {
+      await using socket = api.connect(`${path}?${query}`)
+      expect(await socket.refused()).toBe(400)
+    }
+  },
+)
+
+async function submit(api: Served, runId: string): Promise<void> {
+  const inputs = { composer: 'Bach', hall: 'A' }
+  expect((await api.post('/api/runs', { runId, inputs })).status).toBe(202)
+}
+
+async function ended(api: Served, runId: string) {
+  return eventsOf(await api.get(`/api/runs/${runId}/events`))
+}
+
+/** Resolves when the socket was sent all that comes before this. */
+async function answered(socket: Socket): Promise<void> {
+  socket.send({ type: 'ping' })
+  await socket.next('pong')
+}
+
+/** Resolves when the socket was told that a run has ended. */
+async function until(socket: Socket, runId: string): Promise<void> {
+  await expect
+    .poll(() => socket.events.some((event) => event.type === 'run_result' && event.runId === runId))
+    .toBe(true)
+}
+
+/** A control API with a run that waits for a person. */
+async function withOpenGate(): Promise<Served> {
+  const api = await served({ ensembles: [choir()], limits: { parkAfterMs: 50 } })
+  await api.post('/api/runs', { inputs: { song: 'Amen' } })
+  await expect.poll(async () => (await api.runs.openReviews()).length).toBe(1)
+  return api
+}
+
+/** The names of the reads of more than one record, as they are made. */
+function countReads(runs: RunService): readonly string[] {
+  const made: string[] = []
+  const { list, openReviews, readEvents } = runs
+  runs.list = (query) => {
+    made.push('list')
+    return list.call(runs, query)
+  }
+  runs.openReviews = (query) => {
+    made.push('openReviews')
+    return openReviews.call(runs, query)
+  }
+  runs.readEvents = (query) => {
+    made.push('readEvents')
+    return readEvents.call(runs, query)
+  }
+  return made
+}

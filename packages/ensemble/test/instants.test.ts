@@ -1,0 +1,191 @@
+/** When model calls, tool calls and delegations were, as a run tells it: its clock stands still in between. */
+import { defineTextTool, sleep, TuttiError } from '@tutti/core'
+import { runStateAfter, type RunEvent } from '@tutti/protocol'
+import { beforeEach, expect, it } from 'vitest'
+
+import { agent, ensemble, MANAGER, task, type ChatModel, type Ensemble } from '../src/index.ts'
+import { joined, startKept } from './kept-run.ts'
+import { delegate, teamModel } from './team-model.ts'
+import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
+import { watchRun } from './watch-run.ts'
+
+let clock: FakeClock
+let startMs: number
+
+beforeEach(() => {
+  clock = fakeClock()
+  startMs = clock.now()
+})
+
+/** The model, which thinks for 100 ms before it says anything. */
+function thinking(model: ChatModel): ChatModel {
+  return {
+    ...model,
+    async *stream(request, options) {
+      await sleep(clock, 100, options.signal)
+      options.signal.throwIfAborted()
+      yield* model.stream(request, options)
+    },
+  }
+}
+
+const call = (...names: readonly string[]) => ({
+  toolCalls: names.map((name) => ({ name, arguments: { input: '' } })),
+})
+
+/** What each event says of when it was, in milliseconds from the start of the run. */
+function instants(events: readonly RunEvent[]): readonly unknown[] {
+  const from = (instant = ''): number => Date.parse(instant) - startMs
+  return events.flatMap((event) => {
+    switch (event.type) {
+      case 'llm_iteration_started':
+        return [['model', from(event.startedAt)]]
+      case 'llm_iteration_failed':
+        return [['failed', from(event.failedAt)]]
+      case 'llm_iteration_completed':
+        return [['answered', from(event.completedAt)]]
+      case 'tool_called': {
+        const endedAt = from(event.completedAt)
+        return [[event.toolName, endedAt - event.durationMs, endedAt]]
+      }
+      case 'delegation_started':
+        return [['delegated', from(event.startedAt)]]
+      case 'delegation_completed':
+        return [['done', from(event.completedAt)]]
+      case 'delegation_failed':
+        return [['refused', from(event.failedAt)]]
+      default:
+        return []
+    }
+  })
+}
+
+async function told(team: Ensemble): Promise<readonly unknown[]> {
+  const run = watchRun(team, { clock })
+  await clock.advance(600_000)
+  await run.ended
+  return instants(run.events)
+}
+
+const inner = defineTextTool({
+  name: 'inner',
+  description: 'A step of 20 ms',
+  async execute() {
+    await sleep(clock, 20)
+    return 'in'
+  },
+})
+const outer = defineTextTool({
+  name: 'outer',
+  description: 'Calls another after 30 ms, and rests for 10',
+  async execute(_, context) {
+    await sleep(clock, 30)
+    await context.callTool(inner, 'x')
+    await sleep(clock, 10)
+    return 'out'
+  },
+})
+const quick = defineTextTool({
+  name: 'quick',
+  description: 'Takes 5 ms',
+  async execute() {
+    await sleep(clock, 5)
+    return 'done'
+  },
+})
+
+it('[E20] turns, calls that wait their turn, steps, and a call that is made again', async () => {
+  const busy = new TuttiError('MODEL_FAILED', 'Busy', {
+    retryable: true,
+    details: { retryAfterMs: 1_000 },
+  })
+  const model = thinking(scriptedModel([call('outer', 'quick'), busy, 'Done']))
+  const work = task({ name: 'work', description: 'Do the work', tools: [outer, quick] })
+  const team = ensemble({ name: 'team', model, tasks: [work], maxConcurrentToolCalls: 1 })
+  expect(await told(team)).toEqual([
+    ['model', 0],
+    ['answered', 100],
+    ['inner', 130, 150],
+    ['outer', 100, 160],
+    ['quick', 160, 165],
+    ['model', 165],
+    ['failed', 265],
+    ['model', 1_265],
+    ['answered', 1_365],
+  ])
+})
+
+it('[E20] the tool of a handler', async () => {
+  const work = task({ name: 'work', description: 'Do the work', handler: quick })
+  expect(await told(ensemble({ name: 'team', tasks: [work] }))).toEqual([['quick', 0, 5]])
+})
+
+it('[E20] delegations, one that is refused too', async () => {
+  const model = thinking(
+    teamModel({ [MANAGER]: [delegate(['A', 'Work']), delegate(['B', 'Work']), 'Done'], A: ['I'] }),
+  )
+  const a = task({ name: 'a', description: 'Work', agent: agent({ role: 'A', goal: 'Work' }) })
+  expect(
+    await told(ensemble({ name: 'team', model, workflow: 'HIERARCHICAL', tasks: [a] })),
+  ).toEqual([
+    ['model', 0],
+    ['answered', 100],
+    ['delegated', 100],
+    ['model', 100],
+    ['answered', 200],
+    ['done', 200],
+    ['delegate_task', 100, 200],
+    ['model', 200],
+    ['answered', 300],
+    ['refused', 300],
+    ['delegate_task', 300, 300],
+    ['model', 300],
+    ['answered', 400],
+  ])
+})
+
+it('[E20] a worker that fails', async () => {
+  const model = thinking(
+    teamModel({ [MANAGER]: [delegate(['A', 'Work']), 'Done'], A: [new Error('Lost')] }),
+  )
+  const a = task({ name: 'a', description: 'Work', agent: agent({ role: 'A', goal: 'Work' }) })
+  const team = ensemble({
+    name: 'team',
+    model,
+    workflow: 'HIERARCHICAL',
+    tasks: [a],
+    modelRetries: 0,
+  })
+  expect(await told(team)).toContainEqual(['refused', 200])
+})
+
+it('[E20] a turn that another process begins anew, and the calls of one that was answered', async () => {
+  const script = (): ChatModel => thinking(scriptedModel(() => call('quick')))
+  const make = (model: ChatModel): Ensemble =>
+    ensemble({
+      name: 'team',
+      tasks: [task({ name: 'work', description: 'Work', model, tools: [quick], maxIterations: 1 })],
+    })
+  const first = startKept(make(script()), { clock })
+  await clock.advance(102)
+  first.letGo()
+  await clock.advance(10_000 - 102)
+  const second = startKept(make(thinking(scriptedModel(['Done']))), { clock, from: first })
+  await clock.advance(10_000)
+  await second.handle.result
+  const { events } = joined(first, second)
+  expect(instants(events)).toEqual([
+    ['model', 0],
+    ['answered', 100],
+    ['quick', 10_000, 10_005],
+    ['model', 10_005],
+    ['answered', 10_105],
+  ])
+  const before = events.slice(
+    0,
+    events.findIndex(({ type }) => type === 'tool_called'),
+  )
+  expect(runStateAfter(before).tasks[0]?.turns[0]?.toolCalls).toMatchObject([
+    { status: 'RUNNING', startedAt: new Date(startMs + 10_000).toISOString() },
+  ])
+})

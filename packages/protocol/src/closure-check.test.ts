@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+import { describe, expect, it, vi } from 'vitest'
+
+import * as protocol from './index.ts'
+import { closureCheck } from './closure-check.ts'
+import { compileCheck } from './compiled-check.ts'
+import { interpretedCheck } from './schema-engine.ts'
+
+const NUMBERS = [0, -0, 1, 1.5, -3, Number.NaN, Infinity, 1n]
+
+const LISTS = [[], [1], [1, 1], ['a'], [undefined], [[]]]
+
+const VALUES = [
+  ...NUMBERS,
+  ...LISTS,
+  undefined,
+  null,
+  true,
+  false,
+  '',
+  'a',
+  'abc',
+  '2026-01-01T00:00:00.000Z',
+  {},
+  { a: 1 },
+  { a: 'x' },
+  { a: undefined },
+  { a: 1, b: 2 },
+  { a: { a: 1 } },
+  Object.create(null),
+  new Date(0),
+  new Map(),
+  () => 1,
+]
+
+const SCHEMAS = [
+  ...['number', 'integer', 'object', 'array', 'null', 'string', 'boolean'].map((type) => ({
+    type,
+  })),
+  { type: ['string', 'null'] },
+  ...[0, 'a', null, true, {}, [1]].map((value) => ({ const: value })),
+  ...[[], [0, 'a'], ['a', null], [{ a: 1 }]].map((values) => ({ enum: values })),
+  { properties: { a: { type: 'number' } } },
+  { properties: { a: { type: 'number' } }, required: ['a'] },
+  { required: ['a', 'b'] },
+  { additionalProperties: false },
+  { properties: { a: {} }, additionalProperties: false },
+  { properties: { a: true, b: false }, additionalProperties: { type: 'string' } },
+  { items: { type: 'integer' } },
+  { items: false },
+  { type: 'array', items: { type: 'integer' }, minItems: 1, uniqueItems: true },
+  { anyOf: [] },
+  { anyOf: [{ type: 'string', minLength: 2 }, { type: 'null' }] },
+  { allOf: [{ required: ['a'] }, { properties: { a: { type: 'integer', minimum: 1 } } }] },
+  { oneOf: [{ type: 'integer' }, { type: 'number' }] },
+  { not: { type: 'string' } },
+  JSON.parse('{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"type":"object"}}'),
+  { type: 'string', pattern: '^a', maxLength: 2 },
+  { type: 'string', format: 'date-time' },
+  { format: 'date' },
+  { format: 'no-such-format' },
+  { minimum: 1 },
+  { maximum: 1, minimum: -3 },
+  { type: 'integer', minimum: 0 },
+  { minProperties: 2, title: 'Two', description: 'Two fields', default: {} },
+  { properties: { a: { anyOf: [{ type: 'number' }, { properties: { a: { const: 1 } } }] } } },
+  {},
+]
+
+describe('a check made of functions', () => {
+  it.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
+    '[C1][C2] says of every value what the interpreter says: %s',
+    (_, schema) => {
+      const check = closureCheck(schema)
+      for (const value of VALUES) expect(check?.(value)).toBe(interpretedCheck({}, schema, value))
+    },
+  )
+
+  it('[C1] says of every fixture of the wire what the interpreter says', () => {
+    const schemas = Object.entries(protocol).flatMap(([name, schema]) =>
+      /^[A-Z][a-z]/.test(name) && typeof schema === 'object' ? [{ name, schema }] : [],
+    )
+    let made = 0
+    for (const { name, schema } of schemas) {
+      const check = closureCheck(schema)
+      if (check === undefined) continue
+      for (const value of fixturesOf(name)) {
+        expect(check(value)).toBe(interpretedCheck({}, schema, value))
+        made += 1
+      }
+    }
+    expect(made).toBeGreaterThan(300)
+  })
+
+  it.each([
+    { $ref: '#/$defs/a', $defs: { a: {} } },
+    { properties: { a: { $ref: 'b' } } },
+    { properties: { a: {} }, unevaluatedProperties: false },
+    { patternProperties: { '^a': { type: 'number' } }, additionalProperties: false },
+    { prefixItems: [{}], items: false },
+    { anyOf: [{ not: { $dynamicRef: '#x' } }] },
+  ])('[C3] is not made of what has to be seen as a whole: %j', (schema) => {
+    expect(closureCheck(schema)).toBeUndefined()
+  })
+
+  it('is what a page checks with, where nothing is made from text', () => {
+    vi.stubGlobal('document', {})
+    const spy = vi.spyOn(globalThis, 'Function')
+    try {
+      const whole = compileCheck({ $ref: '#/$defs/a', $defs: { a: { type: 'string' } } })
+      const event = compileCheck({
+        type: 'object',
+        required: ['a'],
+        properties: { a: { const: 1 } },
+      })
+      expect([whole('x'), whole(1), event({ a: 1 }), event({ a: 2 })]).toEqual([
+        true,
+        false,
+        true,
+        false,
+      ])
+      expect(spy).not.toHaveBeenCalled()
+    } finally {
+      spy.mockRestore()
+      vi.unstubAllGlobals()
+    }
+  })
+})
+
+/** The fixtures of a schema, those that fit and those that do not. */
+function fixturesOf(name: string): readonly unknown[] {
+  return ['valid', 'invalid'].flatMap((kind) => {
+    const folder = new URL(`../fixtures/${kind}/`, import.meta.url)
+    return readdirSync(folder)
+      .filter((file) => file.startsWith(`${name}.`))
+      .map((file): unknown => JSON.parse(readFileSync(new URL(file, folder), 'utf8')))
+  })
+}

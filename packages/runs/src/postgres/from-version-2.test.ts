@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+
+import { ODD_TEXT } from '../testing/event-fixtures.ts'
+import { createRun, endedRun } from '../testing/run-fixtures.ts'
+import { postgresRunStorage } from './index.ts'
+import { ownDatabase } from '../../test/own-database.ts'
+
+const database = ownDatabase()
+
+/** Text whose JSON has what Postgres refuses, and what only looks like it. */
+const ODDER_TEXT = `${ODD_TEXT} \u0000\u0001\udbff\udc00\ud800\ud800\u0000\\\u0000\\\\u0000 \\ud800 \\\\`
+
+describe('a store of version 2', () => {
+  it('finds the runs that it had by the values of their inputs and tags', async () => {
+    {
+      await using storage = await open('texts')
+      await createRun(storage, 'run-1', { inputs: { topic: 'cheese' }, tags: { by: 'Ann' } })
+      await endedRun(storage, 'run-2', { inputs: { [ODDER_TEXT]: ODDER_TEXT } })
+      await createRun(storage, 'run-3', { inputs: {}, tags: {} })
+    }
+    const before = await texts()
+    expect(before).toHaveLength(3)
+    await database.client.query(
+      'DROP TABLE texts.run_texts; UPDATE texts.schema_version SET version = 2',
+    )
+    await using storage = await open('texts')
+    // Letters beyond ASCII are a matter of the locale.
+    expect((await texts()).map(ascii)).toEqual(before.map(ascii))
+    const find = async (text: string) => {
+      const { runs, total } = await storage.runs.list({ text, limit: 9, offset: 0 })
+      return [...runs.map(({ runId }) => runId), total]
+    }
+    expect(await find('CHEES')).toEqual(['run-1', 1])
+    expect(await find('ann')).toEqual(['run-1', 1])
+    expect(await find('cheeseann')).toEqual([0])
+    expect(await find('BELL')).toEqual(['run-2', 1])
+  })
+})
+
+function open(schema: string) {
+  return postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 })
+}
+
+async function texts(): Promise<readonly string[]> {
+  const { rows } = await database.client.query('SELECT text FROM texts.run_texts ORDER BY run')
+  return rows.map(({ text }) => String(text))
+}
+
+function ascii(text: string): string {
+  return text.replaceAll(/[^\0-\u007f\ufffd]/g, '')
+}

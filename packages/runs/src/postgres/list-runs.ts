@@ -1,0 +1,71 @@
+/** Lists runs of the Postgres store, newest first. */
+import { toSearched } from '../search-text.ts'
+import { toListedRun } from './rows.ts'
+import { tagIndex, toColumn } from './text.ts'
+
+import type { RunPage, RunQuery } from '../ports/run-store.ts'
+import type { Database } from './database.ts'
+
+/** Lists as `RunStore.list` says. */
+export async function listRuns(database: Database, query: RunQuery): Promise<RunPage> {
+  const { statuses, tag, ensemble, text, limit, offset } = query
+  const rows = await database.query(listSql(database.schema), [
+    statuses ?? null,
+    tag === undefined ? null : [tagIndex(tag.key, tag.value)],
+    ensemble === undefined ? null : toColumn(ensemble),
+    text === undefined ? null : toSearched(text),
+    limit,
+    offset,
+  ])
+  return {
+    runs: rows.filter(({ id }) => id !== null).map(toListedRun),
+    total: Number(rows[0]?.['total']),
+  }
+}
+
+/** One statement for the page, what its tasks have used, and the count: beyond the end it is one row. */
+function listSql(schema: string): string {
+  const where = whereSql(schema)
+  return `
+    SELECT total, page.*, used.*, at_work.*, asked.*
+    FROM (SELECT count(*) AS total FROM ${schema}.runs ${where}) AS counted
+    LEFT JOIN (
+      SELECT * FROM ${schema}.runs ${where} ORDER BY id DESC LIMIT $5 OFFSET $6
+    ) AS page ON true
+    LEFT JOIN LATERAL (
+      SELECT ${TOTALS} FROM ${schema}.tasks WHERE run = page.id
+    ) AS used ON true
+    LEFT JOIN LATERAL (
+      SELECT task_index AS current_index, name AS current_name FROM ${schema}.tasks
+      WHERE run = page.id AND status = 'RUNNING' AND page.state <> 'ended'
+      ORDER BY task_index LIMIT 1
+    ) AS at_work ON true
+    LEFT JOIN LATERAL (
+      SELECT count(*) AS open_reviews FROM ${schema}.reviews
+      WHERE run = page.id AND status = 'OPEN'
+    ) AS asked ON true
+    ORDER BY page.id DESC`
+}
+
+/** What is looked for in texts is no pattern: `%` and `_` are themselves. */
+function whereSql(schema: string): string {
+  return `
+    WHERE ($1::text[] IS NULL OR status = ANY($1))
+      AND ($2::text[] IS NULL OR tag_index @> $2)
+      AND ($3::text IS NULL OR ensemble = $3)
+      AND ($4::text IS NULL OR starts_with(upper(run_id COLLATE "C"), $4) OR EXISTS (
+        SELECT 1 FROM ${schema}.run_texts WHERE run = runs.id AND strpos(text, $4) > 0))`
+}
+
+const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
+
+/** A task that has used no tokens has cost nothing, also where it has no price. */
+const COST = `coalesce(cost_usd + earlier_cost_usd,
+  CASE WHEN least(${TOKENS.join(', ')}) = 0 AND greatest(${TOKENS.join(', ')}) = 0 THEN 0 END)`
+
+/** What is not known of one task is not known of all. */
+const TOTALS = `
+  CASE WHEN min(least(${TOKENS.join(', ')})) < 0 THEN -1 ELSE sum(${TOKENS.join(' + ')}) END
+    AS total_tokens,
+  sum(tool_call_count + earlier_tool_call_count) AS total_tool_calls,
+  CASE WHEN count(*) = count(${COST}) THEN sum(${COST}) END AS known_cost_usd`

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+import { ODD_TEXT } from '../testing/event-fixtures.ts'
+import { createRun, endedRun } from '../testing/run-fixtures.ts'
+import { sqliteRunStorage } from './sqlite-run-storage.ts'
+
+let directory: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tutti-version-4-'))
+})
+
+afterEach(() => {
+  rmSync(directory, { recursive: true })
+})
+
+describe('a store of version 4', () => {
+  it('finds the runs that it had by the values of their inputs and tags', async () => {
+    {
+      await using storage = sqliteRunStorage(directory)
+      await createRun(storage, 'run-1', { inputs: { topic: 'Käse' }, tags: { by: 'Ann' } })
+      await endedRun(storage, 'run-2', { inputs: { [ODD_TEXT]: ODD_TEXT }, tags: {} })
+      await createRun(storage, 'run-3', { inputs: {}, tags: {} })
+    }
+    const before = texts()
+    expect(before).toHaveLength(3)
+    const database = openFile()
+    database.exec('DROP TABLE run_texts; PRAGMA user_version = 4')
+    database.close()
+    await sqliteRunStorage(directory)[Symbol.asyncDispose]()
+    expect(texts()).toEqual(before)
+    await using storage = sqliteRunStorage(directory)
+    const { runs, total } = await storage.runs.list({ text: 'KÄS', limit: 9, offset: 0 })
+    expect([runs.map(({ runId }) => runId), total]).toEqual([['run-1'], 1])
+  })
+})
+
+function openFile(): DatabaseSync {
+  return new DatabaseSync(join(directory, 'runs.sqlite'))
+}
+
+function texts(): unknown {
+  const database = openFile()
+  const rows = database.prepare('SELECT * FROM run_texts ORDER BY run').all()
+  database.close()
+  return rows
+}

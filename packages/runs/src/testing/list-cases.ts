@@ -1,0 +1,230 @@
+/** Cases of P12: what a list shows of each run, and which runs it finds. */
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+
+import {
+  completed,
+  failed,
+  ODD_TEXT,
+  result,
+  reviewDecided,
+  reviewRequested,
+  started,
+  taskOf,
+  taskStarted,
+} from './event-fixtures.ts'
+import { createRun, endedRun, ownedRun, recordOf } from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { RunQuery } from '../ports/run-store.ts'
+import type { ListedRun, RunRecord } from '../run-record.ts'
+import type { StorageCase } from './storage-case.ts'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+
+type Shown = Omit<ListedRun, keyof RunRecord>
+
+/** What a list shows of a run that has done nothing. */
+const NOTHING: Shown = { totalTokens: 0, totalToolCalls: 0, costUsd: 0, openReviews: 0 }
+
+const secondCompleted: RunEvent = { ...completed, ...taskOf(2) }
+
+/** What was written to a run, and what a list shows of it then. */
+const HISTORIES: Readonly<
+  Record<string, { readonly events: readonly RunEvent[]; readonly shown: Shown }>
+> = {
+  'run-waiting': { events: [], shown: NOTHING },
+  'run-planned': { events: [started], shown: NOTHING },
+  'run-at-work': {
+    events: [started, taskStarted(1), taskStarted(2)],
+    shown: { ...NOTHING, currentTask: { name: 'task-1', taskIndex: 1 } },
+  },
+  'run-further': {
+    events: [started, taskStarted(1), completed, taskStarted(2)],
+    shown: {
+      totalTokens: 30,
+      totalToolCalls: 2,
+      costUsd: 0.5,
+      currentTask: { name: 'task-2', taskIndex: 2 },
+      openReviews: 0,
+    },
+  },
+  'run-tried-again': {
+    events: [
+      started,
+      taskStarted(1),
+      failed,
+      { ...taskStarted(1), attempt: 2 },
+      completed,
+      taskStarted(2),
+      secondCompleted,
+    ],
+    shown: { totalTokens: 71, totalToolCalls: 5, costUsd: 1.25, openReviews: 0 },
+  },
+  'run-uncounted': {
+    events: [started, taskStarted(1), { ...completed, inputTokens: -1 }, secondCompleted],
+    shown: { totalTokens: -1, totalToolCalls: 4, costUsd: 1, openReviews: 0 },
+  },
+  'run-uncounted-before': {
+    events: [
+      started,
+      taskStarted(1),
+      { ...failed, outputTokens: -1 },
+      { ...taskStarted(1), attempt: 2 },
+    ],
+    shown: {
+      totalTokens: -1,
+      totalToolCalls: 1,
+      costUsd: 0.25,
+      currentTask: { name: 'task-1', taskIndex: 1 },
+      openReviews: 0,
+    },
+  },
+  'run-unpriced': {
+    events: [started, taskStarted(1), unpriced(completed), secondCompleted],
+    shown: { totalTokens: 60, totalToolCalls: 4, openReviews: 0 },
+  },
+  'run-unpriced-and-uncounted': {
+    events: [started, unpriced({ ...completed, inputTokens: -1, outputTokens: 1 })],
+    shown: { totalTokens: -1, totalToolCalls: 2, openReviews: 0 },
+  },
+  'run-unpriced-of-no-tokens': {
+    events: [started, unpriced({ ...completed, inputTokens: 0, outputTokens: 0 }), secondCompleted],
+    shown: { totalTokens: 30, totalToolCalls: 4, costUsd: 0.5, openReviews: 0 },
+  },
+  'run-asking': {
+    events: [
+      started,
+      reviewRequested('review-1'),
+      reviewRequested('review-2'),
+      reviewRequested('review-3'),
+      reviewDecided('review-2'),
+    ],
+    shown: { ...NOTHING, openReviews: 2 },
+  },
+  'run-cut-off': {
+    events: [started, taskStarted(1), reviewRequested('review-1'), result('run-cut-off')],
+    shown: NOTHING,
+  },
+}
+
+/** The cases. */
+export const listCases: readonly StorageCase[] = [
+  {
+    name: '[P12] a list shows what the tasks of each run have used, and what it is at',
+    async run({ storage }) {
+      for (const [runId, { events }] of Object.entries(HISTORIES)) {
+        const owner = await ownedRun(storage, runId)
+        strictEqual((await owner.commit(events)).kind, 'written')
+      }
+      const { runs, total } = await storage.runs.list({ limit: 99, offset: 0 })
+      strictEqual(total, Object.keys(HISTORIES).length)
+      const expected = Object.entries(HISTORIES).toReversed()
+      strictEqual(runs.length, expected.length)
+      for (const [at, [runId, { shown }]] of expected.entries()) {
+        deepStrictEqual(runs[at], { ...(await recordOf(storage, runId)), ...shown })
+      }
+      const beyond = await storage.runs.list({ limit: 9, offset: 99 })
+      deepStrictEqual(beyond, { runs: [], total })
+      const [one, ...rest] = (await storage.runs.list({ limit: 1, offset: 8 })).runs
+      deepStrictEqual([one, rest], [runs[8], []])
+    },
+  },
+  {
+    name: '[P12] the name of the task that a run is at is kept as it is, odd characters and all',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const planned = { name: ODD_TEXT, description: '', agentRole: '', context: [] }
+      await owner.commit([{ ...started, tasks: [planned] }, taskStarted(1)])
+      const [run] = (await storage.runs.list({ limit: 1, offset: 0 })).runs
+      ok(run !== undefined)
+      deepStrictEqual(run.currentTask, { name: ODD_TEXT, taskIndex: 1 })
+    },
+  },
+  {
+    name: '[P12] runs are found by the whole name of their ensemble, and by all that is asked for',
+    async run({ storage }) {
+      const odd = `o'%"\\_ é`
+      await createRun(storage, 'run-1', { tags: { by: 'ci' } })
+      await endedRun(storage, 'run-2', { ensemble: 'bands', tags: { by: 'ci' } })
+      await createRun(storage, 'run-3', { ensemble: odd })
+      await endedRun(storage, 'run-4')
+      const find = finder(storage)
+      deepStrictEqual(await find({ ensemble: 'band' }), ['run-4', 'run-1', 2])
+      deepStrictEqual(await find({ ensemble: 'Band' }), [0])
+      deepStrictEqual(await find({ ensemble: 'ban%' }), [0])
+      deepStrictEqual(await find({ ensemble: '' }), [0])
+      deepStrictEqual(await find({ ensemble: odd }), ['run-3', 1])
+      deepStrictEqual(await find({ ensemble: 'band', statuses: ['FAILED'] }), ['run-4', 1])
+      deepStrictEqual(await find({ ensemble: 'band', tag: { key: 'by' } }), ['run-1', 1])
+      deepStrictEqual(await find({ ensemble: 'band', text: 'run-4' }), ['run-4', 1])
+      deepStrictEqual(await find({ ensemble: 'band', limit: 1 }), ['run-4', 2])
+    },
+  },
+  {
+    name: '[P12] runs are found by the start of their id, in any case',
+    async run({ storage }) {
+      await createRun(storage, 'Run-12_b', { inputs: {} })
+      await createRun(storage, 'run-1x', { inputs: {} })
+      const find = finder(storage)
+      deepStrictEqual(await find({ text: 'run-1' }), ['run-1x', 'Run-12_b', 2])
+      deepStrictEqual(await find({ text: 'RUN-12_B' }), ['Run-12_b', 1])
+      deepStrictEqual(await find({ text: 'un-1' }), [0])
+      deepStrictEqual(await find({ text: 'run-1_' }), [0])
+      deepStrictEqual(await find({ text: '%' }), [0])
+      deepStrictEqual(await find({ text: 'run-1xx' }), [0])
+    },
+  },
+  {
+    name: '[P12] runs are found by a part of a value of a tag or an input, in any case',
+    async run({ storage }) {
+      await createRun(storage, 'run-1', { inputs: { topic: 'KÄSE & Σοφός', second: '100% of it' } })
+      await createRun(storage, 'run-2', {
+        inputs: { topic: 'a_b\\c"d\ne' },
+        tags: { by: 'Straße' },
+      })
+      await createRun(storage, 'run-3', {
+        inputs: { topic: ODD_TEXT },
+        tags: { '%_': '1000 of it' },
+      })
+      const find = finder(storage)
+      for (const text of ['käse', 'KäSe & σΟΦΌΣ', 'σοφό', '100%', '% of']) {
+        deepStrictEqual([text, await find({ text })], [text, ['run-1', 1]])
+      }
+      for (const text of ['A_B', '\\C', '"d\ne', 'STRASSE', 'straß']) {
+        deepStrictEqual([text, await find({ text })], [text, ['run-2', 1]])
+      }
+      for (const text of ['nul \0 BELL', 'lone \ud800', '\\U0000', '🎻', '1000']) {
+        deepStrictEqual([text, await find({ text })], [text, ['run-3', 1]])
+      }
+      deepStrictEqual(await find({ text: 'OF it' }), ['run-3', 'run-1', 2])
+      deepStrictEqual(await find({ text: 'of it', limit: 1, offset: 1 }), ['run-1', 2])
+      // Neither names, nor what begins in one value and ends in another, nor how a store writes it.
+      for (const text of ['topic', 'by', '%_', 'σ100', 'σοφός100', '\\n', 'u0007', 'a%b', '10_%']) {
+        deepStrictEqual([text, await find({ text })], [text, [0]])
+      }
+    },
+  },
+  {
+    name: '[P12] a run that is deleted is not found',
+    async run({ storage }) {
+      await endedRun(storage, 'run-1', { inputs: { topic: 'cheese' } })
+      strictEqual(await storage.runs.delete('run-1'), 'deleted')
+      await createRun(storage, 'run-2', { inputs: { topic: 'ham' } })
+      deepStrictEqual(await finder(storage)({ text: 'cheese' }), [0])
+      deepStrictEqual(await finder(storage)({ text: 'ham' }), ['run-2', 1])
+    },
+  },
+]
+
+function unpriced({ costUsd: _, ...event }: RunEventOf<'task_completed'>): RunEvent {
+  return event
+}
+
+/** The ids of the runs that are found, and how many there are in all. */
+function finder(
+  storage: RunStorage,
+): (query: Partial<RunQuery>) => Promise<readonly (string | number)[]> {
+  return async (query) => {
+    const { runs, total } = await storage.runs.list({ limit: 9, offset: 0, ...query })
+    return [...runs.map(({ runId }) => runId), total]
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * How smooth the dashboard is, in a real browser on its built page: a run of 10 000 events, read when it is
+ * over and watched while it goes on, and a list of 1 000 runs. Frames are counted by the page itself; a
+ * long task is one that holds the page for more than 50 ms. Memory is the heap of scripts after a collection.
+ */
+import { openStage, visit, type Stage } from '../../apps/dashboard/test/stage.ts'
+import { launchBrowser } from '../browser/launch-browser.ts'
+import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
+import { heapMiB, smoothness, type Smoothness } from './lib/dashboard-smoothness.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+const RUNS = 1_000
+const VIEWPORT = { width: 1440, height: 900 }
+
+const stage = await openStage({ ...bigEnsembles() })
+const browser = await launchBrowser()
+try {
+  await watchBigRun(browser, stage)
+  const runId = await startBigRun(stage.client)
+  const { lastSeq } = await stage.client.runs.result(runId)
+  console.log(`A run of ${lastSeq + 1} events`)
+  await readBigRun(browser, stage, runId)
+  await submitMany(stage.client, RUNS)
+  console.log(`A list of ${RUNS} runs`)
+  await scrollList(browser, stage)
+} finally {
+  await browser.close()
+  await stage[Symbol.asyncDispose]()
+}
+
+/** Opens the page at the first event of a run that goes as fast as it can. */
+async function watchBigRun(browser: Browser, stage: Stage): Promise<void> {
+  await visit(browser, stage.url, {
+    viewport: VIEWPORT,
+    async use({ page }) {
+      await page.getByRole('heading', { name: 'Runs' }).waitFor()
+      const runId = await startBigRun(stage.client)
+      const measured = await smoothness(page, async () => {
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+      })
+      report('watched from its first event to its last', measured, await heapMiB(page))
+    },
+  })
+}
+
+async function readBigRun(browser: Browser, stage: Stage, runId: string): Promise<void> {
+  await visit(browser, stage.url, {
+    viewport: VIEWPORT,
+    async use({ page }) {
+      await page.getByRole('heading', { name: 'Runs' }).waitFor()
+      const opened = await smoothness(page, async () => {
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+      })
+      report('opened when it is over', opened, await heapMiB(page))
+      report('its work scrolled', await smoothness(page, () => wheel(page, /work|transcript/i)))
+      await page.getByRole('tab', { name: 'Events' }).click()
+      report('its events scrolled', await smoothness(page, () => wheel(page, /events/i)))
+      const slider = page.getByRole('slider')
+      await slider.focus()
+      const scrubbed = await smoothness(page, async () => {
+        for (let step = 0; step < 40; step++) await page.keyboard.press('PageDown')
+      })
+      report('replayed by its slider', scrubbed, await heapMiB(page))
+    },
+  })
+}
+
+async function scrollList(browser: Browser, stage: Stage): Promise<void> {
+  await visit(browser, stage.url, {
+    viewport: VIEWPORT,
+    async use({ page }) {
+      await page.getByRole('heading', { name: 'Runs' }).waitFor()
+      report('the list scrolled to its end', await smoothness(page, () => wheel(page, /runs/i)))
+      const live = smoothness(page, async () => {
+        await submitMany(stage.client, 100)
+        await wheel(page, /runs/i)
+      })
+      report('scrolled while 100 runs come and go', await live, await heapMiB(page))
+    },
+  })
+}
+
+/** Turns the wheel over a list, down for some screens and up again. */
+async function wheel(page: Page, name: RegExp): Promise<void> {
+  const box = await page.getByLabel(name).last().boundingBox()
+  if (box === null) throw new Error(`There is no list named ${name}`)
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+  for (const direction of [1, -1]) {
+    for (let turn = 0; turn < 60; turn++) {
+      await page.mouse.wheel(0, direction * 600)
+      await page.evaluate('new Promise(requestAnimationFrame)')
+    }
+  }
+}
+
+function report(what: string, { ms, frames, longTasks }: Smoothness, heap?: number): void {
+  const frame = `frames ${frames.median.toFixed(1)} ms median, ${frames.p95.toFixed(1)} p95, ${frames.max.toFixed(0)} longest`
+  const held = `${longTasks.count} long tasks, ${longTasks.totalMs.toFixed(0)} ms, longest ${longTasks.maxMs.toFixed(0)}`
+  const memory = heap === undefined ? '' : `; heap ${heap.toFixed(1)} MiB`
+  console.log(`  ${what}: ${ms.toFixed(0)} ms; ${frame}; ${held}${memory}`)
+}

@@ -1,0 +1,67 @@
+/** Measures a page from inside while something is done with it. */
+import type { Page } from 'playwright-core'
+
+/** How a page went while something was done; milliseconds. */
+export interface Smoothness {
+  /** How long it took. */
+  readonly ms: number
+  /** Time from frame to frame. */
+  readonly frames: { readonly median: number; readonly p95: number; readonly max: number }
+  /** Tasks of more than 50 ms, during which the page answers nobody. */
+  readonly longTasks: {
+    readonly count: number
+    readonly totalMs: number
+    readonly maxMs: number
+  }
+}
+
+/** Watches frames and long tasks of the page until `stopWatching`. */
+const WATCH = `
+  globalThis.watched = { frames: [], tasks: [], isOver: false }
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) watched.tasks.push(duration)
+  }).observe({ type: 'longtask' })
+  let last = performance.now()
+  const frame = (now) => {
+    watched.frames.push(now - last)
+    last = now
+    if (!watched.isOver) requestAnimationFrame(frame)
+  }
+  requestAnimationFrame(frame)`
+
+const STOP = `watched.isOver = true; ({ frames: watched.frames, tasks: watched.tasks })`
+
+/** What the script above gives. */
+interface Watched {
+  readonly frames: readonly number[]
+  readonly tasks: readonly number[]
+}
+
+/** Does something with a page, and says how smooth the page was meanwhile. */
+export async function smoothness(page: Page, act: () => Promise<void>): Promise<Smoothness> {
+  await page.evaluate(WATCH)
+  const startedAt = performance.now()
+  await act()
+  const ms = performance.now() - startedAt
+  const { frames, tasks } = await page.evaluate<Watched>(STOP)
+  const sorted = frames.toSorted((left, right) => left - right)
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return {
+    ms,
+    frames: { median: at(0.5), p95: at(0.95), max: at(1) },
+    longTasks: {
+      count: tasks.length,
+      totalMs: tasks.reduce((sum, task) => sum + task, 0),
+      maxMs: Math.max(0, ...tasks),
+    },
+  }
+}
+
+/** The heap of the page's scripts when all garbage is gone, in MiB. */
+export async function heapMiB(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await session.send('Runtime.getHeapUsage')
+  await session.detach()
+  return usedSize / 1024 / 1024
+}
