@@ -11,7 +11,10 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
     include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
-    testTimeout: 20_000,
+    // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './tooling/tasks/plain-summary.ts'],
   },
 })

@@ -74,7 +74,7 @@ export function concert(): Concert {
         ensemble({ name: 'summary', tasks: [left, right, ended], model }),
         ensemble({ name: 'reviewed', tasks: [left, right, write], model }),
         ensemble({ name: 'waiting', tasks: [wait], model }),
-        ensemble({ name: 'broken', tasks: [ended], model: broken }),
+        ensemble({ name: 'broken', tasks: [left], model: broken }),
       ],
     },
     async begin(client) {

@@ -1,4 +1,6 @@
 /** The page of a run: its work as it goes on, its events, its costs and its details. */
+import { readFileSync } from 'node:fs'
+
 import { defineTool, Type } from '@tutti/core'
 import { defineAgentTool, localConnector } from '@tutti/core/agent'
 import { ensemble, priceList, task } from '@tutti/ensemble'
@@ -163,7 +165,7 @@ describe('a run that goes on', () => {
       await call.getByRole('heading', { name: 'The first words and more' }).waitFor()
       await call.getByText('1000 in 100 out').waitFor()
       await call.getByText('$2.00').waitFor()
-      await call.getByRole('button', { name: 'Show the answer as it came' }).click()
+      await call.getByRole('button', { name: 'Raw: the answer as it came' }).click()
       await call.getByText('# The *first* words and more', { exact: true }).waitFor()
       await work(page).getByText('the answer of model call 1').waitFor()
       await eventually(() => page.title()).toBe('✓ Completed — solo')
@@ -302,6 +304,12 @@ describe('a long transcript', () => {
     await using hall = await openHall()
     const { client } = hall.stage
     const { runId } = await client.runs.submit({ ensemble: 'book' }, { wait: 20 })
+    await visit(browser, `${hall.stage.url}/#/runs/${runId}`, {
+      use: async ({ page }) => {
+        // Without a turn in the address one is at the end.
+        await work(page, 'read').getByText('the answer of model call 61').waitFor()
+      },
+    })
     const at = (place: string) => `${hall.stage.url}/#/runs/${runId}?task=read&${place}`
     await visit(browser, at('turn=30'), {
       use: async ({ page, complaints }) => {
@@ -357,8 +365,7 @@ describe('the other parts of a run', () => {
           page.getByRole('button', { name: 'NDJSON' }).click(),
         ])
         expect(download.suggestedFilename()).toBe(`${runId}.events.ndjson`)
-        const chunks = await Array.fromAsync(await download.createReadStream())
-        const lines = Buffer.concat(chunks).toString().trimEnd().split('\n')
+        const lines = readFileSync(await download.path(), 'utf8').trimEnd().split('\n')
         const seqs = lines.map((line) => JSON.parse(line).seq)
         expect(seqs).toEqual(Array.from({ length: count }, (_, seq) => seq))
       },

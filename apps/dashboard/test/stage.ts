@@ -2,9 +2,7 @@
  * The dashboard as it is served: the built page, a real control API with runs whose pace a test sets, a
  * line between them that a test can cut, and a real browser.
  */
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +14,7 @@ import { modelCatalog, type ChatModel, type Ensemble, type Prices } from '@tutti
 import { RunService, sqliteRunStorage } from '@tutti/runs'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
+import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
@@ -65,14 +64,14 @@ export async function openStage({
     { port: 0 },
   )
   await runs.start()
-  const line = await cuttableLine(Number(new URL(api.url).port))
+  const line = await tcpProxy(api.url)
   return {
     url: line.url,
     client: createClient({ baseUrl: api.url, apiKey: key }),
     cut: line.cut,
     mend: line.mend,
     async [Symbol.asyncDispose]() {
-      await line.close()
+      await line[Symbol.asyncDispose]()
       await runs.close({ drainTimeoutMs: 0 })
       await api.close()
       rmSync(folder, { recursive: true })
@@ -116,49 +115,3 @@ export async function visit(
 }
 
 export { launchBrowser }
-
-/** A line to a port of this machine that can be cut. */
-async function cuttableLine(port: number) {
-  const sockets = new Set<Socket>()
-  let isDown = false
-  const server = createServer((near) => {
-    if (isDown) {
-      near.destroy()
-      return
-    }
-    const far = connect(port, '127.0.0.1')
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        other.destroy()
-        sockets.delete(near)
-      })
-    }
-    sockets.add(near)
-    near.pipe(far).pipe(near)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // NOTE: a server that listens on a port has an address of this shape.
-  const { port: chosen } = server.address() as AddressInfo
-  const cut = ({ stay }: { readonly stay: boolean } = { stay: false }): void => {
-    isDown = stay
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    url: `http://127.0.0.1:${chosen}`,
-    cut,
-    mend: () => {
-      isDown = false
-    },
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      cut()
-      await closed
-    },
-  }
-}

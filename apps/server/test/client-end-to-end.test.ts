@@ -91,8 +91,8 @@ describe('end to end', { timeout: LIMIT_MS }, () => {
     for await (const event of runs.events(runId, { events: ['llm_iteration_started'] })) {
       models.push(event.model)
     }
-    expect(models.at(0)).toBe('scripted:first')
-    expect(models.at(-1)).toBe('scripted:second')
+    expect(models.at(0)).toBe('first')
+    expect(models.at(-1)).toBe('second')
   })
 
   it('[E5] the event stream gives live what the WebSocket gives', async () => {

@@ -1,7 +1,5 @@
 /** A control API in this process, behind a proxy that a test can cut, for whoever calls it as a client. */
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -10,6 +8,8 @@ import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
+
+import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 /** A served stage. */
 export interface Stage extends AsyncDisposable {
@@ -59,23 +59,21 @@ export async function stage({ maxQueuedRuns, ...options }: StageOptions = {}): P
     { port: 0 },
   )
   await runs.start()
-  const proxy = await cuttableProxy(Number(new URL(api.url).port))
+  const proxy = await tcpProxy(api.url)
   return {
     url: proxy.url,
     get connections() {
-      return proxy.sockets.size
+      return proxy.connections
     },
     get drains() {
       return drains
     },
     untilWaiting: waiting.begun,
     play: waiting.play,
-    cut: () => {
-      for (const socket of proxy.sockets) socket.destroy()
-    },
+    cut: proxy.cut,
     async [Symbol.asyncDispose]() {
       waiting.play()
-      await proxy.close()
+      await proxy[Symbol.asyncDispose]()
       await runs.close({ drainTimeoutMs: 5_000 })
       await api.close()
       rmSync(path, { recursive: true })
@@ -170,38 +168,4 @@ function ensembles(wait: ReturnType<typeof waitingTool>['tool']) {
     ensemble({ name: 'soloist', tasks: [tune], model }),
     ensemble({ name: 'stumbler', tasks: [stumble], model: broken }),
   ]
-}
-
-/** Passes bytes on to a port of this machine; its connections can be cut. */
-async function cuttableProxy(port: number) {
-  const sockets = new Set<Socket>()
-  const server = createServer((near) => {
-    const far = connect(port, '127.0.0.1')
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      socket.on('error', () => undefined)
-      socket.on('close', () => {
-        other.destroy()
-        sockets.delete(near)
-      })
-    }
-    sockets.add(near)
-    near.pipe(far).pipe(near)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  // NOTE: a server that listens on a port has an address of this shape.
-  const { port: chosen } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${chosen}`,
-    sockets,
-    async close() {
-      const closed = once(server, 'close')
-      server.close()
-      for (const socket of sockets) socket.destroy()
-      await closed
-    },
-  }
 }

@@ -1,7 +1,7 @@
 /** The database goes away under running processes, and comes back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { tcpProxy } from '../../../tooling/postgres/tcp-proxy.ts'
+import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import { testServer, type TestServer } from '../../../tooling/postgres/test-database.ts'
 import { crew, DRAIN_MS, eventsOf, numbers, PATIENCE, submit } from './crew.ts'
 

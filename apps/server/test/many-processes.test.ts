@@ -78,7 +78,7 @@ describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
     const asked = events.flatMap((event) =>
       event.type === 'llm_iteration_started' && event.taskName === 'work' ? [event.model] : [],
     )
-    const [before, after] = ['scripted:first', 'scripted:second']
+    const [before, after] = ['first', 'second']
     expect(asked).toEqual([before, before, after, after, after])
     expect(events.find(({ type }) => type === 'directive_delivered')).toMatchObject({ directiveId })
     await expect(runs.switchModel(steered, 'second')).rejects.toMatchObject({

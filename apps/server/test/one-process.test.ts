@@ -60,7 +60,7 @@ describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
     const types = events.map(({ type }) => type)
     expect(types).toEqual(expect.arrayContaining(['model_switched', 'directive_delivered']))
     expect(events.findLast((event) => event.type === 'llm_iteration_started')).toMatchObject({
-      model: 'scripted:second',
+      model: 'second',
     })
   })
 

@@ -53,6 +53,8 @@ describe('what the README has its reader submit', () => {
       output: expect.stringContaining('AI safety: a brief'),
     })
     const card = await fetch(new URL('/.well-known/agent-card.json', server.url))
-    expect(await card.json()).toMatchObject({ skills: expect.arrayContaining([expect.objectContaining({ id: expect.any(String) })]) })
+    expect(await card.json()).toMatchObject({
+      skills: expect.arrayContaining([expect.objectContaining({ id: expect.any(String) })]),
+    })
   })
 })

@@ -114,8 +114,8 @@ function costOf(tasks: readonly TaskRecord[]): number | undefined {
 /** A review that waits for a decision. */
 export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
-  const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout, requiredRole } =
-    request
+  const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
+  const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
   return {
     reviewId,
     taskDescription,
@@ -128,6 +128,12 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     runId,
     createdAt: iso(openedAt),
     ...(expiresAt === undefined ? {} : { expiresAt: iso(expiresAt) }),
+    taskName,
+    agentRole,
+    attempt,
+    ...(toolName === undefined ? {} : { toolName }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(toolInput === undefined ? {} : { toolInput }),
   }
 }
 

@@ -21,7 +21,12 @@ describe('reviews over REST', () => {
       onTimeout: 'EXIT_EARLY',
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
+      taskName: 'sing',
+      agentRole: expect.any(String),
+      attempt: 1,
     })
+    const requested = await eventOf(api, runId, 'review_requested')
+    expect(requested).toMatchObject({ agentRole: review.agentRole })
     expect(Date.parse(review.expiresAt ?? '') - Date.parse(review.createdAt)).toBe(REVIEW_MS)
     await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
     const detail = await api.detail(runId)
@@ -72,6 +77,7 @@ describe('reviews over REST', () => {
     if (body.decision === 'REJECT') {
       const again = await openReview(api, runId, [review.reviewId])
       expect(again.reviewId).not.toBe(review.reviewId)
+      expect([review.attempt, again.attempt]).toEqual([1, 2])
       const decided = await eventOf(api, runId, 'review_decided')
       expect(decided).toMatchObject({ decision: 'REJECT', feedback: 'Higher' })
     } else {
@@ -120,7 +126,15 @@ describe('reviews over REST', () => {
   it('an EDIT of a tool call is its input as JSON', async () => {
     await using api = await served({ ensembles: [soloist()], limits: { parkAfterMs: 50 } })
     const { runId, review } = await waiting(api)
-    expect(review).toMatchObject({ timing: 'DURING_EXECUTION', taskOutput: '' })
+    expect(review).toMatchObject({
+      timing: 'DURING_EXECUTION',
+      taskOutput: '',
+      taskName: 'play',
+      toolName: 'tune',
+      toolInput: { hertz: 440 },
+    })
+    const requested = await eventOf(api, runId, 'review_requested')
+    expect(requested).toMatchObject({ toolCallId: review.toolCallId ?? 'none' })
     const edit = (revisedOutput: string) =>
       api.post(`/api/reviews/${review.reviewId}`, { decision: 'EDIT', revisedOutput })
     const text = await edit('higher')
@@ -252,7 +266,7 @@ async function openReview(
   throw new Error('The run opened no review')
 }
 
-async function eventOf(api: Served, runId: string, type: 'review_decided') {
+async function eventOf(api: Served, runId: string, type: 'review_decided' | 'review_requested') {
   const [event] = await api.runs.readEvents({ runId, from: 0, limit: 1, types: [type] })
   return event
 }

@@ -114,7 +114,8 @@ describe('telling the agents of a run something', () => {
       to: 'play',
       priority: 'HIGH',
     })
-    expect(Date.parse(active?.expiresAt ?? '') - Date.now()).toBeGreaterThan(3_000_000)
+    const activeAt = Date.parse(active?.activeAt ?? '')
+    expect(Date.parse(active?.expiresAt ?? '')).toBe(activeAt + 3_600_000)
     expect(events.find(({ type }) => type === 'directive_delivered')).toMatchObject({
       directiveId,
       taskName: 'play',

@@ -49,6 +49,8 @@ describe('the trace of a run', () => {
       metadata: { ensemble: 'studio', status: 'COMPLETED', tags: { by: 'me' } },
     })
     const [researcher, writer] = trace.taskTraces
+    expect(writer?.llmInteractions.map(({ model }) => model)).toEqual(['opus'])
+    expect(researcher?.llmInteractions.map(({ model }) => model)).toEqual(['main', 'main'])
     expect(researcher).toMatchObject({
       taskDescription: 'Research AI',
       agentRole: 'Researcher',

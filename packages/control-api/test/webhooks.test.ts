@@ -52,7 +52,7 @@ describe('a webhook', () => {
     const runId = await house.submit({ ensemble: 'reviewed', webhooks: ['all', 'ends'] })
     const [{ delivery } = missing()] = await all.until(1)
     if (delivery.type !== 'review.requested') throw new Error(`It was told ${delivery.type}`)
-    expect(delivery.data).toMatchObject({ runId, timing: 'AFTER_EXECUTION' })
+    expect(delivery.data).toMatchObject({ runId, timing: 'AFTER_EXECUTION', taskName: 'sing' })
     await house.runs.decide(delivery.data.reviewId, { action: 'CONTINUE' })
     const [end = missing()] = await ends.until(1)
     expect(end.delivery.type).toBe('run.completed')

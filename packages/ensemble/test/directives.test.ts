@@ -85,6 +85,7 @@ describe('[D1] a directive reaches', () => {
         content: 'Be brief',
         from: 'ann',
         priority: 'NORMAL',
+        activeAt: '2026-01-01T00:00:01.500Z',
       },
     ])
   })

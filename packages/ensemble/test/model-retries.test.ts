@@ -2,7 +2,7 @@
 import { defineTextTool, TuttiError } from '@tutti/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { agent, ensemble, priceList, rateLimit, task } from '../src/index.ts'
+import { agent, ensemble, modelCatalog, priceList, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, watchRun } from './watch-run.ts'
 
@@ -246,6 +246,45 @@ it('[L17] a switch while a call fails for good counts: the turn goes on with the
   expect(await watched.ended).toMatchObject({ status: 'COMPLETED', output: 'done by the new one' })
   expect(eventsOf(watched.events, 'llm_iteration_failed')).toMatchObject([
     { model: 'scripted:model', nextModel: 'scripted:new' },
+  ])
+})
+
+it('[L17] every event of a call names its model as a switch does', async () => {
+  const broken = (name: string) => scriptedModel(() => refused, { name })
+  const [main, spare, nameless] = [broken('a'), broken('b'), broken('c')]
+  const last = scriptedModel(() => 'done', { name: 'd' })
+  const models = modelCatalog({ main, spare, big: last, large: last })
+  const { events, handle, ended } = watchRun(
+    ensemble({
+      name: 'team',
+      model: main,
+      fallbackModels: [spare, nameless, last],
+      tasks: [task({ name: 'one', description: 'One' }), task({ name: 'two', description: 'Two' })],
+    }),
+    {
+      clock,
+      models,
+      onEvent(event) {
+        if (event.type === 'task_completed' && event.taskName === 'one') handle.switchModel('large')
+      },
+    },
+  )
+  await clock.advance(600_000)
+  await ended
+  expect(iterations(events)).toEqual([
+    ['started', 0, 'main'],
+    ['failed', 0, 'main', undefined, 'spare'],
+    ['started', 0, 'spare'],
+    ['failed', 0, 'spare', undefined, 'scripted:c'],
+    ['started', 0, 'scripted:c'],
+    ['failed', 0, 'scripted:c', undefined, 'big'],
+    ['started', 0, 'big'],
+    ['completed', 0, 'big'],
+    ['started', 0, 'large'],
+    ['completed', 0, 'large'],
+  ])
+  expect(eventsOf(events, 'model_switched')).toMatchObject([
+    { model: 'large', previousModel: 'main' },
   ])
 })
 

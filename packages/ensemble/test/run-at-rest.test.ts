@@ -313,6 +313,8 @@ describe('[S4] other wishes at rest', () => {
     const from = await restAt(team)
     const wished = rest(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
     expect(kinds(wished)).toEqual(['directive_active', 'directive_taken'])
+    const activeAt = new Date(wished.value.createdAt).toISOString()
+    expect(wished.events).toMatchObject([{ directiveId: 'd1', activeAt }])
     const decided = await rest(team, from.steps).decide(from.request, yes)
     const { result } = await goOn(team, from, wished, decided)
     expect(result.output).toBe('did Do last told')

@@ -108,6 +108,7 @@ const INSTANTS: Readonly<Record<string, string>> = {
   delegation_started: 'startedAt',
   delegation_completed: 'completedAt',
   delegation_failed: 'failedAt',
+  directive_active: 'activeAt',
 }
 
 /** Checks that each event fits the wire, says when, and is what its JSON says, no more. */

@@ -15,6 +15,7 @@ const FIELDS = [
   'withdrawnAt',
   'deliveredAt',
   'switchedAt',
+  'activeAt',
   'timestamp',
 ] as const
 

@@ -1,5 +1,14 @@
 /** Pure: what the events of a run change in its line. */
-import { addUsed, lessUsed, NOTHING_USED, usedAtEnd, usedSoFar } from './run-list-usage.ts'
+import {
+  addUsed,
+  lessUsed,
+  NOTHING_USED,
+  sumsOf,
+  usedAtEnd,
+  usedInAll,
+  usedOfSummary,
+  usedSoFar,
+} from './run-list-usage.ts'
 
 import type { RunCourse, RunLine, TaskCourse } from './run-list-line.ts'
 import type { ListEvent } from './server-feed.ts'
@@ -128,17 +137,15 @@ function withGates({ run, course }: KnownLine, gates: RunCourse['gates']): Known
 /** The end says all that was used; nothing follows it. */
 function ended(run: RunSummary, event: LoggedRunEventOf<'run_result'>): RunLine {
   const { status, durationMs, metrics, error } = event
-  const { currentTask: _, costUsd, ...rest } = run
-  const cost = metrics === undefined ? costUsd : metrics.costUsd
+  const { currentTask: _, costUsd: __, ...rest } = run
+  const used = metrics === undefined ? usedOfSummary(run) : usedInAll(metrics)
   return {
     run: {
       ...rest,
       status,
       durationMs,
       openReviews: 0,
-      totalTokens: metrics?.totalTokens ?? run.totalTokens,
-      totalToolCalls: metrics?.totalToolCalls ?? run.totalToolCalls,
-      ...(cost === undefined ? {} : { costUsd: cost }),
+      ...sumsOf(used),
       ...(error === undefined ? {} : { error: startOf(error) }),
     },
   }

@@ -5,7 +5,14 @@
  */
 import { failureCode } from './failure.ts'
 import { listQuery, type RunFilter } from './run-list-filter.ts'
-import { listAfter, listOf, withDetail, withPage, type RunListState } from './run-list.ts'
+import {
+  listAfter,
+  listOf,
+  withCandidates,
+  withDetail,
+  withPage,
+  type RunListState,
+} from './run-list.ts'
 
 import type { ListEvent } from './server-feed.ts'
 import type { Server } from './server.ts'
@@ -60,10 +67,13 @@ function listsOf(server: Server): RunLists {
       const wanted = Math.max(PAGE_SIZE, before?.lines.length ?? 0)
       const limit = Math.min(MAX_LIMIT, Math.ceil(wanted / PAGE_SIZE) * PAGE_SIZE)
       const query = { ...listQuery(filter), limit }
-      const { page, meanwhile } = await withEvents(server, () =>
-        client.runs.list(query, { signal }),
-      )
-      return listOf(filter, { page, offset: 0, meanwhile }, before)
+      const [{ page, meanwhile }, asked] = await Promise.all([
+        withEvents(server, () => client.runs.list(query, { signal })),
+        filter.group === 'review' ? client.reviews.list({}, { signal }) : undefined,
+      ])
+      const state = listOf(filter, { page, offset: 0, meanwhile }, before)
+      // The server finds a run that waits for a person when it has waited for a moment.
+      return withCandidates(state, asked?.reviews.map(({ runId }) => runId) ?? [])
     },
     async readMore(filter) {
       const before = get(filter)

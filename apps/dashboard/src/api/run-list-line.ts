@@ -13,7 +13,7 @@ import { isTerminalRunStatus, type RunDetail, type RunSummary } from '@tutti/pro
 
 import { lineBefore, newTask, runAfter, startOf } from './run-list-events.ts'
 import { statusFrom } from './run-list-status.ts'
-import { addUsed, NOTHING_USED, usedOfSummary, type Used } from './run-list-usage.ts'
+import { addUsed, NOTHING_USED, sumsOf, usedOfSummary, type Used } from './run-list-usage.ts'
 
 import type { ListEvent } from './server-feed.ts'
 import type { LoggedRunEventOf } from '@tutti/client'
@@ -130,9 +130,7 @@ function withCourse(run: RunSummary, course: RunCourse): RunLine {
       ...(current === undefined
         ? {}
         : { currentTask: { name: current[1].name, index: current[0] - 1 } }),
-      totalTokens: used.tokens,
-      totalToolCalls: used.toolCalls,
-      ...(used.costUsd === undefined ? {} : { costUsd: used.costUsd }),
+      ...sumsOf(used),
     },
     course,
   }

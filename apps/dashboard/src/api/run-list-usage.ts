@@ -1,6 +1,6 @@
 /** Pure: sums of what attempts have used. What is not known of one is not known of all. */
 import type { ListEvent } from './server-feed.ts'
-import type { RunSummary } from '@tutti/protocol'
+import type { RunMetrics, RunSummary } from '@tutti/protocol'
 
 /** What was used. */
 export interface Used {
@@ -62,6 +62,30 @@ export function usedAtEnd({
   costUsd,
 }: ListEvent & { readonly type: 'task_completed' | 'task_failed' }): Used {
   return usedOf(sumOf(inputTokens, outputTokens), toolCallCount, costUsd)
+}
+
+/** What a run has used, as its end says it. */
+export function usedInAll({
+  totalTokens,
+  totalToolCalls,
+  costUsd,
+  costEstimate,
+}: RunMetrics): Used {
+  const estimate = costEstimate && costEstimate.inputCost + costEstimate.outputCost
+  return usedOf(totalTokens, totalToolCalls, costUsd ?? estimate)
+}
+
+/** Sums as a line has them. */
+export function sumsOf({
+  tokens,
+  toolCalls,
+  costUsd,
+}: Used): Pick<RunSummary, 'totalTokens' | 'totalToolCalls' | 'costUsd'> {
+  return {
+    totalTokens: tokens,
+    totalToolCalls: toolCalls,
+    ...(costUsd === undefined ? {} : { costUsd }),
+  }
 }
 
 function sumOf(input: number, output: number): number {

@@ -103,6 +103,16 @@ export function listAfter(state: RunListState, events: readonly ListEvent[]): Ru
   return listOfDraft(state, draft)
 }
 
+/** The list when these runs may fit although no page has them. */
+export function withCandidates(state: RunListState, runIds: readonly string[]): RunListState {
+  const known = placesOf(state.lines)
+  const unclear = new Map(state.unclear)
+  for (const runId of runIds) {
+    if (!known.has(runId) && !unclear.has(runId)) unclear.set(runId, [])
+  }
+  return unclear.size === state.unclear.size ? state : { ...state, unclear }
+}
+
 /** The list after a run was read; undefined when there is none of that id. */
 export function withDetail(
   state: RunListState,
@@ -115,9 +125,8 @@ export function withDetail(
   draft.unclear.delete(runId)
   const at = draft.places.get(runId)
   if (detail === undefined) {
-    const lines = draft.lines.filter(({ run }) => run.runId !== runId)
-    const change = at === undefined ? 0 : -1
-    return listOfDraft(state, { ...draft, lines, total: draft.total + change })
+    if (at !== undefined) removeLine(draft, at)
+    return listOfDraft(state, draft)
   }
   if (at === undefined && !isFound(state.filter, detail)) return listOfDraft(state, draft)
   const line = lineOfDetail(detail)
@@ -258,6 +267,13 @@ function setLine(draft: Draft, at: number, line: RunLine): void {
     Number(before !== undefined && fitsGroup(draft.filter, before.run.status))
   draft.total += change
   if (!draft.uncounted.has(line.run.runId)) draft.nextOffset += change
+}
+
+function removeLine(draft: Draft, at: number): void {
+  const [line] = draft.lines.splice(at, 1)
+  if (line === undefined || !fitsGroup(draft.filter, line.run.status)) return
+  draft.total -= 1
+  if (!draft.uncounted.has(line.run.runId)) draft.nextOffset -= 1
 }
 
 function placesOf(lines: readonly RunLine[]): Map<string, number> {

@@ -8,7 +8,7 @@ import { createStore, type Readable } from '../lib/store.ts'
 import type { ConnectionState, LoggedRunEventOf, TuttiClient } from '@tutti/client'
 
 /** Types of events that change what a list shows. */
-const LIST_EVENTS = [
+export const LIST_EVENTS = [
   'run_queued',
   'ensemble_started',
   'run_resumed',

@@ -49,8 +49,8 @@ function turnOf(
   const calls = interaction.toolCalls.map((call) => callOf(call, idOf(call, iterationIndex)))
   return {
     iterationIndex,
-    // A trace does not say which model it was.
-    model: '',
+    // Not every trace says which model it was.
+    model: interaction.model ?? '',
     status: 'COMPLETED',
     text: interaction.responseText ?? '',
     messages,

@@ -177,6 +177,14 @@ describe('a task of a trace', () => {
     ])
   })
 
+  it('says which model answered each turn, where the file does', () => {
+    const [turn] = first.llmInteractions
+    if (turn === undefined) throw new Error('The fixture has a turn')
+    const llmInteractions = [{ ...turn, model: 'fast' }, turn]
+    const models = withTasks({ llmInteractions }).tasks[0]?.turns.map(({ model }) => model)
+    expect(models).toEqual(['fast', ''])
+  })
+
   it('shows its prompts when the file has no messages', () => {
     const [turn] = first.llmInteractions
     if (turn === undefined) throw new Error('The fixture has a turn')

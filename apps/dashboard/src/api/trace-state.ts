@@ -4,7 +4,7 @@
  * T1 What the file says is taken as it is; totals are those of the file, not sums made here.
  * T2 What the file does not say is not made up: a number is unknown, a field is absent, a list is empty.
  * T3 A trace of our own server gives the same tasks, outputs, turns, tool calls and totals as the events that
- *    it was made of, as far as a trace holds them: not reviews, directives, model aliases and work of code.
+ *    it was made of, as far as a trace holds them: not reviews, directives, switches of models and work of code.
  * T4 A file of AgentEnsemble names no tasks; they are named by what they are asked to do.
  */
 import {

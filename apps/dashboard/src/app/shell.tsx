@@ -64,7 +64,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Preferences />
         </div>
       </header>
-      <main tabIndex={-1} className={styles['main']}>
+      <main id="main" tabIndex={-1} className={styles['main']}>
         {children}
       </main>
     </div>

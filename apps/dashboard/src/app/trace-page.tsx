@@ -7,14 +7,24 @@ import { TraceFile } from '../features/trace-files/trace-file.tsx'
 import { ShownTime } from '../lib/use-now.ts'
 import { RunView } from './run-view.tsx'
 
+import type { RunState } from '@tutti/protocol'
+
 /** The page that opens trace files. */
 export function TracePage() {
   return (
     <TraceFile>
-      {(state, log) =>
-        log === undefined ? <RunView state={state} query={{}} /> : <Replayed log={log} />
-      }
+      {(state, log) => (log === undefined ? <Shown state={state} /> : <Replayed log={log} />)}
     </TraceFile>
+  )
+}
+
+/** What a file tells ends with it: nothing in it goes on while one looks. */
+function Shown({ state }: { readonly state: RunState }) {
+  const end = state.completedAt ?? state.startedAt
+  return (
+    <ShownTime value={end === undefined ? undefined : Date.parse(end)}>
+      <RunView state={state} query={{}} />
+    </ShownTime>
   )
 }
 

@@ -1,7 +1,14 @@
-/** Gathers what comes one by one and hands it on once a frame: a screen shows no more than that. */
+/**
+ * Gathers what comes one by one and hands it on once a frame: a screen shows no more than that. When a page
+ * takes long to draw what it was given, it is left as long a pause as that took, so that it can answer the
+ * reader also while thousands of things come.
+ */
 
 /** How often a page that nobody sees is brought up to date. */
 const HIDDEN_MS = 500
+
+/** Longest pause, however long the page took: what is shown should not be old. */
+const MAX_PAUSE_MS = 400
 
 /** Takes items and, in each frame in which some came, gives them to `give`; `stop` drops the rest. */
 export interface Batch<T> {
@@ -13,16 +20,34 @@ export interface Batch<T> {
 export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
   let items: T[] = []
   let cancel: (() => void) | undefined
+  let pauseUntil = 0
   const flush = (): void => {
-    cancel = undefined
     const due = items
     items = []
+    cancel = undefined
+    const startedAt = performance.now()
     give(due)
+    // Drawing goes on after `give`; this comes when it is done.
+    setTimeout(() => {
+      const now = performance.now()
+      pauseUntil = now + Math.min(MAX_PAUSE_MS, now - startedAt)
+    })
+  }
+  const flushInTime = (): void => {
+    const left = pauseUntil - performance.now()
+    if (left <= 0) {
+      cancel = nextFrame(flush)
+      return
+    }
+    const timer = setTimeout(() => {
+      cancel = nextFrame(flush)
+    }, left)
+    cancel = () => clearTimeout(timer)
   }
   return {
     add(item) {
       items.push(item)
-      cancel ??= nextFrame(flush)
+      if (cancel === undefined) flushInTime()
     },
     stop() {
       cancel?.()

@@ -20,6 +20,7 @@ import {
 import { TuttiClientError, type ClientErrorCode } from '../errors.ts'
 import { misfit } from '../http/read-answer.ts'
 import { coded, refusal } from './refusal.ts'
+import { newRequestId } from './request-id.ts'
 
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { Schema, ValueOf } from '../http/call-route.ts'
@@ -42,7 +43,7 @@ export type AcceptedRun = RunAck & { readonly runId: string }
 export function submitRequest(
   fields: Omit<Written<'run_request'>, 'type' | 'requestId'>,
 ): SocketRequest<AcceptedRun> {
-  const requestId = crypto.randomUUID()
+  const requestId = newRequestId()
   const what = 'a submit'
   return {
     what,
@@ -128,7 +129,7 @@ export function decisionRequest(
 
 /** Calls a shared tool. */
 export function toolRequest(tool: string, input: string): SocketRequest<ToolResponse> {
-  const requestId = crypto.randomUUID()
+  const requestId = newRequestId()
   const what = `the call of tool "${tool}"`
   const fields = { requestId, from: OWN_NAME, tool, input }
   return {
@@ -180,7 +181,7 @@ function query<S extends Schema>(
   schema: S,
   fields: Omit<Written<'state_query'>, 'type' | 'requestId'>,
 ): SocketRequest<ValueOf<S>> {
-  const requestId = crypto.randomUUID()
+  const requestId = newRequestId()
   const what = `the query "${fields.query}"`
   return {
     what,

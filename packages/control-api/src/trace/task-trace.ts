@@ -71,6 +71,7 @@ function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
     responseText: completed.responseText ?? null,
     toolCalls: calls.map((call) => callOf(call, parts)),
     messages: parts.captureMode === 'OFF' ? [] : [...started.messages],
+    model: completed.model,
   }
 }
 

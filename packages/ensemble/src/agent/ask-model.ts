@@ -9,7 +9,8 @@
  * L5 Work that is stopped ends with the reason; nothing is emitted for the call that was cut off.
  * L16 A call that failed for a reason that may pass is made again after a growing wait, or the one that the
  *     provider asks for, `modelRetries` times; then the fallback models follow, each the same way.
- * L17 The model of a call is the one that answers for the task when the call begins.
+ * L17 The model of a call is the one that answers for the task when the call begins; its events name it as
+ *     a switch to it does: by its alias in the catalog of the run, else `provider:name`.
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
@@ -75,7 +76,7 @@ export class ModelChain {
    *
    * @throws {TuttiError} CONFIG_INVALID when the task has none.
    */
-  current(): ChatModel {
+  current(): NamedModel {
     this.#followSwitch()
     const model = this.#index === 0 ? this.#first() : this.#models()[this.#index]
     if (model !== undefined) return model
@@ -83,7 +84,7 @@ export class ModelChain {
   }
 
   /** Goes on to the next fallback, or to what somebody switched to; undefined when there is none. */
-  next(): ChatModel | undefined {
+  next(): NamedModel | undefined {
     if (this.#followSwitch()) return this.current()
     const models = this.#models()
     if (this.#index + 1 >= models.length) return undefined
@@ -101,14 +102,17 @@ export class ModelChain {
     return true
   }
 
-  #first(): ChatModel | undefined {
+  #first(): NamedModel | undefined {
     const { task, run } = this.#scope
-    return this.#switchedTo?.model ?? modelOfTask(task, run.ensemble)
+    if (this.#switchedTo !== undefined) return this.#switchedTo
+    const model = modelOfTask(task, run.ensemble)
+    return model === undefined ? undefined : run.switches.named(model)
   }
 
-  #models(): readonly (ChatModel | undefined)[] {
+  #models(): readonly (NamedModel | undefined)[] {
     const { task, run } = this.#scope
-    return [this.#first(), ...(task.fallbackModels ?? run.ensemble.fallbackModels ?? [])]
+    const fallbacks = task.fallbackModels ?? run.ensemble.fallbackModels ?? []
+    return [this.#first(), ...fallbacks.map((model) => run.switches.named(model))]
   }
 }
 
@@ -131,18 +135,18 @@ export async function askModel(
     if (limit !== undefined) await waitForTurn(scope, limit)
     const holding = scope.run.inFlight.heldBack(scope.signal, 'Model call')
     if (holding !== undefined) await holding
-    const model = chain.current()
-    if (model !== asked) retries = 0
-    asked = model
+    const named = chain.current()
+    if (named.model !== asked) retries = 0
+    asked = named.model
     const startedAt = scope.run.clock.elapsed()
     try {
-      return await callOnce(scope, model, question)
+      return await callOnce(scope, named, question)
     } catch (thrown) {
       const error = TuttiError.from(thrown, 'MODEL_FAILED')
       const latencyMs = Math.round(scope.run.clock.elapsed() - startedAt)
       const isCutOff = scope.signal.aborted && error.code !== 'BUDGET_EXCEEDED'
       if (isCutOff && question.isOptional === true) {
-        emitFailed(scope, { question, model, error, latencyMs })
+        emitFailed(scope, { question, named, error, latencyMs })
       }
       if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
       const retryInMs = retryDelayMs(error, {
@@ -151,7 +155,7 @@ export async function askModel(
         random: Math.random(),
       })
       const next = retryInMs === undefined ? chain.next() : undefined
-      emitFailed(scope, { question, model, error, latencyMs, retryInMs, next })
+      emitFailed(scope, { question, named, error, latencyMs, retryInMs, next })
       if (retryInMs === undefined && next === undefined) throw error
       retries += 1
       if (retryInMs !== undefined) await restFor(scope, retryInMs)
@@ -186,13 +190,13 @@ async function restFor({ run, signal }: TaskScope, ms: number): Promise<void> {
 
 function callOnce(
   scope: TaskScope,
-  model: ChatModel,
+  { label, model }: NamedModel,
   question: ModelQuestion,
 ): Promise<ModelAnswer> {
   const { signal, run } = scope
   const price = priceOf(scope, model)
   scope.meter.begin('model')
-  emitStarted(scope, model, question)
+  emitStarted(scope, label, question)
   const onText = (token: string): void => {
     emitToken(scope, question.iterationIndex, token)
   }
@@ -203,7 +207,7 @@ function callOnce(
       const length = (): number => lengthOf(messages) + reply.text.length
       const counted = cost ?? costOf(usageByLength(messages, reply), price)
       scope.meter.countModelCall(reply.usage, counted, length)
-      return { reply, latencyMs, cost, model: modelLabel(model) }
+      return { reply, latencyMs, cost, model: label }
     },
   )
 }
@@ -231,7 +235,7 @@ function requestOf(
 
 function emitStarted(
   scope: TaskScope,
-  model: ChatModel,
+  model: string,
   { iterationIndex, messages }: ModelQuestion,
 ): void {
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
@@ -245,7 +249,7 @@ function emitStarted(
     taskName,
     taskIndex,
     attempt,
-    model: modelLabel(model),
+    model,
     startedAt: isoNow(scope.run.clock),
   })
 }
@@ -279,27 +283,27 @@ function lengthOf(messages: readonly Message[]): number {
 
 interface FailedCall {
   readonly question: ModelQuestion
-  readonly model: ChatModel
+  readonly named: NamedModel
   readonly error: TuttiError
   readonly latencyMs: number
   readonly retryInMs?: number | undefined
-  readonly next?: ChatModel | undefined
+  readonly next?: NamedModel | undefined
 }
 
 function emitFailed(
   scope: TaskScope,
-  { question, model, error, latencyMs, retryInMs, next }: FailedCall,
+  { question, named, error, latencyMs, retryInMs, next }: FailedCall,
 ): void {
   scope.emit({
     type: 'llm_iteration_failed',
     ...scope.identity,
     iterationIndex: question.iterationIndex,
-    model: modelLabel(model),
+    model: named.label,
     reason: error.message,
     code: error.code,
     latencyMs,
     failedAt: isoNow(scope.run.clock),
     ...(retryInMs === undefined ? {} : { retryInMs }),
-    ...(next === undefined ? {} : { nextModel: modelLabel(next) }),
+    ...(next === undefined ? {} : { nextModel: next.label }),
   })
 }

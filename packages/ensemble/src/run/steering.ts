@@ -20,7 +20,7 @@ import type { ChatModel } from '../model/chat-model.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { Gates } from '../steering/gates.ts'
-import type { ModelSwitches } from '../steering/models.ts'
+import type { ModelSwitches, NamedModel } from '../steering/models.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { CancelMode } from '@tutti/protocol'
@@ -147,7 +147,7 @@ export class Steering {
       isTaken: (id) => directives.byId([id]).length > 0,
     })
     directives.add(taken)
-    const { id, content, to, from, priority, expiresAt, actor } = taken
+    const { id, content, to, from, priority, createdAt, expiresAt, actor } = taken
     journal.emit(
       {
         type: 'directive_active',
@@ -158,16 +158,17 @@ export class Steering {
         ...(to === undefined ? {} : { to }),
         priority,
         ...(actor === undefined ? {} : { actor }),
+        activeAt: new Date(createdAt).toISOString(),
       },
       { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() },
     )
     return taken
   }
 
-  #ownModel(taskName: string | undefined): { readonly label: string } | undefined {
+  #ownModel(taskName: string | undefined): NamedModel | undefined {
     const { ownModel, switches } = this.#options
     const model = ownModel(taskName)
-    return model === undefined ? undefined : { label: switches.labelOf(model) }
+    return model === undefined ? undefined : switches.named(model)
   }
 
   #cancelNow(mode: CancelMode, reason: unknown): void {

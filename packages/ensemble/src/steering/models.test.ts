@@ -40,7 +40,9 @@ describe('[S3] a name', () => {
     const known = model('known')
     const switches = new ModelSwitches(modelCatalog({ fast: known }))
     expect(switches.resolve('fast')).toEqual({ label: 'fast', model: known })
-    expect(switches.resolve(known)).toEqual({ label: 'test:known', model: known })
+    expect(switches.resolve(known)).toEqual({ label: 'fast', model: known })
+    const other = model('known')
+    expect(switches.resolve(other)).toEqual({ label: 'test:known', model: other })
   })
 
   it('that nobody knows is refused', () => {

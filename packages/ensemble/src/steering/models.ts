@@ -27,12 +27,12 @@ export class ModelSwitches {
   }
 
   /**
-   * The model of an alias, or a model under its own name.
+   * The model of an alias, or a model itself.
    *
    * @throws {TuttiError} INVALID_MODEL when the catalog of the run does not have the alias.
    */
   resolve(model: string | ChatModel): NamedModel {
-    if (typeof model !== 'string') return { label: modelLabel(model), model }
+    if (typeof model !== 'string') return this.named(model)
     if (this.#catalog === undefined) {
       throw new TuttiError(
         'INVALID_MODEL',
@@ -42,10 +42,12 @@ export class ModelSwitches {
     return { label: model, model: this.#catalog.resolve(model) }
   }
 
-  /** The name of a model: its alias in the catalog, else `provider:name`. */
-  labelOf(model: ChatModel): string {
-    for (const [alias, known] of this.#catalog?.models ?? []) if (known === model) return alias
-    return modelLabel(model)
+  /** A model under its first alias in the catalog, else as `provider:name`. */
+  named(model: ChatModel): NamedModel {
+    for (const [alias, known] of this.#catalog?.models ?? []) {
+      if (known === model) return { label: alias, model }
+    }
+    return { label: modelLabel(model), model }
   }
 
   /** Switches one task, or the run: then what single tasks were switched to before no longer counts. */

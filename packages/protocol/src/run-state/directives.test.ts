@@ -16,12 +16,14 @@ describe('directive_active', () => {
       action: 'SET_MODEL_TIER',
       value: 'FALLBACK',
     })
-    const { type: _, ...fields } = active
-    const { type: __, ...others } = action
-    expect(after(active, action)).toEqual([
-      { ...fields, delivered: [] },
-      { ...others, delivered: [] },
-    ])
+    const ofKey = eventOf('directive_active', {
+      directiveId: 'dir-3',
+      actor: 'ci',
+      activeAt: '2025-03-15T10:30:01Z',
+    })
+    const told = [active, action, ofKey]
+    const states = told.map(({ type: _, ...fields }) => ({ ...fields, delivered: [] }))
+    expect(after(...told)).toStrictEqual(states)
   })
 
   it('of a directive that is there keeps its place and its deliveries', () => {

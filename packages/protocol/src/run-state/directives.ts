@@ -37,7 +37,8 @@ function activeDirective(
   event: RunEventOf<'directive_active'>,
   deliveries: readonly Delivery[],
 ): DirectiveState {
-  const { directiveId, from, content, action, value, expiresAt, to, priority } = event
+  const { directiveId, from, content, action, value } = event
+  const { expiresAt, to, priority, actor, activeAt } = event
   return {
     directiveId,
     ...(from === undefined ? {} : { from }),
@@ -47,6 +48,8 @@ function activeDirective(
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(to === undefined ? {} : { to }),
     ...(priority === undefined ? {} : { priority }),
+    ...(actor === undefined ? {} : { actor }),
+    ...(activeAt === undefined ? {} : { activeAt }),
     delivered: deliveries,
   }
 }

@@ -1,7 +1,7 @@
 import { silentLogger } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
-import { tcpProxy } from '../../../../tooling/postgres/tcp-proxy.ts'
+import { tcpProxy } from '../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'

@@ -128,6 +128,14 @@ describe('costs', () => {
     expect(others).toEqual([])
   })
 
+  it('[C3] of several are not known when those of one are not', () => {
+    const known: Used = { inputTokens: 9, outputTokens: 9, modelCalls: 9, toolCalls: 9, costUsd: 9 }
+    const unknown: Used = { inputTokens: -1, outputTokens: 1, modelCalls: -1, toolCalls: 1 }
+    const expected = { inputTokens: -1, outputTokens: 10, modelCalls: -1, toolCalls: 10 }
+    expect(sumOf([known, unknown])).toEqual(expected)
+    expect(sumOf([unknown, known])).toEqual(expected)
+  })
+
   it('share out the cost, else the tokens', () => {
     const some: Used = { inputTokens: 30, outputTokens: 0, modelCalls: 1, toolCalls: 0, costUsd: 1 }
     const total: Used = { ...some, inputTokens: 120, costUsd: 2 }

@@ -27,9 +27,6 @@ export function EventBar({
   /** Those that the filter asks for. */
   readonly shown: readonly LoggedRunEvent[]
 }) {
-  const [copy, copied] = useCopy()
-  const count = plural(events.length, 'event')
-  const runId = events[0]?.runId ?? 'run'
   return (
     <div role="search" aria-label="Events" className={styles['bar']}>
       <div role="group" aria-label="Kinds of events" className={styles['groups']}>
@@ -68,31 +65,47 @@ export function EventBar({
         value={filter.text}
         onChange={({ target: { value } }) => onFilter({ ...filter, text: value })}
       />
-      <span className={styles['exports']}>
-        <span className={styles['count']}>
-          {shown.length === events.length ? count : `${count}, ${shown.length} shown`}
-        </span>
-        <IconButton
-          label={
-            { idle: 'Copy these as JSON', copied: 'Copied', failed: 'The browser did not copy it' }[
-              copied
-            ]
-          }
-          icon={<Copy />}
-          onClick={() => copy(JSON.stringify(shown, undefined, 2))}
-        />
-        <Button
-          kind="quiet"
-          icon={<Download />}
-          title="All events, one JSON object a line"
-          onClick={() =>
-            downloadText(`${runId}.events.ndjson`, linesOf(events), 'application/x-ndjson')
-          }
-        >
-          NDJSON
-        </Button>
-      </span>
+      <Exports events={events} shown={shown} />
     </div>
+  )
+}
+
+function Exports({
+  events,
+  shown,
+}: {
+  readonly events: readonly LoggedRunEvent[]
+  readonly shown: readonly LoggedRunEvent[]
+}) {
+  const [copy, copied] = useCopy()
+  const count = plural(events.length, 'event')
+  const runId = events[0]?.runId ?? 'run'
+  const said = {
+    idle: 'Copy these as JSON',
+    copied: 'Copied',
+    failed: 'The browser did not copy it',
+  }
+  return (
+    <span className={styles['exports']}>
+      <span className={styles['count']}>
+        {shown.length === events.length ? count : `${count}, ${shown.length} shown`}
+      </span>
+      <IconButton
+        label={said[copied]}
+        icon={<Copy />}
+        onClick={() => copy(JSON.stringify(shown, undefined, 2))}
+      />
+      <Button
+        kind="quiet"
+        icon={<Download />}
+        title="All events, one JSON object a line"
+        onClick={() =>
+          downloadText(`${runId}.events.ndjson`, linesOf(events), 'application/x-ndjson')
+        }
+      >
+        NDJSON
+      </Button>
+    </span>
   )
 }
 

@@ -6,7 +6,7 @@ export function heldTasks(gates: RunState['gates']): ReadonlySet<string> {
   return new Set(gates.flatMap(({ status, taskName }) => (status === 'OPEN' ? [taskName] : [])))
 }
 
-/** Tool calls of this attempt that ended; steps of calls do not count. */
+/** Tool calls of this attempt; steps of calls do not count. */
 export function toolCallsOf({ turns }: TaskState): number {
   return turns.reduce((sum, { toolCalls }) => sum + toolCalls.length, 0)
 }

@@ -68,7 +68,7 @@ export const TaskRow = memo(function TaskRow({
       </span>
       <span className={styles['line1']}>
         <span className={styles['name']}>{name}</span>
-        <span className={styles['hidden']}>{`, ${word}, `}</span>
+        <span className={styles['hidden']}>{` ${word}, `}</span>
         {hasBegun && (
           <span className={styles['figure']}>
             <Elapsed since={task.startedAt} ms={lengthOf(task)} />

@@ -3,6 +3,8 @@ import { useCallback, useEffect, useRef, type RefObject } from 'react'
 
 /** How far a scroll may be from where it was put and still not be the reader's, in pixels. */
 const SLACK = 2
+/** Rows that are in sight below the one that is followed. */
+const AHEAD = 3
 
 /**
  * Brings the button of `taskName` into sight when it becomes another one; once the reader has scrolled,
@@ -21,8 +23,11 @@ export function useFollowing(
     if (row === undefined) return
     const { offsetTop, offsetHeight } = row
     const { scrollTop, clientHeight } = element
-    const top = Math.min(scrollTop, offsetTop)
-    element.scrollTop = Math.max(top, offsetTop + offsetHeight - clientHeight)
+    // What comes next is in sight too: it runs often at the same time, or is about to.
+    const below = Math.min(AHEAD * offsetHeight, clientHeight / 2)
+    const isInPlace =
+      offsetTop >= scrollTop && offsetTop + offsetHeight + below <= scrollTop + clientHeight
+    if (!isInPlace) element.scrollTop = offsetTop - clientHeight / 3
     placedAt.current = element.scrollTop
   }, [scroller, taskName])
   const onScroll = useCallback(() => {

@@ -61,6 +61,9 @@ function pending(reviewId: string, expiresAt?: string): PendingReview {
     onTimeout: 'EXIT_EARLY',
     createdAt: AT,
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    taskName: 'draft',
+    agentRole: 'Writer',
+    attempt: 2,
   }
 }
 
@@ -131,15 +134,26 @@ describe('the open reviews', () => {
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
-  it('of a list are those of the server, and more is known of those that were known', () => {
+  it('of a list are those of the server, and those that were known stay as they are', () => {
     const known = openReviewsAfter(NO_REVIEWS, [requested('a'), requested('gone')])
     const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
     const state = openReviewsFrom(list, known)
     expect(ids(state.open)).toEqual(['new', 'a'])
     expect(state.open[1]).toBe(known.open[0])
-    expect(state.open[0]?.detail).toBeUndefined()
     expect(state.closed.map(({ reviewId, end }) => [reviewId, end?.kind])).toEqual([
       ['gone', 'gone'],
+    ])
+  })
+
+  it('of a list say where in the run they are and what a tool asks for', () => {
+    const asked = { toolName: 'pay', toolCallId: 'c', toolInput: { amount: 7 } }
+    const { taskName: _, agentRole: __, attempt: ___, ...earlier } = pending('old')
+    const reviews = [pending('a'), { ...pending('b'), ...asked }, earlier]
+    const place = { taskName: 'draft', agentRole: 'Writer', attempt: 2 }
+    expect(openReviewsFrom({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([
+      { ...place, tool: undefined },
+      { ...place, tool: { name: 'pay', input: { amount: 7 } } },
+      undefined,
     ])
   })
 

@@ -25,7 +25,7 @@ const MAX_CLOSED = 100
 /** No review waits. */
 export const NO_REVIEWS: OpenReviews = { open: [], closed: [] }
 
-/** What the server's list says; of reviews that were known before more is known than it says. */
+/** What the server's list says; reviews that were known before stay the same values. */
 export function openReviewsFrom(
   { reviews }: ReviewList,
   before: OpenReviews = NO_REVIEWS,

@@ -24,7 +24,7 @@ export interface ReviewLike {
   readonly openedAt: string
   /** When `onTimeout` happens (ISO 8601); undefined when it waits for ever. */
   readonly expiresAt: string | undefined
-  /** What the server's list does not say; an event does. */
+  /** Undefined when a server of an earlier version listed it. */
   readonly detail: ReviewDetail | undefined
   /** How it was closed; undefined while it is open. */
   readonly end: ReviewEnd | undefined
@@ -85,7 +85,7 @@ export function reviewOfPending(pending: PendingReview): ReviewLike {
     requiredRole: pending.requiredRole,
     openedAt: pending.createdAt,
     expiresAt: pending.expiresAt,
-    detail: undefined,
+    detail: detailOf(pending),
     end: undefined,
   }
 }
@@ -109,8 +109,6 @@ export function isQuestion({ timing, taskDescription: asked, detail }: ReviewLik
 
 function opened(gate: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>, runId: string): ReviewLike {
   const { reviewId, timing, taskDescription, taskOutput, onTimeout, requestedAt, timeoutMs } = gate
-  const { taskName, agentRole, attempt, toolName, toolInput } = gate
-  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput }
   return {
     reviewId,
     runId,
@@ -122,9 +120,23 @@ function opened(gate: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>, runId: s
     requiredRole: gate.requiredRole,
     openedAt: requestedAt,
     expiresAt: instantAfter(requestedAt, timeoutMs),
-    detail: { taskName, agentRole, attempt, tool },
+    detail: detailOf(gate),
     end: undefined,
   }
+}
+
+function detailOf({
+  taskName,
+  agentRole,
+  attempt,
+  toolName,
+  toolInput,
+}: Pick<PendingReview, keyof Omit<ReviewDetail, 'tool'> | 'toolName' | 'toolInput'>):
+  | ReviewDetail
+  | undefined {
+  if (taskName === undefined || agentRole === undefined || attempt === undefined) return undefined
+  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput }
+  return { taskName, agentRole, attempt, tool }
 }
 
 /** 0 is the wire's word for a review that waits for ever; an instant that no date can say is as good. */

@@ -9,7 +9,7 @@ import { Ago, Countdown } from '../../ui/show/time.tsx'
 import { isWorthKeeping } from './decision-body.ts'
 import { useDecidedHere, useDraft } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
-import { WholeReview } from './whole-review.tsx'
+import { ReviewPanel } from './review-panel.tsx'
 import { endWords, TIMING } from './review-words.ts'
 import styles from './reviews-page.module.css'
 
@@ -84,7 +84,7 @@ export const ReviewRow = memo(function ReviewRow({
           </Button>
         )}
       </div>
-      {isOpen && end === undefined && <WholeReview review={review} onDismiss={dismiss} />}
+      {isOpen && end === undefined && <ReviewPanel review={review} onDismiss={dismiss} />}
       {keepsText && (
         <ReviewClosed review={review} isKnownOther={by === 'other'} onDismiss={dismiss} />
       )}

@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { runHref } from '../../api/links.ts'
 import { RUN_STATUS } from '../../api/words.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatCount, formatMoney, plural } from '../../lib/format.ts'
+import { formatCount, formatMoney } from '../../lib/format.ts'
 import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Ago, Elapsed } from '../../ui/show/time.tsx'
 import { RunProgress } from './run-progress.tsx'
@@ -74,9 +74,9 @@ function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) 
         <span className={styles['reviews']}>
           {!isHeld && <Mark kind="held" />}
           {openReviews}
-          <span
-            className={styles['hidden']}
-          >{` ${plural(openReviews, 'review').split(' ')[1]} waiting`}</span>
+          <span className={styles['hidden']}>
+            {openReviews === 1 ? ' review waiting' : ' reviews waiting'}
+          </span>
         </span>
       )}
     </>

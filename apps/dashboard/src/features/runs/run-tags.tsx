@@ -2,7 +2,7 @@
 import styles from './run-tags.module.css'
 
 /** Tags that are shown; the rest is on the page of the run. */
-const SHOWN = 3
+const SHOWN = 2
 
 /** The first tags of a run. */
 export function RunTags({

@@ -9,6 +9,7 @@ import { plural } from '../../lib/format.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
+import { FoundNote } from './found-note.tsx'
 import { NoRuns } from './no-runs.tsx'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
@@ -36,9 +37,8 @@ export function RunsPage({ query }: { readonly query: Readonly<Record<string, st
     <div className={styles['page']}>
       <header className={styles['head']}>
         <h1>Runs</h1>
-        <p role="status" className={styles['total']}>
-          {list !== undefined && totalWords(list.total, shown)}
-        </p>
+        <p className={styles['total']}>{list !== undefined && totalWords(list.total, shown)}</p>
+        <FoundNote list={list} />
         <LinkButton kind="primary" icon={<Plus />} href={submitHref()} className={styles['new']}>
           New run
         </LinkButton>

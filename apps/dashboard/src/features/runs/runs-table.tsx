@@ -15,11 +15,11 @@ import styles from './runs-table.module.css'
 const COLUMNS = [
   ['Status', 'start'],
   ['Run', 'start'],
-  ['Tags', 'tags'],
+  ['Tags', 'start'],
   ['Progress', 'start'],
   ['Started', 'end'],
   ['Duration', 'end'],
-  ['Tokens', 'tokens'],
+  ['Tokens', 'end'],
   ['Cost', 'end'],
 ] as const
 

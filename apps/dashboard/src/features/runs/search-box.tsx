@@ -22,6 +22,11 @@ export function SearchBox({
   const [taken, setTaken] = useState(text)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
+  // Another part of the filter may change while the reader pauses.
+  const latest = useRef({ text, onText })
+  useEffect(() => {
+    latest.current = { text, onText }
+  })
   if (text !== taken) {
     setTaken(text)
     // What comes from elsewhere goes before what is typed; an answer to what is typed is no news.
@@ -29,7 +34,8 @@ export function SearchBox({
   }
   const take = (value: string): void => {
     clearTimeout(timer.current)
-    if (value.trim() !== text) onText(value.trim())
+    const now = latest.current
+    if (value.trim() !== now.text) now.onText(value.trim())
   }
   return (
     <span className={styles['box']}>

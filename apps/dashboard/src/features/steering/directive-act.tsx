@@ -51,9 +51,14 @@ export function DirectiveActView({
   )
 }
 
-function arrivalWords({ taskName, attempt, iterationIndex, at, atMostMs }: Arrival): string {
+function arrivalWords({ taskName, attempt, iterationIndex, at, ...since }: Arrival): string {
   const again = attempt > 1 ? ` of attempt ${attempt}` : ''
-  const after = atMostMs === undefined ? '' : `, at most ${formatDuration(atMostMs)} after`
   const clock = formatClock(at).slice(0, 8)
-  return `Reached ${taskName} at model call ${iterationIndex + 1}${again}, ${clock}${after}`
+  const call = `Reached ${taskName} at model call ${iterationIndex + 1}${again}, ${clock}`
+  return `${call}${sinceWords(since)}`
+}
+
+function sinceWords({ afterMs, isAtMost }: Pick<Arrival, 'afterMs' | 'isAtMost'>): string {
+  if (afterMs === undefined) return ''
+  return `, ${isAtMost ? 'at most ' : ''}${formatDuration(afterMs)} after`
 }

@@ -69,7 +69,7 @@ function acts(events: readonly object[], until?: number): readonly SteeringAct[]
 }
 
 describe('what people did', () => {
-  it('[E1][E3] tells of a directive who gave it, and when each call was shown it at most', () => {
+  it('[E1][E3] tells of a directive who gave it, and how long after each call was shown it', () => {
     const delivered = {
       type: 'directive_delivered',
       directiveId: 'd',
@@ -85,10 +85,15 @@ describe('what people did', () => {
         to: 'a',
         priority: 'HIGH',
         content: 'Be short',
-        arrivals: [{ taskName: 'a', iterationIndex: 2, at: START + 4_200, atMostMs: 3_200 }],
+        arrivals: [
+          { taskName: 'a', iterationIndex: 2, at: START + 4_200, afterMs: 3_200, isAtMost: true },
+        ],
       },
     ])
     expect(acts([...BEGUN, GIVEN])).toMatchObject([{ arrivals: [] }])
+    expect(acts([...BEGUN, { ...GIVEN, activeAt: at(4_000) }, delivered])).toMatchObject([
+      { at: START + 4_000, arrivals: [{ at: START + 4_200, afterMs: 200, isAtMost: false }] },
+    ])
   })
 
   it('[E1] tells of a file what it can', () => {
@@ -104,6 +109,8 @@ describe('what people did', () => {
       ['cancel', undefined],
     ])
     expect(known).toMatchObject([{ by: 'desk' }, { model: 'large' }, { mode: 'abort' }])
+    const timed = runStateAfter(logged([...BEGUN, { ...GIVEN, activeAt: at(4_000) }]))
+    expect(steeringActs(timed)).toMatchObject([{ by: 'clara', at: START + 4_000 }])
   })
 
   it('tells of a switch the first call of the new model, and how long that took', () => {
@@ -130,6 +137,7 @@ describe('what people did', () => {
       model: 'scripted:large',
     })
     expect(first([SWITCHED, back, call('large', 7_000)])).toBeUndefined()
+    expect(first([{ ...SWITCHED, taskName: 'a' }, back, call('small', 7_000)])).toBeUndefined()
     expect(
       first([ofB, { ...back, taskName: 'a' }, call('large', 7_000, { taskName: 'b' })]),
     ).toEqual({

@@ -3,8 +3,8 @@
  *
  * E1 The state says what there is; the log, where there is one, adds who and when. A file has no log.
  * E2 Nothing after `until` is told: an earlier moment of a run shows what had been done by then.
- * E3 A directive does not say when it was given. The event before it does not come later, so that a time
- *    counted from there is never too short: `isAtMost`.
+ * E3 A directive of an earlier version does not say when it was given. The event before it does not come
+ *    later, so that a time counted from there is never too short: `isAtMost`.
  */
 import { reachedBy, type FirstCall } from './first-call.ts'
 
@@ -20,7 +20,7 @@ import type {
 
 interface Act {
   readonly key: string
-  /** Milliseconds since 1970, of a directive at the earliest; undefined when it is not known. */
+  /** Milliseconds since 1970; undefined when it is not known. */
   readonly at: number | undefined
   /** Who: the name of a key, or what they call themselves. */
   readonly by: string | undefined
@@ -32,8 +32,10 @@ export interface Arrival {
   readonly attempt: number
   readonly iterationIndex: number
   readonly at: number
-  /** Time since the directive was given, at most; undefined when that is not known. */
-  readonly atMostMs: number | undefined
+  /** Time since the directive was given; undefined when that is not known. */
+  readonly afterMs: number | undefined
+  /** Whether that time may have been shorter. */
+  readonly isAtMost: boolean
 }
 
 /** Something that agents were told. */
@@ -127,6 +129,7 @@ function directiveAct(
     to,
     priority = 'NORMAL',
     expiresAt,
+    activeAt,
     delivered,
   }: DirectiveState,
   events: readonly TimedEvent[],
@@ -134,21 +137,21 @@ function directiveAct(
   const given = events.find(
     ({ event }) => event.type === 'directive_active' && event.directiveId === directiveId,
   )
-  const told = given?.event.type === 'directive_active' ? given.event.actor : undefined
-  const at = given?.at
+  const isAtMost = activeAt === undefined
+  const at = isAtMost ? given?.at : Date.parse(activeAt)
   return {
     kind: 'directive',
     key: directiveId,
     at,
-    by: told ?? actor ?? from,
+    by: actor ?? from,
     content,
     to,
     priority,
     expiresAt,
     arrivals: delivered.map(({ taskName, attempt, iterationIndex, deliveredAt }) => {
       const arrived = Date.parse(deliveredAt)
-      const atMostMs = at === undefined ? undefined : Math.max(0, arrived - at)
-      return { taskName, attempt, iterationIndex, at: arrived, atMostMs }
+      const afterMs = at === undefined ? undefined : Math.max(0, arrived - at)
+      return { taskName, attempt, iterationIndex, at: arrived, afterMs, isAtMost }
     }),
   }
 }

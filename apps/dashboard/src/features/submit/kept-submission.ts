@@ -1,8 +1,10 @@
 /** Keeps what is typed for as long as the tab is open: leaving the page, or loading it again, loses nothing. */
+import { toast } from '../../ui/feedback/toasts.tsx'
+
 import type { SubmissionDraft } from './draft.ts'
 
-/** Where the browser keeps it. */
-const PLACE = 'tutti.submission'
+/** Where the browser keeps it; the number changes with the shape. */
+const PLACE = 'tutti.submission.1'
 
 /** What is typed, and under which key it was sent. */
 export interface Submission {
@@ -16,15 +18,21 @@ export interface Submission {
 /** What was typed before; `from` is the run that it began with. */
 export function keptSubmission(from: string | undefined): Submission | undefined {
   const text = sessionStorage.getItem(placeOf(from))
-  // NOTE: only `keepSubmission` writes there, and a tab does not outlive the page's version for long.
+  // NOTE: only `keepSubmission` writes there.
   return text === null ? undefined : (JSON.parse(text) as Submission)
 }
 
-/** Keeps what is typed, or nothing more. */
+/** Keeps what is typed, or nothing more; says so when it is more than the browser keeps. */
 export function keepSubmission(from: string | undefined, submission: Submission | undefined): void {
   const place = placeOf(from)
   if (submission === undefined) sessionStorage.removeItem(place)
-  else sessionStorage.setItem(place, JSON.stringify(submission))
+  else {
+    try {
+      sessionStorage.setItem(place, JSON.stringify(submission))
+    } catch {
+      toast('What you typed is too large to be kept when you leave this page', 'failed')
+    }
+  }
 }
 
 function placeOf(from: string | undefined): string {

@@ -33,7 +33,7 @@ export function submissionProblems(
 }
 
 /** What the schema of the server says of a body. */
-export function bodyProblems(body: unknown): readonly Problem[] {
+function bodyProblems(body: unknown): readonly Problem[] {
   const decoded = decode(SubmitRunBody, body)
   return decoded.ok ? [] : decoded.problems
 }

@@ -183,6 +183,17 @@ describe('[S2] what does not fit is told at its place', () => {
     ])
   })
 
+  it('tells the circle alone, and not the way to it', () => {
+    const tasks = [
+      { key: 't1', name: 'a', description: 'A', context: ['t2'] },
+      { key: 't2', name: 'b', description: 'B', context: ['t3'] },
+      { key: 't3', name: 'c', description: 'C', context: ['t2'] },
+    ]
+    expect(wrong({ level: 'tasks', tasks })).toEqual([
+      '/tasks/1/context/0 tasks wait for each other in a circle: b › c › b',
+    ])
+  })
+
   it('tells what comes too late for a sequential run', () => {
     const tasks = [
       { key: 't1', description: 'A', context: ['t2'] },
@@ -270,6 +281,15 @@ describe('a body that was typed', () => {
       ['t2', '$zzz', '$9'],
       ['t1', 't1'],
     ])
+  })
+
+  it('takes a name that is a number for the name', () => {
+    const tasks = [
+      { description: 'A', context: ['$2'] },
+      { name: '2', description: 'B' },
+      { description: 'C' },
+    ]
+    expect(draftOfBody({ tasks }, ensembles)?.tasks[0]?.context).toEqual(['t2'])
   })
 
   it('has no draft with tasks and changes of them', () => {

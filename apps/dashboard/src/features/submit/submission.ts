@@ -75,7 +75,7 @@ function overrideBody({ tools, ...override }: OverrideDraft): object {
 }
 
 /** The names of rows with their values; a row without a name is none yet. */
-export function fieldsOf(rows: readonly Row[]): Readonly<Record<string, string>> {
+function fieldsOf(rows: readonly Row[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     rows.flatMap(({ name, value }) => (name === '' ? [] : [[name, value] as const])),
   )

@@ -417,6 +417,13 @@ describe('the selection', () => {
     expect(boxOf({ iterationIndex: 1 })).toMatchObject({ x: 499, width: 56 })
   })
 
+  it('is round the call that counts in its turn, and not round those that failed before', () => {
+    const failing = rowOf([[model(0, 50, { status: 'failed' }), model(60, 100)]])
+    const parts = { frame: frame(1), nowMs: 0 }
+    const box = selectedPlace(failing, { taskName: 'search', iterationIndex: 0 }, parts)
+    expect(box).toMatchObject({ x: 59, width: 41 })
+  })
+
   it('is none for a task, and for what is not there', () => {
     expect(boxOf({})).toBeUndefined()
     expect(boxOf({ toolCallId: 'c9' })).toBeUndefined()

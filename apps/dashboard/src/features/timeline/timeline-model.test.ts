@@ -303,6 +303,23 @@ describe('[N1] notes', () => {
       ['tool 15-30 failed'],
     ])
   })
+
+  it('have a step below its call, also where there is room above', () => {
+    const model = modelOf(
+      began({ a: [] }),
+      started('a', 0),
+      asked('a', 0, 0),
+      answered('a', 0, { ms: 10, calls: ['1', '2'] }),
+      called('a', '1', { ms: 20, durationMs: 10 }),
+      called('a', '2.1', { ms: 50, durationMs: 20, parent: '2' }),
+      called('a', '2', { ms: 60, durationMs: 50 }),
+    )
+    expect(lanesOf(model, 'a').slice(1)).toEqual([
+      ['tool 10-20 done'],
+      ['tool 10-60 done'],
+      ['tool 30-50 done'],
+    ])
+  })
 })
 
 describe('[N2] a clock that was set back', () => {
@@ -416,7 +433,8 @@ describe('gates', () => {
 
 describe('marks over the rows', () => {
   const events: readonly Event[] = [
-    ...[began({ a: [] }), started('a', 0)],
+    began({ a: [] }),
+    started('a', 0),
     { type: 'directive_active', directiveId: 'd', content: 'Faster' },
     asked('a', 0, 10),
     {
@@ -454,13 +472,28 @@ describe('marks over the rows', () => {
 })
 
 describe('the history', () => {
+  const all = [
+    began({ a: [] }),
+    started('a', 0),
+    failed('a', 50),
+    started('a', 80, 2),
+    { type: 'model_switched', model: 'm:large', switchedAt: at(85) },
+    { ...failed('a', 90), attempt: 2 },
+    started('a', 95, 3),
+  ]
+
   it('is the same for a log that came bit by bit, and begins anew with another log', () => {
-    const all = [began({ a: [] }), started('a', 0), failed('a', 50), started('a', 80, 2)]
     const whole = historyAfter(NO_HISTORY, logOf(...all))
-    const [first, second] = [logOf(...all.slice(0, 3)), logOf(...all)]
+    const [first, second] = [logOf(...all.slice(0, 5)), logOf(...all)]
     expect(historyAfter(historyAfter(NO_HISTORY, first), second)).toEqual(whole)
     expect(historyAfter(whole, second)).toBe(whole)
-    expect(historyAfter(whole, first).attempts.size).toBe(0)
+    expect(historyAfter(whole, first).attempts.get('a')).toHaveLength(1)
+  })
+
+  it('has an attempt once, also when another process goes on with it', () => {
+    const again = logOf(...all.slice(0, 4), started('a', 82, 2), ...all.slice(5))
+    const attempts = historyAfter(NO_HISTORY, again).attempts.get('a')
+    expect(attempts?.map(({ attempt }) => attempt)).toEqual([1, 2])
   })
 })
 

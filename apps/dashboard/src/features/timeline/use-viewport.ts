@@ -73,14 +73,15 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
   const isFitting = allowed === undefined
   const { startMs } = sheet
   const pageX = isFitting ? 0 : page.x
+  const sheetPx = Math.max(viewPx, (sheet.endMs - startMs) * scale)
   const frame = useMemo<Frame>(
     () => ({
       originMs: startMs,
       scale,
       fromPx: Math.max(0, (pageX - 1) * viewPx),
-      toPx: (pageX + 2) * viewPx,
+      toPx: Math.min((pageX + 2) * viewPx, sheetPx + EDGE),
     }),
-    [startMs, scale, pageX, viewPx],
+    [startMs, scale, pageX, viewPx, sheetPx],
   )
   const nowPx = nowMs === undefined ? undefined : pxOf(frame, nowMs)
   const onScroll = useCallback(() => {
@@ -126,7 +127,7 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     scroller,
     gutterPx: gutter,
     viewPx,
-    sheetPx: Math.max(viewPx, (sheet.endMs - sheet.startMs) * scale),
+    sheetPx,
     isFitting,
     frame,
     topPx: (page.y - 1) * height,

@@ -36,6 +36,12 @@ export function ToolsPage({ name }: { readonly name: string | undefined }) {
   return (
     <div className={cx(styles['page'], name !== undefined && styles['chosen'])}>
       <nav className={styles['side']} aria-label="Choose a tool">
+        {/* The tool that is chosen has the heading of the page. */}
+        {name === undefined ? (
+          <h1 className={styles['heading']}>Tools</h1>
+        ) : (
+          <p className={styles['heading']}>Tools</p>
+        )}
         <ToolList tools={tools} chosen={name} />
       </nav>
       {tool !== undefined && <ToolBench key={tool.name} tool={tool} />}

@@ -32,7 +32,7 @@ export function Prose({
         <button
           type="button"
           aria-pressed={isRaw}
-          aria-label={`Show ${label} as it came`}
+          aria-label={`Raw: ${label} as it came`}
           className={styles['raw']}
           onClick={toggle}
         >

@@ -5,7 +5,7 @@
  * - What the reader looks at does not move when something before or after it changes its height.
  * - Who has scrolled up is offered the way back while the list grows.
  */
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { elementScroll, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import {
   useEffect,
@@ -41,6 +41,7 @@ const NEAR_END = 32
 export function GrowingList<T>(props: GrowingListProps<T>) {
   const { items, keyOf, children, estimate, label, isGrowing, reveal } = props
   const scroller = useRef<HTMLDivElement>(null)
+  /** Where the list was last scrolled to, by whomever. */
   const top = useRef(0)
   /** The reader is somewhere else than at the end, or has unfolded something there. */
   const [isHeld, setHeld] = useState(false)
@@ -52,6 +53,10 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
       return item === undefined ? 0 : estimate(item)
     },
     overscan: 4,
+    scrollToFn: (offset, options, instance) => {
+      elementScroll(offset, options, instance)
+      top.current = instance.scrollElement?.scrollTop ?? 0
+    },
     getItemKey: (index) => {
       const item = items[index]
       return item === undefined ? index : keyOf(item)
@@ -60,7 +65,9 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
   const total = virtualizer.getTotalSize()
   useLayoutEffect(() => {
     const element = scroller.current
-    if (!isHeld && element !== null) element.scrollTop = element.scrollHeight
+    if (isHeld || element === null) return
+    element.scrollTop = element.scrollHeight
+    top.current = element.scrollTop
   }, [isHeld, total])
   useEffect(() => {
     if (reveal === undefined || reveal < 0) return
@@ -79,7 +86,7 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
         onScroll={({ currentTarget: { scrollTop, clientHeight } }) => {
           // What was measured may be ahead of what is drawn.
           const isAtEnd = virtualizer.getTotalSize() - scrollTop - clientHeight < NEAR_END
-          // Only who goes up leaves the end: it also goes away by itself, when more comes.
+          // Only a reader who goes up leaves the end: it also goes away by itself, when more comes.
           if (isAtEnd) setHeld(false)
           else if (scrollTop < top.current) setHeld(true)
           top.current = scrollTop
@@ -93,18 +100,14 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
             const item = items[row.index]
             if (item === undefined) return null
             return (
-              <div
+              <Item
                 key={row.key}
-                ref={virtualizer.measureElement}
-                data-index={row.index}
-                role="listitem"
-                aria-setsize={items.length}
-                aria-posinset={row.index + 1}
-                className={styles['item']}
-                style={{ transform: `translateY(${row.start}px)` }}
+                row={row}
+                count={items.length}
+                measure={virtualizer.measureElement}
               >
                 {children(item)}
-              </div>
+              </Item>
             )
           })}
         </div>
@@ -116,6 +119,32 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
           </Button>
         </div>
       )}
+    </div>
+  )
+}
+
+function Item({
+  row: { index, start },
+  count,
+  measure,
+  children,
+}: {
+  readonly row: VirtualItem
+  readonly count: number
+  readonly measure: (element: HTMLElement | null) => void
+  readonly children: ReactNode
+}) {
+  return (
+    <div
+      ref={measure}
+      data-index={index}
+      role="listitem"
+      aria-setsize={count}
+      aria-posinset={index + 1}
+      className={styles['item']}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      {children}
     </div>
   )
 }

@@ -110,6 +110,11 @@ describe('a union', () => {
     expect(fieldOf(schema, { kind: 'card', no: 5 })).toMatchObject({ chosen: 0 })
   })
 
+  it('goes by the constant, however much else is missing', () => {
+    const rich = { ...card, required: ['kind', 'no', 'holder', 'until'] }
+    expect(fieldOf({ anyOf: [cash, rich] }, { kind: 'card' })).toMatchObject({ chosen: 1 })
+  })
+
   it('keeps what the reader chose', () => {
     const whole = {
       type: 'object',

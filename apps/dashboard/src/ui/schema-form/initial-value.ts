@@ -1,5 +1,5 @@
 /** What a form begins with. Pure. */
-import { withoutNull } from './form-model.ts'
+import { withoutNull } from './nullable.ts'
 import { listOf, numberOf, partsOf, resolved, type SchemaNode } from './schema.ts'
 
 /** Objects inside of objects at most: a required field may ask for itself. */

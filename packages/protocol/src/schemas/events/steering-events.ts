@@ -19,6 +19,16 @@ export const reviewGate = {
   requiredRole: Type.Optional(Type.String()),
 }
 
+/** With DURING_EXECUTION: the tool call that is asked about, shared likewise. Ours. */
+export const reviewedCall = {
+  /** With DURING_EXECUTION: the tool that asks. */
+  toolName: Type.Optional(Type.String()),
+  /** With DURING_EXECUTION: its call. */
+  toolCallId: Type.Optional(Type.String()),
+  /** With DURING_EXECUTION: what the tool would be given. */
+  toolInput: Type.Optional(Type.Unknown()),
+}
+
 /**
  * A gate opened and waits; `timeoutMs` is the time left when this was sent. A BEFORE_EXECUTION gate
  * opens while its task is pending, before `task_started`. AgentEnsemble wire.
@@ -29,12 +39,7 @@ export const ReviewRequested = Type.Object({
   ...taskPosition,
   agentRole: Type.String(),
   requestedAt: Instant,
-  /** With DURING_EXECUTION: the tool that asks. */
-  toolName: Type.Optional(Type.String()),
-  /** With DURING_EXECUTION: its call. */
-  toolCallId: Type.Optional(Type.String()),
-  /** With DURING_EXECUTION: what the tool would be given. */
-  toolInput: Type.Optional(Type.Unknown()),
+  ...reviewedCall,
 })
 export type ReviewRequested = Type.Static<typeof ReviewRequested>
 
@@ -84,6 +89,8 @@ export const DirectiveActive = Type.Object({
   priority: Type.Optional(Priority),
   /** Whose key it came with; `from` is what they call themselves. Ours. */
   actor: Type.Optional(Type.String()),
+  /** When it was taken up; logs of earlier versions lack it. Ours. */
+  activeAt: Type.Optional(Instant),
 })
 export type DirectiveActive = Type.Static<typeof DirectiveActive>
 

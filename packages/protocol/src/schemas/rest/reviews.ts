@@ -1,8 +1,8 @@
 /** Reviews over REST: which are open, and how one is decided. */
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
-import { reviewGate } from '../events/steering-events.ts'
-import { CLOSED, Count, Instant, requiredWhen } from '../scalars.ts'
+import { reviewedCall, reviewGate } from '../events/steering-events.ts'
+import { CLOSED, Count, Instant, PositiveCount, requiredWhen } from '../scalars.ts'
 
 /** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
 export const PendingReview = Type.Object({
@@ -11,6 +11,13 @@ export const PendingReview = Type.Object({
   createdAt: Instant,
   /** When the timeout's action applies; absent when the gate waits forever. */
   expiresAt: Type.Optional(Instant),
+  /** Which task waits; earlier versions do not say. Ours. */
+  taskName: Type.Optional(Type.String()),
+  /** The role that works on it. Ours. */
+  agentRole: Type.Optional(Type.String()),
+  /** Which try of the task. Ours. */
+  attempt: Type.Optional(PositiveCount),
+  ...reviewedCall,
 })
 export type PendingReview = Type.Static<typeof PendingReview>
 

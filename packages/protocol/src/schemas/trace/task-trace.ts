@@ -33,6 +33,8 @@ export const LlmInteraction = Type.Object({
   responseText: NullableText,
   toolCalls: Type.Array(ToolCallTrace),
   messages: Type.Array(LlmMessage),
+  /** Alias of the model that answered; traces of AgentEnsemble and of earlier versions lack it. Ours. */
+  model: Type.Optional(Type.String()),
 })
 export type LlmInteraction = Type.Static<typeof LlmInteraction>
 

@@ -1,0 +1,424 @@
+/** The task graph and the timeline of a run that goes on, in a real browser. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+import { defineTool, TuttiError, Type } from '@tutti/core'
+import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+
+import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
+
+import type { Browser, Locator, Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Zooms in as far as it goes. */
+const CLOSEST = Array.from({ length: 20 }, () => '+')
+
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+})
+
+/** A tool that waits until the test lets it go. */
+function waitingTool(name: string) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const tool = defineTool({
+    name,
+    description: 'Waits',
+    input: Type.Object({}),
+    async execute(_input, { signal }) {
+      const stopped = new Promise<void>((stop) => signal.addEventListener('abort', () => stop()))
+      await Promise.race([promise, stopped])
+      return 'done'
+    },
+  })
+  return { tool, play: resolve }
+}
+
+/** Calls its tool in each of its first turns, and then answers. */
+function working(tool: string, turns = 1) {
+  return scriptedModel(({ messages }: ModelRequest) => {
+    const done = messages.filter(({ role }) => role === 'assistant').length
+    return done < turns ? { toolCalls: [{ name: tool, arguments: {} }] } : 'It is done'
+  })
+}
+
+/** A plan, three tasks beside each other, one of which fails at first, and one that gathers them. */
+async function band() {
+  const play = waitingTool('play')
+  const note = waitingTool('note')
+  const fix = waitingTool('fix')
+  let failures = 0
+  const stumbling = scriptedModel(({ messages }: ModelRequest) => {
+    if (messages.some(({ role }) => role === 'tool')) return 'It is mended'
+    failures += 1
+    if (failures === 1) return new TuttiError('MODEL_FAILED', 'Out of tune', { retryable: true })
+    return { toolCalls: [{ name: 'fix', arguments: {} }] }
+  })
+  const plan = task({ name: 'plan', description: 'Plan', model: scriptedModel(['A plan']) })
+  const middle = [
+    task({
+      name: 'strings',
+      description: 'Strings',
+      context: [plan],
+      tools: [play.tool],
+      model: working('play'),
+    }),
+    task({
+      name: 'brass',
+      description: 'Brass',
+      context: [plan],
+      tools: [fix.tool],
+      retries: 1,
+      model: stumbling,
+    }),
+    task({
+      name: 'choir',
+      description: 'Choir',
+      context: [plan],
+      model: scriptedModel(['Sung']),
+      review: { prompt: 'In tune?', timeoutMs: 600_000 },
+    }),
+  ]
+  const finale = task({
+    name: 'finale',
+    description: 'Finale',
+    context: middle,
+    tools: [note.tool],
+    model: working('note'),
+  })
+  const stage = await openStage({
+    ensembles: [ensemble({ name: 'band', tasks: [plan, ...middle, finale], modelRetries: 0 })],
+    models: { large: working('note') },
+  })
+  const { runId } = await stage.client.runs.submit({ ensemble: 'band' })
+  return { stage, runId, url: `${stage.url}/#/runs/${runId}`, play, note, fix }
+}
+
+const nodeOf = (page: Page, name: string): Locator =>
+  page
+    .getByRole('list', { name: 'Tasks in order' })
+    .getByRole('button', { name: new RegExp(`^${name}\\b`) })
+const rowOf = (page: Page, words: string | RegExp): Locator =>
+  page.getByRole('img', { name: words })
+const timelineOf = (page: Page): Locator => page.getByRole('group', { name: /^Timeline/ })
+const cursorOf = (page: Page): Locator => timelineOf(page).getByRole('button').last()
+const query = (page: Page): URLSearchParams =>
+  new URLSearchParams(new URL(page.url()).hash.split('?')[1])
+
+async function decide(stage: Stage): Promise<void> {
+  const { reviews } = await stage.client.reviews.list()
+  const [review] = reviews
+  if (review === undefined) throw new TypeError('No review')
+  await stage.client.reviews.decide(review.reviewId, { decision: 'CONTINUE' })
+}
+
+/** What axe finds serious in the graph and the timeline. */
+async function findings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate<readonly string[]>(`
+    axe.run({ include: [['[aria-label="Tasks in order"]'], ['[aria-label^="Timeline of"]'], ['[data-card]']] })
+      .then(({ violations }) => violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
+}
+
+describe('a run that goes on', () => {
+  it('is seen to: three tasks beside each other, one tried again, one held, one that waits', async () => {
+    const { stage, url, play, note, fix } = await band()
+    await using _ = stage
+    await visit(browser, url, {
+      viewport: { width: 1_280, height: 800 },
+      use: async ({ page, complaints }) => {
+        await nodeOf(page, 'plan Completed').waitFor()
+        await nodeOf(page, 'strings Running').waitFor()
+        await nodeOf(page, 'choir Needs review').waitFor()
+        await nodeOf(page, 'finale Waiting').waitFor()
+        await expect
+          .poll(() => nodeOf(page, 'finale').textContent())
+          .toContain('waits for strings, brass, choir')
+
+        await rowOf(page, /^plan: Completed, began .* long, 1 model call$/).waitFor()
+        await rowOf(page, /^strings: Running, .*, 1 model call, 1 tool call$/).waitFor()
+        await rowOf(
+          page,
+          /^brass: Running, .*, 2 attempts, 2 model calls, 1 of them failed, 1 tool call$/,
+        ).waitFor()
+        await rowOf(page, /^choir: Needs review, .*held for .* by 1 review$/).waitFor()
+        await rowOf(page, /^finale: Waiting$/).waitFor()
+        expect(
+          await rowOf(page, /^brass/)
+            .locator('[data-attempt]')
+            .count(),
+        ).toBe(2)
+        expect(await nodeOf(page, 'brass Running').textContent()).toContain('Attempt 2')
+
+        fix.play()
+        await decide(stage)
+        await nodeOf(page, 'brass Completed').waitFor()
+        await nodeOf(page, 'choir Completed').waitFor()
+        play.play()
+        await nodeOf(page, 'finale Running').waitFor()
+        note.play()
+        await rowOf(page, /^finale: Completed, .*, 2 model calls, 1 tool call$/).waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('is steered: directives, switches and a cancel are on the ruler', async () => {
+    const { stage, runId, url, play, fix } = await band()
+    await using _ = stage
+    for (const { play: go } of [play, fix]) go()
+    await visit(browser, url, {
+      use: async ({ page, complaints }) => {
+        await nodeOf(page, 'choir Needs review').waitFor()
+        await stage.client.runs.inject(runId, 'Softer')
+        await stage.client.runs.switchModel(runId, 'large')
+        await decide(stage)
+        await rowOf(page, /^finale: Running, .*1 tool call$/).waitFor()
+        const legend = page.getByRole('list', { name: 'What the timeline shows' })
+        await legend.getByText('directive delivered').waitFor()
+        await legend.getByText('model switched').waitFor()
+
+        const cursor = cursorOf(page)
+        await cursor.focus()
+        const walk = async (key: string): Promise<string | null> => {
+          await page.keyboard.press(key)
+          return cursor.getAttribute('aria-label')
+        }
+        expect(await walk('ArrowUp')).toMatch(/^Model switched to large, .*For the whole run/)
+        expect(await walk('End')).toMatch(/^Directive delivered, .*Softer$/)
+        await page.keyboard.press('Enter')
+        await expect.poll(() => query(page).get('turn')).toBe('0')
+        expect(query(page).get('task')).toBe('finale')
+
+        await stage.client.runs.cancel(runId)
+        await nodeOf(page, 'finale Cancelled').waitFor()
+        await rowOf(page, /^finale: Cancelled, /).waitFor()
+        await legend.getByText('cancel', { exact: true }).waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+})
+
+describe('a run that is over', () => {
+  let stage: Stage
+  let url: string
+
+  beforeAll(async () => {
+    const tool = defineTool({
+      name: 'search',
+      description: 'Searches',
+      input: Type.Object({}),
+      // Instants are whole milliseconds: what takes none cannot be told apart at any zoom.
+      execute: () => new Promise((resolve) => setTimeout(resolve, 3, 'found')),
+    })
+    const many = (count: number) => working('search', count)
+    const first = task({
+      name: 'first',
+      description: 'First',
+      tools: [tool],
+      maxIterations: 210,
+      model: many(200),
+    })
+    const side = (name: string) =>
+      task({ name, description: name, context: [first], tools: [tool], model: many(2) })
+    const [left, right] = [side('left'), side('right')]
+    const last = task({ name: 'last', description: 'Last', context: [left, right], model: many(0) })
+    stage = await openStage({
+      ensembles: [ensemble({ name: 'search', tasks: [first, left, right, last] })],
+    })
+    const { runId } = await stage.client.runs.submit({ ensemble: 'search' })
+    url = `${stage.url}/#/runs/${runId}`
+    await vi.waitUntil(
+      async () => (await stage.client.runs.get(runId)).status === 'COMPLETED',
+      15_000,
+    )
+  })
+
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]()
+  })
+
+  it('is walked with the keyboard in the graph: along its lines, and Enter selects', async () => {
+    await visit(browser, url, {
+      use: async ({ page, complaints }) => {
+        await nodeOf(page, 'last Completed').waitFor()
+        await nodeOf(page, 'first').click()
+        await expect.poll(() => query(page).get('task')).toBe('first')
+        expect(await nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('true')
+        await page.keyboard.press('ArrowDown')
+        await page.keyboard.press('ArrowDown')
+        expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('last')
+        await page.keyboard.press('ArrowUp')
+        await page.keyboard.press('Enter')
+        await expect.poll(() => query(page).get('task')).toBe('right')
+        expect(await nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('false')
+        await page.keyboard.press('Tab')
+        expect(await page.evaluate(() => document.activeElement?.closest('ol') === null)).toBe(true)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('is walked with the keyboard in the timeline: a card and words for each note, Enter selects', async () => {
+    await visit(browser, url, {
+      use: async ({ page, complaints }) => {
+        await rowOf(page, /^last: Completed/).waitFor()
+        const cursor = cursorOf(page)
+        await cursor.focus()
+        const walk = async (...keys: readonly string[]): Promise<string | null> => {
+          for (const key of keys) await page.keyboard.press(key)
+          return cursor.getAttribute('aria-label')
+        }
+        expect(await walk(...CLOSEST)).toMatch(/^first, Completed, At \d/)
+        expect(await walk('ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown')).toMatch(
+          /^Model call 1, /,
+        )
+        expect(await walk('End')).toMatch(
+          /^Model call 3, Answered, At .*, Took .*, Model scripted:model/,
+        )
+        expect(await walk('ArrowDown', 'Home')).toMatch(/^Tool call search, Succeeded/)
+        await page.locator('[data-card]').getByText('Tool call search').waitFor()
+        await page
+          .getByRole('status')
+          .getByText(/^Tool call search/)
+          .waitFor()
+        await page.keyboard.press('Enter')
+        await expect.poll(() => query(page).get('turn')).toBe('0')
+        expect(query(page).get('task')).toBe('left')
+        expect(query(page).get('call')).toMatch(/^call-/)
+        await page.keyboard.press('Escape')
+        expect(await page.locator('[data-card]').count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('is zoomed and dragged, about what one points at', async () => {
+    await visit(browser, url, {
+      viewport: { width: 1_280, height: 800 },
+      use: async ({ page, complaints }) => {
+        const row = rowOf(page, /^first: Completed/)
+        await row.waitFor()
+        const group = timelineOf(page)
+        const placeOf = () =>
+          group.evaluate(({ scrollWidth, clientWidth, scrollLeft }) => ({
+            hiddenPx: scrollWidth - clientWidth,
+            scrollLeft,
+          }))
+        expect(await placeOf()).toEqual({ hiddenPx: 0, scrollLeft: 0 })
+        expect(await page.getByRole('button', { name: 'Zoom out' }).isDisabled()).toBe(true)
+
+        const box = await row.boundingBox()
+        if (box === null) throw new TypeError('The row is not drawn')
+        const [x, y] = [box.x + 400, box.y + 15]
+        const card = page.locator('[data-card]')
+        await page.mouse.move(x, y)
+        await card.waitFor()
+        await page.keyboard.down('Control')
+        await page.mouse.wheel(0, -120)
+        await expect.poll(async () => (await placeOf()).hiddenPx).toBeGreaterThan(100)
+        await page.mouse.wheel(0, -120)
+        await page.mouse.wheel(0, -120)
+        await page.keyboard.up('Control')
+        const { scrollLeft } = await placeOf()
+        expect(scrollLeft).toBeGreaterThan(0)
+
+        await page.mouse.down()
+        await page.mouse.move(x + 50, y, { steps: 5 })
+        expect(await card.count()).toBe(0)
+        await page.mouse.up()
+        await expect
+          .poll(async () => Math.round((await placeOf()).scrollLeft - scrollLeft))
+          .toBe(-50)
+        expect(query(page).get('turn')).toBeNull()
+
+        await page.getByRole('button', { name: 'Show all of it' }).click()
+        await expect.poll(placeOf).toEqual({ hiddenPx: 0, scrollLeft: 0 })
+        await group.focus()
+        await page.keyboard.press('+')
+        await expect.poll(async () => (await placeOf()).hiddenPx).toBeGreaterThan(100)
+        await page.keyboard.press('0')
+        await expect.poll(placeOf).toEqual({ hiddenPx: 0, scrollLeft: 0 })
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('shows what the pointer is on, and selects what it clicks', async () => {
+    await visit(browser, url, {
+      use: async ({ page, complaints }) => {
+        const row = rowOf(page, /^left: Completed/)
+        await row.getByText('left').click()
+        await expect.poll(() => query(page).get('task')).toBe('left')
+        await cursorOf(page).focus()
+        // The cursor brings a note to where the pointer can be: the last model call of the task.
+        const toLast = ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'End']
+        for (const key of [...CLOSEST, ...toLast]) {
+          await page.keyboard.press(key)
+        }
+        const box = await cursorOf(page).boundingBox()
+        if (box === null) throw new TypeError('The cursor is not drawn')
+        await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+        await page.locator('[data-card]').getByText('Model call 3').waitFor()
+        await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+        await expect.poll(() => query(page).get('turn')).toBe('2')
+        await row.locator('rect[rx="2"]').waitFor({ state: 'attached' })
+        await page.mouse.move(5, 5)
+        await page.getByRole('button', { name: 'Zoom out' }).focus()
+        await expect.poll(() => page.locator('[data-card]').count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('opens a crowd of notes that are too narrow to tell apart', async () => {
+    await visit(browser, url, {
+      viewport: { width: 390, height: 844 },
+      use: async ({ page, complaints }) => {
+        await rowOf(page, /^first: Completed/).waitFor()
+        const cursor = cursorOf(page)
+        await cursor.focus()
+        await page.keyboard.press('ArrowDown')
+        const crowd = /^\d+ model calls, From .*Zoom in to tell them apart$/
+        for (let step = 0; step < 20; step += 1) {
+          if (crowd.test((await cursor.getAttribute('aria-label')) ?? '')) break
+          await page.keyboard.press('ArrowRight')
+        }
+        expect(await cursor.getAttribute('aria-label')).toMatch(crowd)
+        await page.keyboard.press('Enter')
+        await expect
+          .poll(() => timelineOf(page).evaluate((group) => group.scrollWidth - group.clientWidth))
+          .toBeGreaterThan(0)
+        expect(query(page).get('turn')).toBeNull()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
+  it('has no serious finding of axe, and is no wider than a phone', async () => {
+    await visit(browser, url, {
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+      // axe is put into the page, which its policy would not allow to anybody else.
+      bypassCSP: true,
+      use: async ({ page }) => {
+        await rowOf(page, /^left: Completed/).waitFor()
+        await cursorOf(page).focus()
+        await page.locator('[data-card]').waitFor()
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+        expect(await findings(page)).toEqual([])
+      },
+    })
+  })
+})

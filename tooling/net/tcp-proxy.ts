@@ -1,0 +1,83 @@
+/** A line between a client and a server on this machine that hangs, or breaks, when a test says so. */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+
+/** Passes bytes on both ways until it is told otherwise. */
+export interface TcpProxy extends AsyncDisposable {
+  /** The URL that was given, by way of this proxy. */
+  readonly url: string
+  /** Connections that are open. */
+  readonly connections: number
+  /** Keeps connections open and passes nothing on, as a network does that lost its way. */
+  pause(): void
+  /** Passes on what was held back, and all that follows. */
+  resume(): void
+  /** Cuts every connection, as a proxy does that is restarted; with `stay`, new ones too, until `mend`. */
+  cut(how?: { readonly stay: boolean }): void
+  mend(): void
+}
+
+/** A proxy to the server of `url`. */
+export async function tcpProxy(url: string): Promise<TcpProxy> {
+  const target = new URL(url)
+  const ends = new Set<Socket>()
+  const inners = new Set<Socket>()
+  let isPaused = false
+  let isDown = false
+  const server = createServer((inner) => {
+    if (isDown) {
+      inner.destroy()
+      return
+    }
+    inners.add(inner)
+    inner.on('close', () => inners.delete(inner))
+    join(inner, connect(Number(target.port), target.hostname))
+  })
+  const join = (inner: Socket, outer: Socket): void => {
+    for (const [from, to] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      ends.add(from)
+      from.on('data', (data) => to.write(data))
+      from.on('error', () => to.destroy())
+      from.on('close', () => {
+        ends.delete(from)
+        to.destroy()
+      })
+      if (isPaused) from.pause()
+    }
+  }
+  const cut = ({ stay } = { stay: false }): void => {
+    isDown = stay
+    for (const end of ends) end.destroy()
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  // NOTE: a server that listens on a port has an address of this shape.
+  const { port } = server.address() as AddressInfo
+  return {
+    url: url.replace(`:${target.port}`, `:${port}`),
+    get connections() {
+      return inners.size
+    },
+    pause() {
+      isPaused = true
+      for (const end of ends) end.pause()
+    },
+    resume() {
+      isPaused = false
+      for (const end of ends) end.resume()
+    },
+    cut,
+    mend() {
+      isDown = false
+    },
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close')
+      server.close()
+      cut()
+      await closed
+    },
+  }
+}
