@@ -57,7 +57,8 @@ export default {
     ...dashboardParts,
     {
       name: 'layer-dashboard',
-      comment: 'The dashboard is a client like any other: it knows the wire and nothing of the server',
+      comment:
+        'The dashboard is a client like any other: it knows the wire and nothing of the server',
       severity: 'error',
       from: { path: '^apps/dashboard/src/' },
       to: {

@@ -100,7 +100,7 @@ async function picture(
   })
   const page = await context.newPage()
   await page.goto(url)
-  await page.getByText(until).first().waitFor()
+  await page.getByText(until).filter({ visible: true }).first().waitFor()
   await settle(page)
   await page.screenshot({ path: join(IMAGES, `${name}.png`) })
   await context.close()

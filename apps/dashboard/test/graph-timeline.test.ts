@@ -310,6 +310,8 @@ describe('a run that is over', () => {
       use: async ({ page, complaints }) => {
         const row = rowOf(page, /^first: Completed/)
         await row.waitFor()
+        // The task that is chosen is brought into sight when the whole run is there.
+        await rowOf(page, /^last: Completed/).waitFor()
         const group = timelineOf(page)
         const placeOf = () =>
           group.evaluate(({ scrollWidth, clientWidth, scrollLeft }) => ({
@@ -319,6 +321,8 @@ describe('a run that is over', () => {
         expect(await placeOf()).toEqual({ hiddenPx: 0, scrollLeft: 0 })
         expect(await page.getByRole('button', { name: 'Zoom out' }).isDisabled()).toBe(true)
 
+        // It begins at the task that is chosen, which is not the first one.
+        await group.evaluate((element) => element.scrollTo(0, 0))
         const box = await row.boundingBox()
         if (box === null) throw new TypeError('The row is not drawn')
         const [x, y] = [box.x + 400, box.y + 15]

@@ -369,10 +369,12 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
     const runId = await submit(stage, 'payers')
     await reviewOf(stage, runId)
     await visit(browser, `${stage.url}/#/reviews`, {
-      use: async ({ page }) => {
+      use: async ({ page, requests }) => {
         const rows = page.getByRole('list', { name: 'Reviews' }).getByRole('listitem')
+        await rows.getByText('settle · before a tool is called').waitFor()
         await rows.getByRole('button', { name: 'Decide' }).click()
         await rows.getByRole('group', { name: 'Input of pay' }).getByText('Ada').waitFor()
+        expect(requests.filter((one) => one.includes('/events'))).toEqual([])
         await rows.getByRole('button', { name: 'Edit…' }).click()
         const editor = rows.getByRole('textbox', { name: 'Input of pay' })
         await editor.fill('{ "amount": 7, "to": "Ada" }')

@@ -55,6 +55,7 @@ describe('the frame', () => {
           expect(await link(page, name).evaluate((it) => it === document.activeElement)).toBe(true)
           await page.keyboard.press('Enter')
           await expect.poll(() => here(page)).toContain(name)
+          await expect.poll(() => page.title()).toBe(`${name} — Tutti`)
           await expect.poll(() => page.locator('main').innerText()).not.toBe('')
         }
         expect(complaints).toEqual([])

@@ -110,7 +110,7 @@ function heldOf(task: TaskState): object {
     earlierAttempts: task.earlierAttempts,
     turns: task.turns
       .filter(({ status }) => status === 'COMPLETED')
-      .map(({ model: _, totalMessageCount: __, failures: ___, toolCalls, ...turn }) => ({
+      .map(({ totalMessageCount: _, failures: __, toolCalls, ...turn }) => ({
         ...turn,
         toolCalls: toolCalls.toSorted((left, right) => left.id.localeCompare(right.id)),
       })),

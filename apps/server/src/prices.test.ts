@@ -25,10 +25,16 @@ describe('prices', () => {
     expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
   })
 
-  it('are not even read when every model is a script', async () => {
+  it('of scripts are nothing, and others are looked up', async () => {
     const model = scriptedModel([])
     const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
-    expect(await pricesFor([band], [model])).toBeUndefined()
-    expect(await pricesFor([band], [{ provider: 'openai' }])).toBeDefined()
+    const scripts = await pricesFor([band], [model, { provider: 'tutti' }])
+    const nothing = { inputPerMillion: 0, outputPerMillion: 0 }
+    expect(scripts(model)).toEqual(nothing)
+    expect(scripts({ provider: 'tutti', name: 'sample' })).toEqual(nothing)
+    expect(scripts({ provider: 'openai', name: 'gpt-4o' })).toBeUndefined()
+    const mixed = await pricesFor([band], [{ provider: 'openai' }])
+    expect(mixed(model)).toEqual(nothing)
+    expect(mixed({ provider: 'openai', name: 'gpt-4o' })?.inputPerMillion).toBeCloseTo(2.5, 6)
   })
 })

@@ -1,24 +1,26 @@
 /**
  * What models cost, from the price list of `@pydantic/genai-prices`. Reading it takes some 70 ms and
- * 20 MB, so it is read only by a process that executes runs, and only when one of its models may have a
- * price.
+ * 20 MB, so it is read only by a process that executes runs, and only when one of its models is no script.
  */
 import type { ChatModel, Ensemble, ModelPrice, Prices } from '@tutti/ensemble'
 
-/** Providers whose models cost nothing and are in no list. */
-const FREE: readonly string[] = ['scripted']
+/** Providers whose models are scripts, which cost nothing and are in no list. */
+const FREE: readonly string[] = ['scripted', 'tutti']
+
+const NOTHING: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
 /** Tokens that prices are for. */
 const MILLION = 1_000_000
 
-/** The prices for the models of a server; undefined when none of them may have one. */
+/** The prices for the models of a server. */
 export async function pricesFor(
   ensembles: readonly Ensemble[],
   models: Iterable<Pick<ChatModel, 'provider'>>,
-): Promise<Prices | undefined> {
+): Promise<Prices> {
   const used = [...ensembles.flatMap(modelsOf), ...models]
-  if (used.every(({ provider }) => FREE.includes(provider))) return undefined
-  return listPrices()
+  const listed = used.every(({ provider }) => FREE.includes(provider)) ? undefined : listPrices()
+  const priceOf = await listed
+  return (model) => (FREE.includes(model.provider) ? NOTHING : priceOf?.(model))
 }
 
 function modelsOf(ensemble: Ensemble): readonly ChatModel[] {

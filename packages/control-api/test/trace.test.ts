@@ -42,7 +42,7 @@ describe('the trace of a run', () => {
       completedAt: detail.completedAt,
       inputs: { topic: 'AI' },
       agents: [
-        { role: 'Researcher', goal: 'Research {topic}', toolNames: ['calculator'] },
+        { role: 'Researcher', goal: 'Research AI', toolNames: ['calculator'] },
         { role: 'Writer', toolNames: [] },
       ],
       errors: [],

@@ -7,7 +7,7 @@ import type { AgentTool } from '@tutti/core'
 export interface Agent {
   /** What it is, such as `Regulatory Researcher`. */
   readonly role: string
-  /** What it is after. */
+  /** What it is after; where it is the description of its task, it follows what becomes of that. */
   readonly goal: string
   /** Where it comes from, when that helps it work. */
   readonly background?: string

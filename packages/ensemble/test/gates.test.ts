@@ -2,7 +2,7 @@
 import { defineTextTool, Type, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, task, type GateDecision } from '../src/index.ts'
+import { agent, ensemble, task, type GateDecision } from '../src/index.ts'
 import { gatedTeam, WORKFLOWS, type Work } from './gated-team.ts'
 import { closingsOf, endsOf, gateOf, promptsOf } from './read-run.ts'
 import { scriptedModel, scriptedReviewer } from './testing.ts'
@@ -54,6 +54,19 @@ describe.each(WORKFLOWS)('[G8] the gate before a task, in %s', (workflow) => {
     expect(eventsOf(run.events, 'task_started').map((event) => event.taskDescription)).toContain(
       'Do {this} instead',
     )
+  })
+
+  it('EDIT gives the other description as the goal too, unless the agent has one', async () => {
+    const [own, none] = [model(), model()]
+    const asked = { beforeReview: true, agent: agent({ role: 'WORK', goal: 'Work' }) }
+    const bare = { ...asked, agent: agent({ role: 'WORK', goal: 'Do work' }) }
+    const decision = { action: 'EDIT', text: 'Do less' } as const
+    await review(workflow, { ...asked, model: own }, decision)
+    const run = await review(workflow, { ...bare, model: none }, decision)
+    const goals = [own, none].map((one) => /goal is: (.*)/.exec(promptsOf(one)[0] ?? ''))
+    expect(goals.map((goal) => goal?.[1])).toEqual(['Work', 'Do less'])
+    const given = eventsOf(run.events, 'task_input').find(({ agentRole }) => agentRole === 'WORK')
+    expect(given).toMatchObject({ agentGoal: 'Do less' })
   })
 
   it('REJECT fails it before its agent is asked', async () => {

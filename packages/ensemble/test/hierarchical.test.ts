@@ -95,6 +95,21 @@ describe('[W9] a manager', () => {
     ])
   })
 
+  it('gives a worker its words as the goal too, unless the worker has one of its own', async () => {
+    const model = teamModel({
+      [MANAGER]: [delegate(['Writer', 'Be brief'], ['Researcher', 'Look']), 'Done'],
+      Writer: ['Brief'],
+      Researcher: ['Seen'],
+    })
+    const plain = { name: 'page', description: 'Write about {topic}' }
+    const run = watchRun(team(model, [plain, researcher]), { inputs: { topic: 'jazz' } })
+    await run.ended
+    const goals = ['Writer', 'Researcher'].map(
+      (role) => /goal is: (.*)/.exec(model.requestsOf(role)[0]?.messages[0]?.content ?? '')?.[1],
+    )
+    expect(goals).toEqual(['Be brief', 'Be a good Researcher'])
+  })
+
   it('may leave tasks undone: they are skipped, and the run is completed', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Researcher', 'Look']), 'Enough'],

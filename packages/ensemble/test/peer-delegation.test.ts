@@ -139,6 +139,19 @@ describe('[C12] when the time of a task is over that has delegated', () => {
   })
 })
 
+it('[H3] a peer without a goal of its own is given the words of each work as its goal', async () => {
+  const model = teamModel({
+    Lead: [delegate(['Writer', 'Be brief']), 'Thanks'],
+    Writer: ['Brief', 'My own work'],
+  })
+  const page = { name: 'page', description: 'Write a page' }
+  await work(model, [worker('Lead', free), page])
+  const goals = model
+    .requestsOf('Writer')
+    .map(({ messages }) => /goal is: (.*)/.exec(messages[0]?.content ?? '')?.[1])
+  expect(goals).toEqual(['Be brief', 'Write a page'])
+})
+
 describe('[L12] the tool to delegate', () => {
   it('is not given to an agent that may not, nor to one who has nobody to delegate to', async () => {
     const model = teamModel({ Alone: ['done'] })

@@ -33,16 +33,21 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
   const batch = batched<LoggedRunEvent>((events) => {
     patch({ log: withEvents(store.get().log, events) })
   })
+  /** Nothing more is to come: that the connection ends is no loss. Its last events may not be drawn yet. */
+  let isOver = false
   const connection = client.connect({
     snapshot: 'none',
-    onConnection: ({ status }) => patch({ connection: status }),
+    onConnection: ({ status }) => {
+      if (!isOver) patch({ connection: status })
+    },
   })
   connection.subscribe({
     runId,
     from: 0,
     onEvent: (event) => batch.add(event),
     onEnd: (error) => {
-      if (error !== undefined) patch({ error })
+      if (error === undefined) isOver = true
+      else patch({ error })
       void connection.close()
     },
   })

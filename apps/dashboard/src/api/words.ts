@@ -1,6 +1,7 @@
 /** How the words of the wire are shown: one mark and one word for each state of a run, task, turn and call. */
 import type { MarkKind } from '../ui/show/mark.tsx'
 import type {
+  AgentCallState,
   LoggedRunEvent,
   ReviewDecisionKind,
   RunStatus,
@@ -58,6 +59,15 @@ export const CALL_STATUS: Readonly<Record<ToolCallState['status'], Shown>> = {
   RUNNING: { mark: 'live', word: 'Running' },
   SUCCEEDED: { mark: 'done', word: 'Succeeded' },
   FAILED: { mark: 'failed', word: 'Failed' },
+}
+
+/** A call to another agent. */
+export const AGENT_CALL_STATUS: Readonly<Record<AgentCallState['status'], Shown>> = {
+  RUNNING: { mark: 'live', word: 'Asked' },
+  COMPLETED: { mark: 'done', word: 'Answered' },
+  TERMINATED: { mark: 'stopped', word: 'Stopped' },
+  FAILED: { mark: 'failed', word: 'Failed' },
+  INTERRUPTED: { mark: 'stopped', word: 'Cut off' },
 }
 
 /** What a reviewer decided, as a person says it. */

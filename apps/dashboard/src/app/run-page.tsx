@@ -1,5 +1,5 @@
 /** One run, followed live, or replayed up to any of its events. */
-import { useMemo, useState } from 'react'
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
 
 import { failureCode, failureText } from '../api/failure.ts'
 import { runsHref } from '../api/links.ts'
@@ -18,7 +18,9 @@ import { Empty, Loading } from '../ui/feedback/notice.tsx'
 import { RunView } from './run-view.tsx'
 import styles from './run-page.module.css'
 
+import type { LoggedRunEvent, RunState } from '@tutti/protocol'
 import type { RunFeedState } from '../api/run-feed.ts'
+import type { RunLog } from '../api/run-log.ts'
 
 const NOT_BEGUN = createStore<RunFeedState>({ log: emptyRunLog(), connection: 'connecting' })
 
@@ -33,29 +35,58 @@ export function RunPage({
   const { log, connection, error } = useStore(useRunFeed(runId) ?? NOT_BEGUN)
   /** How many events are shown; undefined is all of them, as they come. */
   const [position, setPosition] = useState<number>()
-  const state = useMemo(
-    () => (position === undefined ? log.state : stateAfter(log, position)),
-    [log, position],
-  )
+  const now = useMoment(log, position)
+  // What is large follows when there is time; buttons, dialogs and the head never wait for it.
+  const later = useDeferredValue(now)
+  const shown = later.log.events.length === 0 ? now : later
   if (log.events.length === 0) {
     if (error !== undefined) return <NoRun runId={runId} error={error} />
     return <Loading label="Reading the run" />
   }
-  const shownTime = position === undefined ? undefined : log.instants[position - 1]
   const isReplay = position !== undefined
   return (
-    <ShownTime value={shownTime}>
-      <div className={styles['page']}>
-        <RunHeader runId={runId} state={state} connection={connection} isReplay={isReplay}>
+    <div className={styles['page']}>
+      <ShownTime value={shownTime(now)}>
+        <RunHeader runId={runId} state={now.state} connection={connection} isReplay={isReplay}>
           <SteerBar runId={runId} state={log.state} />
           <ExportTrace runId={runId} log={log} />
         </RunHeader>
         {!isReplay && <GatePanels runId={runId} state={log.state} />}
-        <RunView state={state} query={query} runId={runId} log={log} />
-        <ReplayBar log={log} position={position} onChange={setPosition} />
-      </div>
-    </ShownTime>
+      </ShownTime>
+      <ShownTime value={shownTime(shown)}>
+        <RunView {...shown} query={query} runId={runId} />
+      </ShownTime>
+      <ReplayBar log={log} position={position} onChange={setPosition} />
+    </div>
   )
+}
+
+/** A run as far as it is shown. */
+interface RunMoment {
+  readonly log: RunLog
+  /** How many events are shown; undefined is all of them, as they come. */
+  readonly position: number | undefined
+  readonly state: RunState
+}
+
+/** The run at a place, whose state is the very same while more events come after that place. */
+function useMoment(log: RunLog, position: number | undefined): RunMoment {
+  const known = useRef<{ readonly last: LoggedRunEvent | undefined; readonly state: RunState }>(
+    undefined,
+  )
+  return useMemo(() => {
+    if (position === undefined) return { log, position, state: log.state }
+    const last = log.events[position - 1]
+    if (last === undefined || known.current?.last !== last) {
+      known.current = { last, state: stateAfter(log, position) }
+    }
+    return { log, position, state: known.current.state }
+  }, [log, position])
+}
+
+/** When the last event was that is shown; undefined as long as the time is that of the clock. */
+function shownTime({ log, position }: RunMoment): number | undefined {
+  return position === undefined ? undefined : log.instants[position - 1]
 }
 
 function NoRun({ runId, error }: { readonly runId: string; readonly error: unknown }) {

@@ -1,5 +1,5 @@
 /** A run as a graph, a timeline and the work of one task: live, replayed, or out of a file. */
-import { useCallback, useMemo, useState, type ReactNode } from 'react'
+import { memo, useCallback, useMemo, useState, type ReactNode } from 'react'
 
 import { runHref, type RunPlace } from '../api/links.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
@@ -7,13 +7,13 @@ import { EventLog } from '../features/event-log/event-log.tsx'
 import { TaskGraph } from '../features/graph/task-graph.tsx'
 import { RunDetails } from '../features/run-facts/run-details.tsx'
 import { SteeringLog } from '../features/steering/steering-log.tsx'
-import { Timeline } from '../features/timeline/timeline.tsx'
 import { TaskTranscript } from '../features/transcript/task-transcript.tsx'
 import { goTo } from '../lib/router.ts'
 import { Tabs, type Tab } from '../ui/controls/tabs.tsx'
 import { Panel } from '../ui/layout/panel.tsx'
 import { chosenTask } from './chosen-task.ts'
 import styles from './run-view.module.css'
+import { TimelinePanel } from './timeline-panel.tsx'
 
 import type { RunLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
@@ -29,17 +29,21 @@ const TABS: readonly Tab<TabName>[] = [
   { value: 'details', label: 'Details' },
 ]
 
-/** The parts of a run; without `runId` it is a file, which has no address and no events. */
-export function RunView({
+/** The parts of a run; without `runId` it is a file, which has no address. */
+export const RunView = memo(function RunView({
   state,
   query,
   runId,
   log,
+  position,
 }: {
   readonly state: RunState
   readonly query: Readonly<Record<string, string>>
   readonly runId?: string
+  /** Absent for a file without events. */
   readonly log?: RunLog
+  /** How many events of the log are shown; undefined is all of them. */
+  readonly position?: number | undefined
 }) {
   const [place, setPlace] = usePlaceIn(runId, query)
   const tabs = log === undefined ? TABS.filter(({ value }) => value !== 'events') : TABS
@@ -53,7 +57,7 @@ export function RunView({
   )
   const panels: Readonly<Record<TabName, () => ReactNode>> = {
     work: () => <TaskTranscript state={state} selection={selection} onSelect={select} />,
-    events: () => log !== undefined && <EventLog log={log} />,
+    events: () => log !== undefined && <EventLog log={log} position={position} />,
     costs: () => <CostsView state={state} />,
     steering: () => <SteeringLog state={state} log={log} />,
     details: () => <RunDetails state={state} runId={runId} />,
@@ -67,9 +71,7 @@ export function RunView({
           onSelect={(task) => select({ taskName: task })}
         />
       </Panel>
-      <Panel title="Timeline" flush className={styles['timeline']}>
-        <Timeline state={state} selection={selection} onSelect={select} log={log} />
-      </Panel>
+      <TimelinePanel state={state} selection={selection} onSelect={select} log={log} />
       <Panel flush className={styles['detail']}>
         <Tabs
           label="Parts of the run"
@@ -82,7 +84,7 @@ export function RunView({
       </Panel>
     </div>
   )
-}
+})
 
 /** The place in the address of a run; for a file, which has none, in memory. */
 function usePlaceIn(

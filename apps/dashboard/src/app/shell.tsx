@@ -6,6 +6,7 @@ import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { ReviewCount } from '../features/reviews/review-count.tsx'
 import { cx } from '../lib/cx.ts'
 import { usePlace } from '../lib/router.ts'
+import { usePageTitle } from '../lib/use-page-title.ts'
 import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
 
@@ -22,8 +23,11 @@ const PLACES = [
 /** The frame, round the page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const {
-    path: [here = 'runs'],
+    path: [here = 'runs', inner],
   } = usePlace()
+  const label = PLACES.find(({ name }) => name === here)?.label ?? 'No such page'
+  // The page of a run has a title of its own.
+  usePageTitle(here === 'runs' && inner !== undefined ? undefined : `${label} — Tutti`)
   return (
     <div className={styles['shell']}>
       <a

@@ -9,6 +9,9 @@ import { RunView } from './run-view.tsx'
 
 import type { RunState } from '@tutti/protocol'
 
+/** A file has no address: where one is in it is kept elsewhere. */
+const NO_PLACE = {}
+
 /** The page that opens trace files. */
 export function TracePage() {
   return (
@@ -23,7 +26,7 @@ function Shown({ state }: { readonly state: RunState }) {
   const end = state.completedAt ?? state.startedAt
   return (
     <ShownTime value={end === undefined ? undefined : Date.parse(end)}>
-      <RunView state={state} query={{}} />
+      <RunView state={state} query={NO_PLACE} />
     </ShownTime>
   )
 }
@@ -37,7 +40,7 @@ function Replayed({ log }: { readonly log: RunLog }) {
   const at = log.instants[(position ?? log.events.length) - 1]
   return (
     <ShownTime value={at}>
-      <RunView state={state} query={{}} log={log} />
+      <RunView state={state} query={NO_PLACE} log={log} position={position} />
       <ReplayBar log={log} position={position} onChange={setPosition} />
     </ShownTime>
   )

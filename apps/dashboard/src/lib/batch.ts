@@ -1,14 +1,20 @@
 /**
- * Gathers what comes one by one and hands it on once a frame: a screen shows no more than that. When a page
- * takes long to draw what it was given, it is left as long a pause as that took, so that it can answer the
- * reader also while thousands of things come.
+ * Gathers what comes one by one and hands it on once a frame: a screen shows no more than that. A page is
+ * given more only when it has drawn what it was given and is free again, and is left as long a pause as that
+ * took, so that it can answer the reader also while thousands of things come.
  */
 
 /** How often a page that nobody sees is brought up to date. */
 const HIDDEN_MS = 500
 
 /** Longest pause, however long the page took: what is shown should not be old. */
-const MAX_PAUSE_MS = 400
+const MAX_PAUSE_MS = 160
+
+/** So many are taken in within a frame or two; of more, the rest comes after a pause. */
+const MOST = 1_500
+
+/** A page that is never free, as on a slow machine, is given more all the same. */
+const MAX_BUSY_MS = 80
 
 /** Takes items and, in each frame in which some came, gives them to `give`; `stop` drops the rest. */
 export interface Batch<T> {
@@ -22,15 +28,15 @@ export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
   let cancel: (() => void) | undefined
   let pauseUntil = 0
   const flush = (): void => {
-    const due = items
-    items = []
-    cancel = undefined
+    const due = items.splice(0, MOST)
     const startedAt = performance.now()
     give(due)
-    // Drawing goes on after `give`; this comes when it is done.
-    setTimeout(() => {
+    // Drawing goes on after `give`, piece by piece.
+    cancel = whenFree(() => {
+      cancel = undefined
       const now = performance.now()
       pauseUntil = now + Math.min(MAX_PAUSE_MS, now - startedAt)
+      if (items.length > 0) flushInTime()
     })
   }
   const flushInTime = (): void => {
@@ -54,6 +60,16 @@ export function batched<T>(give: (items: readonly T[]) => void): Batch<T> {
       items = []
     },
   }
+}
+
+/** When the page has nothing else to do; browsers that cannot tell wait for what is due already. */
+function whenFree(callback: () => void): () => void {
+  if (typeof requestIdleCallback === 'undefined') {
+    const timer = setTimeout(callback)
+    return () => clearTimeout(timer)
+  }
+  const idle = requestIdleCallback(callback, { timeout: MAX_BUSY_MS })
+  return () => cancelIdleCallback(idle)
 }
 
 /** Frames stand still while a page is hidden. */

@@ -17,7 +17,6 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { CHARACTERS_PER_TOKEN } from '../budget.ts'
 import { callModel } from '../model/call-model.ts'
 import { costOf, type ModelPrice } from '../model/prices.ts'
-import { modelOfTask } from '../model/model-of-task.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
 import { stoppedError } from '../run/stopped-error.ts'
 import { modelLabel, type NamedModel } from '../steering/models.ts'
@@ -34,6 +33,7 @@ import type {
 } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../run/task-scope.ts'
+import type { ModelChain } from './model-chain.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
 /** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
@@ -59,61 +59,6 @@ export interface ModelAnswer {
   readonly model: string
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
-}
-
-/** The models of one attempt: once a fallback was needed, it stays until somebody switches. */
-export class ModelChain {
-  readonly #scope: TaskScope
-  #switchedTo: NamedModel | undefined
-  #index = 0
-
-  constructor(scope: TaskScope) {
-    this.#scope = scope
-  }
-
-  /**
-   * The model that answers now.
-   *
-   * @throws {TuttiError} CONFIG_INVALID when the task has none.
-   */
-  current(): NamedModel {
-    this.#followSwitch()
-    const model = this.#index === 0 ? this.#first() : this.#models()[this.#index]
-    if (model !== undefined) return model
-    throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
-  }
-
-  /** Goes on to the next fallback, or to what somebody switched to; undefined when there is none. */
-  next(): NamedModel | undefined {
-    if (this.#followSwitch()) return this.current()
-    const models = this.#models()
-    if (this.#index + 1 >= models.length) return undefined
-    this.#index += 1
-    return models[this.#index]
-  }
-
-  /** Begins with the first model again when somebody has switched, also to the same model. */
-  #followSwitch(): boolean {
-    const { task, run } = this.#scope
-    const switchedTo = run.switches.of(task.name)
-    if (switchedTo === this.#switchedTo) return false
-    this.#switchedTo = switchedTo
-    this.#index = 0
-    return true
-  }
-
-  #first(): NamedModel | undefined {
-    const { task, run } = this.#scope
-    if (this.#switchedTo !== undefined) return this.#switchedTo
-    const model = modelOfTask(task, run.ensemble)
-    return model === undefined ? undefined : run.switches.named(model)
-  }
-
-  #models(): readonly (NamedModel | undefined)[] {
-    const { task, run } = this.#scope
-    const fallbacks = task.fallbackModels ?? run.ensemble.fallbackModels ?? []
-    return [this.#first(), ...fallbacks.map((model) => run.switches.named(model))]
-  }
 }
 
 /**

@@ -17,7 +17,7 @@
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
-import { askModel, type ModelChain } from './ask-model.ts'
+import { askModel } from './ask-model.ts'
 import { callTools, toolSpecifications } from './call-tools.ts'
 import {
   directiveMessage,
@@ -29,6 +29,7 @@ import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 import { correctionRequest } from './structured-output.ts'
 import { keepTurn } from './turn-events.ts'
 
+import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { Directive } from '../steering/directives.ts'

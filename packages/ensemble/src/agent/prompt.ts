@@ -29,6 +29,11 @@ export function renderTask(task: Task, inputs: Inputs): TaskText {
   }
 }
 
+/** The agent of a task; a goal that was made of the description says what `text` says. */
+export function agentOf({ agent, description }: Task, text: TaskText): Agent {
+  return agent.goal === description ? { ...agent, goal: text.description } : agent
+}
+
 /** Everything that a first prompt is made of. */
 export interface PromptParts {
   readonly agent: Agent

@@ -332,8 +332,10 @@ export function workerTask(
 ): Task | undefined {
   const declared = tasks.find(({ agent }) => agent.role === role)
   if (declared === undefined) return undefined
-  if (plan.workflow === 'HIERARCHICAL') return { ...declared, description }
-  const { agent, model } = declared
+  const isFollowing = declared.agent.goal === declared.description
+  const agent = isFollowing ? { ...declared.agent, goal: description } : declared.agent
+  if (plan.workflow === 'HIERARCHICAL') return { ...declared, agent, description }
+  const { model } = declared
   return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
 }
 

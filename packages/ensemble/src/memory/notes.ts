@@ -1,7 +1,7 @@
 /** What a task is given of earlier tasks and runs, and what it leaves for later ones. */
 import { errorMessage, isoNow, TuttiError } from '@tutti/core'
 
-import { askModel, type ModelChain } from '../agent/ask-model.ts'
+import { askModel } from '../agent/ask-model.ts'
 import { stepAfter } from '../agent/step.ts'
 import { keepTurn } from '../agent/turn-events.ts'
 import { stoppedError } from '../run/stopped-error.ts'
@@ -14,6 +14,7 @@ import {
   reflectionRequest,
 } from './reflection.ts'
 
+import type { ModelChain } from '../agent/model-chain.ts'
 import type { Answer } from '../agent/loop.ts'
 import type { TaskText } from '../agent/prompt.ts'
 import type { Message, ModelReply } from '../model/chat-model.ts'

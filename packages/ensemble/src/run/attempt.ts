@@ -12,9 +12,9 @@
  */
 import { isoNow, limitText, TuttiError } from '@tutti/core'
 
-import { ModelChain } from '../agent/ask-model.ts'
+import { ModelChain } from '../agent/model-chain.ts'
 import { outputText, runAgentLoop, type Answer } from '../agent/loop.ts'
-import { contextText, type ContextOutput, type TaskText } from '../agent/prompt.ts'
+import { agentOf, contextText, type ContextOutput, type TaskText } from '../agent/prompt.ts'
 import { outputInstructions } from '../agent/structured-output.ts'
 import { assertGuardrails } from '../guardrail.ts'
 import { readNotes, reflect, remember } from '../memory/notes.ts'
@@ -169,7 +169,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer
     scope,
     models,
     prompt: {
-      agent: task.agent,
+      agent: agentOf(task, text),
       text,
       context,
       additionalContext: task.additionalContext,
@@ -206,7 +206,7 @@ async function notesOf({ scope, text, context }: AttemptInput): Promise<TaskNote
       taskDescription: identity.taskDescription,
       expectedOutput: text.expectedOutput,
       agentRole: identity.agentRole,
-      agentGoal: task.agent.goal,
+      agentGoal: agentOf(task, text).goal,
       agentBackground: task.agent.background ?? null,
       toolNames: tools.map((tool) => tool.name),
       assembledContext: limitText(assembledContext(context, task), CONTEXT_SHOWN),

@@ -210,7 +210,13 @@ describe('[T3] task_input', () => {
     )
     await ended
     expect(eventsOf(events, 'task_input')).toMatchObject([
-      { taskName: 'research', agentBackground: null, toolNames: [], assembledContext: '' },
+      {
+        taskName: 'research',
+        agentGoal: 'Research jazz',
+        agentBackground: null,
+        toolNames: [],
+        assembledContext: '',
+      },
       {
         taskName: 'write',
         taskDescription: 'Write about jazz',

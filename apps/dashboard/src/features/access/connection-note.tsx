@@ -6,6 +6,7 @@ import { useNow } from '../../lib/use-now.ts'
 import { useStore } from '../../lib/use-store.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
+import unseen from '../../ui/show/unseen.module.css'
 import styles from './connection-note.module.css'
 
 import type { FeedConnection } from '../../api/server-feed.ts'
@@ -18,7 +19,7 @@ export function ConnectionNote() {
   return (
     <div className={cx(styles['note'], styles[status])}>
       {status !== 'open' && <Mark kind={status === 'closed' ? 'failed' : 'queued'} />}
-      <span role="status" className={status === 'open' ? styles['unseen'] : undefined}>
+      <span role="status" className={status === 'open' ? unseen['unseen'] : undefined}>
         {status === 'open' && losses > 0 && 'Connected again'}
         {status === 'connecting' && 'Connecting…'}
         {status === 'reconnecting' && 'Connection lost'}

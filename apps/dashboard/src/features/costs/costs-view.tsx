@@ -23,9 +23,7 @@ export function CostsView({ state }: { readonly state: RunState }) {
   return (
     <div className={styles['costs']} role="group" aria-label="Costs" tabIndex={0}>
       <Figures>
-        <Figure name="Cost">
-          <span className={styles['total']}>{formatMoney(total.costUsd)}</span>
-        </Figure>
+        <Figure name="Cost">{formatMoney(total.costUsd)}</Figure>
         {costEstimate !== undefined && (
           <>
             <Figure name="of it, for input">{formatMoney(costEstimate.inputCost)}</Figure>

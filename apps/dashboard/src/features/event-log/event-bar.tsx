@@ -19,6 +19,7 @@ export function EventBar({
   taskNames,
   events,
   shown,
+  isPast,
 }: {
   readonly filter: EventFilter
   readonly onFilter: (filter: EventFilter) => void
@@ -26,6 +27,8 @@ export function EventBar({
   readonly events: readonly LoggedRunEvent[]
   /** Those that the filter asks for. */
   readonly shown: readonly LoggedRunEvent[]
+  /** Whether an earlier moment is looked at. */
+  readonly isPast: boolean
 }) {
   return (
     <div role="search" aria-label="Events" className={styles['bar']}>
@@ -65,7 +68,7 @@ export function EventBar({
         value={filter.text}
         onChange={({ target: { value } }) => onFilter({ ...filter, text: value })}
       />
-      <Exports events={events} shown={shown} />
+      <Exports events={events} shown={shown} isPast={isPast} />
     </div>
   )
 }
@@ -73,9 +76,11 @@ export function EventBar({
 function Exports({
   events,
   shown,
+  isPast,
 }: {
   readonly events: readonly LoggedRunEvent[]
   readonly shown: readonly LoggedRunEvent[]
+  readonly isPast: boolean
 }) {
   const [copy, copied] = useCopy()
   const count = plural(events.length, 'event')
@@ -88,7 +93,9 @@ function Exports({
   return (
     <span className={styles['exports']}>
       <span className={styles['count']}>
-        {shown.length === events.length ? count : `${count}, ${shown.length} shown`}
+        {shown.length === events.length && !isPast
+          ? count
+          : `${count}, ${shown.length} shown${isPast ? ' up to here' : ''}`}
       </span>
       <IconButton
         label={said[copied]}

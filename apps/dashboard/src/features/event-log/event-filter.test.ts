@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { eventOf } from '../../../../../packages/protocol/test/run-events.ts'
-import { eventsMatching, matches, type EventFilter } from './event-filter.ts'
+import { eventsMatching, matches, upTo, type EventFilter } from './event-filter.ts'
 import { EVENT_GROUPS } from './event-groups.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
@@ -67,5 +67,16 @@ describe('a log that grows', () => {
     const other = log(eventOf('run_queued', { ensemble: 'other' }))
     expect(matching(other)).toEqual(other)
     expect(matching(EVENTS.slice(0, 3))).toEqual(EVENTS.slice(0, 3))
+  })
+})
+
+describe('an earlier moment', () => {
+  it('has the events that had been by then, and at the end all of them', () => {
+    const tokens = eventsMatching({ ...ALL, groups: new Set(['tokens']) })(EVENTS)
+    const until = (count: number | undefined) => seqs(upTo(tokens, count))
+    expect([0, 2, 3, 4, 5].map(until)).toEqual([[], [], [2], [2], [2, 4]])
+    expect(upTo(tokens, undefined)).toBe(tokens)
+    expect(upTo(tokens, 5)).toBe(tokens)
+    expect(upTo([], 1)).toEqual([])
   })
 })

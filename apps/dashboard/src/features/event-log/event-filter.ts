@@ -42,3 +42,13 @@ export function eventsMatching(
     return found
   }
 }
+
+/** Those of some events, in their order, that are among the first `count` of their log; all when undefined. */
+export function upTo(
+  events: readonly LoggedRunEvent[],
+  count: number | undefined,
+): readonly LoggedRunEvent[] {
+  const last = events.at(-1)
+  if (count === undefined || last === undefined || last.seq < count) return events
+  return events.slice(0, events.findLastIndex(({ seq }) => seq < count) + 1)
+}

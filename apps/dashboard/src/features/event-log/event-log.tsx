@@ -7,7 +7,7 @@ import { Empty } from '../../ui/feedback/notice.tsx'
 import { FoldMemory, newFolds } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
 import { EventBar } from './event-bar.tsx'
-import { eventsMatching, type EventFilter } from './event-filter.ts'
+import { eventsMatching, upTo, type EventFilter } from './event-filter.ts'
 import { EVENT_GROUPS } from './event-groups.ts'
 import styles from './event-log.module.css'
 import { EventRow } from './event-row.tsx'
@@ -24,18 +24,24 @@ const FIRST: EventFilter = {
   text: '',
 }
 
-/** The list of events; when more come than can be drawn, it leaves out what lies between. */
-export function EventLog({ log }: { readonly log: RunLog }) {
-  return <Events log={useDeferredValue(log)} />
+interface EventLogProps {
+  readonly log: RunLog
+  /** How many events have been, where one looks back; undefined is all of them. */
+  readonly position?: number | undefined
 }
 
-const Events = memo(function Events({ log }: { readonly log: RunLog }) {
+/** The list of events; when more come than can be drawn, it leaves out what lies between. */
+export function EventLog({ log, position }: EventLogProps) {
+  return <Events log={useDeferredValue(log)} position={useDeferredValue(position)} />
+}
+
+const Events = memo(function Events({ log, position }: EventLogProps) {
   const [folds] = useState(newFolds)
   const [filter, setFilter] = useState(FIRST)
   const used = useDeferredValue(filter)
   const matching = useMemo(() => eventsMatching(used), [used])
   const { events, instants, state } = log
-  const shown = matching(events)
+  const shown = upTo(matching(events), position)
   return (
     <div className={styles['log']}>
       <EventBar
@@ -44,6 +50,7 @@ const Events = memo(function Events({ log }: { readonly log: RunLog }) {
         taskNames={state.tasks.map(({ name }) => name)}
         events={events}
         shown={shown}
+        isPast={position !== undefined}
       />
       {shown.length === 0 ? (
         <Empty title="No event fits">Other events may: change what is asked for.</Empty>
@@ -56,7 +63,7 @@ const Events = memo(function Events({ log }: { readonly log: RunLog }) {
             keyOf={({ seq }) => seq}
             estimate={() => ROW}
             label="Events"
-            isGrowing={!isTerminalRunStatus(state.status)}
+            isGrowing={position !== undefined || !isTerminalRunStatus(state.status)}
           >
             {(event) => (
               <EventRow event={event} instant={instants[event.seq]} origin={instants[0]} />

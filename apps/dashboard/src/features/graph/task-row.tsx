@@ -7,6 +7,7 @@ import { cx } from '../../lib/cx.ts'
 import { formatMoney, plural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
+import unseen from '../../ui/show/unseen.module.css'
 import styles from './task-graph.module.css'
 import { costOf, toolCallsOf } from './task-facts.ts'
 
@@ -68,7 +69,7 @@ export const TaskRow = memo(function TaskRow({
       </span>
       <span className={styles['line1']}>
         <span className={styles['name']}>{name}</span>
-        <span className={styles['hidden']}>{` ${word}, `}</span>
+        <span className={unseen['unseen']}>{` ${word}, `}</span>
         {hasBegun && (
           <span className={styles['figure']}>
             <Elapsed since={task.startedAt} ms={lengthOf(task)} />
@@ -88,7 +89,7 @@ export const TaskRow = memo(function TaskRow({
         </span>
         {hasBegun && <Counts task={task} />}
       </span>
-      <span className={styles['hidden']}>{after}</span>
+      <span className={unseen['unseen']}>{after}</span>
     </button>
   )
 })
@@ -102,7 +103,7 @@ function Counts({ task }: { readonly task: TaskState }) {
       <span aria-hidden>{task.turns.length}</span>
       <Wrench aria-hidden />
       <span aria-hidden>{calls}</span>
-      <span className={styles['hidden']}>
+      <span className={unseen['unseen']}>
         {`, ${plural(task.turns.length, 'model call')}, ${plural(calls, 'tool call')}, `}
       </span>
       <span>{formatMoney(costOf(task))}</span>

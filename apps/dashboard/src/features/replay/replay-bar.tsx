@@ -5,6 +5,7 @@ import { useState } from 'react'
 
 import { formatCount, formatDuration, plural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Elapsed } from '../../ui/show/time.tsx'
 import { Rail } from './rail.tsx'
 import styles from './replay-bar.module.css'
 import { silenceAfter } from './replay-clock.ts'
@@ -37,6 +38,8 @@ export function ReplayBar({
   const silence = replay.isPlaying ? silenceAfter(instants, count) : undefined
   const label = event === undefined ? '' : eventLabel(event)
   const isOver = isTerminalRunStatus(log.state.status)
+  const isLive = position === undefined && !isOver
+  const time = isLive ? <Elapsed since={log.state.startedAt} ms={null} /> : formatDuration(elapsed)
   return (
     <section aria-label="Replay" className={styles['bar']}>
       <div className={styles['buttons']}>
@@ -59,7 +62,7 @@ export function ReplayBar({
           onClick={() => replay.seek(nextStep(events, count))}
         />
       </div>
-      <span className={styles['time']}>{formatDuration(elapsed)}</span>
+      <span className={styles['time']}>{time}</span>
       <Rail
         events={events}
         count={count}
@@ -69,7 +72,8 @@ export function ReplayBar({
       />
       <span className={styles['event']} title={label}>
         <span className={styles['seq']}>
-          {count} / {events.length}
+          {count}
+          <span className={styles['of']}> / {events.length}</span>
         </span>
         <span className={styles['word']}>
           {silence === undefined ? label : `${formatDuration(silence)} of silence, shortened`}
@@ -84,12 +88,18 @@ export function ReplayBar({
         onClick={() => replay.seek(undefined)}
       >
         {isOver ? 'End' : 'Live'}
-        {since > 0 && (
-          <span className={styles['since']} title={plural(since, 'event')}>
-            +{formatCount(since)} events
-          </span>
-        )}
+        <Since count={since} />
       </Button>
     </section>
+  )
+}
+
+/** How many events have come since the reader looks back. */
+function Since({ count }: { readonly count: number }) {
+  if (count <= 0) return null
+  return (
+    <span className={styles['since']} title={plural(count, 'event')}>
+      +{formatCount(count)} events
+    </span>
   )
 }

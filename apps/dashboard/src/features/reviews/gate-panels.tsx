@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { cx } from '../../lib/cx.ts'
+import unseen from '../../ui/show/unseen.module.css'
 import { useDecidedHere } from './drafts.ts'
 import { reviewOfGate } from './review-like.ts'
 import { ReviewPanel } from './review-panel.tsx'
@@ -54,7 +55,7 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
       tabIndex={-1}
       className={cx(styles['panels'], reviews.length === 0 && styles['none'])}
     >
-      <p role="status" className={styles['hidden']}>
+      <p role="status" className={unseen['unseen']}>
         {waiting.map((review) => `${reviewTitle(review)} waits for a decision.`).join(' ')}
       </p>
       {reviews.map((review) => (

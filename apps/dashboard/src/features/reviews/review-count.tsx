@@ -2,6 +2,7 @@
 import { createPortal } from 'react-dom'
 
 import { plural } from '../../lib/format.ts'
+import unseen from '../../ui/show/unseen.module.css'
 import { useKeptReviews, useOpenReviews } from './use-open-reviews.ts'
 import styles from './review-count.module.css'
 
@@ -13,7 +14,7 @@ export function ReviewCount() {
   const words = count === 0 ? 'No review waits' : `${plural(count, 'review')} waiting`
   // What is read out when it changes is no part of the link that the number is in.
   const told = (
-    <p role="status" className={styles['hidden']}>
+    <p role="status" className={unseen['unseen']}>
       {data === undefined ? '' : words}
     </p>
   )
@@ -23,7 +24,7 @@ export function ReviewCount() {
       {count > 0 && (
         <span className={styles['count']}>
           {count}
-          <span className={styles['hidden']}> waiting</span>
+          <span className={unseen['unseen']}> waiting</span>
         </span>
       )}
     </>

@@ -1,4 +1,4 @@
-/** What can be done with a run as a whole: submit one like it, delete it. */
+/** What can be done with a run as a whole beside what stands at the head of the page. */
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 
@@ -9,20 +9,22 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { DeleteRun } from './delete-run.tsx'
 import styles from './run-actions.module.css'
 
-/** The actions; only a run that has ended can be deleted. */
+/** The actions; a run that has ended has `Run again` at the head of the page, and only such a one can be deleted. */
 export function RunActions({ runId, state }: { readonly runId: string; readonly state: RunState }) {
   const [isAsking, setAsking] = useState(false)
   return (
     <div role="group" aria-label="Actions" className={styles['actions']}>
-      <LinkButton href={submitHref(runId)} icon={<RotateCcw />}>
-        Run again…
-      </LinkButton>
       {isTerminalRunStatus(state.status) ? (
         <Button kind="danger" icon={<Trash2 />} onClick={() => setAsking(true)}>
           Delete run…
         </Button>
       ) : (
-        <span className={styles['soft']}>It can be deleted when it has ended.</span>
+        <>
+          <LinkButton href={submitHref(runId)} icon={<RotateCcw />}>
+            Run again…
+          </LinkButton>
+          <span className={styles['soft']}>It can be deleted when it has ended.</span>
+        </>
       )}
       {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
     </div>

@@ -4,6 +4,7 @@ import { useContext, type ReactNode } from 'react'
 import { RUN_STATUS } from '../../api/words.ts'
 import { formatCount, formatInstant, formatMoney, plural } from '../../lib/format.ts'
 import { ShownTime } from '../../lib/use-now.ts'
+import { usePageTitle } from '../../lib/use-page-title.ts'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
 import { CopyButton } from '../../ui/show/text.tsx'
@@ -12,7 +13,6 @@ import { connectionWords } from './connection-words.ts'
 import { outcomeOf } from './outcome.ts'
 import styles from './run-header.module.css'
 import { runTitle } from './run-title.ts'
-import { usePageTitle } from './use-page-title.ts'
 
 import type { RunFeedState } from '../../api/run-feed.ts'
 import type { RunState } from '@tutti/protocol'
@@ -80,7 +80,7 @@ function RunFigures({ state }: { readonly state: RunState }) {
         name="Cost"
         title={totals.costUsd === undefined ? 'No price is known for one of the models' : undefined}
       >
-        <span className={styles['cost']}>{formatMoney(totals.costUsd)}</span>
+        {formatMoney(totals.costUsd)}
       </Figure>
       <Figure name="Elapsed">
         <Elapsed since={startedAt} ms={durationMs} />

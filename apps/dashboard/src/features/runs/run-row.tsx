@@ -7,6 +7,7 @@ import { cx } from '../../lib/cx.ts'
 import { formatCount, formatMoney } from '../../lib/format.ts'
 import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Ago, Elapsed } from '../../ui/show/time.tsx'
+import unseen from '../../ui/show/unseen.module.css'
 import { RunProgress } from './run-progress.tsx'
 import { RunTags } from './run-tags.tsx'
 import { shortId } from './short-id.ts'
@@ -30,7 +31,7 @@ export const RunRow = memo(function RunRow({
     <>
       <span role="cell" className={styles['status']}>
         <Status run={run} />
-        {!fits && <span className={styles['hidden']}>, no longer in this filter</span>}
+        {!fits && <span className={unseen['unseen']}>, no longer in this filter</span>}
       </span>
       <span role="cell" className={cx(styles['name'], !fits && styles['past'])}>
         <a href={runHref(runId)} data-row className={styles['link']}>
@@ -74,7 +75,7 @@ function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) 
         <span className={styles['reviews']}>
           {!isHeld && <Mark kind="held" />}
           {openReviews}
-          <span className={styles['hidden']}>
+          <span className={unseen['unseen']}>
             {openReviews === 1 ? ' review waiting' : ' reviews waiting'}
           </span>
         </span>

@@ -16,7 +16,7 @@ export interface FirstCall {
 /**
  * The first call that a switch concerns, among the events after it; undefined when there is none, or another
  * switch came first. A switch counts for every call that begins after it, so that names need not be
- * compared: a switch has the alias of a model, a call may have its own name.
+ * compared: in logs of earlier versions a switch has the alias of a model, and a call its own name.
  */
 export function reachedBy(
   { taskName }: RunEventOf<'model_switched'>,

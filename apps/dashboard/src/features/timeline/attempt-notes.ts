@@ -8,6 +8,8 @@
  *    ended, a tool call no earlier than its turn was answered, a step no earlier than its call: a clock that
  *    was set back turns no span round.
  * N3 What goes on has no end. What was cut off ends with its attempt.
+ * N4 A turn that is the same as before, after the same, has the very same notes: of a run that goes on only
+ *    the last turn is read anew.
  */
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
 
@@ -28,21 +30,38 @@ export interface AttemptNotes {
   readonly lastMs: number
 }
 
-/** What is read along the way. */
+/**
+ * What of an attempt its notes are made of, beside its turns. It is kept with the notes of each turn and so
+ * holds no task: each of these holds all turns before.
+ */
 interface Reading {
-  readonly task: TaskState
-  readonly startMs: number
-  /** Tells where a note leads: a past attempt has no place of its own. */
-  readonly targetOf: (turn: TurnState, toolCallId?: string) => Selection
+  readonly taskName: string
+  readonly agentCalls: readonly AgentCallState[]
+  readonly isPast: boolean
   /** Whether what has no end is still at work. */
   readonly goesOn: boolean
   /** When what was cut off ended; undefined while the attempt goes on, or when that is not known. */
   readonly cutOffMs: number | undefined
-  readonly models: ModelSpan[]
-  readonly calls: CallTree[]
-  clock: number
+  /** The tries of each tool call that asks another agent. */
+  readonly agentsOf: ReadonlyMap<string, readonly AgentCallState[]>
 }
 
+/** How far an attempt was read. */
+interface Reached {
+  /** When the last thing that is known was over, or began. */
+  readonly clock: number
+  /** The same of the last model call. */
+  readonly modelMs: number
+}
+
+/** The notes of one turn. */
+interface TurnNotes {
+  readonly models: readonly ModelSpan[]
+  readonly calls: readonly CallTree[]
+  readonly after: Reached
+}
+
+const NO_AGENTS: Reading['agentsOf'] = new Map()
 const CALL_STATUS = { RUNNING: 'running', SUCCEEDED: 'done', FAILED: 'failed' } as const
 const AGENT_STATUS: Readonly<Record<AgentCallState['status'], SpanStatus>> = {
   RUNNING: 'running',
@@ -58,21 +77,26 @@ export function notesOf(
   { startMs, endMs, isPast }: { startMs: number; endMs: number | undefined; isPast: boolean },
 ): AttemptNotes {
   const reading: Reading = {
-    task,
-    startMs,
-    targetOf: ({ iterationIndex }, toolCallId) => ({
-      taskName: task.name,
-      ...(isPast ? {} : { iterationIndex }),
-      ...(isPast || toolCallId === undefined ? {} : { toolCallId }),
-    }),
+    taskName: task.name,
+    agentCalls: task.agentCalls,
+    isPast,
     goesOn: !isPast && task.status === 'RUNNING',
     cutOffMs: endMs,
-    models: [],
-    calls: [],
-    clock: startMs,
+    agentsOf:
+      task.agentCalls.length === 0
+        ? NO_AGENTS
+        : Map.groupBy(task.agentCalls, ({ toolCallId }) => toolCallId),
   }
-  for (const turn of task.turns) readTurn(reading, turn)
-  return { models: reading.models, calls: reading.calls, lastMs: reading.clock }
+  const models: ModelSpan[] = []
+  const calls: CallTree[] = []
+  let reached: Reached = { clock: startMs, modelMs: startMs }
+  for (const turn of task.turns) {
+    const notes = knownNotes(turn, reading, reached)
+    for (const span of notes.models) models.push(span)
+    for (const tree of notes.calls) calls.push(tree)
+    reached = notes.after
+  }
+  return { models, calls, lastMs: reached.clock }
 }
 
 /** Milliseconds of an instant; undefined when there is none, or it is no time. */
@@ -81,52 +105,98 @@ export function msOf(instant: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-function readTurn(reading: Reading, turn: TurnState): void {
-  for (const failure of turn.failures) {
-    const endMs = Math.max(lastModelEnd(reading), msOf(failure.failedAt) ?? reading.clock)
-    const startMs = Math.max(lastModelEnd(reading), endMs - failure.latencyMs)
-    const target = reading.targetOf(turn)
-    reading.models.push({ kind: 'model', startMs, endMs, status: 'failed', target, turn, failure })
-    reading.clock = Math.max(reading.clock, endMs)
-  }
-  const answeredMs = readAnswer(reading, turn)
-  for (const call of turn.toolCalls) {
-    const tree = callTree(call, { reading, turn, leastMs: answeredMs })
-    reading.calls.push(tree)
-    reading.clock = Math.max(reading.clock, tree.span.endMs ?? tree.span.startMs)
-  }
+/** Notes that were made, and what they were made of beside their turn. */
+interface KnownNotes {
+  readonly reading: Reading
+  readonly before: Reached
+  readonly notes: TurnNotes
 }
 
-/** Reads the call of the turn that has not failed by itself; gives when it was answered. */
-function readAnswer(reading: Reading, turn: TurnState): number {
+/** The notes of each turn as they were made last. */
+const KNOWN = new WeakMap<TurnState, KnownNotes>()
+
+function knownNotes(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
+  const known = KNOWN.get(turn)
+  if (known !== undefined && isAlike(known.reading, reading) && isThere(known.before, before)) {
+    return known.notes
+  }
+  const notes = notesOfTurn(turn, reading, before)
+  KNOWN.set(turn, { reading, before, notes })
+  return notes
+}
+
+function isAlike(one: Reading, other: Reading): boolean {
+  return (
+    one.taskName === other.taskName &&
+    one.agentCalls === other.agentCalls &&
+    one.isPast === other.isPast &&
+    one.goesOn === other.goesOn &&
+    one.cutOffMs === other.cutOffMs
+  )
+}
+
+function isThere(one: Reached, other: Reached): boolean {
+  return one.clock === other.clock && one.modelMs === other.modelMs
+}
+
+function notesOfTurn(turn: TurnState, reading: Reading, before: Reached): TurnNotes {
+  let { clock, modelMs } = before
+  const target = targetOf(reading, turn)
+  const models: ModelSpan[] = []
+  for (const failure of turn.failures) {
+    const endMs = Math.max(modelMs, msOf(failure.failedAt) ?? clock)
+    const startMs = Math.max(modelMs, endMs - failure.latencyMs)
+    models.push({ kind: 'model', startMs, endMs, status: 'failed', target, turn, failure })
+    modelMs = endMs
+    clock = Math.max(clock, endMs)
+  }
+  const answer = answerOf(turn, reading, { clock, modelMs })
+  if (answer !== undefined) {
+    models.push(answer)
+    modelMs = answer.endMs ?? answer.startMs
+    clock = Math.max(clock, modelMs)
+  }
+  const leastMs = answer === undefined ? clock : modelMs
+  const calls = turn.toolCalls.map((call) => callTree(call, { reading, turn, leastMs }))
+  for (const { span } of calls) clock = Math.max(clock, span.endMs ?? span.startMs)
+  return { models, calls, after: { clock, modelMs } }
+}
+
+/** Where a note leads: a past attempt has no place of its own. */
+function targetOf(
+  { taskName, isPast }: Reading,
+  { iterationIndex }: TurnState,
+  toolCallId?: string,
+): Selection {
+  if (isPast) return { taskName }
+  return { taskName, iterationIndex, ...(toolCallId === undefined ? {} : { toolCallId }) }
+}
+
+/** The call of the turn that has not failed by itself. */
+function answerOf(turn: TurnState, reading: Reading, reached: Reached): ModelSpan | undefined {
   const { failures, status } = turn
   const lastFailure = failures.at(-1)
   // The last call of a turn that failed is one of its failures; one that was cut off is not.
-  const hasFailed = status === 'FAILED' && lastFailure !== undefined
-  if (hasFailed) return reading.clock
-  const waited = reading.clock + (lastFailure?.retryInMs ?? 0)
-  const startMs = Math.max(lastModelEnd(reading), msOf(turn.startedAt) ?? waited)
+  if (status === 'FAILED' && lastFailure !== undefined) return undefined
+  const waited = reached.clock + (lastFailure?.retryInMs ?? 0)
+  const startMs = Math.max(reached.modelMs, msOf(turn.startedAt) ?? waited)
   const goesOn = status === 'RUNNING' && reading.goesOn
-  const said = msOf(turn.completedAt) ?? derivedEnd(reading, turn, startMs)
-  const noteStatus = goesOn ? 'running' : status === 'COMPLETED' ? 'done' : 'failed'
-  const span: ModelSpan = {
+  const said =
+    msOf(turn.completedAt) ?? derivedEnd(turn, startMs, [reached.clock, reading.cutOffMs])
+  return {
     kind: 'model',
     startMs,
-    status: noteStatus,
-    target: reading.targetOf(turn),
+    status: goesOn ? 'running' : status === 'COMPLETED' ? 'done' : 'failed',
+    target: targetOf(reading, turn),
     turn,
     ...(goesOn ? {} : { endMs: Math.max(startMs, said) }),
   }
-  reading.models.push(span)
-  const lastMs = span.endMs ?? startMs
-  reading.clock = Math.max(reading.clock, lastMs)
-  return lastMs
 }
 
 function derivedEnd(
-  { clock, cutOffMs }: Reading,
   { status, latencyMs }: TurnState,
   startMs: number,
+  [clock, cutOffMs]: readonly [clock: number, cutOffMs: number | undefined],
 ): number {
   return status === 'COMPLETED' ? Math.max(clock, startMs + (latencyMs ?? 0)) : (cutOffMs ?? clock)
 }
@@ -147,14 +217,15 @@ function callTree(call: ToolCallState, { reading, turn, leastMs }: CallReading):
     kind: 'tool',
     startMs,
     status: status === 'RUNNING' && !goesOn ? 'failed' : CALL_STATUS[status],
-    target: reading.targetOf(turn, id),
+    target: targetOf(reading, turn, id),
     call,
     ...(goesOn ? {} : { endMs: Math.max(startMs, msOf(completedAt) ?? derived) }),
   }
   const steps = call.steps.map((step) => callTree(step, { reading, turn, leastMs: startMs }))
-  const agents = reading.task.agentCalls
-    .filter(({ toolCallId }) => toolCallId === id)
-    .map((agentCall): CallTree => ({ span: agentSpan(agentCall, span), below: [] }))
+  const agents = (reading.agentsOf.get(id) ?? []).map((agentCall): CallTree => ({
+    span: agentSpan(agentCall, span),
+    below: [],
+  }))
   return { span, below: [...agents, ...steps] }
 }
 
@@ -170,9 +241,4 @@ function agentSpan(agentCall: AgentCallState, call: ToolSpan): AgentSpan {
     agentCall,
     ...(goesOn ? {} : { endMs: Math.max(startMs, endMs) }),
   }
-}
-
-function lastModelEnd({ models, startMs }: Reading): number {
-  const last = models.at(-1)
-  return last === undefined ? startMs : (last.endMs ?? last.startMs)
 }

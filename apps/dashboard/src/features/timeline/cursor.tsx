@@ -1,6 +1,7 @@
 /** The button that is moved from note to note with the arrow keys. */
 import { useState, type KeyboardEvent } from 'react'
 
+import unseen from '../../ui/show/unseen.module.css'
 import { firstPlace, placeAfterKey, placeNow, type Paper, type Place } from './places.ts'
 import { lanePlace } from './row-geometry.ts'
 import { placeWords } from './span-card.tsx'
@@ -76,7 +77,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
           onPoint(undefined)
         }}
       />
-      <span role="status" className={styles['hidden']}>
+      <span role="status" className={unseen['unseen']}>
         {isFocused && kept !== undefined && words}
       </span>
     </>

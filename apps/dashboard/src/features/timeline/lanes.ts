@@ -25,5 +25,6 @@ function isTaken(lane: Lane = [], span: NoteSpan): boolean {
 }
 
 function byStart(trees: readonly CallTree[]): readonly CallTree[] {
+  if (trees.length < 2) return trees
   return trees.toSorted((one, other) => one.span.startMs - other.span.startMs)
 }

@@ -9,9 +9,10 @@ import type { TimelineRow } from './timeline-model.ts'
 /** What happened in a task, and when. */
 export function rowWords(row: TimelineRow, { startMs, nowMs }: Times): string {
   const { task, attempts, gates, lanes } = row
-  const [models = [], ...calls] = lanes
-  const tools = calls.flat().filter(({ kind }) => kind === 'tool')
-  const agents = calls.flat().filter(({ kind }) => kind === 'agent')
+  const [models = [], ...others] = lanes
+  const calls = others.flat()
+  const agents = calls.filter(({ kind }) => kind === 'agent')
+  const tools = agents.length === 0 ? calls : calls.filter(({ kind }) => kind === 'tool')
   const isHeld = gates.some(({ endMs }) => endMs === undefined)
   const heldMs = gates.reduce((sum, gate) => sum + (gate.endMs ?? nowMs) - gate.startMs, 0)
   const [first] = attempts

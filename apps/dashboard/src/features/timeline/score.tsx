@@ -50,7 +50,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
   const heightPx = tops.at(-1) ?? 0
   const paper: Paper = useMemo(() => ({ model, frame, nowMs }), [model, frame, nowMs])
   const times = { startMs: sheet.startMs, nowMs }
-  useRevealed(viewport, wantedOf(selection, { model, tops, viewport, nowMs }), keyOf(selection))
+  useRevealed(viewport, () => wantedOf(selection, { ...paper, tops, viewport }), keyOf(selection))
   const [atCursor, setAtCursor] = useState<Pointed>()
   const open = (place: Place): void => {
     const [span] = place.spans

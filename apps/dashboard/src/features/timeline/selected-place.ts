@@ -15,6 +15,8 @@ export function selectedPlace(
   selection: Selection,
   { frame, nowMs }: { readonly frame: Frame; readonly nowMs: number },
 ) {
+  // A whole task is in all of its row; nothing needs to be looked for.
+  if (selection.iterationIndex === undefined && selection.toolCallId === undefined) return undefined
   for (const [index, lane] of row.lanes.entries()) {
     const note = lane.findLast((one) => isSelected(one, selection))
     if (note === undefined) continue

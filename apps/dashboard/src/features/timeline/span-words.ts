@@ -1,9 +1,15 @@
 /** Pure: what is said of a part of the timeline. */
-import { CALL_STATUS, DECISION, taskShown, TURN_STATUS } from '../../api/words.ts'
+import {
+  AGENT_CALL_STATUS,
+  CALL_STATUS,
+  DECISION,
+  taskShown,
+  TURN_STATUS,
+} from '../../api/words.ts'
 import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 import { offsetLabel } from './ruler-ticks.ts'
 
-import type { AgentCallState, GateState } from '@tutti/protocol'
+import type { GateState } from '@tutti/protocol'
 import type { MarkKind } from '../../ui/show/mark.tsx'
 import type { Span, TimelineMark } from './spans.ts'
 
@@ -23,14 +29,6 @@ type Fact = readonly [name: string, value: string]
 export interface Times {
   readonly startMs: number
   readonly nowMs: number
-}
-
-const AGENT_STATUS: Readonly<Record<AgentCallState['status'], readonly [MarkKind, string]>> = {
-  RUNNING: ['live', 'Running'],
-  COMPLETED: ['done', 'Completed'],
-  TERMINATED: ['stopped', 'Ended by a limit'],
-  FAILED: ['failed', 'Failed'],
-  INTERRUPTED: ['stopped', 'Interrupted'],
 }
 
 const GATE_TIMING: Readonly<Record<GateState['timing'], string>> = {
@@ -98,8 +96,9 @@ function ownWords(span: Span): Omit<Words, 'facts'> {
     }
     case 'agent': {
       const { agentCall } = span
-      const [mark, state] = AGENT_STATUS[agentCall.status]
-      return { title: `Agent asked by ${agentCall.toolName}`, mark, state, note: agentCall.error }
+      const { mark, word } = AGENT_CALL_STATUS[agentCall.status]
+      const title = `Agent asked by ${agentCall.toolName}`
+      return { title, mark, state: word, note: agentCall.error }
     }
     case 'attempt': {
       const { task } = span

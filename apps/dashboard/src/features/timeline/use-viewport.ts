@@ -57,6 +57,11 @@ interface Size {
   readonly height: number
 }
 
+interface Page {
+  readonly x: number
+  readonly y: number
+}
+
 const NO_SIZE: Size = { gutter: 0, width: 0, height: 0 }
 
 /** The viewport of a sheet; `nowMs` is followed when it is given. */
@@ -84,14 +89,17 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     [startMs, scale, pageX, viewPx, sheetPx],
   )
   const nowPx = nowMs === undefined ? undefined : pxOf(frame, nowMs)
-  const onScroll = useCallback(() => {
+  const turn = useCallback(() => {
     const element = scroller.current
-    if (element === null) return
-    const { scrollLeft, scrollTop } = element
-    const [x, y] = [Math.floor(scrollLeft / viewPx), Math.floor(scrollTop / Math.max(1, height))]
-    setPage((before) => (before.x === x && before.y === y ? before : { x, y }))
-    if (nowPx !== undefined) follows.current = nowPx >= scrollLeft && nowPx <= scrollLeft + viewPx
-  }, [viewPx, height, nowPx])
+    if (element !== null) setPage((before) => pageAt(element, { viewPx, height, before }))
+  }, [viewPx, height])
+  // Of pages of another size one is on another one.
+  useLayoutEffect(turn, [turn])
+  const onScroll = useCallback(() => {
+    turn()
+    const left = scroller.current?.scrollLeft ?? 0
+    if (nowPx !== undefined) follows.current = nowPx >= left && nowPx <= left + viewPx
+  }, [turn, viewPx, nowPx])
   const zoom = useCallback(
     (factor: number, atPx = viewPx / 2) => {
       const element = scroller.current
@@ -145,12 +153,14 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
  */
 export function useRevealed(
   { scroller, reveal }: Viewport,
-  place: Wanted | undefined,
+  placeNow: () => Wanted | undefined,
   key: string,
 ) {
   const shown = useRef<string>(undefined)
   useEffect(() => {
-    if (place === undefined || shown.current === key) return
+    if (shown.current === key) return
+    const place = placeNow()
+    if (place === undefined) return
     shown.current = key
     if (scroller.current?.matches(':hover, :focus-within') !== true) reveal(place)
   })
@@ -168,6 +178,16 @@ function bringIntoView(
   if (isAside) element.scrollLeft = Math.max(0, fromPx - viewPx / 4)
   if (top < scrollTop) element.scrollTop = top
   if (bottom > scrollTop + clientHeight - ruler) element.scrollTop = bottom - clientHeight + ruler
+}
+
+/** The page that a reader is on: how many widths and heights of the view are before it. */
+function pageAt(
+  { scrollLeft, scrollTop }: HTMLElement,
+  { viewPx, height, before }: { viewPx: number; height: number; before: Page },
+): Page {
+  const x = Math.floor(scrollLeft / viewPx)
+  const y = Math.floor(scrollTop / Math.max(1, height))
+  return before.x === x && before.y === y ? before : { x, y }
 }
 
 function useSize(scroller: RefObject<HTMLDivElement | null>): Size {

@@ -41,6 +41,10 @@ describe('a trace file', () => {
     expect(read.facts.format).toBe('AgentEnsemble trace 1.1')
     expect(read.facts.notes).toEqual(['Capture mode STANDARD', 'Workflow SEQUENTIAL'])
     expect(read.facts.missing).toContain('the models that answered')
+    const named = full.replaceAll('"iterationIndex"', '"model": "fast", "iterationIndex"')
+    const other = readTraceFile(named)
+    expect(other.ok && other.facts.missing.includes('the models that answered')).toBe(false)
+    expect(other.ok && other.state.tasks[0]?.turns[0]?.model).toBe('fast')
     expect(read.facts.tables.map(({ title, rows }) => [title, rows[0]])).toEqual([
       ['Map-reduce levels', ['0', '4', '1 m 02 s', 'PARALLEL']],
       ['Loops', ['l', '2 of 5', 'PREDICATE', 'a; a']],

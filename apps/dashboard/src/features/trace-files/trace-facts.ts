@@ -25,7 +25,6 @@ export interface TraceFacts {
 
 /** What is not in any trace. */
 const NEVER_HELD = [
-  'the models that answered',
   'reviews, directives and model switches',
   'changes of files',
   'which task waited for which',
@@ -71,6 +70,7 @@ function missingBy({ captureMode, taskTraces }: ExecutionTrace): readonly string
   return [
     ...(turns.length === 0 ? ['model turns'] : []),
     ...(turns.length > 0 && !hasMessages ? ['the messages that models were shown'] : []),
+    ...(turns.some(({ model }) => model === undefined) ? ['the models that answered'] : []),
     ...(captureMode === 'OFF' ? ['prompts, as capture was off'] : []),
   ]
 }

@@ -6,6 +6,7 @@ import { Fragment, useState, type DragEvent, type ReactNode } from 'react'
 import { cx } from '../../lib/cx.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { Loading } from '../../ui/feedback/notice.tsx'
+import unseen from '../../ui/show/unseen.module.css'
 import { FileHead } from './file-head.tsx'
 import { FilePicker } from './file-picker.tsx'
 import { FileProblems } from './file-problems.tsx'
@@ -42,7 +43,7 @@ export function TraceFile({
   }
   return (
     <div className={cx(styles['page'], isOver && styles['over'])} role="presentation" {...drop}>
-      <h1 className={styles['hidden']}>Trace files</h1>
+      <h1 className={unseen['unseen']}>Trace files</h1>
       {opened.phase === 'none' && <FilePicker onFile={open} />}
       {opened.phase === 'reading' && (
         <Loading label={`Reading ${opened.name}: ${Math.round(opened.done * 100)} %`} />

@@ -1,20 +1,11 @@
 /** What a tool call has asked of another agent, try by try. */
+import { AGENT_CALL_STATUS } from '../../api/words.ts'
 import { formatMoney, plural } from '../../lib/format.ts'
-import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
+import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import styles from './agent-calls.module.css'
 
 import type { AgentCallState } from '@tutti/protocol'
-
-const STATUS: Readonly<
-  Record<AgentCallState['status'], { readonly mark: MarkKind; readonly word: string }>
-> = {
-  RUNNING: { mark: 'live', word: 'Asked' },
-  COMPLETED: { mark: 'done', word: 'Answered' },
-  TERMINATED: { mark: 'stopped', word: 'Ended from here' },
-  FAILED: { mark: 'failed', word: 'Failed' },
-  INTERRUPTED: { mark: 'stopped', word: 'Cut off' },
-}
 
 /** The tries of a call, in order. */
 export function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
@@ -28,7 +19,7 @@ export function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[
 }
 
 function AgentCall({ call }: { readonly call: AgentCallState }) {
-  const { mark, word } = STATUS[call.status]
+  const { mark, word } = AGENT_CALL_STATUS[call.status]
   const { status, startedAt, completedAt, mode, protocol, chunks, turns, costUsd, error } = call
   const brought = [
     ...(call.retryIndex > 0 ? [`try ${call.retryIndex + 1}`] : []),

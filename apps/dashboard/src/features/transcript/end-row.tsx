@@ -58,7 +58,9 @@ function Output({
   if (last !== undefined && last.text.trim() === output.trim()) {
     return (
       <p className={styles['same']}>
-        <strong>Output</strong>: the answer of model call {last.iterationIndex + 1}
+        <span>
+          <strong>Output</strong>: the answer of model call {last.iterationIndex + 1}
+        </span>
         <CopyButton text={output} label="Copy the output" />
       </p>
     )

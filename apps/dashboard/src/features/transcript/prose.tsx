@@ -1,11 +1,11 @@
 /** Words of a model or a person, drawn as what they are; the reader can have them as they came, and copy them. */
 import { useMemo } from 'react'
 
+import { jsonOf } from '../../lib/json-of.ts'
 import { useFold } from '../../ui/layout/fold.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
 import styles from './prose.module.css'
-import { jsonOf } from './text-shape.ts'
 
 /** A text; `name` is unique in its transcript, `label` says what it is. */
 export function Prose({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { newestBlocks, textBlocks } from './text-blocks.ts'
-import { jsonOf, oneLine } from './text-shape.ts'
+import { oneLine } from './text-shape.ts'
 
 /** Lines of different lengths, some of them empty. */
 function lines(count: number): string {
@@ -54,14 +54,6 @@ describe('a text that is longer than a page takes', () => {
 })
 
 describe('the shape of a text', () => {
-  it('is a value when it is the JSON of an object or a list', () => {
-    expect(jsonOf(' {"a": 1}')).toEqual({ a: 1 })
-    expect(jsonOf('[1]')).toEqual([1])
-    for (const text of ['[a link](https://example.com)', '{not json', '12', 'null', '"a"', '']) {
-      expect(jsonOf(text)).toBeUndefined()
-    }
-  })
-
   it('is one line where one line is shown', () => {
     expect(oneLine('  a\n\n b\tc ')).toBe('a b c')
     expect(oneLine('x'.repeat(1_000_000))).toHaveLength(200)

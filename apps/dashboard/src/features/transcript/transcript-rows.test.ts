@@ -1,4 +1,4 @@
-import { runStateAfter, type RunEvent, type TaskState } from '@tutti/protocol'
+import { applyRunEvent, runStateAfter, type RunEvent, type TaskState } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
@@ -187,5 +187,45 @@ describe('what belongs to a turn or a call', () => {
     const calls = state.tasks[0]?.agentCalls ?? []
     const [[, tries] = []] = agentsByCall(calls)
     expect(tries?.map(({ status }) => status)).toEqual(['FAILED', 'RUNNING'])
+  })
+})
+
+describe('[R6] a run that goes on', () => {
+  const state = (...events: readonly RunEvent[]) => runStateAfter([...startOfRun(), ...events])
+  const shown = ({ tasks: [task], ...rest }: ReturnType<typeof state>) =>
+    transcriptRows(task ?? expect.fail('There is no task'), rest)
+
+  it('keeps the rows of the turns that have not changed', () => {
+    const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
+    const after = turn(2, 'sonnet', 'c').reduce(applyRunEvent, before)
+    const [first, second] = [shown(before), shown(after)]
+    expect(second.map(({ key }) => key)).toContain('call-2-c')
+    for (const row of first.filter(({ kind }) => kind !== 'given')) expect(second).toContain(row)
+  })
+
+  it('has a review in its place when it comes to rows that were there', () => {
+    const before = state(...turn(0, 'sonnet', 'a'), ...turn(1, 'sonnet', 'b'))
+    shown(before)
+    const after = [
+      gate('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' }),
+      gate('step', { timing: 'DURING_EXECUTION', toolCallId: 'x', requestedAt: at(5) }),
+    ].reduce<typeof before>(applyRunEvent, before)
+    const keys = ['given', 'turn-0', 'call-0-a', 'gate-during', 'gate-step', 'turn-1', 'call-1-b']
+    expect(shown(after).map(({ key }) => key)).toEqual(keys)
+  })
+
+  it('has the switch of a model where the turn before was made anew', () => {
+    const before = state(...turn(0), ...turn(1))
+    const [, last] = before.tasks[0]?.turns ?? []
+    const task = before.tasks[0] ?? expect.fail('There is no task')
+    expect(shown(before).map(({ key }) => key)).toEqual(['given', 'turn-0', 'turn-1'])
+    const [other] = state(...turn(0, 'haiku')).tasks[0]?.turns ?? []
+    const turns = [other, last].filter((one) => one !== undefined)
+    expect(transcriptRows({ ...task, turns }, before).map(({ key }) => key)).toEqual([
+      'given',
+      'turn-0',
+      'switch-1',
+      'turn-1',
+    ])
   })
 })

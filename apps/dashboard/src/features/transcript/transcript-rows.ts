@@ -6,6 +6,7 @@
  * R3 A turn whose first model is not that of the turn before has the switch before it.
  * R4 A delegation stands after the turn in which it began.
  * R5 A row keeps its key as long as it is there, and nothing of the task is in two rows.
+ * R6 The rows of a turn that is the same as before are the very same, where nothing stands between them.
  */
 import type {
   AgentCallState,
@@ -42,7 +43,7 @@ export function transcriptRows(
   return [
     ...own.before.map(gateRow),
     { kind: 'given', key: 'given' },
-    ...task.turns.flatMap((turn, at) => turnRows(turn, task.turns[at - 1], placed)),
+    ...task.turns.flatMap((turn, at) => knownRows(turn, task.turns[at - 1], placed)),
     ...placed.without,
     ...own.after.map(gateRow),
     ...(isOver(task) ? [{ kind: 'end', key: 'end' } as const] : []),
@@ -90,6 +91,7 @@ export function agentsByCall(
 
 /** The tool calls of a turn as a tree: a step that ended before the call it is a part of is put there. */
 export function callTree(calls: readonly ToolCallState[]): readonly ToolCallState[] {
+  if (calls.every(({ parentToolCallId }) => parentToolCallId === undefined)) return calls
   const waiting = calls.filter(
     ({ parentToolCallId: parent }) => parent !== undefined && calls.some(({ id }) => id === parent),
   )
@@ -110,6 +112,32 @@ interface Placed {
   readonly byCall: ReadonlyMap<string, readonly TranscriptRow[]>
   /** Rows of no turn. */
   readonly without: readonly TranscriptRow[]
+}
+
+const NOTHING_PLACED: Placed = { byTurn: new Map(), byCall: new Map(), without: [] }
+
+/** Rows that were made of a turn alone, and the model of the turn before it. */
+interface KnownRows {
+  readonly from: string | undefined
+  readonly rows: readonly TranscriptRow[]
+}
+
+/** The rows of each turn as they were made last. */
+const KNOWN = new WeakMap<TurnState, KnownRows>()
+
+function knownRows(
+  turn: TurnState,
+  before: TurnState | undefined,
+  placed: Placed,
+): readonly TranscriptRow[] {
+  const isAlone = placed.byCall.size === 0 && !placed.byTurn.has(turn.iterationIndex)
+  if (!isAlone) return turnRows(turn, before, placed)
+  const from = before && firstModel(before)
+  const known = KNOWN.get(turn)
+  if (known !== undefined && known.from === from) return known.rows
+  const rows = turnRows(turn, before, placed)
+  KNOWN.set(turn, { from, rows })
+  return rows
 }
 
 function turnRows(
@@ -156,6 +184,7 @@ function placedByTurn(
   gates: readonly GateState[],
   delegations: readonly DelegationState[],
 ): Placed {
+  if (gates.length === 0 && delegations.length === 0) return NOTHING_PLACED
   const known = new Set(turns.flatMap(({ toolCalls }) => callTree(toolCalls).map(({ id }) => id)))
   const atCall = gates.filter(({ toolCallId }) => known.has(toolCallId ?? ''))
   const others = [

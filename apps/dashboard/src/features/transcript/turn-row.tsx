@@ -68,9 +68,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
   const isOver = status === 'COMPLETED'
   return (
     <span className={styles['figures']}>
-      <span className={styles['clock']} title="Asked at">
-        {startedAt !== undefined && formatClock(Date.parse(startedAt))}
-      </span>
+      <span title="Asked at">{startedAt !== undefined && formatClock(Date.parse(startedAt))}</span>
       <span className={styles['span']} title="Until the answer was whole">
         {status === 'RUNNING' ? (
           <Elapsed since={startedAt} ms={undefined} />

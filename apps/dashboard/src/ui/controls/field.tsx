@@ -1,7 +1,6 @@
 /** A control with its name, a hint and what is wrong with its value. */
 import { useId, type ReactElement, type ReactNode } from 'react'
 
-import { cx } from '../../lib/cx.ts'
 import styles from './field.module.css'
 
 /** What a control is given so that it belongs to its field. */
@@ -35,7 +34,7 @@ export function Field({
   const notes = [hint === undefined ? '' : `${id}-hint`, isWrong ? `${id}-errors` : '']
   const describedBy = notes.filter(Boolean).join(' ')
   return (
-    <div className={cx(styles['field'], isWrong && styles['wrong'])}>
+    <div className={styles['field']}>
       <div className={styles['head']}>
         <label htmlFor={id}>{label}</label>
         {required && <span className={styles['required']}>required</span>}

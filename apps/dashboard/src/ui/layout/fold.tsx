@@ -5,7 +5,6 @@
 import { ChevronRight } from 'lucide-react'
 import { createContext, useContext, useId, useSyncExternalStore, type ReactNode } from 'react'
 
-import { cx } from '../../lib/cx.ts'
 import { createStore, type Store } from '../../lib/store.ts'
 import styles from './fold.module.css'
 
@@ -48,7 +47,7 @@ export function Fold({
   const id = useId()
   const [isOpen, toggle] = useFold(name, isOpenAtFirst)
   return (
-    <div className={cx(styles['fold'], className)}>
+    <div className={className}>
       <div className={styles['line']}>
         <button
           type="button"

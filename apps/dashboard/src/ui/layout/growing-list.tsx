@@ -8,8 +8,10 @@
 import { elementScroll, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import {
+  useCallback,
   useEffect,
   useLayoutEffect,
+  useMemo,
   useRef,
   useState,
   type MouseEvent,
@@ -45,6 +47,9 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
   const top = useRef(0)
   /** The reader is somewhere else than at the end, or has unfolded something there. */
   const [isHeld, setHeld] = useState(false)
+  const keys = useKept(items.map((item) => keyOf(item)))
+  // Another function has the places of all rows worked out anew.
+  const getItemKey = useCallback((index: number) => keys[index] ?? index, [keys])
   const virtualizer = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
@@ -57,10 +62,9 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
       elementScroll(offset, options, instance)
       top.current = instance.scrollElement?.scrollTop ?? 0
     },
-    getItemKey: (index) => {
-      const item = items[index]
-      return item === undefined ? index : keyOf(item)
-    },
+    getItemKey,
+    // Only a reader who scrolls by themselves sees a row that is late.
+    useFlushSync: isHeld,
   })
   const total = virtualizer.getTotalSize()
   useLayoutEffect(() => {
@@ -121,6 +125,18 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
       )}
     </div>
   )
+}
+
+/** The list as it was, for as long as it has the same members. */
+function useKept<T>(list: readonly T[]): readonly T[] {
+  const kept = useRef(list)
+  return useMemo(() => {
+    const { current } = kept
+    const isSame =
+      current.length === list.length && current.every((member, at) => member === list[at])
+    if (!isSame) kept.current = list
+    return kept.current
+  }, [list])
 }
 
 function Item({

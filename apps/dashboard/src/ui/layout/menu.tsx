@@ -67,13 +67,7 @@ export function Menu({
         onClick={() => setOpen(!isOpen)}
       />
       {isOpen && (
-        <div
-          id={id}
-          role="menu"
-          aria-label={label}
-          className={styles['menu']}
-          ref={(menu) => menu?.querySelector<HTMLElement>('[role=menuitem]')?.focus()}
-        >
+        <div id={id} role="menu" aria-label={label} className={styles['menu']} ref={opened}>
           {items.map((item) => (
             <button
               key={item.label}
@@ -94,4 +88,11 @@ export function Menu({
       )}
     </div>
   )
+}
+
+/** Its end is at the end of its button, unless that would put its start out of the window. */
+function opened(menu: HTMLElement | null): void {
+  if (menu === null) return
+  menu.classList.toggle(styles['fromStart'] ?? '', menu.getBoundingClientRect().left < 0)
+  menu.querySelector<HTMLElement>('[role=menuitem]')?.focus()
 }

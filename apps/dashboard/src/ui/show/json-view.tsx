@@ -2,6 +2,7 @@
 import { useState } from 'react'
 
 import { plural } from '../../lib/format.ts'
+import { jsonOf } from '../../lib/json-of.ts'
 import styles from './json-view.module.css'
 import { CodeBlock, CopyButton, Text } from './text.tsx'
 
@@ -34,19 +35,9 @@ export function JsonView({
 
 /** Text that may be JSON: as a tree when it is an object or a list, as it came otherwise. */
 export function JsonText({ text, label }: { readonly text: string; readonly label: string }) {
-  const value = parsed(text)
+  const value = jsonOf(text)
   if (value === undefined) return <CodeBlock label={label}>{text}</CodeBlock>
   return <JsonView value={value} label={label} />
-}
-
-function parsed(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function Node({ value, depth }: { readonly value: unknown; readonly depth: number }) {

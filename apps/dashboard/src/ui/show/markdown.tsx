@@ -1,11 +1,27 @@
 /** Text of a model drawn as Markdown: no HTML of its own, no pictures of elsewhere. */
-import Library from 'react-markdown'
+import { useMemo } from 'react'
+import Library, { type Components } from 'react-markdown'
 
 import { cx } from '../../lib/cx.ts'
+import { TableView } from './markdown-table.tsx'
+import { markdownParts } from './markdown-tables.ts'
 import styles from './text.module.css'
 
 /** Elements that a text may have; a picture would be a request to an address that a model chose. */
 const NOT_ALLOWED = ['img']
+
+const COMPONENTS: Components = {
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ),
+  // What scrolls can be scrolled with the keyboard.
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+}
+
+/** A cell has no paragraphs. */
+const CELL_COMPONENTS: Components = { ...COMPONENTS, p: ({ children }) => <>{children}</> }
 
 function Markdown({
   children,
@@ -14,23 +30,38 @@ function Markdown({
   readonly children: string
   readonly className?: string | undefined
 }) {
+  const parts = useMemo(() => markdownParts(children), [children])
   return (
     <div className={cx(styles['markdown'], className)}>
-      <Library
-        disallowedElements={NOT_ALLOWED}
-        unwrapDisallowed
-        components={{
-          a: ({ href, children: words }) => (
-            <a href={href} target="_blank" rel="noreferrer noopener">
-              {words}
-            </a>
-          ),
-        }}
-      >
-        {children}
-      </Library>
+      {parts.map((part, index) =>
+        part.kind === 'text' ? (
+          <Words key={`${index}`} components={COMPONENTS}>
+            {part.text}
+          </Words>
+        ) : (
+          <TableView key={`${index}`} table={part.table} draw={drawCell} />
+        ),
+      )}
     </div>
   )
+}
+
+function Words({
+  components,
+  children,
+}: {
+  readonly components: Components
+  readonly children: string
+}) {
+  return (
+    <Library disallowedElements={NOT_ALLOWED} unwrapDisallowed components={components}>
+      {children}
+    </Library>
+  )
+}
+
+function drawCell(cell: string) {
+  return <Words components={CELL_COMPONENTS}>{cell}</Words>
 }
 
 // oxlint-disable-next-line import/no-default-export -- what React loads late is a default export

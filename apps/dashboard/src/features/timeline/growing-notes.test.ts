@@ -1,0 +1,147 @@
+import { runStateAfter, type TaskState } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { eventOf, startOfRun } from '../../../../../packages/protocol/test/run-events.ts'
+import { emptyRunLog, withEvents, type RunLog } from '../../api/run-log.ts'
+import { notesOf } from './attempt-notes.ts'
+import { historyAfter, NO_HISTORY, type RunHistory } from './history.ts'
+import { timelineOf, type TimelineModel } from './timeline-model.ts'
+
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+
+const START = Date.parse('2025-03-15T10:30:00.000Z')
+const at = (ms: number): string => new Date(START + ms).toISOString()
+
+/** Numbers that are the same for the same seed. */
+function numbers(seed: number): (most: number) => number {
+  let state = seed
+  return (most) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % most
+  }
+}
+
+/** A turn with failures, calls and agents; some of it is not told, or is cut off. */
+function turn(iterationIndex: number, attempt: number, next: (most: number) => number): RunEvent[] {
+  const clock = (attempt * 10 + iterationIndex) * 1_000
+  const said = (ms: number): string | undefined => (next(4) === 0 ? undefined : at(clock + ms))
+  const of = { attempt, iterationIndex }
+  const id = `call-${iterationIndex}`
+  const agent = { attempt, toolCallId: id, retry_index: 0 }
+  return [
+    eventOf('llm_iteration_started', { ...of, startedAt: said(next(300)) }),
+    ...(next(3) === 0
+      ? [
+          eventOf('llm_iteration_failed', { ...of, failedAt: at(clock + 320), latencyMs: 90 }),
+          eventOf('llm_iteration_started', { ...of, startedAt: said(340) }),
+        ]
+      : []),
+    ...(next(9) === 0
+      ? []
+      : [
+          eventOf('llm_iteration_completed', {
+            ...of,
+            toolRequests: [{ id, name: 'web_search', arguments: '{}' }],
+            completedAt: said(400),
+          }),
+          ...(next(3) === 0
+            ? [
+                eventOf('agent_tool_invoked', { ...agent, timestamp_ms: START + clock + 410 }),
+                eventOf('agent_tool_completed', { ...agent, timestamp_ms: START + clock + 500 }),
+              ]
+            : []),
+          eventOf('tool_called', { ...of, toolCallId: id, completedAt: said(600) }),
+        ]),
+  ]
+}
+
+function randomRun(seed: number): readonly LoggedRunEvent[] {
+  const next = numbers(seed)
+  const events: RunEvent[] = startOfRun()
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    if (attempt > 1) events.push(eventOf('task_started', { attempt, startedAt: at(20_000) }))
+    for (let index = 0; index < 4; index += 1) events.push(...turn(index, attempt, next))
+    if (next(3) === 0) events.push(eventOf('run_resumed', { resumedAt: at(attempt * 15_000) }))
+    // A process that was cut off does not say that its attempt has failed.
+    if (next(2) === 0) {
+      events.push(eventOf('task_failed', { attempt, failedAt: at(19_000), willRetry: true }))
+    }
+  }
+  events.push(eventOf('task_completed', { attempt: 2, completedAt: at(40_000) }))
+  return events.map((event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }))
+}
+
+interface Shown {
+  readonly log: RunLog
+  readonly history: RunHistory
+  readonly model: TimelineModel
+}
+
+/** A run as it is shown after each of its events. */
+function* shown(events: readonly LoggedRunEvent[]): Generator<Shown> {
+  let log = emptyRunLog()
+  let history = NO_HISTORY
+  let model: TimelineModel | undefined
+  for (const event of events) {
+    log = withEvents(log, [event])
+    history = historyAfter(history, log)
+    model = timelineOf(log.state, { history, before: model })
+    yield { log, history, model }
+  }
+}
+
+const notesIn = (model: TimelineModel) => model.rows.flatMap(({ lanes }) => lanes.flat())
+
+describe('[N4] the notes of a run that goes on', () => {
+  it('are after each event what they are when the run is read at once', () => {
+    for (let seed = 1; seed <= 20; seed += 1) {
+      for (const { log, history, model } of shown(randomRun(seed))) {
+        // Nothing is known of a copy.
+        const copy = structuredClone({ state: log.state, history })
+        expect(model, `seed ${seed}, ${log.events.length} events`).toEqual(
+          timelineOf(copy.state, { history: copy.history }),
+        )
+      }
+    }
+  })
+
+  it('are after each event what they are when an earlier moment is looked at again', () => {
+    const events = randomRun(3)
+    const moments = [...shown(events)]
+    for (const { log, model } of moments.toReversed()) {
+      // A past attempt is looked at by its log: it has another history.
+      const history = historyAfter(NO_HISTORY, log)
+      expect(timelineOf(log.state, { history })).toEqual(model)
+    }
+  })
+
+  it('are others when the same turns are looked at in another light', () => {
+    const open = turn(0, 1, numbers(5)).slice(0, 1)
+    const [task] = runStateAfter([...startOfRun(), ...open, ...turn(1, 1, numbers(5))]).tasks
+    if (task === undefined) return expect.fail('There is no task')
+    const ended: TaskState = { ...task, status: 'FAILED' }
+    const other: TaskState = { ...ended, name: 'other' }
+    const [early, late] = [START + 30_000, START + 50_000]
+    const lights = [
+      [task, { startMs: START, endMs: undefined, isPast: false }],
+      [ended, { startMs: START, endMs: undefined, isPast: false }],
+      [ended, { startMs: START, endMs: early, isPast: false }],
+      [ended, { startMs: START, endMs: late, isPast: false }],
+      [other, { startMs: START, endMs: late, isPast: false }],
+      [other, { startMs: START, endMs: late, isPast: true }],
+    ] as const
+    for (const [shownTask, light] of [...lights, ...lights.toReversed()]) {
+      expect(notesOf(shownTask, light)).toEqual(notesOf(structuredClone(shownTask), light))
+    }
+  })
+
+  it('are the very same where nothing has changed', () => {
+    const next = numbers(5)
+    const events = [...startOfRun(), ...turn(0, 1, next), ...turn(1, 1, next), ...turn(2, 1, next)]
+    const moments = [...shown(events.map((event, seq) => ({ ...event, runId: 'r', seq, id: 'e' })))]
+    const [before, after] = moments.slice(-2).map(({ model }) => notesIn(model))
+    const kept = after?.filter(({ target }) => target.iterationIndex !== 2) ?? []
+    expect(kept.length).toBeGreaterThanOrEqual(4)
+    for (const note of kept) expect(before).toContain(note)
+  })
+})

@@ -1,0 +1,62 @@
+/** Which model a task asks: its own or the one it was switched to, then those that come after it. */
+import { TuttiError } from '@tutti/core'
+
+import { modelOfTask } from '../model/model-of-task.ts'
+
+import type { TaskScope } from '../run/task-scope.ts'
+import type { NamedModel } from '../steering/models.ts'
+
+/** The models of one attempt: once a fallback was needed, it stays until somebody switches. */
+export class ModelChain {
+  readonly #scope: TaskScope
+  #switchedTo: NamedModel | undefined
+  #index = 0
+
+  constructor(scope: TaskScope) {
+    this.#scope = scope
+  }
+
+  /**
+   * The model that answers now.
+   *
+   * @throws {TuttiError} CONFIG_INVALID when the task has none.
+   */
+  current(): NamedModel {
+    this.#followSwitch()
+    const model = this.#index === 0 ? this.#first() : this.#models()[this.#index]
+    if (model !== undefined) return model
+    throw new TuttiError('CONFIG_INVALID', `Task "${this.#scope.task.name}" has no model`)
+  }
+
+  /** Goes on to the next fallback, or to what somebody switched to; undefined when there is none. */
+  next(): NamedModel | undefined {
+    if (this.#followSwitch()) return this.current()
+    const models = this.#models()
+    if (this.#index + 1 >= models.length) return undefined
+    this.#index += 1
+    return models[this.#index]
+  }
+
+  /** Begins with the first model again when somebody has switched, also to the same model. */
+  #followSwitch(): boolean {
+    const { task, run } = this.#scope
+    const switchedTo = run.switches.of(task.name)
+    if (switchedTo === this.#switchedTo) return false
+    this.#switchedTo = switchedTo
+    this.#index = 0
+    return true
+  }
+
+  #first(): NamedModel | undefined {
+    const { task, run } = this.#scope
+    if (this.#switchedTo !== undefined) return this.#switchedTo
+    const model = modelOfTask(task, run.ensemble)
+    return model === undefined ? undefined : run.switches.named(model)
+  }
+
+  #models(): readonly (NamedModel | undefined)[] {
+    const { task, run } = this.#scope
+    const fallbacks = task.fallbackModels ?? run.ensemble.fallbackModels ?? []
+    return [this.#first(), ...fallbacks.map((model) => run.switches.named(model))]
+  }
+}
