@@ -6,11 +6,27 @@ import { defineConfig } from 'vitest/config'
  */
 const conditions = ['@tutti/source', 'node']
 
+/** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
+const PURE = [
+  'apps/dashboard/src/**/*.test.ts',
+  'packages/{protocol,pipeline,core,ensemble,client,agent-tool,control-api,testing}/src/**/*.test.ts',
+]
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'whole',
+          include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
+          exclude: ['**/node_modules/**', ...PURE],
+        },
+      },
+    ],
     // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
     testTimeout: 60_000,
     hookTimeout: 60_000,

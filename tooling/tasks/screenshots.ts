@@ -49,7 +49,7 @@ async function takePictures(browser: Browser, url: string): Promise<void> {
   const reviewed = await submit(url, 'reviewed-briefing', 'AI safety')
   await statusOf(url, reviewed, 'WAITING_REVIEW')
   const live = await submit(url, 'briefing', 'agents')
-  await picture(browser, { name: 'run-live', url: `${url}/#/runs/${live}`, until: /\$|tokens/i })
+  await picture(browser, { name: 'run-live', url: `${url}/#/runs/${live}`, until: 'Model call 2' })
   await picture(browser, { name: 'review', url: `${url}/#/runs/${reviewed}`, until: 'Publish' })
   await statusOf(url, live, 'COMPLETED')
   const finished = `${url}/#/runs/${live}`

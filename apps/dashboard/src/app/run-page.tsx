@@ -38,7 +38,8 @@ export function RunPage({
   const now = useMoment(log, position)
   // What is large follows when there is time; buttons, dialogs and the head never wait for it.
   const later = useDeferredValue(now)
-  const shown = later.log.events.length === 0 ? now : later
+  // As long as there is nothing to see, waiting would show a run without tasks that has some.
+  const shown = later.state.tasks.length === 0 ? now : later
   if (log.events.length === 0) {
     if (error !== undefined) return <NoRun runId={runId} error={error} />
     return <Loading label="Reading the run" />
