@@ -27,6 +27,8 @@ export default defineConfig({
         },
       },
     ],
+    // By itself it leaves one core idle, which is half of a small machine.
+    maxWorkers: '100%',
     // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
     testTimeout: 60_000,
     hookTimeout: 60_000,
