@@ -197,7 +197,7 @@ describe('other tools', () => {
       await page.keyboard.type('hush\nnow')
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
-      await page.getByText('HUSH\nNOW').waitFor()
+      await page.getByText('HUSH\nNOW').first().waitFor()
     })
   })
 
