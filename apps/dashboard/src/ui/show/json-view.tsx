@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { jsonOf } from '../../lib/json-of.ts'
 import styles from './json-view.module.css'
-import { CodeBlock, CopyButton, Text } from './text.tsx'
+import { CodeBlock, CopyBlock, Text } from './text.tsx'
 
 /** Members of a list or an object that are shown at once. */
 const SHOWN = 100
@@ -20,16 +20,11 @@ export function JsonView({
   readonly depth?: number
 }) {
   return (
-    <div className={styles['view']}>
+    <CopyBlock text={() => JSON.stringify(value, undefined, 2)} label={label}>
       <div className={styles['tree']}>
         <Node value={value} depth={depth} />
       </div>
-      <CopyButton
-        text={JSON.stringify(value, undefined, 2)}
-        label={`Copy ${label}`}
-        className={styles['copy']}
-      />
-    </div>
+    </CopyBlock>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Text as it came: output of a model, arguments, code. Long text is cut until somebody asks for all of it. */
 import { Check, Copy } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { formatBytes } from '../../lib/format.ts'
@@ -57,20 +57,38 @@ export function CodeBlock({
   readonly label: string
 }) {
   return (
-    <div className={styles['block']}>
+    <CopyBlock text={children} label={label}>
       <Text kind="code">{children}</Text>
-      <CopyButton text={children} label={`Copy ${label}`} className={styles['copy']} />
+    </CopyBlock>
+  )
+}
+
+/** A block with a button that copies what is in it. */
+export function CopyBlock({
+  text,
+  label,
+  children,
+}: {
+  readonly text: string | (() => string)
+  /** What is copied. */
+  readonly label: string
+  readonly children: ReactNode
+}) {
+  return (
+    <div className={styles['block']}>
+      {children}
+      <CopyButton text={text} label={`Copy ${label}`} className={styles['copy']} />
     </div>
   )
 }
 
-/** A button that copies a text. */
+/** A button that copies a text; one that takes work to make is given as a function. */
 export function CopyButton({
   text,
   label,
   className,
 }: {
-  readonly text: string
+  readonly text: string | (() => string)
   readonly label: string
   readonly className?: string | undefined
 }) {
@@ -81,7 +99,7 @@ export function CopyButton({
       label={said}
       icon={state === 'copied' ? <Check /> : <Copy />}
       className={className}
-      onClick={() => copy(text)}
+      onClick={() => copy(typeof text === 'string' ? text : text())}
     />
   )
 }
