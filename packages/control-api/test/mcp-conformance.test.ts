@@ -9,8 +9,11 @@ import { expect, it } from 'vitest'
 import { EXCEPTIONS, type Revision } from './mcp-exceptions.ts'
 import { conformanceServer } from './mcp-fixture.ts'
 
-/** How long the suite may take for one revision, in milliseconds; it takes about 5 s. */
+/** How long one run of the suite may take, in milliseconds; it takes about 5 s. */
 const LIMIT_MS = 60_000
+
+/** The suite gives single answers as little as 500 ms, which a machine at work may miss: what fails is asked again. */
+const ATTEMPTS = 3
 
 /** Scenarios that the suite has for servers, by revision: that none is left out unseen. */
 const SCENARIOS: Readonly<Record<Revision, number>> = { '2025-11-25': 33, '2026-07-28': 50 }
@@ -24,28 +27,38 @@ it.each(['2025-11-25', '2026-07-28'] as const)(
   'passes what the MCP conformance suite requires for %s, with the exceptions that are listed',
   async (revision) => {
     await using api = await conformanceServer()
-    const results = mkdtempSync(join(tmpdir(), 'tutti-mcp-conformance-'))
-    try {
-      await runSuite(`${api.url}/mcp`, revision, results)
-      const scenarios = readdirSync(results)
-      const missed = scenarios.flatMap((directory) => {
-        const text = readFileSync(join(results, directory, 'checks.json'), 'utf8')
-        // NOTE: it is the suite's own format.
-        const checks = JSON.parse(text) as readonly Check[]
-        return checks
-          .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
-          .map(({ id }) => `${scenarioOf(directory)}:${id}`)
-      })
-      const listed = EXCEPTIONS.flatMap(({ checks }) => checks[revision] ?? [])
-      expect([...new Set(missed)].toSorted()).toEqual(listed.toSorted())
-      expect(scenarios).toHaveLength(SCENARIOS[revision])
-      expect(api.errors).toEqual([])
-    } finally {
-      rmSync(results, { recursive: true })
+    const listed = EXCEPTIONS.flatMap(({ checks }) => checks[revision] ?? []).toSorted()
+    let missed = await missedChecks(`${api.url}/mcp`, revision)
+    for (let attempt = 1; attempt < ATTEMPTS && missed.length > listed.length; attempt += 1) {
+      const again = await missedChecks(`${api.url}/mcp`, revision)
+      missed = missed.filter((check) => again.includes(check))
     }
+    expect(missed.toSorted()).toEqual(listed)
+    expect(api.errors).toEqual([])
   },
-  LIMIT_MS,
+  ATTEMPTS * LIMIT_MS,
 )
+
+/** Runs the suite once: what it did not pass, as `scenario:check`. */
+async function missedChecks(url: string, revision: Revision): Promise<string[]> {
+  const results = mkdtempSync(join(tmpdir(), 'tutti-mcp-conformance-'))
+  try {
+    await runSuite(url, revision, results)
+    const scenarios = readdirSync(results)
+    expect(scenarios).toHaveLength(SCENARIOS[revision])
+    const missed = scenarios.flatMap((directory) => {
+      const text = readFileSync(join(results, directory, 'checks.json'), 'utf8')
+      // NOTE: it is the suite's own format.
+      const checks = JSON.parse(text) as readonly Check[]
+      return checks
+        .filter(({ status }) => status === 'FAILURE' || status === 'WARNING')
+        .map(({ id }) => `${scenarioOf(directory)}:${id}`)
+    })
+    return [...new Set(missed)]
+  } finally {
+    rmSync(results, { recursive: true })
+  }
+}
 
 /** `server-<scenario>-<instant>` is how the suite names its results. */
 function scenarioOf(directory: string): string {
