@@ -15,6 +15,8 @@ const MAY_IMPORT = {
   runs: ['core', 'ensemble', 'protocol'],
   'control-api': ['core', 'ensemble', 'protocol', 'runs'],
   client: ['protocol'],
+  telemetry: ['core', 'protocol'],
+  'create-tutti': [],
 }
 
 /** Packages that must run anywhere: no Node built-in. */

@@ -16,6 +16,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   client: ['typebox', 'eventsource-parser'],
   langchain: ['typebox'],
   runs: ['typebox'],
+  telemetry: ['typebox', '@opentelemetry/api', '@opentelemetry/semantic-conventions'],
 }
 
 /** Packages that run in browsers too. */

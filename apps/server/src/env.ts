@@ -31,6 +31,21 @@ export interface Environment {
   readonly sampleModel: string | undefined
 }
 
+/** The variables of this process. */
+export const VARIABLES: NodeJS.ProcessEnv = process.env
+
+/** What the environment says to the commands that talk to a server. */
+export interface ClientEnvironment {
+  /** Address of the server; undefined when nothing is said. */
+  readonly url: string | undefined
+  readonly apiKey: string | undefined
+}
+
+/** Reads what the commands need that talk to a server. Whether it fits is said where it is used. */
+export function readClientEnvironment(variables: NodeJS.ProcessEnv): ClientEnvironment {
+  return { url: text(variables, 'TUTTI_URL'), apiKey: text(variables, 'TUTTI_API_KEY') }
+}
+
 /** What a process does. All but `all` need a store that processes can share. */
 export type Role = 'all' | 'api' | 'worker'
 
@@ -49,7 +64,7 @@ const MAX_PORT = 65_535
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every variable that does not fit and what would.
  */
-export function readEnvironment(variables: NodeJS.ProcessEnv = process.env): Environment {
+export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Environment {
   const problems: string[] = []
   const apiKeys = readApiKeys(text(variables, 'TUTTI_API_KEYS'), problems)
   const environment: Environment = {

@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+/** The `create-tutti` program. */
+process.exitCode = 1

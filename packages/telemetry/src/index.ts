@@ -1,0 +1,2 @@
+/** OpenTelemetry traces of runs. */
+export { INSTRUMENTATION } from './instrumentation.ts'
