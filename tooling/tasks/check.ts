@@ -37,6 +37,11 @@ const STEPS: readonly Step[] = [
     remedy: 'run "npm run gen" and commit what it writes',
     command: ['node', '--conditions=@tutti/source', 'tooling/tasks/generate.ts', '--check'],
   },
+  {
+    name: 'docs',
+    remedy: 'mend the page that it names',
+    command: ['node', '--conditions=@tutti/source', 'tooling/docs/check-docs.ts'],
+  },
 ]
 
 const { positionals } = parseArgs({ allowPositionals: true })

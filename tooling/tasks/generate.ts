@@ -1,24 +1,32 @@
 /**
- * Writes the pages of `docs/reference/` from the tables of `@tutti/protocol`. With `--check` it writes
- * nothing and fails when a page is not what it would write.
+ * Writes the pages of `docs/reference/` from the code, and `llms.txt` from all pages. With `--check` it writes
+ * nothing and fails when a file is not what it would write.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { llmsText } from '../docs/llms.ts'
+import { readPages } from '../docs/pages.ts'
+import { decisionsPage } from '../reference/decisions-page.ts'
 import { referencePages } from '../reference/reference-pages.ts'
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
-const stale = referencePages().filter(
-  ({ path, text }) => !existsSync(path) || readFileSync(path, 'utf8') !== text,
-)
-for (const { path, text } of stale) {
+let stale = 0
+for (const { path, text } of referencePages()) bring(path, text)
+bring('docs/decisions/README.md', decisionsPage(readPages('.')))
+// After the pages that it tells of.
+bring('llms.txt', llmsText(readPages('.')))
+process.exitCode = values.check && stale > 0 ? 1 : 0
+
+function bring(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return
+  stale += 1
   if (values.check) {
     console.error(`${path} is out of date`)
-  } else {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-    console.log(`wrote ${path}`)
+    return
   }
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  console.log(`wrote ${path}`)
 }
-process.exitCode = values.check && stale.length > 0 ? 1 : 0

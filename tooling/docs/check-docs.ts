@@ -1,0 +1,53 @@
+/**
+ * Checks the pages of the project: links lead somewhere, TypeScript compiles, JSON parses, commands and routes are
+ * there, every page can be found from another one.
+ */
+import { silentProgram } from '../reference/cli-page.ts'
+import { commandProblems } from './commands.ts'
+import { linkProblems } from './links.ts'
+import { readPages, type Page } from './pages.ts'
+import { snippetFiles, snippetProblems } from './snippets.ts'
+
+const ROOT = process.cwd()
+
+const pages = readPages(ROOT)
+const files = snippetFiles(pages)
+const problems = [
+  ...linkProblems(ROOT, pages),
+  ...jsonProblems(pages),
+  ...commandProblems(pages, silentProgram()),
+  ...snippetProblems(ROOT, files),
+  ...orphans(pages),
+]
+for (const problem of problems) console.error(problem)
+console.log(`${pages.length} pages, ${files.length} files of code, ${problems.length} problems`)
+process.exitCode = problems.length === 0 ? 0 : 1
+
+function jsonProblems(all: readonly Page[]): readonly string[] {
+  return all.flatMap(({ path, blocks }) =>
+    blocks.flatMap(({ language, code, line }) => {
+      if (language !== 'json') return []
+      try {
+        JSON.parse(code)
+        return []
+      } catch (error) {
+        return [`${path}:${line}: ${String(error)}`]
+      }
+    }),
+  )
+}
+
+/** Pages of `docs/` to which no link leads. */
+function orphans(all: readonly Page[]): readonly string[] {
+  const linked = new Set(
+    all.flatMap(({ path, links }) =>
+      links.flatMap(({ target }) => {
+        const base = `file:///${path}`
+        return URL.canParse(target, base) ? [new URL(target, base).pathname.slice(1)] : []
+      }),
+    ),
+  )
+  return all
+    .filter(({ path }) => path.startsWith('docs/') && !linked.has(path))
+    .map(({ path }) => `${path}: no page links to it`)
+}

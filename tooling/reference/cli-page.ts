@@ -1,0 +1,55 @@
+/** The `tutti` command, as commander knows it. */
+import { PassThrough } from 'node:stream'
+
+import { tuttiProgram } from '../../apps/server/src/cli/program.ts'
+import { EXIT_CODES } from '../../apps/server/src/cli/exit-codes.ts'
+import { DEFAULT_URL } from '../../apps/server/src/cli/target.ts'
+import { code, page, table } from './markdown.ts'
+
+/** What is used of a command of commander. */
+export type Program = ReturnType<typeof tuttiProgram>
+
+/** The program, with streams that lead nowhere. */
+export function silentProgram(): Program {
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  const io = { ...streams, variables: {}, cwd: '.', onSignal: () => () => undefined }
+  return tuttiProgram({ io, exit: 'OK', url: DEFAULT_URL })
+}
+
+/** `docs/reference/cli.md`. */
+export function cliPage(): string {
+  const program = silentProgram()
+  const ends = Object.values(EXIT_CODES).map((end) => [String(end.code), end.meaning])
+  return page('The tutti command', [
+    'In a project with `@tutti/server`: `npx tutti <command>`, or a script of its `package.json`. `tutti help <command>` shows the same.',
+    '',
+    ...program.commands.flatMap((command) => sectionOf(command, 'tutti')),
+    '## Exit codes',
+    '',
+    ...table(['code', 'meaning'], ends),
+  ])
+}
+
+function sectionOf(command: Program, parent: string): readonly string[] {
+  const name = `${parent} ${command.name()}`
+  const rows = command.options
+    .filter(({ hidden }) => !hidden)
+    .map(({ flags, description }) => [code(flags), description])
+  const words = command.registeredArguments.map(({ name: of, description }) => [
+    code(of()),
+    description,
+  ])
+  return [
+    `## ${name}`,
+    '',
+    `${sentence(command.description())} \`${name} ${command.usage()}\``,
+    '',
+    ...(words.length === 0 ? [] : [...table(['argument', 'meaning'], words), '']),
+    ...(rows.length === 0 ? [] : [...table(['option', 'meaning'], rows), '']),
+    ...command.commands.flatMap((each) => sectionOf(each, name)),
+  ]
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}

@@ -1,0 +1,14 @@
+/** The config of a server, from the docstrings of its interfaces. */
+import { page } from './markdown.ts'
+import { sectionOf } from './options-page.ts'
+import { interfacesOf } from './source-docs.ts'
+
+/** `docs/reference/config.md`. */
+export function configPage(): string {
+  const interfaces = interfacesOf('apps/server/src/config.ts')
+  return page('Config of a server', [
+    'What `tutti.config.ts` exports: `export default defineConfig({ … })` of `@tutti/server`. All problems of a config are told at once, and nothing starts.',
+    '',
+    ...interfaces.flatMap((each) => sectionOf(each, each.members)),
+  ])
+}

@@ -1,0 +1,17 @@
+/** The list of the decisions. */
+import { page } from './markdown.ts'
+
+import type { Page } from '../docs/pages.ts'
+
+/** `docs/decisions/README.md`. */
+export function decisionsPage(pages: readonly Page[]): string {
+  const decisions = pages.filter(({ path }) => /^docs\/decisions\/\d/.test(path))
+  return page('Decisions', [
+    'Choices of weight, each on a page: what it is about, what was chosen, what speaks against it.',
+    '',
+    ...decisions.map(({ path, title }) => {
+      const [, number, words] = /^(\d+)\. (.*)$/.exec(title) ?? []
+      return `${number}. [${words}](${path.replace(/^.*\//, '')})`
+    }),
+  ])
+}

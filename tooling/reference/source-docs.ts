@@ -1,0 +1,146 @@
+/**
+ * The docstrings of sources, by the compiler's own parser. TypeScript 7 has no API yet, so this uses version 6, under
+ * the name `typescript-api`.
+ */
+import { readFileSync } from 'node:fs'
+
+import ts from 'typescript-api'
+
+/** One member of an interface. */
+export interface MemberDoc {
+  readonly name: string
+  /** As it is written in the source. */
+  readonly type: string
+  readonly isOptional: boolean
+  readonly text: string
+  /** What `@default` says; undefined when it says nothing. */
+  readonly byDefault: string | undefined
+}
+
+/** An interface. */
+export interface InterfaceDoc {
+  readonly name: string
+  readonly text: string
+  /** Interfaces that it extends, as they are written. */
+  readonly bases: readonly string[]
+  readonly members: readonly MemberDoc[]
+}
+
+/** What is said of an object schema, or of the part of one. */
+export interface SchemaDoc {
+  readonly text: string
+  /** By field; those of parts that are spread into it too. */
+  readonly fields: ReadonlyMap<string, string>
+}
+
+/** The interfaces of a file, in its order. */
+export function interfacesOf(path: string): readonly InterfaceDoc[] {
+  const source = parse(path)
+  return source.statements.filter(ts.isInterfaceDeclaration).map((node) => ({
+    name: node.name.text,
+    text: commentOf(node),
+    bases: (node.heritageClauses ?? []).flatMap(({ types }) =>
+      types.map((type) => oneLine(type.getText(source))),
+    ),
+    members: node.members.flatMap((member) => memberOf(member, source)),
+  }))
+}
+
+/** The names that a file exports from others. */
+export function reexportsOf(path: string): readonly string[] {
+  return parse(path).statements.flatMap((statement) => {
+    const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined
+    if (clause === undefined || !ts.isNamedExports(clause)) return []
+    return clause.elements.map(({ name }) => name.text)
+  })
+}
+
+function memberOf(member: ts.TypeElement, source: ts.SourceFile): readonly MemberDoc[] {
+  const isField = ts.isPropertySignature(member) || ts.isMethodSignature(member)
+  if (!isField || member.name === undefined) return []
+  const type = ts.isMethodSignature(member)
+    ? `(${member.parameters.map((each) => each.getText(source)).join(', ')}) => ${member.type?.getText(source) ?? 'void'}`
+    : (member.type?.getText(source) ?? 'unknown')
+  return [
+    {
+      name: member.name.getText(source),
+      type: oneLine(type),
+      isOptional: member.questionToken !== undefined,
+      text: commentOf(member),
+      byDefault: tagOf(member, 'default'),
+    },
+  ]
+}
+
+/** The schemas of some files, and the parts they are made of, by name. */
+export function schemasOf(paths: readonly string[]): ReadonlyMap<string, SchemaDoc> {
+  const declared = paths.flatMap((path) => {
+    const statements = parse(path).statements.filter(ts.isVariableStatement)
+    return statements.flatMap((statement) =>
+      statement.declarationList.declarations.map((declaration) => ({ statement, declaration })),
+    )
+  })
+  const literals = new Map(
+    declared.flatMap(({ declaration: { name, initializer } }) => {
+      const literal = initializer === undefined ? undefined : objectIn(initializer)
+      return literal === undefined ? [] : [[name.getText(), literal] as const]
+    }),
+  )
+  return new Map(
+    declared.map(({ statement, declaration }) => {
+      const name = declaration.name.getText()
+      return [name, { text: commentOf(statement), fields: fieldsOf(name, literals) }]
+    }),
+  )
+}
+
+/** The object literal of `{ … }`, `Type.Object({ … })` and `f({ … })`. */
+function objectIn(node: ts.Expression): ts.ObjectLiteralExpression | undefined {
+  if (ts.isObjectLiteralExpression(node)) return node
+  if (ts.isAsExpression(node) || ts.isSatisfiesExpression(node)) return objectIn(node.expression)
+  if (!ts.isCallExpression(node)) return undefined
+  return node.arguments.map(objectIn).find((literal) => literal !== undefined)
+}
+
+function fieldsOf(
+  name: string,
+  literals: ReadonlyMap<string, ts.ObjectLiteralExpression>,
+): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>()
+  for (const property of literals.get(name)?.properties ?? []) {
+    if (ts.isSpreadAssignment(property)) {
+      for (const [field, text] of fieldsOf(property.expression.getText(), literals)) {
+        fields.set(field, text)
+      }
+    } else if (property.name !== undefined) {
+      fields.set(property.name.getText(), commentOf(property))
+    }
+  }
+  return fields
+}
+
+function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true)
+}
+
+/** The text of the docstring, in one line, without its tags. */
+function commentOf(node: ts.Node): string {
+  const docs = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc)
+  return oneLine(
+    plain(docs.map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? '').join(' ')),
+  )
+}
+
+function tagOf(node: ts.Node, name: string): string | undefined {
+  const tag = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === name)
+  return tag === undefined ? undefined : oneLine(ts.getTextOfJSDocComment(tag.comment) ?? '')
+}
+
+/** `{@link X}` is X on a page. */
+function plain(text: string): string {
+  return text.replaceAll(/\{@link ([^}]+)\}/g, '`$1`')
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
