@@ -49,7 +49,7 @@ const PATTERNS = [
   'examples/*/README.md',
 ]
 
-const NOT_OURS = /(?:^|\/)(?:node_modules|dist|\.snippets)\//
+const NOT_OURS = /(?:^|\/)(?:node_modules|dist|\.snippets[^/]*)\//
 
 /** Every page below `root`, sorted by path. */
 export function readPages(root: string): readonly Page[] {

@@ -1,0 +1,132 @@
+/**
+ * Runs the code of the pages that says so: ```ts run prints what the next ```text shows, ```ts run=server runs against
+ * the sample server, and files named `.test.ts` pass.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { readPages, type Page } from './pages.ts'
+import { snippetFiles } from './snippets.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What the pages name as the address of the server. */
+const SHOWN = 'http://127.0.0.1:7329'
+
+const pages = readPages(ROOT)
+const files = snippetFiles(pages)
+
+// Beside docs/package.json, whose dependencies the code imports.
+const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
+
+let server: Server
+
+beforeAll(async () => {
+  server = await startSample()
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text.replaceAll(SHOWN, server.url))
+  }
+})
+
+afterAll(async () => {
+  await server.stop()
+  rmSync(folder, { recursive: true })
+})
+
+describe.each(runs(pages))('$page', ({ page, file, printed }) => {
+  it(`runs ${file}`, async () => {
+    const path = files.findLast(
+      (each) => each.page === page && each.path.endsWith(`/${file}`),
+    )?.path
+    const { code, output, errors } = await run(['--conditions=@tutti/source', path ?? file])
+    expect({ code, errors: errors.replaceAll(/^(?:open|closed)\n/gm, '') }).toEqual({
+      code: 0,
+      errors: '',
+    })
+    if (printed !== undefined) expect(output.trim()).toBe(printed)
+  })
+})
+
+it('has tests that pass', async () => {
+  const tests = files.filter(({ path }) => path.endsWith('.test.ts')).map(({ path }) => path)
+  expect(tests).not.toEqual([])
+  const vitest = join(
+    dirname(createRequire(import.meta.url).resolve('vitest/package.json')),
+    'vitest.mjs',
+  )
+  const { code, output } = await run([vitest, 'run', '--root', '.', ...tests])
+  expect(code, output).toBe(0)
+})
+
+interface Run {
+  readonly page: string
+  readonly file: string
+  readonly printed: string | undefined
+}
+
+function runs(all: readonly Page[]): readonly Run[] {
+  return all.flatMap(({ path, blocks }) =>
+    blocks.flatMap(({ meta, code }, at) => {
+      if (!/^run\b/.test(meta)) return []
+      const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? ''
+      const next = blocks[at + 1]
+      return [{ page: path, file, printed: next?.language === 'text' ? next.code : undefined }]
+    }),
+  )
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+  readonly errors: string
+}
+
+/** Runs Node in the folder of the snippets. */
+function run(words: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (data: Buffer) => (output += data.toString()))
+  child.stderr.on('data', (data: Buffer) => (errors += data.toString()))
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code, output, errors }))
+  })
+}
+
+interface Server {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** The server with nothing configured. */
+async function startSample(): Promise<Server> {
+  const program = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
+  const child = spawn(process.execPath, [program, 'start'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], PORT: '0', TUTTI_DATA_DIR: join(folder, 'runs') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (data: Buffer) => {
+      output += data.toString()
+      const ready = /^Tutti ready on (\S+)$/m.exec(output)?.[1]
+      if (ready !== undefined) resolve(ready)
+    })
+    void ended.then(() => reject(new Error(`The server ended: ${output}`)))
+  })
+  return {
+    url,
+    stop() {
+      child.kill()
+      return ended
+    },
+  }
+}
