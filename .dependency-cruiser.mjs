@@ -167,7 +167,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: ['/dist/', '/fixtures/'] },
+    exclude: { path: ['/dist/', '/fixtures/', '/create-tutti/template/'] },
     tsPreCompilationDeps: 'specify',
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

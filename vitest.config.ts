@@ -9,8 +9,11 @@ const conditions = ['@tutti/source', 'node']
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
-  'packages/{protocol,pipeline,core,ensemble,client,agent-tool,control-api,testing}/src/**/*.test.ts',
+  'packages/{protocol,pipeline,core,ensemble,client,agent-tool,control-api,testing,telemetry}/src/**/*.test.ts',
 ]
+
+/** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
+const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
 
 export default defineConfig({
   resolve: { conditions },
@@ -18,12 +21,13 @@ export default defineConfig({
   test: {
     projects: [
       { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       {
         extends: true,
         test: {
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...PURE],
+          exclude: ['**/node_modules/**', ...PURE, ...SHARED],
         },
       },
     ],

@@ -36,6 +36,8 @@ export function programBuild(entry: Record<string, string>, late: RegExp[]): Use
     platform: 'node',
     dts: false,
     clean: false,
+    // The parts that are loaded late take the place of those of the build before.
+    hash: false,
     deps: { alwaysBundle: [/.*/], neverBundle: late },
     inputOptions: { resolve: { conditionNames: ['@tutti/source', 'node', 'import', 'default'] } },
   })

@@ -1,49 +1,68 @@
 /**
- * Packs every public package as it would be published, and has publint and "are the types wrong" look
- * at the result.
+ * Packs every public package as it would be published and looks at the result: what it holds and what its
+ * `package.json` says by our own rules, and what publint and "are the types wrong" find.
  */
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { checkPackage } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+
+import { contentsProblems } from '../packages/contents-rules.ts'
+import { manifestProblems } from '../packages/manifest-rules.ts'
+import { packPackages, publicPackages } from '../packages/pack.ts'
+import { doorsOf, readTarball, type Packed } from '../packages/tarball.ts'
 
 /** Findings of "are the types wrong" that ESM-only packages have by choice. */
 const BY_CHOICE = new Set(['CJSResolvesToESM', 'NoResolution', 'UntypedResolution'])
 
-const { packageManager } = readJson('package.json')
-const folder = mkdtempSync(join(tmpdir(), 'tutti-pack-'))
+const packages = publicPackages()
+const versions = new Map(packages.map(({ name, version }) => [name, version]))
+const license = readFileSync('LICENSE', 'utf8')
+const tarballs = await packPackages()
+
 let problems = 0
-try {
-  for (const directory of packageDirectories()) problems += await checkDirectory(directory)
-} finally {
-  rmSync(folder, { recursive: true })
+for (const { name, directory } of packages) {
+  const packed = readTarball(tarballs.get(name) ?? '')
+  const found = [
+    ...manifestProblems(packed.manifest, directory, versions),
+    ...contentsProblems(packed, license),
+    ...linkProblems(packed, directory),
+    ...(await lint(packed)),
+    ...(await checkTypes(packed)),
+  ]
+  for (const problem of found) console.error(`${directory}: ${problem}`)
+  const kib = (packed.bytes.byteLength / 1024).toFixed(1)
+  console.log(`${directory}: ${kib} KiB, ${packed.files.length} files, ${found.length} problems`)
+  problems += found.length
 }
 process.exitCode = problems === 0 ? 0 : 1
 
-async function checkDirectory(directory: string): Promise<number> {
-  const tarball = pack(directory)
-  const found = [...(await lint(tarball)), ...(await checkTypes(tarball))]
-  for (const problem of found) console.error(`${directory}: ${problem}`)
-  console.log(
-    `${directory}: ${(tarball.byteLength / 1024).toFixed(1)} KiB, ${found.length} problems`,
-  )
-  return found.length
+/** `publishConfig` is written by hand beside `exports`; the two have the same doors. */
+function linkProblems({ manifest }: Packed, directory: string): readonly string[] {
+  const source: unknown = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+  const doors = exportsOf(source)
+  const packed = Object.keys(manifest.exports ?? {})
+  return doors.join() === packed.join()
+    ? []
+    : [`exports has ${doors.join(', ')}, publishConfig.exports has ${packed.join(', ')}`]
 }
 
-async function lint(tarball: Uint8Array<ArrayBuffer>): Promise<readonly string[]> {
-  const { messages, pkg } = await publint({
-    strict: true,
-    pack: { tarball: tarball.buffer },
-  })
+function exportsOf(manifest: unknown): readonly string[] {
+  if (typeof manifest !== 'object' || manifest === null || !('exports' in manifest)) return []
+  return Object.keys(manifest.exports ?? {})
+}
+
+async function lint({ bytes }: Packed): Promise<readonly string[]> {
+  const { messages, pkg } = await publint({ strict: true, pack: { tarball: bytes.buffer } })
   return messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code)
 }
 
-async function checkTypes(tarball: Uint8Array): Promise<readonly string[]> {
-  const result = await checkPackage(createPackageFromTarballData(tarball))
+async function checkTypes({ contents, manifest }: Packed): Promise<readonly string[]> {
+  // A package of programs alone has nothing to type.
+  if (doorsOf(manifest).size === 0) return []
+  const result = await checkPackage(contents)
   if (!result.types) return ['it ships no types']
   return result.problems
     .filter((problem) => {
@@ -59,27 +78,4 @@ async function checkTypes(tarball: Uint8Array): Promise<readonly string[]> {
 /** `./package.json` is a door without types. */
 function isJsonDoor(problem: object): boolean {
   return 'entrypoint' in problem && problem.entrypoint === './package.json'
-}
-
-function pack(directory: string): Uint8Array<ArrayBuffer> {
-  const before = new Set(readdirSync(folder))
-  const { status, stderr, stdout } = spawnSync(
-    'npx',
-    ['--yes', String(packageManager), 'pack', '--pack-destination', folder],
-    { cwd: directory, encoding: 'utf8' },
-  )
-  if (status !== 0) throw new Error(`Cannot pack ${directory}: ${stderr}${stdout}`)
-  const made = readdirSync(folder).find((name) => !before.has(name))
-  if (made === undefined) throw new Error(`Packing ${directory} made no file`)
-  return new Uint8Array(readFileSync(join(folder, made)))
-}
-
-function packageDirectories(): readonly string[] {
-  return ['packages', 'apps']
-    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
-    .filter((directory) => readJson(join(directory, 'package.json'))['private'] !== true)
-}
-
-function readJson(path: string): Readonly<Record<string, unknown>> {
-  return JSON.parse(readFileSync(path, 'utf8'))
 }

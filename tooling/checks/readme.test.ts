@@ -20,19 +20,6 @@ describe('the README', () => {
   })
 })
 
-describe('the example of agents as tools', () => {
-  it('asks three agents, each in its mode', () => {
-    const printed = run([join(ROOT, 'examples/agent-as-tool/agent-as-tool.ts')], ROOT)
-    expect(printed.match(/^\w+: .*|^COMPLETED.*/gm)).toEqual([
-      'classifier: 1 turn(s), 0.00 USD',
-      'researcher: 1 turn(s), 0.06 USD',
-      'editor: 3 turn(s), 0.00 USD',
-      'COMPLETED Tides. The moon pulls the sea. The sun does as well. Twice a month they pull together.',
-    ])
-    expect(printed.match(/^… \{/gm)).toHaveLength(4)
-  })
-})
-
 /** The programs of package READMEs that are files too, so that the compiler checks them. */
 const EXAMPLES = globSync('packages/*/test/readme-*.ts', { cwd: ROOT })
   .filter((path) => !path.endsWith('.test.ts'))

@@ -6,6 +6,7 @@ import { configPage } from './config-page.ts'
 import { environmentPage } from './environment-page.ts'
 import { eventsPage } from './events-page.ts'
 import { page, table } from './markdown.ts'
+import { metricsPage } from './metrics-page.ts'
 import { optionsPage } from './options-page.ts'
 
 /** A page and where it goes. */
@@ -23,6 +24,7 @@ export function referencePages(): readonly Page[] {
     { path: 'docs/reference/options.md', text: optionsPage() },
     { path: 'docs/reference/config.md', text: configPage() },
     { path: 'docs/reference/environment.md', text: environmentPage() },
+    { path: 'docs/reference/metrics.md', text: metricsPage() },
     { path: 'docs/reference/cli.md', text: cliPage() },
   ]
 }

@@ -133,7 +133,7 @@ function commentOf(node: ts.Node): string {
 
 function tagOf(node: ts.Node, name: string): string | undefined {
   const tag = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === name)
-  return tag === undefined ? undefined : oneLine(ts.getTextOfJSDocComment(tag.comment) ?? '')
+  return tag === undefined ? undefined : oneLine(plain(ts.getTextOfJSDocComment(tag.comment) ?? ''))
 }
 
 /** `{@link X}` is X on a page. */

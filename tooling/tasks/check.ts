@@ -1,6 +1,7 @@
 /**
  * Everything that CI checks besides the tests. Each step runs, also after one has failed, so that all
- * problems are seen at once.
+ * problems are seen at once. With `--write` only the steps run that compare files with what they are made
+ * from, and write these files.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -10,7 +11,11 @@ interface Step {
   /** What to do when it fails. */
   readonly remedy: string
   readonly command: readonly [program: string, ...words: string[]]
+  /** What is added to the command to compare, or to write, where it can do either. */
+  readonly modes?: { readonly check: readonly string[]; readonly write: readonly string[] }
 }
+
+const TO_WRITE = { check: [], write: ['--write'] } as const
 
 const STEPS: readonly Step[] = [
   { name: 'format', remedy: 'run oxfmt', command: ['oxfmt', '--check'] },
@@ -35,25 +40,52 @@ const STEPS: readonly Step[] = [
   {
     name: 'generated',
     remedy: 'run "npm run gen" and commit what it writes',
-    command: ['node', '--conditions=@tutti/source', 'tooling/tasks/generate.ts', '--check'],
+    command: ['node', '--conditions=@tutti/source', 'tooling/tasks/generate.ts'],
+    modes: { check: ['--check'], write: [] },
   },
   {
     name: 'docs',
     remedy: 'mend the page that it names',
     command: ['node', '--conditions=@tutti/source', 'tooling/docs/check-docs.ts'],
   },
+  {
+    name: 'api',
+    remedy: 'if the types are meant to change, run "npm run check -- --write api"',
+    command: ['node', 'tooling/checks/api.ts'],
+    modes: TO_WRITE,
+  },
+  {
+    name: 'sizes',
+    remedy:
+      'run "npm run check -- --write sizes"; what exceeds a budget is raised by hand in tooling/packages/budgets.json',
+    command: ['node', 'tooling/checks/sizes.ts'],
+    modes: TO_WRITE,
+  },
 ]
 
-const { positionals } = parseArgs({ allowPositionals: true })
-const chosen = STEPS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false } },
+})
+const mode = values.write ? 'write' : 'check'
+const able = values.write ? STEPS.filter(({ modes }) => modes !== undefined) : STEPS
+const unknown = positionals.filter((name) => !able.some((step) => step.name === name))
+if (unknown.length > 0) {
+  console.error(
+    `No such step: ${unknown.join(', ')}. Known: ${able.map((step) => step.name).join(', ')}`,
+  )
+  process.exit(2)
+}
+const chosen = able.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const failed = chosen.filter((step) => !passes(step))
 for (const { name, remedy } of failed) console.error(`check ${name} failed: ${remedy}`)
 console.log(`checks: ${chosen.length - failed.length} passed, ${failed.length} failed`)
 process.exitCode = failed.length === 0 ? 0 : 1
 
-function passes({ name, command: [program, ...words] }: Step): boolean {
+function passes({ name, command: [program, ...words], modes }: Step): boolean {
   const startedAt = performance.now()
-  const { status, stdout, stderr, error } = spawnSync(program, words, { encoding: 'utf8' })
+  const all = [...words, ...(modes?.[mode] ?? [])]
+  const { status, stdout, stderr, error } = spawnSync(program, all, { encoding: 'utf8' })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`)
   if (status !== 0) console.log([stdout, stderr, error?.message].filter(Boolean).join('\n'))

@@ -36,14 +36,14 @@ beforeAll(async () => {
   stage = await openStage(options)
   runs = await begin(stage.client)
   browser = await launchBrowser()
-}, 60_000)
+})
 
 afterAll(async () => {
   await browser?.close()
   await stage?.[Symbol.asyncDispose]()
 })
 
-describe('a page, in every look', { timeout: 60_000 }, () => {
+describe('a page, in every look', () => {
   it.each([
     ['the list of runs', () => '#/runs', /reviewed/],
     ['an empty list', () => '#/runs?q=nothing-like-it', /no run/i],
@@ -74,17 +74,21 @@ describe('a page, in every look', { timeout: 60_000 }, () => {
           await page.emulateMedia({ colorScheme })
           await page.setViewportSize(viewport)
           await page.getByText(sign).filter({ visible: true }).first().waitFor()
-          expect(await findings(page), name).toEqual([])
+          await frames(page)
+          await expect.poll(() => findings(page), { message: name }).toEqual([])
         }
       },
     })
   })
 })
 
-async function findings(page: Page): Promise<readonly string[]> {
-  // What the new size moved is in its place after two frames.
+/** Two frames: the page has begun to follow its new size. */
+async function frames(page: Page): Promise<void> {
   await page.evaluate(
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
   )
+}
+
+function findings(page: Page): Promise<readonly string[]> {
   return page.evaluate<readonly string[]>(RUN_AXE)
 }

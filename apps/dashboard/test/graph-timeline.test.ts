@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { defineTool, TuttiError, Type } from '@tutti/core'
 import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
 
@@ -113,6 +113,12 @@ const cursorOf = (page: Page): Locator => timelineOf(page).getByRole('button').l
 const query = (page: Page): URLSearchParams =>
   new URLSearchParams(new URL(page.url()).hash.split('?')[1])
 
+/** Presses keys, after which the cursor stands on what `words` say. */
+async function walk(cursor: Locator, keys: readonly string[], words: RegExp): Promise<void> {
+  for (const key of keys) await cursor.page().keyboard.press(key)
+  await expect.poll(() => cursor.getAttribute('aria-label')).toMatch(words)
+}
+
 async function decide(stage: Stage): Promise<void> {
   const { reviews } = await stage.client.reviews.list()
   const [review] = reviews
@@ -153,12 +159,14 @@ describe('a run that goes on', () => {
         ).waitFor()
         await rowOf(page, /^choir: Needs review, .*held for .* by 1 review$/).waitFor()
         await rowOf(page, /^finale: Waiting$/).waitFor()
-        expect(
-          await rowOf(page, /^brass/)
-            .locator('[data-attempt]')
-            .count(),
-        ).toBe(2)
-        expect(await nodeOf(page, 'brass Running').textContent()).toContain('Attempt 2')
+        await expect
+          .poll(() =>
+            rowOf(page, /^brass/)
+              .locator('[data-attempt]')
+              .count(),
+          )
+          .toBe(2)
+        await expect.poll(() => nodeOf(page, 'brass Running').textContent()).toContain('Attempt 2')
 
         fix.play()
         await decide(stage)
@@ -190,15 +198,11 @@ describe('a run that goes on', () => {
 
         const cursor = cursorOf(page)
         await cursor.focus()
-        const walk = async (key: string): Promise<string | null> => {
-          await page.keyboard.press(key)
-          return cursor.getAttribute('aria-label')
-        }
-        expect(await walk('ArrowUp')).toMatch(/^Model switched to large, .*For the whole run/)
-        expect(await walk('End')).toMatch(/^Directive delivered, .*Softer$/)
+        await walk(cursor, ['ArrowUp'], /^Model switched to large, .*For the whole run/)
+        await walk(cursor, ['End'], /^Directive delivered, .*Softer$/)
         await page.keyboard.press('Enter')
         await expect.poll(() => query(page).get('turn')).toBe('0')
-        expect(query(page).get('task')).toBe('finale')
+        await expect.poll(() => query(page).get('task')).toBe('finale')
 
         await stage.client.runs.cancel(runId)
         await nodeOf(page, 'finale Cancelled').waitFor()
@@ -239,10 +243,7 @@ describe('a run that is over', () => {
     })
     const { runId } = await stage.client.runs.submit({ ensemble: 'search' })
     url = `${stage.url}/#/runs/${runId}`
-    await vi.waitUntil(
-      async () => (await stage.client.runs.get(runId)).status === 'COMPLETED',
-      15_000,
-    )
+    await stage.client.runs.result(runId, { throwOnFailure: true })
   })
 
   afterAll(async () => {
@@ -255,16 +256,20 @@ describe('a run that is over', () => {
         await nodeOf(page, 'last Completed').waitFor()
         await nodeOf(page, 'first').click()
         await expect.poll(() => query(page).get('task')).toBe('first')
-        expect(await nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('true')
+        await expect.poll(() => nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('true')
         await page.keyboard.press('ArrowDown')
         await page.keyboard.press('ArrowDown')
-        expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('last')
+        await expect
+          .poll(() => page.evaluate(() => document.activeElement?.textContent))
+          .toContain('last')
         await page.keyboard.press('ArrowUp')
         await page.keyboard.press('Enter')
         await expect.poll(() => query(page).get('task')).toBe('right')
-        expect(await nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('false')
+        await expect.poll(() => nodeOf(page, 'first').getAttribute('aria-pressed')).toBe('false')
         await page.keyboard.press('Tab')
-        expect(await page.evaluate(() => document.activeElement?.closest('ol') === null)).toBe(true)
+        await expect
+          .poll(() => page.evaluate(() => document.activeElement?.closest('ol') === null))
+          .toBe(true)
         expect(complaints).toEqual([])
       },
     })
@@ -276,18 +281,11 @@ describe('a run that is over', () => {
         await rowOf(page, /^last: Completed/).waitFor()
         const cursor = cursorOf(page)
         await cursor.focus()
-        const walk = async (...keys: readonly string[]): Promise<string | null> => {
-          for (const key of keys) await page.keyboard.press(key)
-          return cursor.getAttribute('aria-label')
-        }
-        expect(await walk(...CLOSEST)).toMatch(/^first, Completed, At \d/)
-        expect(await walk('ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown')).toMatch(
-          /^Model call 1, /,
-        )
-        expect(await walk('End')).toMatch(
-          /^Model call 3, Answered, At .*, Took .*, Model scripted:model/,
-        )
-        expect(await walk('ArrowDown', 'Home')).toMatch(/^Tool call search, Succeeded/)
+        const down = Array.from({ length: 4 }, () => 'ArrowDown')
+        await walk(cursor, CLOSEST, /^first, Completed, At \d/)
+        await walk(cursor, down, /^Model call 1, /)
+        await walk(cursor, ['End'], /^Model call 3, Answered, At .*, Took .*, Model scripted:model/)
+        await walk(cursor, ['ArrowDown', 'Home'], /^Tool call search, Succeeded/)
         await page.locator('[data-card]').getByText('Tool call search').waitFor()
         await page
           .getByRole('status')
@@ -295,10 +293,10 @@ describe('a run that is over', () => {
           .waitFor()
         await page.keyboard.press('Enter')
         await expect.poll(() => query(page).get('turn')).toBe('0')
-        expect(query(page).get('task')).toBe('left')
+        await expect.poll(() => query(page).get('task')).toBe('left')
         expect(query(page).get('call')).toMatch(/^call-/)
         await page.keyboard.press('Escape')
-        expect(await page.locator('[data-card]').count()).toBe(0)
+        await expect.poll(() => page.locator('[data-card]').count()).toBe(0)
         expect(complaints).toEqual([])
       },
     })
@@ -318,8 +316,9 @@ describe('a run that is over', () => {
             hiddenPx: scrollWidth - clientWidth,
             scrollLeft,
           }))
-        expect(await placeOf()).toEqual({ hiddenPx: 0, scrollLeft: 0 })
-        expect(await page.getByRole('button', { name: 'Zoom out' }).isDisabled()).toBe(true)
+        await expect.poll(placeOf).toEqual({ hiddenPx: 0, scrollLeft: 0 })
+        const zoomOut = page.getByRole('button', { name: 'Zoom out' })
+        await expect.poll(() => zoomOut.isDisabled()).toBe(true)
 
         // It begins at the task that is chosen, which is not the first one.
         await group.evaluate((element) => element.scrollTo(0, 0))
@@ -330,17 +329,20 @@ describe('a run that is over', () => {
         await page.mouse.move(x, y)
         await card.waitFor()
         await page.keyboard.down('Control')
-        await page.mouse.wheel(0, -120)
-        await expect.poll(async () => (await placeOf()).hiddenPx).toBeGreaterThan(100)
-        await page.mouse.wheel(0, -120)
-        await page.mouse.wheel(0, -120)
+        for (let turns = 1; turns <= 3; turns += 1) {
+          const { hiddenPx } = await placeOf()
+          await page.mouse.wheel(0, -120)
+          await expect
+            .poll(async () => (await placeOf()).hiddenPx)
+            .toBeGreaterThan(Math.max(100, hiddenPx))
+        }
         await page.keyboard.up('Control')
         const { scrollLeft } = await placeOf()
         expect(scrollLeft).toBeGreaterThan(0)
 
         await page.mouse.down()
         await page.mouse.move(x + 50, y, { steps: 5 })
-        expect(await card.count()).toBe(0)
+        await expect.poll(() => card.count()).toBe(0)
         await page.mouse.up()
         await expect
           .poll(async () => Math.round((await placeOf()).scrollLeft - scrollLeft))
@@ -368,9 +370,7 @@ describe('a run that is over', () => {
         await cursorOf(page).focus()
         // The cursor brings a note to where the pointer can be: the last model call of the task.
         const toLast = ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'End']
-        for (const key of [...CLOSEST, ...toLast]) {
-          await page.keyboard.press(key)
-        }
+        await walk(cursorOf(page), [...CLOSEST, ...toLast], /^Model call 3, /)
         const box = await cursorOf(page).boundingBox()
         if (box === null) throw new TypeError('The cursor is not drawn')
         await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
@@ -396,8 +396,10 @@ describe('a run that is over', () => {
         await page.keyboard.press('ArrowDown')
         const crowd = /^\d+ model calls, From .*Zoom in to tell them apart$/
         for (let step = 0; step < 20; step += 1) {
-          if (crowd.test((await cursor.getAttribute('aria-label')) ?? '')) break
+          const label = await cursor.getAttribute('aria-label')
+          if (crowd.test(label ?? '')) break
           await page.keyboard.press('ArrowRight')
+          await expect.poll(() => cursor.getAttribute('aria-label')).not.toBe(label)
         }
         expect(await cursor.getAttribute('aria-label')).toMatch(crowd)
         await page.keyboard.press('Enter')
@@ -420,7 +422,7 @@ describe('a run that is over', () => {
         await rowOf(page, /^left: Completed/).waitFor()
         await cursorOf(page).focus()
         await page.locator('[data-card]').waitFor()
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
         expect(await findings(page)).toEqual([])
       },
     })

@@ -66,7 +66,12 @@ async function alike(one: Page, other: Page): Promise<void> {
     const [first, second] = await Promise.all([one, other].map(read))
     return first === second ? 'alike' : `${first}\n\nand not\n\n${second}`
   }
-  await expect.poll(compare, { timeout: 10_000 }).toBe('alike')
+  await expect.poll(compare).toBe('alike')
+}
+
+/** Waits until nothing tells of a loss: the page and the run on it have a connection each. */
+async function connected(page: Page): Promise<void> {
+  await expect.poll(() => page.getByText(/^Reconnecting/).count()).toBe(0)
 }
 
 /** What the page says of each task, and of the events. */
@@ -166,15 +171,13 @@ describe('who loses the line', () => {
         stage.cut({ stay: true })
         await page.getByRole('status').getByText('Reconnecting…').waitFor()
         say(meanwhile)
-        await expect
-          .poll(() => wordsAtServer(stage.client, runId, 'open'), { timeout: 10_000 })
-          .toBe(words)
+        await expect.poll(() => wordsAtServer(stage.client, runId, 'open')).toBe(words)
         expect(await shown.getByText(words, { exact: true }).count()).toBe(0)
         stage.mend()
         await shown.getByText(words, { exact: true }).waitFor()
         say(after)
         await shown.getByText(words, { exact: true }).waitFor()
-        expect(await page.getByText('Reconnecting…').count()).toBe(0)
+        await connected(page)
       }
       expect(await wordsAtServer(stage.client, runId, 'open')).toBe(words)
       model.answer()
@@ -205,7 +208,7 @@ describe('who loses the line', () => {
       stage.mend()
       await page.getByRole('status').getByText('Completed').waitFor()
       await work(page, 'open').getByText('One and all', { exact: true }).waitFor()
-      expect(await page.getByText('Reconnecting…').count()).toBe(0)
+      await connected(page)
     }, '?task=open')
   })
 })

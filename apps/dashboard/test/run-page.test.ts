@@ -41,16 +41,10 @@ async function performance(
   await visit(browser, `${hall.stage.url}/#/runs/${runId}${place}`, {
     viewport: { width: 1440, height: 900 },
     use: async (seen) => {
-      seen.page.setDefaultTimeout(5000)
       await use({ ...seen, ...hall, runId })
       expect(seen.complaints).toEqual([])
     },
   })
-}
-
-/** Waits for a value; the machine may be busy. */
-function eventually<T>(read: () => T) {
-  return expect.poll(read, { timeout: 10_000 })
 }
 
 async function openHall() {
@@ -187,8 +181,8 @@ describe('the page of a run', () => {
         { width: 1440, height: 500 },
       ]) {
         await page.setViewportSize(viewport)
-        await eventually(() => page.locator('main').evaluate(isLong)).toBe(true)
-        await eventually(() => inSight(replay)).toBe(true)
+        await expect.poll(() => page.locator('main').evaluate(isLong)).toBe(true)
+        await expect.poll(() => inSight(replay)).toBe(true)
       }
     })
   })
@@ -210,8 +204,8 @@ describe('a run that goes on', () => {
   it('shows the words of a model as they come, and draws them when they are whole', async () => {
     await performance(async ({ page, model }) => {
       const call = work(page).getByRole('article', { name: 'Model call 1' })
-      await eventually(() => call.getByText('No words yet').isVisible()).toBe(true)
-      await eventually(() => page.title()).toBe('● Running — solo')
+      await expect.poll(() => call.getByText('No words yet').isVisible()).toBe(true)
+      await expect.poll(() => page.title()).toBe('● Running — solo')
       model.say('# The *first* words')
       await call.getByText('# The *first* words', { exact: true }).waitFor()
       model.say(' and more')
@@ -223,10 +217,10 @@ describe('a run that goes on', () => {
       await call.getByRole('button', { name: 'Raw: the answer as it came' }).click()
       await call.getByText('# The *first* words and more', { exact: true }).waitFor()
       await work(page).getByText('the answer of model call 1').waitFor()
-      await eventually(() => page.title()).toBe('✓ Completed — solo')
+      await expect.poll(() => page.title()).toBe('✓ Completed — solo')
       const head = page.getByRole('banner').or(page.locator('header')).filter({ hasText: 'solo' })
-      await eventually(() => figure(head.first(), 'Cost').textContent()).toBe('$2.00')
-      await eventually(() => figure(head.first(), 'Progress').textContent()).toBe('1 of 1 task')
+      await expect.poll(() => figure(head.first(), 'Cost').textContent()).toBe('$2.00')
+      await expect.poll(() => figure(head.first(), 'Progress').textContent()).toBe('1 of 1 task')
     })
   })
 
@@ -336,21 +330,28 @@ describe('a long transcript', () => {
       const gap = (): Promise<number> =>
         list.evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight)
       await list.getByText('line').last().waitFor()
-      await eventually(gap).toBeLessThan(40)
+      await expect.poll(gap).toBeLessThan(40)
       model.say('more\n'.repeat(60))
       await list.getByText('more').last().waitFor()
-      await eventually(gap).toBeLessThan(40)
+      await expect.poll(gap).toBeLessThan(40)
       await list.hover()
       await page.mouse.wheel(0, -900)
       const newest = page.getByRole('button', { name: 'Jump to the newest' })
       await newest.waitFor()
-      const top = await list.evaluate((at) => at.scrollTop)
+      const top = await list.evaluate(async (at) => {
+        // A wheel goes on for some frames.
+        for (let before = NaN; before !== at.scrollTop;) {
+          before = at.scrollTop
+          for (const _ of [1, 2]) await new Promise(requestAnimationFrame)
+        }
+        return at.scrollTop
+      })
       model.say('even more\n'.repeat(60))
-      await eventually(gap).toBeGreaterThan(1_500)
+      await expect.poll(gap).toBeGreaterThan(1_500)
       expect(await list.evaluate((at) => at.scrollTop)).toBe(top)
       await newest.click()
-      await eventually(gap).toBeLessThan(40)
-      expect(await newest.count()).toBe(0)
+      await expect.poll(gap).toBeLessThan(40)
+      await expect.poll(() => newest.count()).toBe(0)
       model.answer()
     })
   })
@@ -373,15 +374,16 @@ describe('a long transcript', () => {
         expect(
           await call.getByRole('button', { name: 'Model call 31' }).getAttribute('aria-current'),
         ).toBe('true')
-        const isInSight = await call.evaluate((element) => {
-          const scroller = element.closest('[role=list]')?.getBoundingClientRect()
-          const own = element.getBoundingClientRect()
-          return scroller !== undefined && own.top >= scroller.top - 1 && own.top < scroller.bottom
-        })
-        expect(isInSight).toBe(true)
+        const isInSight = (): Promise<boolean> =>
+          call.evaluate((element) => {
+            const scroller = element.closest('[role=list]')?.getBoundingClientRect()
+            const { top } = element.getBoundingClientRect()
+            return scroller !== undefined && top >= scroller.top - 1 && top < scroller.bottom
+          })
+        await expect.poll(isInSight).toBe(true)
         // Another turn is chosen by its heading, and the address says so.
         await work(page, 'read').getByRole('button', { name: 'Model call 32' }).click()
-        await eventually(() => page.url()).toContain('turn=31')
+        await expect.poll(() => page.url()).toContain('turn=31')
         expect(complaints).toEqual([])
       },
     })
@@ -491,7 +493,7 @@ describe('the other parts of a run', () => {
         await page.getByRole('button', { name: 'Delete run…' }).click()
         await dialog.getByRole('button', { name: 'Delete run' }).click()
         await page.getByText('The run was deleted').waitFor()
-        await eventually(() => new URL(page.url()).hash).toBe('#/runs')
+        await expect.poll(() => new URL(page.url()).hash).toBe('#/runs')
         await expect(stage.client.runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
       },
       { place: '?tab=details' },

@@ -52,7 +52,9 @@ describe('the frame', () => {
         await page.keyboard.press('Tab')
         for (const name of PAGES) {
           await page.keyboard.press('Tab')
-          expect(await link(page, name).evaluate((it) => it === document.activeElement)).toBe(true)
+          await expect
+            .poll(() => link(page, name).evaluate((it) => it === document.activeElement))
+            .toBe(true)
           await page.keyboard.press('Enter')
           await expect.poll(() => here(page)).toContain(name)
           await expect.poll(() => page.title()).toBe(`${name} — Tutti`)
@@ -73,7 +75,9 @@ describe('the frame', () => {
         await expect.poll(() => isFocused(page, 'main')).toBe(true)
         expect(new URL(page.url()).hash).toBe('#/traces')
         await page.keyboard.press('Tab')
-        expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Choose a file')
+        await expect
+          .poll(() => page.evaluate(() => document.activeElement?.textContent))
+          .toBe('Choose a file')
         expect(complaints).toEqual([])
       },
     })
@@ -112,7 +116,7 @@ describe('the frame', () => {
         const dark = await ground()
         await page.reload()
         await link(page, 'Runs').waitFor()
-        expect(await ground()).toBe(dark)
+        await expect.poll(ground).toBe(dark)
         await page.getByRole('button', { name: 'Preferences' }).click()
         await page.getByRole('menuitem', { name: 'As the system' }).click()
         await expect.poll(ground).toBe(light)

@@ -44,6 +44,9 @@ export interface Stage extends AsyncDisposable {
 const DASHBOARD =
   process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
 
+/** How many times slower than this machine the browser is made, to find what only a slow one shows. */
+const SLOWDOWN = Number(process.env['TUTTI_TEST_SLOWDOWN'] ?? 1)
+
 /** Serves the dashboard over a new store. */
 export async function openStage({
   ensembles,
@@ -98,6 +101,10 @@ export async function visit(
   const opened = await browser.newContext(context)
   try {
     const page = await opened.newPage()
+    if (SLOWDOWN > 1) {
+      const session = await opened.newCDPSession(page)
+      await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN })
+    }
     const complaints: string[] = []
     const requests: string[] = []
     page.on('pageerror', (error) => complaints.push(error.message))

@@ -195,6 +195,8 @@ describe('the page of traces', () => {
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints, requests }) {
         await page.getByText('goes nowhere else').waitFor()
+        // The last that the page asks for by itself, as soon as it is connected.
+        await expect.poll(() => requests).toContain('GET /api/reviews')
         const before = requests.length
         await openFile(page, FIXTURE)
         await page.getByText('AgentEnsemble trace 1.1 · Capture mode STANDARD').waitFor()
@@ -242,17 +244,16 @@ describe('the page of traces', () => {
         const problems = page.getByRole('region', { name: 'Problems' })
         await openFile(page, textFile('bad.trace.json', JSON.stringify(bad)))
         await page.getByRole('alert').getByText('"bad.trace.json" cannot be shown').waitFor()
-        expect(await problems.getByRole('listitem').locator('code').allTextContents()).toEqual([
-          '/captureMode',
-          '/taskTraces/0/llmInteractions/0/iterationIndex',
-        ])
+        await expect
+          .poll(() => problems.getByRole('listitem').locator('code').allTextContents())
+          .toEqual(['/captureMode', '/taskTraces/0/llmInteractions/0/iterationIndex'])
         await openFile(page, textFile('page.html', '<html>'))
         await page.getByRole('alert').getByText('The file is not JSON.').waitFor()
         await openFile(page, textFile('none.json', ''))
         await page.getByRole('alert').getByText('The file is empty.').waitFor()
         await openFile(page, FIXTURE)
         await page.getByText('AgentEnsemble trace 1.1').waitFor()
-        expect(await page.getByText('cannot be shown').count()).toBe(0)
+        await expect.poll(() => page.getByText('cannot be shown').count()).toBe(0)
         expect(complaints).toEqual([])
       },
     })

@@ -10,7 +10,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 let browser: Browser
 beforeAll(async () => {
   browser = await launchBrowser()
-}, 30_000)
+})
 afterAll(() => browser?.close())
 
 async function openHall() {
@@ -63,7 +63,7 @@ it('goes from the list to the tokens as they come, and back to a list that knows
       expect(complaints).toEqual([])
     },
   })
-}, 30_000)
+})
 
 it('joins late, loses the line, and has in the end what the server has, nothing twice', async () => {
   await using hall = await openHall()
@@ -106,4 +106,4 @@ it('joins late, loses the line, and has in the end what the server has, nothing 
       await page.getByText(new RegExp(`^${events} events, `)).waitFor()
     },
   })
-}, 30_000)
+})

@@ -35,8 +35,13 @@ describe('findConfigProblems', () => {
         dashboard: false,
         shared: { ensembles: ['band'], tools: [] },
         secrets: ['something-secret'],
+        telemetry: { traces: { url: 'https://a.example/v1/traces', sampleRatio: 0.5 } },
       }),
     ).toEqual([])
+    for (const traces of [true, false, {}, { headers: { a: 'b' }, serviceName: 'c' }]) {
+      const telemetry = { traces, captureContent: true }
+      expect(findConfigProblems({ ensembles: [band], telemetry })).toEqual([])
+    }
   })
 
   it.each([
@@ -113,5 +118,29 @@ describe('toInstant', () => {
   it('reads times and numbers, and nothing else', () => {
     expect([toInstant(5), toInstant('1970-01-01T00:00:01Z')]).toEqual([5, 1_000])
     expect([toInstant('soon'), toInstant({})]).toEqual([NaN, NaN])
+  })
+
+  it('names what is wrong with telemetry, and shows no header', () => {
+    const problems = (telemetry: unknown) => findConfigProblems({ ensembles: [band], telemetry })
+    expect(problems(true)).toEqual(['"telemetry" must be an object'])
+    expect(problems({ traces: 'yes', captureContent: 1, logs: true })).toEqual([
+      '"logs" is not a known setting of "telemetry". Known: traces, captureContent',
+      '"telemetry.captureContent" must be true or false',
+      '"telemetry.traces" must be true, false or an object',
+    ])
+    const traces = {
+      url: 'collector:4318',
+      headers: { key: ['secret-key'] },
+      serviceName: 7,
+      sampleRatio: 2,
+      interval: 5,
+    }
+    expect(problems({ traces })).toEqual([
+      '"interval" is not a known setting of "telemetry.traces". Known: url, headers, serviceName, sampleRatio',
+      'url of "telemetry.traces" must be a URL',
+      'headers of "telemetry.traces" must be texts by name',
+      'serviceName of "telemetry.traces" must be a text',
+      'sampleRatio of "telemetry.traces" must be a number from 0 to 1',
+    ])
   })
 })

@@ -20,6 +20,7 @@ const KNOWN_KEYS = [
   'shared',
   'webhooks',
   'secrets',
+  'telemetry',
 ]
 
 const KNOWN_LIMITS = [
@@ -59,6 +60,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...dashboardProblems(config['dashboard']),
     ...sharedProblems(config['shared']),
     ...webhookProblems(config['webhooks']),
+    ...telemetryProblems(config['telemetry']),
   ]
 }
 
@@ -213,4 +215,42 @@ function webhookProblems(webhooks: unknown): readonly string[] {
       ...(isKnown ? [] : [`events of ${what} must be a list of ${known.join(', ')}`]),
     ]
   })
+}
+
+/** No problem shows a header. */
+function telemetryProblems(telemetry: unknown): readonly string[] {
+  if (telemetry === undefined) return []
+  if (!isRecord(telemetry)) return ['"telemetry" must be an object']
+  const { traces = false, captureContent = false } = telemetry
+  return [
+    ...unknownFields('setting of "telemetry"', telemetry, ['traces', 'captureContent']),
+    ...(typeof captureContent === 'boolean'
+      ? []
+      : ['"telemetry.captureContent" must be true or false']),
+    ...(typeof traces === 'boolean' ? [] : tracesProblems(traces)),
+  ]
+}
+
+function tracesProblems(traces: unknown): readonly string[] {
+  const what = '"telemetry.traces"'
+  if (!isRecord(traces)) return [`${what} must be true, false or an object`]
+  const { url, headers = {}, serviceName, sampleRatio = 1 } = traces
+  const isUrl = typeof url === 'string' && /^https?:/.test(url) && URL.canParse(url)
+  const areTexts =
+    isRecord(headers) && Object.values(headers).every((value) => typeof value === 'string')
+  const isRatio = typeof sampleRatio === 'number' && sampleRatio >= 0 && sampleRatio <= 1
+  return [
+    ...unknownFields(`setting of ${what}`, traces, [
+      'url',
+      'headers',
+      'serviceName',
+      'sampleRatio',
+    ]),
+    ...(url === undefined || isUrl ? [] : [`url of ${what} must be a URL`]),
+    ...(areTexts ? [] : [`headers of ${what} must be texts by name`]),
+    ...(serviceName === undefined || typeof serviceName === 'string'
+      ? []
+      : [`serviceName of ${what} must be a text`]),
+    ...(isRatio ? [] : [`sampleRatio of ${what} must be a number from 0 to 1`]),
+  ]
 }

@@ -34,6 +34,31 @@ export interface TuttiConfig {
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
   /** More values that no log, error or event may show, each of at least 8 characters. @default none */
   readonly secrets?: readonly string[]
+  /** What is sent of runs to a collector of OpenTelemetry. @default what the variables `OTEL_…` say, else nothing */
+  readonly telemetry?: TelemetryConfig
+}
+
+/** What is sent to a collector. */
+export interface TelemetryConfig {
+  /**
+   * Whether the traces of runs are sent; `true` is to where the environment says, else to a collector on this
+   * machine. @default to where the environment says, if it does
+   */
+  readonly traces?: boolean | TracesConfig
+  /** Whether traces hold what models, tools and people say. It may be private. @default false */
+  readonly captureContent?: boolean
+}
+
+/** Where traces are sent; what is left out is what the environment says. */
+export interface TracesConfig {
+  /** Address that takes OTLP over HTTP, such as `https://collector.example.com/v1/traces`. */
+  readonly url?: string
+  /** Headers of what is sent; their values are secrets. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** How this server is called there. @default 'tutti' */
+  readonly serviceName?: string
+  /** How many of the traces that begin here are recorded, from 0 to 1. @default 1 */
+  readonly sampleRatio?: number
 }
 
 /** Limits of a server. */

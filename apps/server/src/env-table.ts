@@ -46,9 +46,21 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
       'keys that requests must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE:KEY; in place of a key its hash, as sha256:HEX',
   },
   {
+    name: 'LOG_LEVEL',
+    byDefault: 'info',
+    meaning:
+      'the least of what is logged: debug with every request, info with what becomes of runs, warn or error',
+  },
+  {
     name: 'TUTTI_MODEL',
     byDefault: 'that of the provider',
     meaning: 'model of the sample ensemble, such as openai:gpt-5-mini',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    byDefault: 'none',
+    meaning:
+      'collector that traces are sent to, as JSON over HTTP; also OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_SDK_DISABLED',
   },
   {
     name: 'ANTHROPIC_API_KEY, OPENAI_API_KEY',

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
 import { readEnvironment } from './env.ts'
+import { readTelemetry } from './telemetry-env.ts'
+
+/** What is said of traces where nothing is set. */
+const NO_TELEMETRY = readTelemetry(() => undefined, [])
 
 describe('readEnvironment', () => {
   it('has defaults for everything', () => {
@@ -16,7 +20,9 @@ describe('readEnvironment', () => {
       apiKeys: [],
       secrets: [],
       providers: [],
+      logLevel: 'info',
       sampleModel: undefined,
+      telemetry: NO_TELEMETRY,
     })
   })
 
@@ -30,6 +36,7 @@ describe('readEnvironment', () => {
         TUTTI_SQLITE_SYNC: 'normal',
         TUTTI_API_KEYS: 'first-key-of-length, second-key-of-length',
         TUTTI_MODEL: 'openai:gpt-5',
+        LOG_LEVEL: 'Debug',
         TUTTI_ROLE: 'api',
         DATABASE_URL: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
         DATABASE_LISTEN_URL: 'postgres://tutti:secret@db:6432/tutti',
@@ -51,7 +58,9 @@ describe('readEnvironment', () => {
       ],
       secrets: ['first-key-of-length', 'second-key-of-length', 'sk-1', 'secret'],
       providers: ['openai'],
+      logLevel: 'debug',
       sampleModel: 'openai:gpt-5',
+      telemetry: NO_TELEMETRY,
     })
   })
 

@@ -2,6 +2,8 @@
 import { TuttiError } from '@tutti/core'
 
 import { readApiKeys, type EnvironmentKey } from './api-keys.ts'
+import { readTelemetry, telemetrySecrets, type TelemetryEnvironment } from './telemetry-env.ts'
+import { LOG_LEVELS, type LogLevel } from './log.ts'
 
 /** What the environment says. */
 export interface Environment {
@@ -27,8 +29,12 @@ export interface Environment {
   readonly secrets: readonly string[]
   /** Providers whose key variable is set. */
   readonly providers: readonly Provider[]
+  /** The least of what is logged. */
+  readonly logLevel: LogLevel
   /** Model of the sample ensemble, such as `openai:gpt-5-mini`. */
   readonly sampleModel: string | undefined
+  /** Where traces are sent. */
+  readonly telemetry: TelemetryEnvironment
 }
 
 /** The variables of this process. */
@@ -67,6 +73,7 @@ const MAX_PORT = 65_535
 export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Environment {
   const problems: string[] = []
   const apiKeys = readApiKeys(text(variables, 'TUTTI_API_KEYS'), problems)
+  const telemetry = readTelemetry((name) => text(variables, name), problems)
   const environment: Environment = {
     host: text(variables, 'HOST') ?? '127.0.0.1',
     port: readPort(text(variables, 'PORT'), problems),
@@ -77,11 +84,16 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
     databaseListenUrl: readListenUrl(variables, problems),
     apiKeys,
-    secrets: secretsOf(variables, apiKeys),
+    secrets: [
+      ...secretsOf(variables, apiKeys),
+      ...telemetrySecrets(telemetry.headers, [telemetry.tracesUrl]),
+    ],
     providers: (['anthropic', 'openai'] as const).filter(
       (provider) => text(variables, PROVIDER_KEYS[provider]) !== undefined,
     ),
+    logLevel: readLogLevel(text(variables, 'LOG_LEVEL'), problems),
     sampleModel: text(variables, 'TUTTI_MODEL'),
+    telemetry,
   }
   if (problems.length === 0) return environment
   throw new TuttiError(
@@ -133,6 +145,14 @@ function readSynchronous(
     problems.push(`TUTTI_SQLITE_SYNC must be "full" or "normal", got "${given}"`)
   }
   return level ?? 'FULL'
+}
+
+function readLogLevel(given: string | undefined = 'info', problems: string[]): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === given.toLowerCase())
+  if (level === undefined) {
+    problems.push(`LOG_LEVEL must be ${LOG_LEVELS.join(', ')}, got "${given}"`)
+  }
+  return level ?? 'info'
 }
 
 /** The address of a database. It holds a password, so no problem shows it. */

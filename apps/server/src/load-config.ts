@@ -9,7 +9,13 @@ import { findConfigProblems } from './config-problems.ts'
 
 import type { TuttiConfig } from './config.ts'
 
-const NAMES = ['tutti.config.ts', 'tutti.config.mts', 'tutti.config.js', 'tutti.config.mjs']
+/** Names of config files in the working directory, the first that is there counts. */
+export const CONFIG_NAMES = [
+  'tutti.config.ts',
+  'tutti.config.mts',
+  'tutti.config.js',
+  'tutti.config.mjs',
+]
 
 /** A config and the file it came from. */
 export interface LoadedConfig {
@@ -24,7 +30,7 @@ export interface LoadedConfig {
  * @throws {TuttiError} CONFIG_INVALID when the file is missing, cannot be loaded, or does not fit.
  */
 export async function loadConfig(path: string | undefined): Promise<LoadedConfig | undefined> {
-  const found = path === undefined ? NAMES.find((name) => existsSync(name)) : path
+  const found = path === undefined ? CONFIG_NAMES.find((name) => existsSync(name)) : path
   if (found === undefined) return undefined
   const absolute = resolve(found)
   if (!existsSync(absolute)) throw invalid(absolute, ['there is no such file'])

@@ -2,7 +2,7 @@ import { redactor } from '@tutti/control-api'
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { jsonLogger } from './log.ts'
+import { atLevel, jsonLogger, LOG_LEVELS } from './log.ts'
 
 const SECRET = 'sk-live-"1234567890"'
 
@@ -10,7 +10,6 @@ describe('jsonLogger', () => {
   it('writes one JSON object a line', () => {
     const { logger, lines } = recording()
     logger.info('Hello', { runId: 'a\nb', size: 10n })
-    logger.debug('Not this')
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       level: 'info',
@@ -56,6 +55,20 @@ describe('jsonLogger', () => {
       { level: 'warn', message: 'Thrown', fields },
     ])
   })
+})
+
+describe('atLevel', () => {
+  it.each(LOG_LEVELS.map((level, index) => [level, LOG_LEVELS.slice(index)] as const))(
+    'writes at %s and above %j',
+    (level, written) => {
+      const { logger, lines } = recording()
+      const log = atLevel(logger, level)
+      for (const each of LOG_LEVELS) log[each](`It is ${each}`, { runId: 'a' })
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject(
+        written.map((each) => ({ level: each, message: `It is ${each}`, runId: 'a' })),
+      )
+    },
+  )
 })
 
 function recording() {

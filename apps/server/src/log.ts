@@ -3,7 +3,9 @@ import { errorMessage, TuttiError, type LogFields, type Logger } from '@tutti/co
 
 import type { Redactor } from '@tutti/control-api'
 
-type Level = 'debug' | 'info' | 'warn' | 'error'
+/** How much a log line matters, from least to most. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** How a log is written. */
 export interface LogOptions {
@@ -21,14 +23,26 @@ export function jsonLogger(
     return typeof value === 'bigint' ? String(value) : plain(value)
   }
   const log =
-    (level: Level) =>
+    (level: LogLevel) =>
     (message: string, fields: LogFields = {}) => {
       const head = { time: new Date().toISOString(), level, message }
       write(
         `${lineOf({ ...head, ...fields }, replace) ?? lineOf({ ...head, fields: UNWRITABLE }, replace)}\n`,
       )
     }
-  return { debug: () => undefined, info: log('info'), warn: log('warn'), error: log('error') }
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+}
+
+/** `logger` without what matters less than `level`. */
+export function atLevel(logger: Logger, level: LogLevel): Logger {
+  const least = LOG_LEVELS.indexOf(level)
+  const log = (of: LogLevel): Logger[LogLevel] =>
+    LOG_LEVELS.indexOf(of) < least
+      ? () => undefined
+      : (message, fields) => {
+          logger[of](message, fields)
+        }
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 }
 
 const UNWRITABLE = 'could not be written as JSON'

@@ -23,7 +23,8 @@ export async function pricesFor(
   return (model) => (FREE.includes(model.provider) ? NOTHING : priceOf?.(model))
 }
 
-function modelsOf(ensemble: Ensemble): readonly ChatModel[] {
+/** The models that an ensemble names, some perhaps twice. */
+export function modelsOf(ensemble: Ensemble): readonly ChatModel[] {
   const { model, managerModel, fallbackModels = [], tasks } = ensemble
   const ofTasks = tasks.flatMap((task) => [task.model, task.agent?.model])
   return [model, managerModel, ...fallbackModels, ...ofTasks].filter((used) => used !== undefined)

@@ -1,4 +1,6 @@
 /** Pure: every secret that a server knows. */
+import { telemetrySecrets } from './telemetry-env.ts'
+
 import type { TuttiConfig } from './config.ts'
 import type { Environment } from './env.ts'
 
@@ -8,10 +10,14 @@ export function secretsOf(
     auth: { keys = [] } = {},
     webhooks = {},
     secrets = [],
-  }: Pick<TuttiConfig, 'auth' | 'webhooks' | 'secrets'>,
+    telemetry: { traces } = {},
+  }: Pick<TuttiConfig, 'auth' | 'webhooks' | 'secrets' | 'telemetry'>,
   environment: Pick<Environment, 'secrets'>,
 ): readonly string[] {
   const ofKeys = keys.flatMap(({ key }) => (key === undefined ? [] : [key]))
   const ofWebhooks = Object.values(webhooks).map(({ secret }) => secret)
-  return [...new Set([...environment.secrets, ...ofKeys, ...ofWebhooks, ...secrets])]
+  const ofTraces =
+    typeof traces === 'object' ? telemetrySecrets(traces.headers ?? {}, [traces.url]) : []
+  const all = [...environment.secrets, ...ofKeys, ...ofWebhooks, ...ofTraces, ...secrets]
+  return [...new Set(all)]
 }

@@ -1,16 +1,18 @@
 /** The server as a program: from its config and environment to the line that says that it is ready, and its end. */
-import { redactor } from '@tutti/control-api'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { redactor, type Redactor } from '@tutti/control-api'
+import { errorMessage, TuttiError, type Logger } from '@tutti/core'
 
-import { readEnvironment } from './env.ts'
+import { readEnvironment, type Environment } from './env.ts'
 import { collectOnce, limitMemory } from './limit-memory.ts'
 import { loadConfig } from './load-config.ts'
-import { jsonLogger } from './log.ts'
+import { atLevel, jsonLogger } from './log.ts'
+import { ONE_SIGNAL_MS } from './cli/one-signal.ts'
 import { sampleConfig, sampleNotice } from './sample/sample-config.ts'
 import { secretsOf } from './secrets-of.ts'
 import { startServer, type RunningServer } from './start-server.ts'
 
 import type { CommandIo } from './cli/command-io.ts'
+import type { TuttiConfig } from './config.ts'
 
 /**
  * Starts a server and returns when it accepts requests; the process then lives as long as it. False when it could not
@@ -21,37 +23,87 @@ export async function serve({
   stderr,
   variables,
 }: Pick<CommandIo, 'stdout' | 'stderr' | 'variables'>): Promise<boolean> {
+  const opened = await openServer(variables, {
+    loggerOf: (secrets) => jsonLogger((line) => stderr.write(line), { redactor: secrets }),
+    onNotice: (notice) => stdout.write(notice),
+  })
+  if (!opened.ok) {
+    stderr.write(`${opened.message}\n`)
+    return false
+  }
+  const { server } = opened
+  stopOnSignals(server)
+  void server.stopped.then(exitSoon)
+  stdout.write(`Tutti ready on ${server.url}\n`)
+  collectOnce()
+  return true
+}
+
+/** How a server is opened. */
+export interface OpenOptions {
+  /** Makes the log, which takes out the secrets that it is given. */
+  readonly loggerOf: (secrets: Redactor) => Logger
+  /** Told what is served when there is no config file. */
+  readonly onNotice: (notice: string) => void
+  /** How long the server takes to stop, in milliseconds. @default what the config says */
+  readonly drainTimeoutMs?: number
+}
+
+/** A server that accepts requests, or why there is none. */
+export type Opened = OpenedServer | FailedStart
+
+/** A server that accepts requests. */
+export interface OpenedServer {
+  readonly ok: true
+  readonly server: RunningServer
+  readonly environment: Environment
+  /** Whether browsers get the dashboard at its address. */
+  readonly hasDashboard: boolean
+}
+
+/** A start that failed. */
+export interface FailedStart {
+  readonly ok: false
+  /** Why, for people, without secrets. */
+  readonly message: string
+  readonly error: unknown
+}
+
+/** Opens a server as the variables and the config that they name say. Never throws. */
+export async function openServer(
+  variables: NodeJS.ProcessEnv,
+  { loggerOf, onNotice, drainTimeoutMs }: OpenOptions,
+): Promise<Opened> {
   limitMemory()
   let secrets = redactor([])
   try {
     const environment = readEnvironment(variables)
     secrets = redactor(environment.secrets)
     const loaded = await loadConfig(environment.configPath)
-    if (loaded === undefined) stdout.write(sampleNotice(environment))
+    if (loaded === undefined) onNotice(sampleNotice(environment))
     const config = loaded?.config ?? sampleConfig(environment)
     secrets = redactor(secretsOf(config, environment))
-    const logger = jsonLogger((line) => stderr.write(line), { redactor: secrets })
+    const logger = atLevel(loggerOf(secrets), environment.logLevel)
     process.on('unhandledRejection', (error) => {
       logger.error('A promise was rejected and nobody looked', { error })
     })
-    const server = await startServer(config, environment, logger)
-    stopOnSignals(server)
-    void server.stopped.then(exitSoon)
+    const server = await startServer(drainingWithin(config, drainTimeoutMs), environment, logger)
     if (server.resumed.length > 0) {
       logger.info('Going on with runs that were cut off', { runIds: server.resumed })
     }
-    stdout.write(`Tutti ready on ${server.url}\n`)
-    collectOnce()
-    return true
+    const hasDashboard = environment.role !== 'worker' && config.dashboard !== false
+    return { ok: true, server, environment, hasDashboard }
   } catch (error) {
     const expected = TuttiError.isInstance(error)
-    stderr.write(`${secrets.text(expected ? errorMessage(error) : stackOf(error))}\n`)
-    return false
+    const message = secrets.text(expected ? errorMessage(error) : stackOf(error))
+    return { ok: false, message, error }
   }
 }
 
-/** Signals so close together are one: Ctrl-C reaches a process by its terminal and by its parents. */
-const ONE_SIGNAL_MS = 500
+function drainingWithin(config: TuttiConfig, drainTimeoutMs: number | undefined): TuttiConfig {
+  if (drainTimeoutMs === undefined) return config
+  return { ...config, limits: { ...config.limits, drainTimeoutMs } }
+}
 
 function stopOnSignals(server: RunningServer): void {
   let stoppingSince: number | undefined

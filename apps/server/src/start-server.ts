@@ -13,6 +13,7 @@ import {
 import {
   redactor,
   serveControlApi,
+  serverMetrics,
   type ControlApiOptions,
   type ControlApiServer,
 } from '@tutti/control-api'
@@ -23,11 +24,15 @@ import { RunService } from '@tutti/runs'
 import { apiKeysOf } from './api-keys-of.ts'
 import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
+import { programVersion } from './cli/program-version.ts'
 import { pricesFor } from './prices.ts'
+import { runLog } from './run-log.ts'
 import { secretsOf } from './secrets-of.ts'
+import { tracingOf } from './telemetry.ts'
 
 import type { LimitsConfig, TuttiConfig } from './config.ts'
 import type { Environment } from './env.ts'
+import type { RunTracing, TracedServiceOptions } from '@tutti/telemetry'
 
 /** A server that accepts requests. */
 export interface RunningServer {
@@ -70,7 +75,13 @@ export async function startServer(
   const executes = environment.role !== 'api'
   const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
   const secrets = redactor(secretsOf(config, environment))
-  const storage = await openStorage(environment, logger)
+  const metrics = serverMetrics({ version: programVersion(), role: environment.role })
+  const { onActivity, onExecuted } = runLog(logger)
+  const tracing = await tracingOf(config, environment, { models, logger })
+  const traced: TracedServiceOptions | undefined = tracing?.service((query) =>
+    runs.readEvents(query),
+  )
+  const storage = metrics.measured(await openStorage(environment, logger))
   const runs = await unlessFailed(
     storage,
     () =>
@@ -81,6 +92,10 @@ export async function startServer(
         models,
         logger,
         redact: (event) => secrets.value(event),
+        toolMetrics: metrics.runs.toolMetrics,
+        onActivity: [...metrics.runs.onActivity, ...onActivity, ...listed(traced?.onActivity)],
+        onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...listed(traced?.onExecuted)],
+        ...(traced === undefined ? {} : { traceNewRun: traced.traceNewRun }),
         ...(prices === undefined ? {} : { prices }),
       }),
   )
@@ -93,6 +108,7 @@ export async function startServer(
         tools,
         models,
         logger,
+        metrics,
         redactor: secrets,
         surface: environment.role === 'worker' ? 'health' : 'all',
         dashboard: dashboardOf(config, environment, { logger }),
@@ -106,7 +122,7 @@ export async function startServer(
   const stopped = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => {
-    stopping ??= stopServer({ runs, api, logger, drainTimeoutMs }).finally(stopped.resolve)
+    stopping ??= stopServer({ runs, api, tracing, logger, drainTimeoutMs }).finally(stopped.resolve)
     return stopping
   }
   try {
@@ -120,11 +136,13 @@ export async function startServer(
 interface Stopping {
   readonly runs: RunService
   readonly api: ControlApiServer
+  readonly tracing: RunTracing | undefined
   readonly logger: Logger
   readonly drainTimeoutMs: number
 }
 
-async function stopServer({ runs, api, logger, drainTimeoutMs }: Stopping): Promise<void> {
+async function stopServer(stopping: Stopping): Promise<void> {
+  const { runs, api, tracing, logger, drainTimeoutMs } = stopping
   const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
     logger.warn('The run store could not be closed', { error })
   })
@@ -134,7 +152,13 @@ async function stopServer({ runs, api, logger, drainTimeoutMs }: Stopping): Prom
   if ((await Promise.race([closed, deadline])) === LATE) {
     logger.warn('The run store could not be told in time that this process stops')
   }
-  await Promise.race([api.close(), wait(FAREWELL_MS, LATE, { ref: false })])
+  // What a collector does not take in this time is lost; so are the spans of a process that is killed.
+  const sent = tracing?.shutdown().catch(() => undefined)
+  await Promise.race([Promise.all([api.close(), sent]), wait(FAREWELL_MS, LATE, { ref: false })])
+}
+
+function listed<T>(one: T | undefined): readonly T[] {
+  return one === undefined ? [] : [one]
 }
 
 /** Who may call, and what they are shown. */

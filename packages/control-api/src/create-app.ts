@@ -15,6 +15,8 @@ import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { requestFacts } from './http/request-facts.ts'
+import { tellRequest } from './http/tell-request.ts'
+import { traceOf } from './http/trace-of.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
@@ -41,20 +43,25 @@ import type { HttpBindings } from '@hono/node-server'
 export interface AppParts {
   readonly facts: ServerFacts
   readonly guard: RequestGuard
+  /** Tells the metrics of the process. */
+  readonly metrics: Route
   /** What browsers are shown; undefined for nothing but the text that programs get. */
   readonly dashboard?: Dashboard | undefined
 }
 
 interface Env {
   readonly Bindings: HttpBindings
+  /** What is known of a request once it was looked at. */
+  readonly Variables: { route?: string; actor?: string; requestId?: string }
 }
 
 /** The HTTP side of the control API. */
 export function createApp(
   options: ResolvedControlApiOptions,
-  { facts, guard, dashboard }: AppParts,
+  { facts, guard, metrics, dashboard }: AppParts,
 ): Hono<Env> {
   const app = new Hono<Env>()
+  tellRequests(app, options)
   app.use(async ({ env, req: { raw } }, next) => {
     guard.assertSite(requestFacts(env.incoming))
     if (isPreflight(raw.method, raw.headers)) {
@@ -66,6 +73,7 @@ export function createApp(
   const routes = [
     ...(options.surface === 'all' ? controlRoutes(options, dashboard) : []),
     ...healthRoutes(options, facts),
+    metrics,
   ]
   for (const route of routes) {
     const dispatch = dispatcher(route, options, guard)
@@ -80,8 +88,30 @@ export function createApp(
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
-  app.onError((error) => toResponse(wireErrorOf(error, options)))
+  app.onError((error, context) => {
+    const wire = wireErrorOf(error, options)
+    if (wire.body.requestId !== undefined) context.set('requestId', wire.body.requestId)
+    return toResponse(wire)
+  })
   return app
+}
+
+/** Has every request told of when its answer is there, whatever it is. */
+function tellRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void {
+  const { clock } = options
+  app.use(async (context, next) => {
+    const startedAt = clock.elapsed()
+    await next()
+    const { req, res, var: known } = context
+    tellRequest(options, {
+      method: req.method,
+      status: res.status,
+      durationMs: clock.elapsed() - startedAt,
+      runId: req.param('runId'),
+      traceId: traceOf(req.raw.headers).traceparent?.split('-')[1],
+      ...known,
+    })
+  })
 }
 
 function controlRoutes(
@@ -131,7 +161,9 @@ function dispatcher(
     return response
   }
   return async (context) => {
+    context.set('route', action)
     const caller = scope === null ? callerUnknown(context) : identify(context, guard, route)
+    if (caller.name !== undefined) context.set('actor', caller.name)
     if (!isAudited(scope)) return answer(context, caller, () => undefined)
     const { runId, reviewId, name: target = reviewId } = context.req.param()
     const subject = {

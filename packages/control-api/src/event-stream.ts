@@ -24,6 +24,15 @@ export interface EventStreamParts {
   readonly onError: (error: unknown) => void
   /** Longest silence, in milliseconds. */
   readonly heartbeatMs: number
+  /** Told of the reader: when it begins to read, what it is given, and once when it reads no more. */
+  readonly watch?: StreamWatch
+}
+
+/** Who is told of a reader. */
+export interface StreamWatch {
+  begun(): void
+  given(events: readonly LoggedRunEvent[]): void
+  over(): void
 }
 
 /** Makes the body: the events that the reader wants, and a comment whenever it was silent too long. */
@@ -32,6 +41,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
   const encoder = new TextEncoder()
   let sentAt = clock.elapsed()
   let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
+  const reader = watched(parts)
   return new ReadableStream({
     start(controller) {
       // Sends the headers at once, also when there is nothing to tell yet.
@@ -39,6 +49,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     },
     async pull(controller) {
       let text = ''
+      reader.begun()
       while (text === '') {
         next ??= endingAtFault(parts)
         const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
@@ -48,23 +59,43 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
         }
         next = undefined
         if (arrived.done === true) {
+          reader.over()
           controller.close()
           return
         }
-        text = arrived.value
-          .filter(({ type }) => parts.wants(type))
-          .map(frameOf)
-          .join('')
+        const wanted = arrived.value.filter(({ type }) => parts.wants(type))
+        text = wanted.map(frameOf).join('')
+        reader.given(wanted)
       }
       sentAt = clock.elapsed()
       controller.enqueue(encoder.encode(text))
     },
     cancel() {
+      reader.over()
       parts.stop.abort()
       // A generator that has just given something waits for its reader, and hears of no signal.
       parts.batches.return(undefined).catch(parts.onError)
     },
   })
+}
+
+/** The watch of a stream, told once that it began and once that it is over; a stream nobody reads never began. */
+function watched({ watch }: EventStreamParts): StreamWatch {
+  let phase: 'new' | 'read' | 'over' = 'new'
+  return {
+    begun() {
+      if (phase !== 'new') return
+      phase = 'read'
+      watch?.begun()
+    },
+    given(events) {
+      watch?.given(events)
+    },
+    over() {
+      if (phase === 'read') watch?.over()
+      phase = 'over'
+    },
+  }
 }
 
 /** The next batch; the end when the log cannot be read. */

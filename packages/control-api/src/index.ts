@@ -1,5 +1,12 @@
 /** The control API of durable runs: HTTP, SSE and WebSocket. */
 export { apiKey, DEFAULT_SCOPES } from './keys.ts'
+export {
+  describeMetrics,
+  serverMetrics,
+  type ServerMetrics,
+  type ServerMetricsOptions,
+} from './metrics/server-metrics.ts'
+export type { MetricDescription } from './metrics/registry.ts'
 export type { ApiKey, ControlApiOptions, KeyLimits, Shared, Webhook } from './options.ts'
 export { serveControlApi, type ControlApiServer, type ListenOptions } from './serve-control-api.ts'
 export { REDACTED, redactor, type Redactor } from './secrets/redactor.ts'

@@ -73,7 +73,7 @@ export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerPar
       throw new TuttiError(
         'RATE_LIMITED',
         `Key "${name}" may make ${requestsPerMinute} requests a minute, and has made them`,
-        { retryable: true, details: { retryAfterMs } },
+        { retryable: true, details: { retryAfterMs, reason: 'requests_of_key' } },
       )
     },
   }

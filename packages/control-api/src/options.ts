@@ -12,6 +12,7 @@ import {
 
 import { accessProblems } from './access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
+import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
 import { redactor, type Redactor } from './secrets/redactor.ts'
 
 import type { ModelCatalog } from '@tutti/ensemble'
@@ -63,7 +64,9 @@ export interface ControlApiOptions {
   readonly shared?: Shared | undefined
   /** Tool calls by hand that are in flight at the same time, over REST, WebSocket and others. @default 32 */
   readonly maxToolCalls?: number
-  /** Where tool calls by hand are counted. @default nowhere */
+  /** What counts, and is read at `/metrics`. @default one that is told nothing of what runs do */
+  readonly metrics?: ServerMetrics
+  /** Where tool calls by hand are counted. @default the metrics */
   readonly toolMetrics?: ToolMetrics | undefined
   /** Stops the server when everything is done or handed over; asked by `POST /api/lifecycle/drain`. */
   readonly drain?: (() => void) | undefined
@@ -159,7 +162,6 @@ const DEFAULTS = {
   drain: undefined,
   // A call mostly waits for a network; more at once is a load that runs should make.
   maxToolCalls: 32,
-  toolMetrics: undefined,
   // AgentEnsemble's limit: a level 3 request with hundreds of tasks fits many times.
   maxBodyBytes: 1_000_000,
   maxBufferedBytes: 4 * 1024 * 1024,
@@ -215,7 +217,10 @@ const LEAST: Readonly<Partial<Record<keyof Limits, number>>> = {
  */
 export function resolveControlApiOptions(options: ControlApiOptions): ResolvedControlApiOptions {
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const metrics = options.metrics ?? serverMetrics()
   const filled: Required<ControlApiOptions> = {
+    metrics,
+    toolMetrics: metrics.byHand,
     clock: systemClock,
     logger: silentLogger,
     redactor: redactor([]),
@@ -239,11 +244,16 @@ function auditTrail({
   clock,
   logger,
   maxAuditEntries,
+  metrics,
 }: Required<ControlApiOptions>): AuditTrail {
   const runOf = async (reviewId: string): Promise<string | undefined> =>
     (await runs.review(reviewId))?.runId
   const isHurried = (): boolean => runs.state === 'DRAINING'
-  return new AuditTrail({ log: runs.audit, clock, logger, maxAuditEntries, runOf, isHurried })
+  const onLost = (entries: number): void => {
+    metrics.instruments.auditLost.add({}, entries)
+  }
+  const log = runs.audit
+  return new AuditTrail({ log, clock, logger, maxAuditEntries, runOf, isHurried, onLost })
 }
 
 function dashboardProblems({ dashboard }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {

@@ -8,6 +8,7 @@ import { badRequest } from './http/api-error.ts'
 import { requestGuard } from './http/guard-request.ts'
 import { createLimitedServer } from './http/limited-server.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
+import { metricsRoute } from './routes/metrics.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'
 import { createSockets } from './sockets/attach-sockets.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
@@ -54,7 +55,8 @@ export async function serveControlApi(
   const sockets = createSockets(resolved, guard)
   let listening = 0
   const facts = { clients: () => sockets.count, port: () => listening }
-  const app = createApp(resolved, { facts, guard, dashboard })
+  const { route: metrics, stop: stopMeasuring } = metricsRoute(resolved)
+  const app = createApp(resolved, { facts, guard, metrics, dashboard })
   const respond = getRequestListener(app.fetch, {
     // For requests without a Host, which the guard refuses.
     hostname: 'localhost',
@@ -66,7 +68,12 @@ export async function serveControlApi(
       void respond(request, response)
     },
   })
-  listening = await listen(server, host, port)
+  try {
+    listening = await listen(server, host, port)
+  } catch (error) {
+    stopMeasuring()
+    throw error
+  }
   // Without sockets a handshake is a request like others, and gets the answer that there is nothing.
   if (surface === 'all') sockets.attach(server)
   return {
@@ -74,6 +81,7 @@ export async function serveControlApi(
     flush: () => trail.flush(),
     async close() {
       await stopWebhooks()
+      stopMeasuring()
       sockets.close()
       await new Promise<void>((resolve) => {
         server.close(() => {

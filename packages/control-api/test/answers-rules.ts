@@ -22,7 +22,7 @@ const document = openApiDocument()
 const check = schemaCheck('openapi', document)
 
 /** What a process serves that takes no runs. */
-const HEALTH = ['getLiveness', 'getReadiness', 'getStatus']
+const HEALTH = ['getLiveness', 'getReadiness', 'getStatus', 'getMetrics']
 
 /** An address that the document does not have: a page, or nothing. */
 const NOWHERE: ApiResponse = {

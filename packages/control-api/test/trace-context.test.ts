@@ -1,32 +1,100 @@
-import { defineTextTool } from '@tutti/core'
+/** The trace in which somebody asks is that of the run, by whatever way, and what a run tells others names it. */
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+
+import { defineTextTool, runSpanKey, spanTraceparent, toolCatalog } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 import { served } from './served.ts'
 
-const TRACE = '0af7651916cd43dd8448eb211c80319c'
+import type { AddressInfo } from 'node:net'
+import type { Ensemble } from '@tutti/ensemble'
 
-it.each([
-  ['is in the trace of the request that asked for it', `00-${TRACE}-b7ad6b7169203331-01`, true],
-  ['has a trace of its own where the header is not as it should be', `00-${TRACE}-x-01`, false],
-])('a run %s', async (_what, traceparent, isIn) => {
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const traceparent = `00-${TRACE}-b7ad6b7169203331-01`
+const tracestate = 'vendor=1,other=2'
+
+/** An ensemble, and a tool of its own, that note the trace they are called in. */
+function watching() {
   const seen: (string | undefined)[] = []
   const look = defineTextTool({
     name: 'look',
     description: 'Looks',
     execute: (_, context) => {
-      seen.push(context.traceparent)
+      seen.push(context.traceparent, context.tracestate)
       return 'seen'
     },
   })
-  const watch = ensemble({
+  const watch: Ensemble = ensemble({
     name: 'watch',
     tasks: [task({ name: 'watch', description: 'Watch', handler: look })],
     model: scriptedModel([]),
   })
-  await using api = await served({ ensembles: [watch] })
-  await api.post('/api/runs?wait=30', {}, { traceparent })
-  expect(seen).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)])
-  expect(seen[0]?.includes(TRACE)).toBe(isIn)
+  return { seen, look, ensembles: [watch] }
+}
+
+const OF_TRACE = [expect.stringMatching(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`)), tracestate]
+
+describe('a run', () => {
+  it.each([
+    ['is in the trace of the request that asked for it', traceparent, true],
+    ['has a trace of its own where the header is not as it should be', `00-${TRACE}-x-01`, false],
+  ])('%s', async (_what, given, isIn) => {
+    const { seen, ensembles } = watching()
+    await using api = await served({ ensembles })
+    await api.post('/api/runs?wait=30', {}, { traceparent: given, tracestate })
+    expect(seen[0]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
+    expect(seen[0]?.includes(TRACE)).toBe(isIn)
+    expect(seen[1]).toBe(isIn ? tracestate : undefined)
+    const again = await api.runs.list({ limit: 1, offset: 0 })
+    expect(again.runs[0]?.request).toEqual(isIn ? { traceparent, tracestate } : undefined)
+  })
+
+  it('is in that of the message that asked for it', async () => {
+    const { seen, ensembles } = watching()
+    await using api = await served({ ensembles })
+    await using socket = api.connect()
+    await socket.next('hello')
+    socket.send({ type: 'run_request', traceContext: { traceparent, tracestate } })
+    await socket.next('run_result')
+    expect(seen).toEqual(OF_TRACE)
+  })
+})
+
+describe('a call of a tool by hand', () => {
+  it('is in the trace of the request', async () => {
+    const { seen, look, ensembles } = watching()
+    await using api = await served({ ensembles, tools: toolCatalog([look]) })
+    const headers = { traceparent, tracestate }
+    await api.post('/api/tools/look/invoke', { input: 'x' }, headers)
+    expect(seen).toEqual(OF_TRACE)
+  })
+})
+
+describe('a webhook', () => {
+  it('is told in the span of the run', async () => {
+    const told = Promise.withResolvers<IncomingHttpHeaders>()
+    const receiver = createServer((request, response) => {
+      told.resolve(request.headers)
+      response.end()
+    })
+    await new Promise<void>((resolve) => {
+      receiver.listen(0, '127.0.0.1', resolve)
+    })
+    // NOTE: a server that listens on a port has an address of this kind.
+    const { port } = receiver.address() as AddressInfo
+    const { ensembles } = watching()
+    const secret = `whsec_${btoa('x'.repeat(24))}`
+    const webhooks = { ops: { url: `http://127.0.0.1:${port}`, secret } }
+    await using api = await served({ ensembles, webhooks })
+    const body = { runId: 'run-1', webhooks: ['ops'] }
+    await api.post('/api/runs', body, { traceparent, tracestate })
+    expect(await told.promise).toMatchObject({
+      traceparent: spanTraceparent(traceparent, runSpanKey('run-1')),
+      tracestate,
+    })
+    receiver.closeAllConnections()
+    receiver.close()
+  })
 })

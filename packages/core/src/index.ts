@@ -67,4 +67,18 @@ export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { problemList } from './input-failure.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'
-export { childTraceparent, isTraceparent, newTraceparent } from './trace-context.ts'
+export {
+  childTraceparent,
+  isSampled,
+  isTraceparent,
+  isTracestate,
+  newTraceparent,
+  runSpanKey,
+  spanId,
+  spanTraceparent,
+  toolCallSpanKey,
+  traceContextOf,
+  traceIdOf,
+  type ToolCallPlace,
+  type TraceContext,
+} from './trace-context.ts'

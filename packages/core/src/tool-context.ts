@@ -69,6 +69,8 @@ export interface ToolContext<Input = unknown> {
   readonly remaining: () => Remaining
   /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
   readonly traceparent: string | undefined
+  /** What goes with it: sent on as it is, and never without it. */
+  readonly tracestate?: string | undefined
   /**
    * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
    * its time. The outcome is reported as a step of this call.

@@ -1,8 +1,24 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { childTraceparent, isTraceparent, newTraceparent } from './trace-context.ts'
+import {
+  childTraceparent,
+  isSampled,
+  isTraceparent,
+  isTracestate,
+  newTraceparent,
+  runSpanKey,
+  spanId,
+  spanTraceparent,
+  toolCallSpanKey,
+  traceContextOf,
+  traceIdOf,
+} from './trace-context.ts'
 
-const GIVEN = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+/** Others have it too: with another hash, processes of two versions would not agree on the spans of one run. */
+const PINNED = '4324e902d59c80ac'
+
+const GIVEN = `00-${TRACE}-b7ad6b7169203331-01`
 
 describe('trace context', () => {
   it('begins a trace that nobody records', () => {
@@ -32,5 +48,108 @@ describe('trace context', () => {
     const random = vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => array)
     expect(isTraceparent(newTraceparent())).toBe(true)
     random.mockRestore()
+  })
+
+  it.each([
+    ['00', false],
+    ['01', true],
+    ['02', false],
+    ['03', true],
+    ['fe', false],
+    ['ff', true],
+  ])('with the flags %s is recorded: %s', (flags, is) => {
+    expect(isSampled(`00-${TRACE}-b7ad6b7169203331-${flags}`)).toBe(is)
+  })
+
+  it('names its trace', () => {
+    expect(traceIdOf(GIVEN)).toBe(TRACE)
+  })
+})
+
+describe('tracestate', () => {
+  it.each([
+    ['one member', 'vendor=value', true],
+    ['several, with space between', 'a=1, b@c=2,d/e-f*_=3', true],
+    ['empty members', 'a=1,,b=2,', true],
+    ['a value with a space in it', 'a=1 2', true],
+    ['nothing', '', false],
+    ['no value', 'a=', false],
+    ['no key', '=1', false],
+    ['a key in capitals', 'A=1', false],
+    ['a line break', 'a=1\r\nx: y', false],
+    ['32 members', Array.from({ length: 32 }, (_, n) => `k${n}=1`).join(','), true],
+    ['33 members', Array.from({ length: 33 }, (_, n) => `k${n}=1`).join(','), false],
+    [
+      'more than 512 characters',
+      `a=${'x'.repeat(200)},b=${'x'.repeat(200)},c=${'x'.repeat(110)}`,
+      false,
+    ],
+  ])('knows %s', (_what, text, is) => {
+    expect(isTracestate(text)).toBe(is)
+  })
+
+  it('counts only with a traceparent, and only where it is one', () => {
+    expect(traceContextOf(GIVEN, 'a=1')).toEqual({ traceparent: GIVEN, tracestate: 'a=1' })
+    expect(traceContextOf(GIVEN, 'a')).toEqual({ traceparent: GIVEN })
+    expect(traceContextOf(GIVEN)).toEqual({ traceparent: GIVEN })
+    expect(traceContextOf('00-1-2-01', 'a=1')).toEqual({})
+    expect(traceContextOf(null, 'a=1')).toEqual({})
+    expect(traceContextOf(7, 7)).toEqual({})
+  })
+})
+
+describe('the id of a span', () => {
+  it('follows from its trace and its key, now and for ever', () => {
+    expect(spanId(TRACE, 'run-1/run')).toBe(PINNED)
+    expect(spanId(TRACE, 'run-2/run')).not.toBe(PINNED)
+    expect(spanId(TRACE.replace('0', '1'), 'run-1/run')).not.toBe(PINNED)
+  })
+
+  it('is one that W3C takes, also for text of any kind', () => {
+    for (const key of ['', 'ä', '💥', '\ud800', 'x'.repeat(10_000)]) {
+      expect(isTraceparent(spanTraceparent(GIVEN, key)), key.slice(0, 9)).toBe(true)
+    }
+  })
+
+  it('is another for every call of many runs, and every bit of it is as often set as not', () => {
+    const ids = new Set<string>()
+    const set = Array.from({ length: 64 }, () => 0)
+    for (let number = 0; number < 10_000; number += 1) {
+      const place = { runId: `run-${number % 100}`, taskIndex: 1, attempt: 1, iterationIndex: 0 }
+      const id = spanId(TRACE, toolCallSpanKey({ ...place, toolCallId: `call-${number}` }))
+      ids.add(id)
+      const words = [Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8), 16)]
+      for (const bit of set.keys()) {
+        set[bit] = (set[bit] ?? 0) + (((words[bit >> 5] ?? 0) >>> (bit & 31)) & 1)
+      }
+    }
+    expect(ids.size).toBe(10_000)
+    expect(Math.min(...set)).toBeGreaterThan(4_700)
+    expect(Math.max(...set)).toBeLessThan(5_300)
+  })
+
+  it('changes in about half of its bits with any one character of the key', () => {
+    const before = BigInt(`0x${spanId(TRACE, 'run-1/call:1:1:0:call-1')}`)
+    for (let at = 0; at < 23; at += 1) {
+      const key = [...'run-1/call:1:1:0:call-1'].with(at, '~').join('')
+      const changed = (before ^ BigInt(`0x${spanId(TRACE, key)}`)).toString(2).replaceAll('0', '')
+      expect(changed.length, key).toBeGreaterThan(16)
+      expect(changed.length, key).toBeLessThan(48)
+    }
+  })
+
+  it('tells a run, and each call by its whole place, from all others', () => {
+    const place = { runId: 'r', taskIndex: 1, attempt: 2, iterationIndex: 3, toolCallId: 'c' }
+    const keys = [
+      runSpanKey('r'),
+      runSpanKey('s'),
+      toolCallSpanKey(place),
+      toolCallSpanKey({ ...place, runId: 's' }),
+      toolCallSpanKey({ ...place, taskIndex: 2 }),
+      toolCallSpanKey({ ...place, attempt: 3 }),
+      toolCallSpanKey({ ...place, iterationIndex: 4 }),
+      toolCallSpanKey({ ...place, toolCallId: 'd' }),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
   })
 })

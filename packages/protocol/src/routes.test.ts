@@ -7,6 +7,7 @@ const TABLE = [
   'getStatus: GET /api/status 200',
   'getLiveness: GET /api/health/live 200',
   'getReadiness: GET /api/health/ready 200',
+  'getMetrics: GET /metrics 200',
   'drain: POST /api/lifecycle/drain 200',
   'listWorkspaceFiles: GET /api/workspace/files 200',
   'readWorkspaceFile: GET /api/workspace/file 200',
@@ -41,6 +42,7 @@ const SCOPES = {
   null: ['getLiveness', 'getReadiness', 'getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
   'runs:read': [
     'getStatus',
+    'getMetrics',
     'listWorkspaceFiles',
     'readWorkspaceFile',
     'listRuns',

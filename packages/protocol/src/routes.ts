@@ -130,6 +130,16 @@ export const ROUTES = {
     errors: [],
     summary: 'Say whether runs are taken: 200 when READY, 503 with the same body when not',
   },
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    response: null,
+    mediaType: 'text/plain',
+    status: 200,
+    scope: 'runs:read',
+    errors: [],
+    summary: 'Read the metrics of the process in the text format of Prometheus',
+  },
   drain: {
     method: 'POST',
     path: '/api/lifecycle/drain',

@@ -20,7 +20,14 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
-import { sleep, TuttiError, type Clock, type Logger, type ToolCatalog } from '@tutti/core'
+import {
+  sleep,
+  TuttiError,
+  type Clock,
+  type Logger,
+  type ToolCatalog,
+  type ToolMetrics,
+} from '@tutti/core'
 
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
@@ -48,6 +55,10 @@ export interface ExecutionOptions {
   readonly tools?: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
+  /** Where its tool calls are counted. */
+  readonly toolMetrics?: ToolMetrics | undefined
+  /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
+  readonly onRateLimitWait?: ((waitedMs: number) => void) | undefined
   /** How long a run waits for a person before it is parked, in milliseconds. */
   readonly parkAfterMs: number
   /** How often in a row the run may lose its owner without getting further. */
@@ -166,7 +177,7 @@ export class Execution {
 
   #start(): RunHandle {
     const { ensemble: template, tools, models, prices, clock, logger } = this.#options
-    const { maxLostOwners } = this.#options
+    const { maxLostOwners, toolMetrics, onRateLimitWait } = this.#options
     const { run, steps, lostOwners } = this.#claim
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
@@ -180,11 +191,12 @@ export class Execution {
         `Ensemble "${run.ensemble}" is not registered any more`,
       )
     }
-    const { options = {}, budget, traceparent } = run.request ?? {}
+    const { options = {}, budget, traceparent, tracestate } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
     const ensemble = ensembleOf(template, run.request ?? {}, { tools, models })
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
+      ...field('tracestate', tracestate),
       ...field(
         'budget',
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),
@@ -202,6 +214,8 @@ export class Execution {
       ...field('toolLogTruncateLength', toolLogTruncateLength),
       ...(models === undefined ? {} : { models }),
       ...(prices === undefined ? {} : { prices }),
+      ...field('toolMetrics', toolMetrics),
+      ...field('onRateLimitWait', onRateLimitWait),
       ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
     })
   }

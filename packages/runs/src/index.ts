@@ -11,11 +11,15 @@ export { RunService, type RunWithTasks, type ServiceState } from './run-service.
 export type { SwitchOptions } from './wish-options.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
+// To watch
+export type { ActivityListener, ExecutedListener, RunActivity } from './activity.ts'
+export type { TraceNewRun } from './new-run.ts'
+
 // To read
 export type { EventListener } from './event-bus.ts'
 export type { FollowOptions } from './follow-events.ts'
 export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
-export type { QueueLoad } from './ports/run-queue.ts'
+export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/ensemble-of.ts'
 export { ensembleOf } from './request/ensemble-of.ts'

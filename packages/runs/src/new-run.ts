@@ -1,5 +1,5 @@
 /** What a submission makes: the record of a run that has not begun, and its first event. */
-import { isoNow, type Clock } from '@tutti/core'
+import { isoNow, type Clock, type TraceContext } from '@tutti/core'
 import { assertInputs, type Ensemble } from '@tutti/ensemble'
 
 import { field } from './record-fields.ts'
@@ -28,6 +28,19 @@ export interface SubmitRun extends RunRequest {
   readonly quota?: Quota
 }
 
+/** Says which trace a run belongs to that is asked for in a context, or in none. */
+export type TraceNewRun = (
+  run: Pick<NewRun, 'runId' | 'ensemble'>,
+  asked: TraceContext,
+) => TraceContext
+
+/** What a submission is read with. */
+export interface NewRunOptions extends Catalogs {
+  readonly clock: Clock
+  /** @default the trace is that of whoever asks */
+  readonly traceNewRun?: TraceNewRun | undefined
+}
+
 /** Random bytes of a run id: enough that two ids never meet. */
 const RUN_ID_BYTES = 8
 
@@ -39,13 +52,16 @@ const RUN_ID_BYTES = 8
 export function newRunOf(
   submitted: SubmitRun,
   template: Ensemble,
-  { clock, ...catalogs }: Catalogs & { readonly clock: Clock },
+  { clock, traceNewRun, ...catalogs }: NewRunOptions,
 ): NewRun {
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
-  const request = requestOf(submitted)
+  const { traceparent, tracestate, ...untraced } = submitted
+  const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
+  const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
+  const request = requestOf({ ...untraced, ...traced })
   const ensemble = ensembleOf(template, request ?? {}, catalogs)
   assertInputs(ensemble, inputs)
-  const asked = requestOf({ ...submitted, memo: undefined, traceparent: undefined })
+  const asked = requestOf({ ...untraced, memo: undefined })
   const more = { request: asked, webhooks, actor }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
@@ -96,6 +112,7 @@ function requestOf({
   budget,
   memo,
   traceparent,
+  tracestate,
 }: Asked): RunRequest | undefined {
   const asked = {
     ...field('tasks', tasks),
@@ -104,6 +121,7 @@ function requestOf({
     ...field('budget', budget),
     ...field('memo', memo),
     ...field('traceparent', traceparent),
+    ...field('tracestate', tracestate),
   }
   return Object.keys(asked).length === 0 ? undefined : asked
 }

@@ -21,6 +21,8 @@ describe('resolveRunServiceOptions', () => {
       models: undefined,
       prices: undefined,
       redact: expect.any(Function),
+      onExecuted: [],
+      onActivity: [],
       clock: systemClock,
       logger: silentLogger,
     })

@@ -1,8 +1,17 @@
 /** Limits of durable runs and their defaults. */
-import { silentLogger, systemClock, type Clock, type Logger, type ToolCatalog } from '@tutti/core'
+import {
+  silentLogger,
+  systemClock,
+  type Clock,
+  type Logger,
+  type ToolCatalog,
+  type ToolMetrics,
+} from '@tutti/core'
 
 import { DEFAULT_TICK_MS } from './group-commit.ts'
 
+import type { ActivityListener, ExecutedListener } from './activity.ts'
+import type { TraceNewRun } from './new-run.ts'
 import type { RedactEvent } from './redacted-journal.ts'
 import type { ModelCatalog, Prices } from '@tutti/ensemble'
 
@@ -41,17 +50,27 @@ export interface RunServiceOptions {
   readonly prices?: Prices
   /** Takes out of events what nobody is to read, before they are kept. @default nothing is taken out */
   readonly redact?: RedactEvent
+  /** Where the tool calls of runs are counted. @default nowhere */
+  readonly toolMetrics?: ToolMetrics
+  /** Told of the events of the runs that this process executes. What one throws is logged. @default [] */
+  readonly onExecuted?: readonly ExecutedListener[]
+  /** Told of what runs do here that is no event. What one throws is logged. @default [] */
+  readonly onActivity?: readonly ActivityListener[]
+  /** Says which trace each new run belongs to; kept with it. @default that of whoever asks for it */
+  readonly traceNewRun?: TraceNewRun
   readonly clock?: Clock
   readonly logger?: Logger
 }
 
 /** The same with every value present. */
 export type ResolvedRunServiceOptions = Required<
-  Omit<RunServiceOptions, 'tools' | 'models' | 'prices'>
+  Omit<RunServiceOptions, 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
 > & {
   readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
+  readonly toolMetrics: ToolMetrics | undefined
+  readonly traceNewRun: TraceNewRun | undefined
 }
 
 const DEFAULTS = {
@@ -109,6 +128,10 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     models: undefined,
     prices: undefined,
     redact: unchanged,
+    toolMetrics: undefined,
+    traceNewRun: undefined,
+    onExecuted: [],
+    onActivity: [],
     ...DEFAULTS,
     ...options,
   }

@@ -31,7 +31,7 @@ describe('assertWithinQuota', () => {
         code: 'CONCURRENCY_LIMIT',
         message: `Key "a "b"" has ${words}`,
         retryable: true,
-        details: { retryAfterMs: 5000 },
+        details: { retryAfterMs: 5000, reason: 'unfinished_runs_of_key' },
       }),
     )
   })

@@ -27,7 +27,7 @@ export function assertRoom(unfinished: number, maxUnfinishedRuns: number): void 
   throw new TuttiError(
     'CONCURRENCY_LIMIT',
     `So many runs (${unfinished}) wait or execute already. Retry later.`,
-    { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS } },
+    { retryable: true, details: { retryAfterMs: RETRY_AFTER_MS, reason: 'unfinished_runs' } },
   )
 }
 
@@ -50,7 +50,7 @@ export function assertWithinQuota(
       unfinished === maxUnfinishedRuns ? 'as many as it may' : `it may have ${maxUnfinishedRuns}`
     throw new TuttiError('CONCURRENCY_LIMIT', `Key "${actor}" has ${runs} not ended, ${rule}`, {
       retryable: true,
-      details: { retryAfterMs: RETRY_AFTER_MS },
+      details: { retryAfterMs: RETRY_AFTER_MS, reason: 'unfinished_runs_of_key' },
     })
   }
   if (spend === undefined || spentUsd < spend.maxCostUsd) return

@@ -19,6 +19,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
+import { tellActivity } from './activity.ts'
 import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { redactedJournal } from './redacted-journal.ts'
@@ -231,14 +232,24 @@ export class RunExecutor {
   }
 
   #execute(claim: ClaimedRun): Execution {
-    const { runId } = claim.run
+    const { run, lostOwners } = claim
+    const { runId } = run
+    const { settings } = this.#options
     // A run whose lease was over may come back to the process that had it.
     const earlier = this.#active.get(runId)
-    if (earlier !== undefined) this.#lose(earlier)
+    if (earlier !== undefined) {
+      this.#lose(earlier)
+      // Before what follows: whoever is told keeps one account of a run.
+      tellActivity(settings, { kind: 'let_go', runId, end: 'lost' })
+    }
+    tellActivity(settings, { kind: 'claimed', run, lostOwners })
     const execution = new Execution(claim, this.#executionOptions(claim))
     this.#active.set(runId, execution)
-    void execution.over.then(() => {
-      if (this.#active.get(runId) === execution) this.#active.delete(runId)
+    void execution.over.then((end) => {
+      if (this.#active.get(runId) === execution) {
+        this.#active.delete(runId)
+        tellActivity(settings, { kind: 'let_go', runId, end })
+      }
       this.wake()
     })
     if (this.#isStopped) void execution.handOver()
@@ -248,6 +259,7 @@ export class RunExecutor {
   #executionOptions({ run: { runId, epoch, ensemble } }: ClaimedRun): ExecutionOptions {
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
+    const { toolMetrics } = settings
     return {
       ensemble: ensembles.get(ensemble),
       queue: storage.queue,
@@ -256,6 +268,10 @@ export class RunExecutor {
       tools,
       models,
       prices,
+      toolMetrics,
+      onRateLimitWait: (waitedMs) => {
+        tellActivity(settings, { kind: 'rate_limited', runId, waitedMs })
+      },
       parkAfterMs,
       maxLostOwners,
       clock,

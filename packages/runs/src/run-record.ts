@@ -64,6 +64,8 @@ export interface RunRequest {
   readonly budget?: Budget
   /** W3C trace context of whoever asked. */
   readonly traceparent?: string
+  /** What goes with it. */
+  readonly tracestate?: string
   /**
    * What whoever took the submission in wants to find again with the run, such as the message that asked
    * for it; JSON, and of no meaning to the run.

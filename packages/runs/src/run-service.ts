@@ -28,6 +28,7 @@ import {
   type ModelSwitch,
 } from '@tutti/ensemble'
 
+import { tellActivity, tellExecuted } from './activity.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
 import { EventFeed } from './event-feed.ts'
 import { every } from './every.ts'
@@ -47,7 +48,7 @@ import { Wishes } from './wishes.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
-import type { QueueLoad } from './ports/run-queue.ts'
+import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
@@ -118,6 +119,7 @@ export class RunService {
     this.#commits = new GroupCommit({
       store: storage.runs,
       onWritten: (runId, events) => {
+        tellExecuted(this.#settings, runId, events)
         feed.offer(runId, events)
       },
       clock,
@@ -140,6 +142,11 @@ export class RunService {
     return this.#storage.isAvailable ? 'READY' : 'STORE_UNAVAILABLE'
   }
 
+  /** Whether the store can be reached, as far as is known. */
+  get isStoreAvailable(): boolean {
+    return this.#storage.isAvailable
+  }
+
   /** Runs that execute in this process. */
   get running(): number {
     return this.#executor.running
@@ -148,6 +155,11 @@ export class RunService {
   /** How many runs execute, wait for their turn and wait for a person, over all processes. */
   load(): Promise<QueueLoad> {
     return this.#storage.queue.load()
+  }
+
+  /** What waits in the store, over all processes. */
+  figures(): Promise<StoreFigures> {
+    return this.#storage.queue.figures()
   }
 
   /**
@@ -190,9 +202,10 @@ export class RunService {
     this.#assertReady()
     const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
+    const { submission: _, ...kept } = run
+    tellActivity(this.#settings, { kind: 'accepted', run: kept })
     this.#feed.offer(run.runId, [created.event])
     this.#executor.wake()
-    const { submission: _, ...kept } = run
     return { ...kept, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
   }
 

@@ -13,6 +13,7 @@
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { runAtRest } from '@tutti/ensemble'
 
+import { tellActivity } from './activity.ts'
 import { field } from './record-fields.ts'
 import { runCompleted } from './refusals.ts'
 import { ensembleOf } from './request/ensemble-of.ts'
@@ -154,6 +155,7 @@ export class Wishes {
     })
     if (result.kind === 'fenced') return undefined
     if (result.kind !== 'written') throw TuttiError.from(result.error, 'STORE_UNAVAILABLE')
+    tellActivity(settings, { kind: 'written_at_rest', runId: run.runId, events: result.events })
     feed.offer(run.runId, result.events)
     if (goesOn) executor.wake()
     return { value: wished.value }

@@ -58,6 +58,7 @@ async function mutedProcess(url: string, { ensemble }: Band) {
     release: (held, how) => storage.queue.release(held, how),
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
+    figures: () => storage.queue.figures(),
   }
   const service = new RunService({ ...muted, queue }, [ensemble], QUICK)
   await service.start()

@@ -3,6 +3,8 @@
  * server for as long as it is remembered, also while another page is shown. What the events leave open of a
  * run is asked of the server once, and after a loss of the connection the lists are read again.
  */
+import { hashKey } from '@tanstack/react-query'
+
 import { failureCode } from './failure.ts'
 import { listQuery, type RunFilter } from './run-list-filter.ts'
 import {
@@ -34,7 +36,7 @@ export interface RunLists {
   keyOf(filter: RunFilter): readonly unknown[]
   /** Reads a list from its start: as much of it as there was before. */
   read(filter: RunFilter, signal: AbortSignal): Promise<RunListState>
-  /** Reads the next page of a list. */
+  /** Reads the next page of a list; who asks while it is on its way waits for the same one. */
   readMore(filter: RunFilter): Promise<void>
   /** Changes a list, if it is there. */
   change(filter: RunFilter, how: Change): void
@@ -59,6 +61,15 @@ function listsOf(server: Server): RunLists {
   const change = (filter: RunFilter, how: Change): void => {
     answers.setQueryData<RunListState>(keyOf(filter), (state) => state && how(state))
   }
+  const onTheWay = new Map<string, Promise<void>>()
+  const readNext = async (filter: RunFilter): Promise<void> => {
+    const before = get(filter)
+    if (before === undefined || before.isWhole) return
+    const { nextOffset: offset } = before
+    const query = { ...listQuery(filter), limit: PAGE_SIZE, offset }
+    const { page, meanwhile } = await withEvents(server, () => client.runs.list(query))
+    change(filter, (state) => withPage(state, { page, offset, meanwhile }))
+  }
   return {
     keyOf,
     change,
@@ -75,13 +86,13 @@ function listsOf(server: Server): RunLists {
       // The server finds a run that waits for a person when it has waited for a moment.
       return withCandidates(state, asked?.reviews.map(({ runId }) => runId) ?? [])
     },
-    async readMore(filter) {
-      const before = get(filter)
-      if (before === undefined || before.isWhole) return
-      const { nextOffset: offset } = before
-      const query = { ...listQuery(filter), limit: PAGE_SIZE, offset }
-      const { page, meanwhile } = await withEvents(server, () => client.runs.list(query))
-      change(filter, (state) => withPage(state, { page, offset, meanwhile }))
+    readMore(filter) {
+      const key = hashKey(keyOf(filter))
+      const known = onTheWay.get(key)
+      if (known !== undefined) return known
+      const page = readNext(filter).finally(() => onTheWay.delete(key))
+      onTheWay.set(key, page)
+      return page
     },
   }
 }

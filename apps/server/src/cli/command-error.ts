@@ -38,13 +38,13 @@ export function tellingOf(error: unknown, url: string): Telling {
 function ofClient(error: TuttiClientError, url: string): Telling {
   const { code, message, problems = [], status } = error
   const lines = problems.map(({ path, message: reason }) => `  ${path || '/'}: ${reason}`)
-  const text = [message, ...lines].join('\n')
+  const text = [headOf(error), ...lines].join('\n')
   if (code === 'CONNECTION_FAILED' || code === 'TIMED_OUT') {
     const advice = [
       `Is a server running at ${url}? Start one with: tutti dev`,
       'Another address: --url, or the variable TUTTI_URL',
     ]
-    return { exit: 'UNREACHABLE', message: `Cannot reach ${url}: ${text}`, advice }
+    return { exit: 'UNREACHABLE', message: `Cannot reach ${url}: ${reasonOf(message)}`, advice }
   }
   if (code === 'BAD_RESPONSE') {
     const advice = [`Is ${url} a Tutti server, of a version that this one knows?`]
@@ -65,6 +65,18 @@ function ofClient(error: TuttiClientError, url: string): Telling {
     }
   }
   return { exit: status === 400 ? 'USAGE' : 'REFUSED', message: text, advice: adviceOn(error) }
+}
+
+/** What the server said, without the request, which the reader of a command did not write, and without what is listed. */
+function headOf({ message, code, problems: [first] = [] }: TuttiClientError): string {
+  const said = message.replace(/^[A-Z]+ \S+ was answered with \d+ [A-Z_]+: /, '')
+  const head = first === undefined ? said : (said.split(`: ${first.path} `, 1)[0] ?? said)
+  return head === message ? message : `${head} (${code})`
+}
+
+/** What the network said: `fetch` puts it in brackets behind what it says of itself. */
+function reasonOf(message: string): string {
+  return /\(([^()]+)\)$/.exec(message)?.[1] ?? message
 }
 
 function adviceOn({ code, retryAfterMs }: TuttiClientError): readonly string[] {

@@ -15,10 +15,22 @@ export interface CommandIo {
   readonly cwd: string
   /** Calls `listener` at SIGINT and SIGTERM until the function it gives is called. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): () => void
+  /**
+   * From now on this process goes on when nobody reads its output any more; else it ends then, quietly. Absent
+   * where its streams are none of a process.
+   */
+  outliveReaders?(): void
 }
 
 /** The outside of this process. */
 export function processIo(): CommandIo {
+  const readers = { areNeeded: true }
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error
+    if (readers.areNeeded) process.exit()
+  }
+  process.stdout.on('error', onError)
+  process.stderr.on('error', onError)
   return {
     stdin: process.stdin,
     stdout: process.stdout,
@@ -32,6 +44,9 @@ export function processIo(): CommandIo {
         process.off('SIGINT', listener)
         process.off('SIGTERM', listener)
       }
+    },
+    outliveReaders() {
+      readers.areNeeded = false
     },
   }
 }

@@ -2,6 +2,7 @@ import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { badRequest } from '../http/api-error.ts'
+import { serverMetrics } from '../metrics/server-metrics.ts'
 import { redactor } from '../secrets/redactor.ts'
 import { A2aError, invalidParams } from './a2a-error.ts'
 import { errorAnswer } from './error-answer.ts'
@@ -14,7 +15,7 @@ function options() {
     logged.push(fields)
   }
   const logger = { debug: nothing, info: nothing, warn: nothing, error }
-  return { logger, redactor: redactor(['top-secret-key']), logged }
+  return { logger, redactor: redactor(['top-secret-key']), metrics: serverMetrics(), logged }
 }
 
 describe('errorAnswer', () => {

@@ -42,7 +42,7 @@ const OF_HTTP: readonly TuttiError['code'][] = ['UNAUTHORIZED', 'FORBIDDEN']
  */
 export function errorAnswer(
   error: unknown,
-  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor'>,
+  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor' | 'metrics'>,
 ): ErrorAnswer {
   if (error instanceof A2aError) {
     const { reason, message, problems } = error

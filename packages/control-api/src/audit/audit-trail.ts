@@ -25,6 +25,8 @@ export interface AuditTrailOptions {
   readonly runOf: (reviewId: string) => Promise<string | undefined>
   /** Whether the store is about to be closed: entries do not wait for others then. */
   readonly isHurried: () => boolean
+  /** Told how many entries are only in the log from now on. */
+  readonly onLost?: (entries: number) => void
 }
 
 /** How long an entry may wait for others, in milliseconds. */
@@ -145,6 +147,7 @@ export class AuditTrail {
   }
 
   #giveUp(entries: readonly NewAuditEntry[], error: unknown): void {
+    this.#options.onLost?.(entries.length)
     this.#options.logger.error('Entries of the audit trail are only here', { entries, error })
   }
 }

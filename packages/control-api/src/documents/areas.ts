@@ -54,7 +54,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'Server',
     description: 'How the server is, and stopping it.',
-    routes: ['getStatus', 'getLiveness', 'getReadiness', 'drain'],
+    routes: ['getStatus', 'getLiveness', 'getReadiness', 'getMetrics', 'drain'],
   },
   {
     name: 'Documents',

@@ -64,6 +64,8 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   streamRunEvents:
     'Begins with what has happened and goes on live, with no gap and no repetition. `from` counts from the end when it is negative; `Last-Event-ID` comes before it.',
   decideReview: 'REJECT has the task done again with your feedback; EDIT needs `revisedOutput`.',
+  getMetrics:
+    'The text format 0.0.4. A reader that takes `application/openmetrics-text` gets OpenMetrics 1.0.0. Prometheus sends a key as `authorization: { credentials: … }`.',
   openSocket: 'Messages go both ways; they are described in `/asyncapi.json`.',
   openRunSocket: 'Messages go both ways; they are described in `/asyncapi.json`.',
   createTicket:

@@ -3,7 +3,7 @@
 const ALLOWED_METHODS = 'GET, POST, DELETE'
 /** What the control API reads, A2A and MCP among it. */
 const ALLOWED_HEADERS =
-  'authorization, content-type, idempotency-key, last-event-id, traceparent, a2a-version, a2a-extensions, ' +
+  'authorization, content-type, idempotency-key, last-event-id, traceparent, tracestate, a2a-version, a2a-extensions, ' +
   'mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
 const EXPOSED_HEADERS = 'location, retry-after, a2a-extensions, mcp-session-id'
 

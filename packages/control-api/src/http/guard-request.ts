@@ -175,6 +175,6 @@ function tooManyRefusals(remoteAddress: string | undefined, retryAfterMs: number
   return new TuttiError(
     'RATE_LIMITED',
     `Too many requests without a valid key came from ${remoteAddress ?? 'this address'}`,
-    { retryable: true, details: { retryAfterMs } },
+    { retryable: true, details: { retryAfterMs, reason: 'wrong_keys' } },
   )
 }

@@ -19,6 +19,7 @@ import { badRequest } from './api-error.ts'
 import { corsHeaders } from './cors.ts'
 import { errorHeaders, wireErrorOf } from './on-error.ts'
 import { endWithError } from './raw-response.ts'
+import { tellRequest } from './tell-request.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 import type { RequestGuard } from './guard-request.ts'
@@ -94,14 +95,18 @@ export function createLimitedServer(
     refused.add(socket)
     const begun = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent)
     if (begun || error.code === 'ECONNRESET') socket.destroy()
-    else
-      endWithError(socket, wireErrorOf(toRefusal(error, options), options), {
-        clock: options.clock,
-      })
+    else {
+      const wire = wireErrorOf(toRefusal(error, options), options)
+      tellRequest(options, { method: 'unknown', status: wire.status, durationMs: 0 })
+      endWithError(socket, wire, { clock: options.clock })
+    }
   })
   server.on('timeout', (socket) => {
     if (answering.has(socket) && socket.writableLength === 0) return
-    if (socket.writableLength > 0) logger.info('A reader that took nothing was dropped')
+    if (socket.writableLength > 0) {
+      options.metrics.instruments.readerDrops.add({ transport: 'http' })
+      logger.info('A reader that took nothing was dropped')
+    }
     socket.destroy()
   })
   return server
@@ -151,7 +156,7 @@ function tooManyConnections(maxConnections: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
     `${maxConnections} connections are open, as many as this server allows`,
-    { retryable: true, details: { retryAfterMs: RETRY_MS } },
+    { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'connections' } },
   )
 }
 
@@ -182,6 +187,8 @@ function toRefusal(
 /** Answers a request that goes no further. */
 function send(response: ServerResponse, error: unknown, options: ResolvedControlApiOptions): void {
   const wire = wireErrorOf(error, options)
+  const { method = 'unknown' } = response.req
+  tellRequest(options, { method, status: wire.status, durationMs: 0 })
   const body = JSON.stringify(wire.body)
   response.writeHead(wire.status, {
     ...errorHeaders(wire),

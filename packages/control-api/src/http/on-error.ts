@@ -1,6 +1,9 @@
 /** The one place where what was thrown becomes what the caller gets, over HTTP and WebSocket alike. */
+import { TuttiError } from '@tutti/core'
+
 import { toWireError, type WireError } from './api-error.ts'
 
+import type { ServerMetrics } from '../metrics/server-metrics.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Logger } from '@tutti/core'
 import type { ErrorBody } from '@tutti/protocol'
@@ -8,10 +11,40 @@ import type { ErrorBody } from '@tutti/protocol'
 /** Turns anything that was thrown into its wire form; faults of ours are logged under the id they carry. */
 export function wireErrorOf(
   error: unknown,
-  { logger, redactor }: Pick<ResolvedControlApiOptions, 'logger' | 'redactor'>,
+  { logger, redactor, metrics }: Pick<ResolvedControlApiOptions, 'logger' | 'redactor' | 'metrics'>,
 ): WireError {
-  return redactor.value(toWireError(error) ?? fault(error, logger))
+  const wire = toWireError(error) ?? fault(error, logger)
+  countError(error, wire, metrics)
+  return redactor.value(wire)
 }
+
+function countError(
+  error: unknown,
+  { status, body }: WireError,
+  { instruments }: Pick<ServerMetrics, 'instruments'>,
+): void {
+  instruments.errorsAnswered.add({ code: body.error })
+  if (status !== TOO_MANY) return
+  const reason = TuttiError.isInstance(error) ? error.details?.['reason'] : undefined
+  const known = TOO_MANY_REASONS.find((named) => named === reason)
+  // What a key may spend is said by the code.
+  instruments.tooMany.add({ reason: known ?? body.error.toLowerCase() })
+}
+
+/** The status of what is too much. */
+const TOO_MANY = 429
+
+/** What there can be too much of, as errors say it in their details. */
+const TOO_MANY_REASONS = [
+  'connections',
+  'websockets',
+  'wrong_keys',
+  'requests_of_key',
+  'unfinished_runs',
+  'unfinished_runs_of_key',
+  'tool_calls',
+  'mcp_sessions',
+] as const
 
 function fault(error: unknown, logger: Logger): WireError {
   const requestId = crypto.randomUUID()

@@ -1,13 +1,12 @@
 /** Pure: the trace that a request belongs to. */
-import { isTraceparent } from '@tutti/core'
+import { traceContextOf, type TraceContext } from '@tutti/core'
 
 /**
- * What `traceparent` of the request says, for the run that it asks for. One that is not as it should be is none, as
- * W3C has it.
+ * What `traceparent` and `tracestate` of the request say, for what is done for it. A header that comes more than once
+ * is a list by now: a `tracestate` may be one, a `traceparent` is none then, as W3C has it.
  *
  * @see https://www.w3.org/TR/trace-context/#traceparent-header
  */
-export function traceOf(headers: Headers): { readonly traceparent?: string } {
-  const traceparent = headers.get('traceparent')
-  return traceparent !== null && isTraceparent(traceparent) ? { traceparent } : {}
+export function traceOf(headers: Headers): TraceContext {
+  return traceContextOf(headers.get('traceparent'), headers.get('tracestate'))
 }

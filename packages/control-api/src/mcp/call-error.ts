@@ -13,7 +13,7 @@ const ERROR_META = 'tutti/error'
  */
 export function errorResult(
   error: unknown,
-  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor'>,
+  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor' | 'metrics'>,
   before?: string,
 ): CallToolResult {
   const { body } = wireErrorOf(error, options)

@@ -1,5 +1,5 @@
 /** Pure: in which trace an MCP client calls, and what the run may use, by `_meta` of the call. */
-import { isTraceparent } from '@tutti/core'
+import { traceContextOf, type TraceContext } from '@tutti/core'
 
 import { readLimits } from '../a2a/usage.ts'
 import { badRequest } from '../http/api-error.ts'
@@ -9,7 +9,7 @@ import type { SubmitRun } from '@tutti/runs'
 /** What a run of a call begins with, besides its inputs. */
 export interface CallSurroundings {
   /** For the submission. */
-  readonly submit: Pick<SubmitRun, 'budget' | 'traceparent'>
+  readonly submit: Pick<SubmitRun, 'budget' | 'traceparent' | 'tracestate'>
   /** How long the run may take from its submission, in milliseconds; absent when there is no limit. */
   readonly deadlineMs?: number
 }
@@ -18,14 +18,12 @@ export interface CallSurroundings {
  * What `_meta` says. A `traceparent` that is not as it should be is none.
  *
  * @throws {TuttiError} BAD_REQUEST naming every limit that is none.
- * @see https://modelcontextprotocol.io/specification/draft/basic on the reserved key `traceparent`
+ * @see https://modelcontextprotocol.io/specification/draft/basic on the reserved keys `traceparent` and `tracestate`
  */
 export function callSurroundings(
   meta: Readonly<Record<string, unknown>> | undefined,
 ): CallSurroundings {
-  const traceparent = meta?.['traceparent']
-  const isTrace = typeof traceparent === 'string' && isTraceparent(traceparent)
-  const trace = isTrace ? { traceparent } : {}
+  const trace = traceOfMeta(meta)
   const read = readLimits(meta)
   if (read === undefined) return { submit: trace }
   if (!read.ok) {
@@ -37,4 +35,9 @@ export function callSurroundings(
     submit: { ...trace, ...(Object.keys(budget).length === 0 ? {} : { budget }) },
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   }
+}
+
+/** The trace that `_meta` names. A `traceparent` that is not as it should be is none. */
+export function traceOfMeta(meta: Readonly<Record<string, unknown>> | undefined): TraceContext {
+  return traceContextOf(meta?.['traceparent'], meta?.['tracestate'])
 }

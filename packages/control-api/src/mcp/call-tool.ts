@@ -5,7 +5,7 @@ import { structuredContentOf } from './object-schema.ts'
 import type { RunNote } from './run-notes.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { AgentTool } from '@tutti/core'
+import type { AgentTool, TraceContext } from '@tutti/core'
 import type { ToolInvocation } from '@tutti/protocol'
 
 /** What the tool is given, and until when. */
@@ -13,6 +13,8 @@ export interface ToolArguments {
   readonly given: Readonly<Record<string, unknown>>
   /** Aborts when the client gives up. */
   readonly signal: AbortSignal
+  /** In which trace it calls. */
+  readonly trace?: TraceContext
   /** Tells the client how far the tool is; undefined when it did not ask. */
   readonly tell?: ((note: RunNote) => Promise<void>) | undefined
 }
@@ -25,10 +27,10 @@ export interface ToolArguments {
 export async function callTool(
   options: ResolvedControlApiOptions,
   tool: AgentTool,
-  { given, signal, tell }: ToolArguments,
+  { given, signal, trace, tell }: ToolArguments,
 ): Promise<CallToolResult> {
   const told = tell === undefined ? {} : { onProgress: progressTold(tell) }
-  const invocation = await invokeTool(options, tool, { input: given, signal, ...told })
+  const invocation = await invokeTool(options, tool, { input: given, signal, ...trace, ...told })
   return toolResult(invocation, tool.outputSchema)
 }
 

@@ -3,6 +3,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { anyone } from '../caller.ts'
+import { serverMetrics } from '../metrics/server-metrics.ts'
 import { redactor } from '../secrets/redactor.ts'
 import { decideGate, type GateDesk } from './decide-gate.ts'
 
@@ -22,6 +23,7 @@ function deskOf(end: Error | undefined, scopes: readonly string[] = ['reviews:de
       clock: fakeClock(),
       logger: silentLogger,
       redactor: redactor([]),
+      metrics: serverMetrics(),
       trail: { record: () => undefined },
     },
     // NOTE: no more of a run service and of a trail is used.

@@ -14,7 +14,7 @@ import type { ReviewRecord } from '@tutti/runs'
 export interface GateDesk {
   readonly options: Pick<
     ResolvedControlApiOptions,
-    'runs' | 'trail' | 'clock' | 'logger' | 'redactor'
+    'runs' | 'trail' | 'clock' | 'logger' | 'redactor' | 'metrics'
   >
   readonly caller: Caller
 }

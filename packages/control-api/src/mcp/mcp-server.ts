@@ -23,6 +23,7 @@ import { assertScope, type Caller } from '../caller.ts'
 import { API_VERSION } from '../documents/introduction.ts'
 import { callEnsemble, type Act } from './call-ensemble.ts'
 import { errorResult } from './call-error.ts'
+import { traceOfMeta } from './call-surroundings.ts'
 import { callTool } from './call-tool.ts'
 import { callerOf } from './mcp-caller.ts'
 import { tellerOf } from './teller-of.ts'
@@ -158,6 +159,7 @@ async function callOffer(
           callTool(options, offer.tool, {
             given,
             signal: context.mcpReq.signal,
+            trace: traceOfMeta(context.mcpReq._meta),
             tell: tellerOf(context),
           }),
         )

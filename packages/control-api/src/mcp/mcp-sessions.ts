@@ -127,7 +127,7 @@ export class McpSessions {
       throw new TuttiError(
         'CONCURRENCY_LIMIT',
         `${this.#maxSessions} MCP sessions are in use, which is the limit`,
-        { retryable: true, details: { retryAfterMs: RETRY_MS } },
+        { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'mcp_sessions' } },
       )
     }
     this.#end(longest[0])

@@ -4,8 +4,12 @@ import { ROUTES, RunEventsQuery } from '@tutti/protocol'
 import { eventFilter } from '../event-filter.ts'
 import { eventStream } from '../event-stream.ts'
 import { findPlace } from '../find-run.ts'
+import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { readQuery } from '../http/read-query.ts'
 
+import type { StreamWatch } from '../event-stream.ts'
+import type { Instruments } from '../metrics/instruments.ts'
+import type { Clock } from '@tutti/core'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
 
@@ -18,7 +22,7 @@ const HEADERS = {
 
 /** The event stream route. */
 export function runEventsRoute(options: ResolvedControlApiOptions): Route {
-  const { runs, clock, heartbeatMs, logger } = options
+  const { runs, clock, heartbeatMs, logger, metrics } = options
   return {
     ...ROUTES.streamRunEvents,
     async handle({ request, parameters: { runId = '' } }) {
@@ -33,8 +37,25 @@ export function runEventsRoute(options: ResolvedControlApiOptions): Route {
       const onError = (error: unknown): void => {
         logger.warn('An event stream ended early: its events could not be read', { runId, error })
       }
-      const parts = { batches, wants, stop, clock, heartbeatMs, onError }
+      const watch = readerWatch(metrics.instruments, clock)
+      const parts = { batches, wants, stop, clock, heartbeatMs, onError, watch }
       return new Response(eventStream(parts), { headers: HEADERS })
+    },
+  }
+}
+
+/** Counts one reader, from when it reads. */
+function readerWatch(instruments: Instruments, clock: Clock): StreamWatch {
+  let reader: LiveReader | undefined
+  return {
+    begun() {
+      reader = liveReader({ instruments, clock, transport: 'sse' })
+    },
+    given(events) {
+      reader?.given(events)
+    },
+    over() {
+      reader?.gone()
     },
   }
 }

@@ -2,6 +2,7 @@
 import { InvokeToolBody, ROUTES } from '@tutti/protocol'
 
 import { readBody } from '../http/read-body.ts'
+import { traceOf } from '../http/trace-of.ts'
 import { findTool, invokeTool } from '../tools/invoke-tool.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -16,7 +17,9 @@ export function toolRoutes(options: ResolvedControlApiOptions): readonly Route[]
         const tool = findTool(options.tools.tools, name)
         const { input } = await readBody(request, InvokeToolBody, options.maxBodyBytes)
         const { signal } = request
-        return Response.json(await invokeTool(options, tool, { input, signal }))
+        return Response.json(
+          await invokeTool(options, tool, { input, signal, ...traceOf(request.headers) }),
+        )
       },
     },
   ]

@@ -1,4 +1,5 @@
 /** Answers the messages of a connection, each as the REST route of the same name does. */
+import { traceContextOf } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
@@ -128,9 +129,10 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
 
 /** Submits a run; gives its id. */
 async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<string> {
-  const { type: _type, requestId, idempotencyKey, ...body } = message
+  const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
   const { runId, taskCount, workflow } = await submitRun(asker.options, body, {
     caller: asker.caller,
+    ...traceContextOf(traceContext?.traceparent, traceContext?.tracestate),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   })
   const disown = asker.own(runId)

@@ -12,6 +12,7 @@ import { wireErrorOf } from '../http/on-error.ts'
 import { readQuery } from '../http/read-query.ts'
 import { endWithError } from '../http/raw-response.ts'
 import { requestFacts } from '../http/request-facts.ts'
+import { tellRequest } from '../http/tell-request.ts'
 import { Session, type Visit } from './session.ts'
 
 import type { RequestGuard } from '../http/guard-request.ts'
@@ -51,6 +52,9 @@ const GOING_AWAY = 1001
 /** "Policy violation", the registered close code for who may not be here any more. */
 const POLICY_VIOLATION = 1008
 
+/** The status of a handshake that went well. */
+const SWITCHING_PROTOCOLS = 101
+
 /** How long a client should wait that found every connection taken. */
 const RETRY_MS = 5_000
 
@@ -65,7 +69,9 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
   const refuse = (socket: Duplex, request: IncomingMessage, error: unknown): void => {
     const facts = requestFacts(request)
     const headers = corsHeaders(facts.origin, guard.allowsOrigin(facts))
-    endWithError(socket, wireErrorOf(error, options), { headers, clock })
+    const wire = wireErrorOf(error, options)
+    tellHandshake(options, wire.status)
+    endWithError(socket, wire, { headers, clock })
   }
   server.on('wsClientError', (error, socket, request) => {
     refuse(socket, request, badRequest('Handshake', [{ path: '', message: error.message }]))
@@ -91,6 +97,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     })
     webSocket.on('close', () => sessions.delete(webSocket))
     closeAtExpiry(webSocket, visit.caller, clock)
+    tellHandshake(options, SWITCHING_PROTOCOLS)
     sessions.set(webSocket, new Session(webSocket, options, visit))
   }
 
@@ -141,11 +148,15 @@ function runIdOf(target: string): string | undefined {
   throw new TuttiError('NOT_FOUND', `There is no WebSocket at ${path}`)
 }
 
+function tellHandshake(options: ResolvedControlApiOptions, status: number): void {
+  tellRequest(options, { method: 'GET', route: 'openSocket', status, durationMs: 0 })
+}
+
 function tooManySockets(maxSockets: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
     `${maxSockets} WebSockets are open, as many as this server allows`,
-    { retryable: true, details: { retryAfterMs: RETRY_MS } },
+    { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'websockets' } },
   )
 }
 

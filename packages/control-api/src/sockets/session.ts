@@ -20,6 +20,7 @@ import { eventBytes } from '../event-json.ts'
 import { findPlace, type ReadingPlace } from '../find-run.ts'
 import { badRequest } from '../http/api-error.ts'
 import { wireErrorOf } from '../http/on-error.ts'
+import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { sharedCapabilities } from '../peers/shared.ts'
 import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
 import { panelCloser } from './panel-closer.ts'
@@ -78,10 +79,13 @@ export class Session {
   #stopReading: (() => void) | undefined
   readonly #asker: Asker
   #lastEventId = ''
+  readonly #reader: LiveReader
 
   constructor(socket: WebSocket, options: ResolvedControlApiOptions, visit: Visit) {
     const { runId, caller, snapshot } = visit
+    const { instruments } = options.metrics
     this.#socket = socket
+    this.#reader = liveReader({ instruments, clock: options.clock, transport: 'websocket' })
     this.#asker = {
       options,
       caller,
@@ -107,6 +111,7 @@ export class Session {
     })
     socket.on('close', () => {
       this.#stop()
+      this.#reader.gone()
     })
     if (snapshot === 'none') this.#greetBriefly()
     else void this.#greet(runId)
@@ -166,6 +171,7 @@ export class Session {
       const closer = panelCloser(event)
       if (closer !== undefined) this.#deliverOne(closer)
     }
+    if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
   }
 
   #deliverOne(event: LoggedRunEvent): void {
@@ -189,9 +195,11 @@ export class Session {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
       this.#stop()
+      this.#reader.dropped()
       this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
       return
     }
+    this.#options.metrics.instruments.messagesSent.add({})
     this.#socket.send(text, { binary: false })
   }
 
@@ -207,6 +215,8 @@ export class Session {
   async #receive(data: RawData): Promise<void> {
     const parsed = parseMessage(data)
     const message = parsed.ok ? parsed.message : undefined
+    const { messagesReceived } = this.#options.metrics.instruments
+    messagesReceived.add({ type: message?.type ?? 'malformed' })
     try {
       this.#asker.caller.count()
       if (!parsed.ok) throw parsed.error

@@ -38,7 +38,7 @@ export function refusal({ rpcId }: Envelope, { status, body }: WireError, more =
 /** What `work` answers; what it throws becomes the answer that the envelope asks for. */
 export async function answering(
   envelope: Envelope,
-  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor'>,
+  options: Pick<ResolvedControlApiOptions, 'logger' | 'redactor' | 'metrics'>,
   work: () => Promise<Response>,
 ): Promise<Response> {
   try {

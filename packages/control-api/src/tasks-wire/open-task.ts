@@ -11,7 +11,7 @@
  * O2 The same new task under the same idempotency key is one run, also when its id was chosen.
  * O3 What needs a scope of its own over REST needs it here: deciding, guiding, looking at a run of others.
  */
-import { TuttiError, Type, type Static } from '@tutti/core'
+import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
 import {
   decode,
   isTerminalRunStatus,
@@ -45,7 +45,7 @@ export interface Sender {
   /** The ensemble of the address; absent at the address of all. */
   readonly ensemble?: Ensemble
   readonly idempotencyKey?: string | undefined
-  readonly trace?: Pick<SubmitRun, 'traceparent'>
+  readonly trace?: TraceContext
 }
 
 /** A task, and from where on its caller looks at it. */

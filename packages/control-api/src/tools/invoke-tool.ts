@@ -44,6 +44,7 @@ export interface Invocation {
   readonly idempotencyKey?: string
   /** W3C trace context of whoever calls. */
   readonly traceparent?: string
+  readonly tracestate?: string
   /** Told how far the call is. */
   readonly onProgress?: RunToolOptions['onProgress']
 }
@@ -101,7 +102,7 @@ export async function invokeTool(
 async function callTool(
   desk: ToolDesk,
   tool: AgentTool,
-  { input, signal, idempotencyKey, traceparent, onProgress }: Invocation,
+  { input, signal, idempotencyKey, traceparent, tracestate, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
   const { clock, logger, toolMetrics } = desk
@@ -115,6 +116,7 @@ async function callTool(
     reviewer: nobody,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(tracestate === undefined ? {} : { tracestate }),
     ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
     ...(onProgress === undefined ? {} : { onProgress }),
   })
@@ -167,7 +169,7 @@ function tooMany(limit: number): TuttiError {
     `${limit} tool calls are in flight, which is the limit`,
     {
       retryable: true,
-      details: { retryAfterMs: RETRY_MS },
+      details: { retryAfterMs: RETRY_MS, reason: 'tool_calls' },
     },
   )
 }

@@ -1,4 +1,6 @@
 /** What a webhook is told: made when it is sent, of what is kept then. */
+import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
+
 import { runDetail } from '../run-detail.ts'
 import { toPendingReview } from '../to-wire.ts'
 
@@ -11,13 +13,28 @@ const OUTCOMES = {
   CANCELLED: 'run.cancelled',
 } as const satisfies Record<RunOutcome, WebhookEventType>
 
+/** What a delivery says, and the trace of its run. */
+export interface DeliveryContent {
+  readonly body: WebhookDelivery
+  readonly trace: TraceContext
+}
+
 /** What a delivery says; undefined when there is nothing to say any more. */
-export async function deliveryBody(
+export async function deliveryContent(
   runs: RunService,
   { runId, seq }: Pick<ClaimedDelivery, 'runId' | 'seq'>,
-): Promise<WebhookDelivery | undefined> {
+): Promise<DeliveryContent | undefined> {
   const [event] = await runs.readEvents({ runId, from: seq, limit: 1 })
-  return event === undefined ? undefined : bodyOf(runs, event)
+  const body = event === undefined ? undefined : await bodyOf(runs, event)
+  return body === undefined ? undefined : { body, trace: await traceOfRun(runs, runId) }
+}
+
+/** The span of the run, where somebody has given the run a trace. */
+async function traceOfRun(runs: RunService, runId: string): Promise<TraceContext> {
+  const { traceparent, tracestate } = (await runs.record(runId))?.request ?? {}
+  if (traceparent === undefined) return {}
+  const ofRun = { traceparent: spanTraceparent(traceparent, runSpanKey(runId)) }
+  return tracestate === undefined ? ofRun : { ...ofRun, tracestate }
 }
 
 async function bodyOf(

@@ -15,7 +15,7 @@
  */
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
 
-import { deliveryBody } from './delivery-body.ts'
+import { deliveryContent, type DeliveryContent } from './delivery-body.ts'
 import { nextAttemptInMs } from './retry-schedule.ts'
 import { signatureHeaders } from './sign.ts'
 
@@ -139,10 +139,10 @@ export class WebhookSender {
     if (webhook === undefined) {
       return { kind: 'given_up', reason: 'It is not registered any more' }
     }
-    const body = await deliveryBody(this.#runs, delivery)
-    if (body === undefined || !wants(webhook, body)) return { kind: 'done' }
+    const content = await deliveryContent(this.#runs, delivery)
+    if (content === undefined || !wants(webhook, content.body)) return { kind: 'done' }
     try {
-      const status = await this.#post(webhook, delivery.id, JSON.stringify(body))
+      const status = await this.#post(webhook, delivery.id, content)
       if (status >= 200 && status < 300) return { kind: 'done' }
       if (status === GONE) return { kind: 'given_up', reason: 'It answered 410' }
       return later(delivery, `It answered ${status}`)
@@ -152,7 +152,8 @@ export class WebhookSender {
     }
   }
 
-  async #post({ url, secret }: Webhook, id: string, body: string): Promise<number> {
+  async #post({ url, secret }: Webhook, id: string, content: DeliveryContent): Promise<number> {
+    const body = JSON.stringify(content.body)
     const timeout = new AbortController()
     const stopTimer = this.#clock.after(ATTEMPT_MS, () => {
       timeout.abort(new Error(`It did not answer within ${ATTEMPT_MS} ms`))
@@ -165,6 +166,7 @@ export class WebhookSender {
         headers: {
           'content-type': 'application/json',
           'user-agent': 'tutti-webhooks',
+          ...content.trace,
           ...signatureHeaders(secret, { id, timestamp, body }),
         },
         body,

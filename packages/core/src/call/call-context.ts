@@ -92,8 +92,14 @@ export class CallContext implements ToolContext, BeginContext {
   get traceparent(): string | undefined {
     const { traceparent } = this.#running.options
     if (this.#span !== undefined || traceparent === undefined) return this.#span
-    this.#span = childTraceparent(typeof traceparent === 'string' ? traceparent : traceparent())
+    this.#span =
+      typeof traceparent === 'string' ? childTraceparent(traceparent) : traceparent(this.callId)
     return this.#span
+  }
+
+  get tracestate(): string | undefined {
+    const { traceparent, tracestate } = this.#running.options
+    return traceparent === undefined ? undefined : tracestate
   }
 
   get requestAnswer(): ToolContext['requestAnswer'] {

@@ -84,6 +84,42 @@ describe('the trace of a call', () => {
     expect(one).not.toBe(traceparent)
   })
 
+  it('is what a function gives by the id of the call, made when it is asked for and once', async () => {
+    const asked: string[] = []
+    const given = (callId: string): string => {
+      asked.push(callId)
+      return traceparent
+    }
+    const both = await seen((context) => [context.traceparent, context.traceparent], {
+      traceparent: given,
+    })
+    expect(both).toEqual([traceparent, traceparent])
+    expect(asked).toEqual(['c'])
+    await seen(() => true, { traceparent: given })
+    expect(asked).toEqual(['c'])
+  })
+
+  it('of a step is one of its own', async () => {
+    const inner = tool((context) => String(context.traceparent))
+    const given = (callId: string): string => `of ${callId}`
+    const outer = await seen(
+      async (context) => {
+        const step = await context.callTool(inner, {}, { step: 'first' })
+        return [context.traceparent, step.result.output]
+      },
+      { traceparent: given },
+    )
+    expect(outer).toEqual(['of c', 'of c/first'])
+  })
+
+  it('has what goes with it, and that never alone', async () => {
+    const tracestate = 'vendor=1'
+    const both = { traceparent, tracestate }
+    expect(await seen((context) => context.tracestate ?? null, both)).toBe(tracestate)
+    expect(await seen((context) => context.tracestate ?? null, { tracestate })).toBe(null)
+    expect(await seen((context) => context.tracestate ?? null, { traceparent })).toBe(null)
+  })
+
   it('is none where there is none', async () => {
     expect(await seen((context) => context.traceparent === undefined)).toBe(true)
   })

@@ -46,8 +46,13 @@ export interface RunToolOptions {
   readonly onAgentReport?: (call: ToolCall, report: TimedAgentReport) => void
   /** What the task and the run of the call may still use. @default no limit */
   readonly remaining?: () => Remaining
-  /** W3C trace context that the call is made in, or what gives it to a tool that asks. */
-  readonly traceparent?: string | (() => string)
+  /**
+   * W3C trace context that the call is made in, which it is given a span of its own in; or what gives the context of
+   * that very call by its id, to a tool that asks.
+   */
+  readonly traceparent?: string | ((callId: string) => string)
+  /** What the tracing systems on the way have added to it. */
+  readonly tracestate?: string
   /** Told of files that a call has changed. */
   readonly onFileChange?: (call: ToolCall, change: FileChange) => void
   /** Told of each call that a tool made as a part of its own, as it ends. */

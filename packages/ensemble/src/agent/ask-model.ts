@@ -39,6 +39,9 @@ import type { CostEstimate } from '@tutti/protocol'
 /** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
 const MESSAGES_SHOWN = 20
 
+/** Turns that come sooner are no wait: nobody was before, and no timer was set. */
+const LEAST_WAIT_MS = 1
+
 /** What a turn asks. */
 export interface ModelQuestion {
   readonly iterationIndex: number
@@ -116,9 +119,13 @@ function rateLimitOf({ task, run }: TaskScope): RateLimit | undefined {
 }
 
 async function waitForTurn({ run, signal }: TaskScope, limit: RateLimit): Promise<void> {
+  const { clock, onRateLimitWait } = run
+  const askedAt = clock.elapsed()
   run.inFlight.rest()
   try {
-    await limit.take({ signal, clock: run.clock })
+    await limit.take({ signal, clock })
+    const waitedMs = clock.elapsed() - askedAt
+    if (waitedMs >= LEAST_WAIT_MS) onRateLimitWait?.(waitedMs)
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw error

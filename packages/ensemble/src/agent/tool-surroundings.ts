@@ -1,9 +1,10 @@
 /** What every tool call of a task is given, whoever asks for it: its model, or its handler. */
+import { spanTraceparent, toolCallSpanKey, type RunToolCallsOptions } from '@tutti/core'
+
 import { agentReporter, toolCalledEvent, toolReports } from './tool-events.ts'
 import { toolReviewer } from './tool-reviewer.ts'
 
 import type { TaskScope } from '../run/task-scope.ts'
-import type { RunToolCallsOptions } from '@tutti/core'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -23,12 +24,16 @@ export function toolSurroundings(scope: TaskScope, iterationIndex: number): Tool
     taskName: identity.taskName,
     runId: run.runId,
     remaining: () => scope.remaining(),
-    traceparent: run.traceparent,
+    traceparent: (toolCallId) => {
+      const place = { ...identity, runId: run.runId, iterationIndex, toolCallId }
+      return spanTraceparent(run.traceparent(), toolCallSpanKey(place))
+    },
     onAgentReport: agentReporter(scope, iterationIndex),
     onNestedOutcome: (call, outcome) => {
       scope.emit(toolCalledEvent(scope, { iterationIndex, call, outcome }))
     },
   }
+  if (run.tracestate !== undefined) surroundings.tracestate = run.tracestate
   const reviewer = toolReviewer(scope, iterationIndex)
   if (reviewer !== undefined) surroundings.reviewer = reviewer
   return Object.assign(surroundings, run.tooling, toolReports(scope, iterationIndex))

@@ -28,6 +28,8 @@ export interface RunOptions {
    * belongs to the same trace. @default a trace of its own
    */
   readonly traceparent?: string
+  /** W3C `tracestate` that came with it; passed on as it is. */
+  readonly tracestate?: string
   readonly clock?: Clock
   readonly logger?: Logger
   /**
@@ -52,6 +54,8 @@ export interface RunOptions {
   readonly toolLogTruncateLength?: number
   /** Where tool calls are counted. */
   readonly toolMetrics?: ToolMetrics
+  /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
+  readonly onRateLimitWait?: (waitedMs: number) => void
   /** Where tasks with reflection learn. @default a store that lasts as long as the run */
   readonly reflections?: ReflectionStore
   /** Where events and steps go instead of `onEvent`. */

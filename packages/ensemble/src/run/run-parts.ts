@@ -89,6 +89,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   const scope: RunScope = {
     runId,
     traceparent: traceOf(options),
+    tracestate: options.tracestate,
     ensemble,
     inputs,
     clock,
@@ -108,6 +109,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     hasReviewer: options.reviewer !== undefined || options.decidable === true,
     reflections: options.reflections ?? inMemoryReflectionStore(),
     delegations: new Delegations({ ensemble, inputs, log, host }),
+    onRateLimitWait: options.onRateLimitWait,
   }
   return { scope, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
 }

@@ -38,8 +38,10 @@ export type Tooling = Pick<RunToolCallsOptions, 'metrics' | 'limiter' | 'maxConc
 /** What all tasks of a run share. */
 export interface RunScope {
   readonly runId: string
-  /** Gives the W3C trace context of the run. */
+  /** Gives the W3C trace context that the run was asked for in. */
   readonly traceparent: () => string
+  /** What goes with it; undefined for nothing. */
+  readonly tracestate: string | undefined
   readonly ensemble: Ensemble
   readonly inputs: Inputs
   /** Aborts when all work is to stop. */
@@ -63,6 +65,8 @@ export interface RunScope {
   readonly hasReviewer: boolean
   readonly reflections: ReflectionStore
   readonly delegations: Delegations
+  /** Told how long a model call waited for its turn, in milliseconds. */
+  readonly onRateLimitWait: ((waitedMs: number) => void) | undefined
 }
 
 const DONE = Promise.resolve()

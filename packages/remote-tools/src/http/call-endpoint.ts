@@ -110,6 +110,7 @@ function headersOf(
 ): HeaderRecord | Promise<HeaderRecord> {
   const base: HeaderRecord = {
     'accept-encoding': ACCEPTED_CODINGS,
+    ...traceHeaders(context),
     ...planned.headers,
     ...(idempotencyKeyHeader === undefined
       ? {}
@@ -118,6 +119,12 @@ function headersOf(
   return typeof headers === 'function'
     ? withOwnHeaders(base, headers, context)
     : { ...base, ...headers }
+}
+
+/** The trace of the call. Headers of that name which the author or the input sets win. */
+function traceHeaders({ traceparent, tracestate }: ToolContext): HeaderRecord {
+  if (traceparent === undefined) return {}
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
 async function withOwnHeaders(

@@ -170,7 +170,7 @@ interface Call {
 
 async function callTool(client: Client, { name, input, context }: Call): Promise<ToolResult> {
   const result = await client.request(
-    { method: 'tools/call', params: { name, arguments: input } },
+    { method: 'tools/call', params: { name, arguments: input, ...traceOf(context) } },
     {
       signal: context.signal,
       onprogress: (progress) => {
@@ -182,6 +182,14 @@ async function callTool(client: Client, { name, input, context }: Call): Promise
     },
   )
   return toolResultOf(result)
+}
+
+/** The trace of the call, as the protocol reserves keys for it. */
+function traceOf({ traceparent, tracestate }: ToolContext): {
+  readonly _meta?: Record<string, string>
+} {
+  if (traceparent === undefined) return {}
+  return { _meta: tracestate === undefined ? { traceparent } : { traceparent, tracestate } }
 }
 
 function reportProgress(

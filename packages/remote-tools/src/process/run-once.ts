@@ -56,11 +56,22 @@ export function interrupted({ command }: ResolvedProgramOptions, signal: AbortSi
   return ToolResult.failure(`Process "${command}" was ended: ${errorMessage(signal.reason)}`)
 }
 
-/** What a program is told of its call, besides the input. */
-function callVariables({ idempotencyKey, runId }: ToolContext): Record<string, string> {
+/**
+ * What a program is told of its call, besides the input.
+ *
+ * @see https://opentelemetry.io/docs/specs/otel/context/env-carriers/ on the names of the trace
+ */
+function callVariables({
+  idempotencyKey,
+  runId,
+  traceparent,
+  tracestate,
+}: ToolContext): Record<string, string> {
   return {
     TUTTI_IDEMPOTENCY_KEY: idempotencyKey,
     ...(runId === undefined ? {} : { TUTTI_RUN_ID: runId }),
+    ...(traceparent === undefined ? {} : { TRACEPARENT: traceparent }),
+    ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }),
   }
 }
 

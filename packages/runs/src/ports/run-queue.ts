@@ -19,7 +19,9 @@
  * L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
  * L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
  *    while.
+ * L10 What waits is counted without looking at what has ended.
  */
+import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
 import type { Signal } from './run-signals.ts'
 import type { RunStep } from '@tutti/ensemble'
@@ -38,6 +40,8 @@ export interface RunQueue {
   reclaimAll(): Promise<readonly string[]>
   /** How many runs are owned, ready and parked. */
   load(): Promise<QueueLoad>
+  /** What waits in the store, over all processes: one look at what has not ended, however much has. */
+  figures(): Promise<StoreFigures>
 }
 
 /** Who claims, and for how long. */
@@ -97,4 +101,16 @@ export interface QueueLoad {
   readonly running: number
   readonly queued: number
   readonly parked: number
+}
+
+/** What waits in a store. */
+export interface StoreFigures extends QueueLoad {
+  /** Runs that have not ended, by status; a status that none has is absent. */
+  readonly unfinished: Readonly<Partial<Record<RunStatus, number>>>
+  /** How long the run that is due the longest waits for an owner, in milliseconds; 0 when none does. */
+  readonly oldestQueuedMs: number
+  /** Reviews that wait for a decision. */
+  readonly openReviews: number
+  /** What webhooks are still to be told. */
+  readonly deliveries: number
 }

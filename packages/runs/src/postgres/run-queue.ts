@@ -5,6 +5,7 @@
  * Q2 A run whose lease is over takes room for all but whoever takes it over: its owner may still renew.
  * Q3 A row that somebody is writing to is not waited for; the next claim finds it.
  */
+import { figuresOf } from '../store-figures.ts'
 import { LOCKS, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
@@ -21,6 +22,7 @@ import type {
   Release,
   Released,
   RunQueue,
+  StoreFigures,
 } from '../ports/run-queue.ts'
 import type { Signal } from '../ports/run-signals.ts'
 import type { Row } from './database.ts'
@@ -141,6 +143,22 @@ export class PostgresRunQueue implements RunQueue {
     const counts = new Map(rows.map((row) => [row['state'], Number(row['count'])]))
     const of = (state: RunRow['state']): number => counts.get(state) ?? 0
     return { running: of('owned'), queued: of('ready'), parked: of('parked') }
+  }
+
+  async figures(): Promise<StoreFigures> {
+    const { database } = this.#parts
+    const { schema } = database
+    // A run that was reclaimed is due since the beginning of time; it waits since it was made.
+    const rows = await database.query(
+      `SELECT state AS kind, status, count(*) AS count,
+         max(extract(epoch FROM statement_timestamp()
+           - greatest(due_at, to_timestamp(created_at / 1000))) * 1000) AS waited_ms
+       FROM ${schema}.runs WHERE state <> 'ended' GROUP BY state, status
+       UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM ${schema}.reviews WHERE status = 'OPEN'
+       UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
+         WHERE due_at IS NOT NULL`,
+    )
+    return figuresOf(rows)
   }
 
   /** A signal is sent under the lock of its run, so none is overlooked (L5). */

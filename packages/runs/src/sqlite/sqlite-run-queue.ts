@@ -2,6 +2,7 @@
  * Gives the runs of the embedded store to those who execute them. One process has the store, but it may
  * hold runs under leases all the same: whoever opens it says how long they are.
  */
+import { figuresOf } from '../store-figures.ts'
 import { dueRuns } from './due-runs.ts'
 import { toRunRow, type RunState } from './run-rows.ts'
 
@@ -14,6 +15,7 @@ import type {
   Release,
   Released,
   RunQueue,
+  StoreFigures,
 } from '../ports/run-queue.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -83,6 +85,10 @@ export class SqliteRunQueue implements RunQueue {
     return { running: of('owned'), queued: of('ready'), parked: of('parked') }
   }
 
+  async figures(): Promise<StoreFigures> {
+    return figuresOf(this.#statements.figures.all(this.#parts.clock.now()))
+  }
+
   /** Makes the holder the owner of the run with that row; the caller holds a transaction. */
   #take(id: number, { owner, leaseMs }: Holder): ClaimedRun {
     const { rows } = this.#parts
@@ -102,7 +108,10 @@ function isAtRest(state: RunState): boolean {
 }
 
 type Statements = Readonly<
-  Record<'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load', StatementSync>
+  Record<
+    'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load' | 'figures',
+    StatementSync
+  >
 >
 
 /**
@@ -140,6 +149,14 @@ function prepareStatements(database: DatabaseSync): Statements {
     load: database.prepare(
       `SELECT state, count(*) AS count FROM runs WHERE state IN ('owned', 'ready', 'parked')
        GROUP BY state`,
+    ),
+    // A run that was reclaimed is due since the beginning of time; it waits since it was made.
+    figures: database.prepare(
+      `SELECT state AS kind, status, count(*) AS count,
+         max(? - max(coalesce(due_at, 0), created_at)) AS waited_ms
+       FROM runs WHERE state IN ('owned', 'ready', 'parked') GROUP BY state, status
+       UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM reviews WHERE status = 'OPEN'
+       UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM deliveries WHERE due_at IS NOT NULL`,
     ),
   }
 }

@@ -37,7 +37,7 @@ export const quotaCases: readonly StorageCase[] = [
         code: 'CONCURRENCY_LIMIT',
         message: 'Key "ci" has 3 runs that have not ended, as many as it may',
         retryable: true,
-        details: { retryAfterMs: 5000 },
+        details: { retryAfterMs: 5000, reason: 'unfinished_runs_of_key' },
       })
       strictEqual(await storage.runs.get('run-a'), undefined)
       await submit(storage, 'run-a', { maxUnfinishedRuns: 4 })

@@ -43,6 +43,9 @@ export function useReplay(
     startTransition(() => onChange(count))
   }
   const onFrame = useEffectEvent((elapsedMs: number) => {
+    // The frames end a little after the playing; and the time stands still until the beginning is drawn, as a slow
+    // page would go from the end to the end.
+    if (!isPlaying || position === undefined) return
     const before = Math.floor(head.current.count)
     head.current = advanced(offsets, head.current, { elapsedMs, speed })
     const count = Math.floor(head.current.count)

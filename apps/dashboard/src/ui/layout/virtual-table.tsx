@@ -3,7 +3,7 @@
  * (`aria-rowcount`, `aria-rowindex`). Arrow keys, j and k, Home and End go from row to row: each row has one
  * link or button that stands for it, marked with `data-row`. The row that has the focus stays in the page.
  */
-import { useImperativeHandle, useRef, type ReactNode, type Ref } from 'react'
+import { useImperativeHandle, useLayoutEffect, useRef, type ReactNode, type Ref } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { useVirtualRows } from './use-virtual-rows.ts'
@@ -62,6 +62,13 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
     },
     focusFirst,
   }))
+  useLayoutEffect(() => {
+    const { current } = scroller
+    return () => {
+      // Who leaves in the frame in which they scrolled is gone before the event comes.
+      if (current !== null) memory.offset = current.scrollTop
+    }
+  }, [memory])
   return (
     <div
       role="table"

@@ -5,7 +5,7 @@ import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
 import { CLOSED, IdempotencyKey, IsoDuration, NonBlank, requiredWhen } from '../scalars.ts'
-import { CapabilityQuery, TaskRequest, ToolRequest } from './peer-requests.ts'
+import { CapabilityQuery, TaskRequest, ToolRequest, TraceContext } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
 /** Decides a review; the twin of `POST /api/reviews/{reviewId}`. AgentEnsemble wire. */
@@ -28,6 +28,8 @@ export const RunRequest = Type.Object(
     ...submitRunFields,
     /** What the header `Idempotency-Key` says over REST. Ours. */
     idempotencyKey: Type.Optional(IdempotencyKey),
+    /** What the headers `traceparent` and `tracestate` say over REST. Ours. */
+    traceContext: Type.Optional(TraceContext),
   },
   CLOSED,
 )

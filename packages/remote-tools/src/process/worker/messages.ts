@@ -10,19 +10,26 @@ export interface CallMessage {
   readonly input: unknown
   readonly idempotencyKey: string
   readonly runId?: string
+  /** W3C trace context of the call. */
+  readonly traceparent?: string
+  readonly tracestate?: string
 }
 
 /** The line of a call. */
 export function encodeCall(
   id: string,
   input: unknown,
-  { idempotencyKey, runId }: Pick<ToolContext, 'idempotencyKey' | 'runId'>,
+  context: Pick<ToolContext, 'idempotencyKey' | 'runId'> &
+    Partial<Pick<ToolContext, 'traceparent' | 'tracestate'>>,
 ): string {
+  const { idempotencyKey, runId, traceparent, tracestate } = context
   const message: CallMessage = {
     id,
     input,
     idempotencyKey,
     ...(runId === undefined ? {} : { runId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(tracestate === undefined ? {} : { tracestate }),
   }
   return encode(message)
 }

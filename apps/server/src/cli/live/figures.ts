@@ -1,0 +1,38 @@
+/** Pure: times, numbers and money as a person reads them. */
+
+/** A length of time: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1_000)
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}m ${pad(seconds % 60)}s`
+  return `${Math.floor(minutes / 60)}h ${pad(minutes % 60)}m`
+}
+
+/** A time that runs: `0:07`, `12:40`, `1:02:03`. One that has not begun by this clock is zero. */
+export function stopwatch(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000))
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}:${pad(seconds % 60)}`
+  return `${Math.floor(minutes / 60)}:${pad(minutes % 60)}:${pad(seconds % 60)}`
+}
+
+/** A number of things: `1 tool call`, `2,314 tokens`. */
+export function counted(count: number, thing: string): string {
+  return `${count.toLocaleString('en-US')} ${thing}${count === 1 ? '' : 's'}`
+}
+
+/** US dollars; small amounts with two digits that say something. */
+export function dollars(usd: number): string {
+  if (usd === 0 || usd >= 0.995) return `$${usd.toFixed(2)}`
+  return `$${Number(usd.toPrecision(2)).toFixed(decimalsOf(usd))}`
+}
+
+function decimalsOf(usd: number): number {
+  return Math.min(8, Math.max(2, 1 - Math.floor(Math.log10(usd))))
+}
+
+function pad(count: number): string {
+  return String(count).padStart(2, '0')
+}

@@ -1,0 +1,55 @@
+/** Lines that are written over again in their place, below what the terminal shows already. */
+import type { PaintedLine } from './line.ts'
+
+const HIDE_CURSOR = '\x1b[?25l'
+const SHOW_CURSOR = '\x1b[?25h'
+/** What comes between is shown at once, by terminals that know it; others pass it over. */
+const BEGIN_UPDATE = '\x1b[?2026h'
+const END_UPDATE = '\x1b[?2026l'
+const ERASE_LINE = '\x1b[2K'
+const ERASE_BELOW = '\x1b[J'
+
+/**
+ * What to write. The cursor stands at the beginning of the line below the last one between any two calls.
+ *
+ * F1 A line that has not changed is not written again.
+ * F2 Lines that a narrower window has broken in two are counted as the rows that they take now.
+ */
+export class Frame {
+  #lines: readonly PaintedLine[] = []
+  #columns = 0
+
+  /** Text that puts `lines` in place of those before; empty when they are the same. */
+  draw(lines: readonly PaintedLine[], columns: number): string {
+    const isResized = columns !== this.#columns
+    const before = this.#lines
+    const isSame =
+      !isResized &&
+      lines.length === before.length &&
+      lines.every((line, row) => line.text === before[row]?.text)
+    if (isSame) return ''
+    const start = this.#toStart(columns) + (isResized ? ERASE_BELOW : '')
+    const written = lines.map(({ text }, row) =>
+      !isResized && text === before[row]?.text ? '\r\n' : `${ERASE_LINE}${text}\r\n`,
+    )
+    this.#lines = lines
+    this.#columns = columns
+    const rest = lines.length < before.length ? ERASE_BELOW : ''
+    return `${BEGIN_UPDATE}${HIDE_CURSOR}${start}${written.join('')}${rest}${END_UPDATE}`
+  }
+
+  /** Text that removes the lines, so that something else can be written there. */
+  clear(columns: number): string {
+    const text = `${this.#toStart(columns)}${ERASE_BELOW}${SHOW_CURSOR}`
+    this.#lines = []
+    return text
+  }
+
+  #toStart(columns: number): string {
+    const rows = this.#lines.reduce(
+      (sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)),
+      0,
+    )
+    return rows === 0 ? '\r' : `\r\x1b[${rows}A`
+  }
+}

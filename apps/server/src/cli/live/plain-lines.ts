@@ -1,0 +1,172 @@
+/** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
+import { counted, duration, stopwatch } from './figures.ts'
+import { textOf } from './line.ts'
+import { endLine } from './summary-lines.ts'
+import { oneLine } from './text-width.ts'
+
+import type { GateState, LoggedRunEvent, RunState } from '@tutti/protocol'
+
+/** Columns of what a tool was given; logs are read by people. */
+const MAX_WORDS = 200
+
+/** The lines of an event, given the run after it; none for what is too small to be told. */
+export function plainLines(event: LoggedRunEvent, state: RunState): readonly string[] {
+  return wordsOf(event, state).map((words) => `[${timeOf(event, state)}] ${words}`)
+}
+
+/** How a review that waits is answered without being asked. */
+export function answerWords(reviewId: string): string {
+  return `answer with: tutti review ${reviewId}`
+}
+
+/** What a review asks. */
+export function reviewWords(
+  gate: Pick<GateState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
+): string {
+  const { taskName, prompt, timing, toolName = 'a tool' } = gate
+  if (prompt !== undefined && prompt !== null && prompt !== '') return oneLine(prompt)
+  if (timing === 'BEFORE_EXECUTION') return `May "${oneLine(taskName)}" begin?`
+  if (timing === 'DURING_EXECUTION') return `May "${oneLine(toolName)}" be called?`
+  return `Is the output of "${oneLine(taskName)}" to be taken?`
+}
+
+function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
+  switch (event.type) {
+    case 'run_queued':
+      return [
+        `run ${event.runId} of "${oneLine(event.ensemble)}" accepted, ${counted(event.totalTasks, 'task')}`,
+      ]
+    case 'run_resumed':
+      return ['run taken up again by another process']
+    case 'run_cancelling':
+      return [`cancel asked for${by(event.actor)}`]
+    case 'model_switched':
+      return [
+        `model switched to ${oneLine(event.model)}${event.taskName === undefined ? '' : ` for ${oneLine(event.taskName)}`}`,
+      ]
+    case 'directive_active':
+      return event.content === undefined ? [] : [`told to the agents: ${short(event.content)}`]
+    case 'run_result':
+      return [
+        textOf(endLine(state, event.runId)),
+        ...(event.error === undefined
+          ? []
+          : [`${oneLine(event.error)}${event.code === undefined ? '' : ` (${event.code})`}`]),
+      ]
+    case 'review_requested':
+    case 'review_decided':
+    case 'review_timed_out':
+    case 'review_withdrawn':
+      return reviewLines(event, state)
+    default:
+      return taskWords(event)
+  }
+}
+
+function taskWords(event: LoggedRunEvent): readonly string[] {
+  switch (event.type) {
+    case 'task_started':
+      return [
+        `${oneLine(event.taskName)}: started${event.attempt > 1 ? `, try ${event.attempt}` : ''}`,
+      ]
+    case 'task_completed': {
+      const used = event.toolCallCount === 0 ? '' : `, ${counted(event.toolCallCount, 'tool call')}`
+      return [`${oneLine(event.taskName)}: completed in ${duration(event.durationMs)}${used}`]
+    }
+    case 'task_failed': {
+      const again = event.willRetry ? '; is tried again' : ''
+      return [
+        `${oneLine(event.taskName)}: failed after ${duration(event.durationMs)}: ${oneLine(event.reason)}${again}`,
+      ]
+    }
+    case 'task_skipped':
+      return [`${oneLine(event.taskName)}: skipped: ${oneLine(event.reason)}`]
+    case 'tool_called': {
+      const [what, words] =
+        event.outcome === 'SUCCESS' ? ['called', event.toolArguments] : ['failed', event.toolResult]
+      return [
+        `${oneLine(event.taskName)}: ${oneLine(event.toolName)} ${what} in ${duration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
+      ]
+    }
+    case 'llm_iteration_failed': {
+      const { retryInMs, nextModel } = event
+      const next = nextModel === undefined ? '' : `; ${oneLine(nextModel)} is asked next`
+      const again = retryInMs === undefined ? next : `; again in ${duration(retryInMs)}`
+      return [
+        `${oneLine(event.taskName)}: model ${oneLine(event.model)} failed: ${oneLine(event.reason)}${again}`,
+      ]
+    }
+    case 'agent_tool_invoked':
+      return [
+        `${oneLine(event.taskName)}: ${oneLine(event.toolName)} asks ${oneLine(event.agent_uri)}`,
+      ]
+    case 'delegation_started':
+      return [
+        `${oneLine(event.taskName)}: delegates to ${oneLine(event.workerRole)}: ${short(event.taskDescription)}`,
+      ]
+    case 'file_changed':
+      return [`file ${event.changeType.toLowerCase()}: ${oneLine(event.filePath)}`]
+    default:
+      return []
+  }
+}
+
+type ReviewEvent = Extract<LoggedRunEvent, { type: `review_${string}` }>
+
+function reviewLines(event: ReviewEvent, { gates }: RunState): readonly string[] {
+  const gate = gates.find(({ reviewId }) => reviewId === event.reviewId)
+  const task = oneLine(gate?.taskName ?? event.reviewId)
+  switch (event.type) {
+    case 'review_requested':
+      return [
+        `${task}: waits for a review: ${reviewWords(event)}`,
+        `${task}: ${answerWords(event.reviewId)}`,
+      ]
+    case 'review_decided': {
+      const words = event.feedback === undefined ? '' : `: ${short(event.feedback)}`
+      return [`${task}: reviewed${by(event.decidedBy)}, ${event.decision}${words}`]
+    }
+    case 'review_timed_out':
+      // Also sent when somebody has decided, who is told of then.
+      return gate?.status === 'TIMED_OUT'
+        ? [`${task}: nobody reviewed in time, ${event.action}`]
+        : []
+    case 'review_withdrawn':
+      return [`${task}: review not asked any more: ${oneLine(event.reason)}`]
+  }
+}
+
+function by(actor: string | undefined): string {
+  return actor === undefined ? '' : ` by ${oneLine(actor)}`
+}
+
+function short(text: string): string {
+  const line = oneLine(text)
+  return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS)}…`
+}
+
+/** Fields that say when an event happened. */
+const INSTANTS = [
+  'completedAt',
+  'failedAt',
+  'decidedAt',
+  'requestedAt',
+  'skippedAt',
+  'withdrawnAt',
+  'switchedAt',
+  'activeAt',
+  'resumedAt',
+  'startedAt',
+  'sentAt',
+  'timestamp',
+] as const
+
+/** How long the run had been there, by the instants of the log, so that a replay tells the truth. */
+function timeOf(event: LoggedRunEvent, { queuedAt, durationMs, startedAt }: RunState): string {
+  const began = Date.parse(queuedAt ?? '')
+  const at = new Map(Object.entries(event))
+  const said = INSTANTS.map((name) => at.get(name)).find((value) => typeof value === 'string')
+  const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
+  const instant = event.type === 'run_result' ? ended : Date.parse(String(said ?? queuedAt))
+  return stopwatch(Number.isNaN(instant - began) ? 0 : instant - began)
+}

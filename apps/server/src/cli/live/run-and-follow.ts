@@ -1,0 +1,51 @@
+/** `tutti run`, done. */
+import { readSubmission, withModel } from '../submit/read-submission.ts'
+import { submitRun } from '../submit/submit-run.ts'
+import { connect, type TargetOptions } from '../target.ts'
+import { assertOneOutput, followCommand } from './follow-command.ts'
+import { SignalInbox } from './signal-inbox.ts'
+
+import type { CommandContext } from '../command-context.ts'
+import type { SubmitCommandOptions } from '../submit/submit-options.ts'
+import type { FollowCommandOptions } from './follow-options.ts'
+
+/** What `tutti run` can be told. */
+export interface RunCommandOptions
+  extends TargetOptions, SubmitCommandOptions, FollowCommandOptions {
+  readonly detach?: true
+  readonly detachOnSignal?: true
+}
+
+/** Submits what the command line says, and follows it. */
+export async function runAndFollow(
+  words: readonly string[],
+  options: RunCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context
+  assertOneOutput(options)
+  const client = connect(options, context)
+  const asked = await readSubmission(words, options, io)
+  const body =
+    options.model === undefined
+      ? asked
+      : withModel(asked, options.model, await client.capabilities())
+  const { idempotencyKey } = options
+  using signals = new SignalInbox(io)
+  const accepted = await submitRun({ client, body, idempotencyKey, words, signals }, context)
+  if (options.detach === true) {
+    const text = options.json === true ? JSON.stringify(accepted, undefined, 2) : accepted.runId
+    io.stdout.write(`${text}\n`)
+    return
+  }
+  context.exit = await followCommand({
+    client,
+    io,
+    runId: accepted.runId,
+    options,
+    from: 0,
+    liveFrom: 0,
+    onSignal: options.detachOnSignal === true ? 'leave' : 'cancel',
+    signals,
+  })
+}

@@ -1,0 +1,106 @@
+/** Pure: the one line that a task has in the view and in the summary. */
+import { counted, dollars, duration, stopwatch } from './figures.ts'
+import { STATUS_STYLE, type Marks } from './marks.ts'
+import { cutToWidth, oneLine, padToWidth, widthOf } from './text-width.ts'
+
+import type { RunState, TaskState } from '@tutti/protocol'
+import type { Line, Span } from './line.ts'
+
+/** What a line depends on besides the run. */
+export interface LineFacts {
+  /** Milliseconds since 1970. */
+  readonly now: number
+  readonly marks: Marks
+  /** Columns of the names. */
+  readonly nameWidth: number
+}
+
+/** Columns that the names of tasks get at most. */
+const MAX_NAME_WIDTH = 24
+
+/** Columns that the names of these tasks need, up to a bound and to a third of the line. */
+export function nameWidthOf(tasks: readonly TaskState[], columns: number): number {
+  const longest = Math.max(0, ...tasks.map(({ name }) => widthOf(oneLine(name))))
+  return Math.min(longest, MAX_NAME_WIDTH, Math.max(8, Math.floor(columns / 3)))
+}
+
+/** The line of a task. */
+export function taskLine(task: TaskState, state: RunState, facts: LineFacts): Line {
+  const { marks, nameWidth } = facts
+  const isAsked = gateOf(task, state) !== undefined
+  const mark: Span = isAsked
+    ? { text: marks.waiting, style: 'yellow' }
+    : { text: marks.status[task.status], style: STATUS_STYLE[task.status] }
+  const name = padToWidth(cutToWidth(oneLine(task.name), nameWidth), nameWidth)
+  const time = timeOf(task, facts.now).padStart(8)
+  const words = isAsked
+    ? [{ text: 'waits for a review', style: 'yellow' as const }]
+    : wordsOf(task, state)
+  const style =
+    task.status === 'PENDING' || task.status === 'SKIPPED' ? ('dim' as const) : undefined
+  return [mark, { text: ` ${name} ${time}  `, style }, ...words]
+}
+
+/** The review that the task waits for. */
+export function gateOf(
+  { name }: TaskState,
+  { gates }: RunState,
+): RunState['gates'][number] | undefined {
+  return gates.find(({ taskName, status }) => taskName === name && status === 'OPEN')
+}
+
+function timeOf({ status, startedAt, durationMs }: TaskState, now: number): string {
+  if (durationMs !== undefined && status !== 'RUNNING') return duration(durationMs)
+  if (startedAt === undefined || status !== 'RUNNING') return ''
+  return stopwatch(now - Date.parse(startedAt))
+}
+
+function wordsOf(task: TaskState, state: RunState): readonly Span[] {
+  switch (task.status) {
+    case 'PENDING':
+      return [{ text: waitsFor(task, state), style: 'dim' }]
+    case 'RUNNING':
+      return [{ text: workOf(task) }]
+    case 'COMPLETED':
+      return [{ text: usedBy(task), style: 'dim' }]
+    case 'FAILED': {
+      const again = task.error?.willRetry === true ? 'is tried again: ' : ''
+      return [{ text: again + oneLine(task.error?.reason ?? 'failed'), style: 'red' }]
+    }
+    case 'SKIPPED':
+      return [{ text: oneLine(task.skipReason ?? 'skipped'), style: 'dim' }]
+    case 'CANCELLED':
+      return [{ text: 'cancelled', style: 'yellow' }]
+  }
+}
+
+function waitsFor({ context }: TaskState, { tasks }: RunState): string {
+  const open = tasks.filter(({ name, status }) => context.includes(name) && status !== 'COMPLETED')
+  return open.length === 0 ? '' : `waits for ${open.map(({ name }) => oneLine(name)).join(', ')}`
+}
+
+function workOf({ attempt, turns, usage }: TaskState): string {
+  return [
+    attempt > 1 ? `try ${attempt}` : '',
+    turns.length === 0 ? 'begins' : `turn ${turns.length}`,
+    usage.toolCallCount === 0 ? '' : counted(usage.toolCallCount, 'tool call'),
+  ]
+    .filter((word) => word !== '')
+    .join(', ')
+}
+
+function usedBy({ attempt, turns, usage, iterationLimitReached }: TaskState): string {
+  const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
+  return [
+    attempt > 1 ? `try ${attempt}` : '',
+    turns.length === 0 ? '' : counted(turns.length, 'turn'),
+    toolCallCount === 0 ? '' : counted(toolCallCount, 'tool call'),
+    inputTokens < 0 || outputTokens < 0 || inputTokens + outputTokens === 0
+      ? ''
+      : counted(inputTokens + outputTokens, 'token'),
+    costUsd === undefined || costUsd === 0 ? '' : dollars(costUsd),
+    iterationLimitReached === true ? 'stopped by its limit of turns' : '',
+  ]
+    .filter((word) => word !== '')
+    .join(', ')
+}

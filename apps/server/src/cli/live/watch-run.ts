@@ -1,0 +1,53 @@
+/** `tutti watch`, done. */
+import { CommandError } from '../command-error.ts'
+import { connect, type TargetOptions } from '../target.ts'
+import { assertOneOutput, followCommand } from './follow-command.ts'
+import { SignalInbox } from './signal-inbox.ts'
+
+import type { TuttiClient } from '@tutti/client'
+import type { CommandContext } from '../command-context.ts'
+import type { FollowCommandOptions } from './follow-options.ts'
+
+/** What `tutti watch` can be told. */
+export interface WatchCommandOptions extends TargetOptions, FollowCommandOptions {
+  readonly from?: number
+}
+
+/** Follows the run, or the newest that is not over. */
+export async function watchRun(
+  named: string | undefined,
+  options: WatchCommandOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context
+  assertOneOutput(options)
+  const client = connect(options, context)
+  const runId = named ?? (await newestRun(client))
+  if (named === undefined) io.stderr.write(`Watching ${runId}\n`)
+  const { lastSeq } = await client.runs.get(runId)
+  const { from = 0 } = options
+  using signals = new SignalInbox(io)
+  context.exit = await followCommand({
+    client,
+    io,
+    runId,
+    options,
+    from: from < 0 ? Math.max(0, lastSeq + 1 + from) : from,
+    liveFrom: lastSeq,
+    onSignal: 'leave',
+    signals,
+  })
+}
+
+async function newestRun(client: TuttiClient): Promise<string> {
+  const { runs } = await client.runs.list({
+    status: 'RUNNING,WAITING_REVIEW,CANCELLING,ACCEPTED',
+    limit: 1,
+  })
+  const [newest] = runs
+  if (newest !== undefined) return newest.runId
+  throw new CommandError('REFUSED', 'No run is under way', [
+    'Start one: tutti run',
+    'Those that are over: tutti runs, and tutti watch <id>',
+  ])
+}

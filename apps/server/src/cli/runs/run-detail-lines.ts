@@ -1,0 +1,108 @@
+/** Pure: one run with its tasks and what they gave. */
+import { counted, dollars, duration } from '../live/figures.ts'
+import { STATUS_STYLE } from '../live/marks.ts'
+import { questionOf } from '../live/review-subject.ts'
+import { STATUS_STYLES } from '../live/run-lines.ts'
+import { oneLine, shownText } from '../live/text-width.ts'
+import { leftOf } from '../review/review-words.ts'
+import { age } from '../text/age.ts'
+import { tableLines, type Column } from '../text/table.ts'
+import { tokens } from './run-table.ts'
+
+import type { PendingReview, RunDetail, RunTaskDetail } from '@tutti/protocol'
+import type { Line } from '../live/line.ts'
+
+const COLUMNS: readonly Column[] = [
+  { title: 'TASK' },
+  { title: 'STATUS' },
+  { title: 'TIME', align: 'right' },
+  { title: 'TOKENS', align: 'right' },
+  { title: 'TOOLS', align: 'right' },
+  { title: 'TRY', align: 'right' },
+  { title: 'ERROR' },
+]
+
+const EMPTY: Line = []
+
+/** The lines; `now` is in milliseconds since 1970. */
+export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
+  const { runId, status, ensemble, workflow } = run
+  return [
+    [
+      { text: runId, style: 'bold' },
+      { text: '  ' },
+      { text: status, style: STATUS_STYLES[status] },
+      { text: `  ${oneLine(ensemble)}, ${workflow}` },
+    ],
+    ...facts(run, now).map(([name, text]): Line => [
+      { text: `  ${name.padEnd(9)}`, style: 'dim' },
+      { text: oneLine(text) },
+    ]),
+    EMPTY,
+    ...tableLines(COLUMNS, run.tasks.map(taskRow)),
+    ...run.pendingReviews.flatMap((review) => reviewLines(review, now)),
+    ...run.tasks.flatMap(outputLines),
+  ]
+}
+
+function facts(run: RunDetail, now: number): readonly (readonly [string, string])[] {
+  const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
+  const since = now - Date.parse(startedAt)
+  const time = durationMs === undefined ? '' : `, took ${duration(durationMs)}`
+  const used = [
+    `${tokens(metrics.totalTokens)} tokens`,
+    counted(metrics.totalToolCalls, 'tool call'),
+    ...(metrics.costUsd === undefined ? [] : [dollars(metrics.costUsd)]),
+  ]
+  return [
+    ['started', `${startedAt}, ${age(since)} ago${time}`],
+    ...pairs('inputs', inputs),
+    ...pairs('tags', tags),
+    ['used', used.join(', ')],
+    ...(submittedBy === undefined ? [] : [['by', submittedBy] as const]),
+    ...(webhooks.length === 0 ? [] : [['tells', webhooks.join(', ')] as const]),
+    ...(error === undefined ? [] : [['error', error] as const]),
+  ]
+}
+
+function pairs(
+  name: string,
+  values: Readonly<Record<string, string>>,
+): readonly (readonly [string, string])[] {
+  const all = Object.entries(values).map(([key, value]) => `${key}=${value}`)
+  return all.length === 0 ? [] : [[name, all.join(', ')]]
+}
+
+function taskRow(task: RunTaskDetail): Line {
+  const { name, status, durationMs, tokenCount, toolCallCount, attempt, error } = task
+  return [
+    { text: name },
+    { text: status, style: STATUS_STYLE[status] },
+    { text: durationMs === undefined ? '-' : duration(durationMs) },
+    { text: tokens(tokenCount) },
+    { text: toolCallCount === undefined ? '-' : String(toolCallCount) },
+    { text: attempt === 0 ? '-' : String(attempt) },
+    { text: error ?? '' },
+  ]
+}
+
+function reviewLines(review: PendingReview, now: number): readonly Line[] {
+  return [
+    EMPTY,
+    [
+      { text: `A review waits (${leftOf(review, now)}): `, style: 'yellow' },
+      { text: questionOf(review) },
+    ],
+    [{ text: `  Decide it with: tutti review ${review.reviewId}` }],
+  ]
+}
+
+function outputLines({ name, output }: RunTaskDetail): readonly Line[] {
+  if (output === undefined) return []
+  const lines = shownText(output).split('\n')
+  return [
+    EMPTY,
+    [{ text: oneLine(name), style: 'bold' }],
+    ...lines.map((text): Line => [{ text: `  ${text}` }]),
+  ]
+}

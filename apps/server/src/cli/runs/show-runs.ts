@@ -1,0 +1,75 @@
+/** What `tutti runs` does. */
+import { CommandError } from '../command-error.ts'
+import { connect, type TargetOptions } from '../target.ts'
+import { printJson, printLines, say } from '../text/print.ts'
+import { runDetailLines } from './run-detail-lines.ts'
+import { runTable } from './run-table.ts'
+
+import type { TuttiClient } from '@tutti/client'
+import type { ListRunsQuery, RunList, RunSummary } from '@tutti/protocol'
+import type { CommandContext } from '../command-context.ts'
+
+/** Which runs are listed, and how. */
+export interface RunFilters extends Pick<
+  ListRunsQuery,
+  'status' | 'tag' | 'ensemble' | 'q' | 'limit'
+> {
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+/** Settings of a list of runs. */
+export type ListOptions = TargetOptions & RunFilters
+
+/** Runs of a page when all are asked for. */
+const PAGE = 200
+
+/** Lists runs. */
+export async function showRuns(options: ListOptions, context: CommandContext): Promise<void> {
+  const { io } = context
+  const { json = false } = options
+  const query = queryOf(options)
+  const client = connect(options, context)
+  const list = options.all === true ? await listAll(client, query) : await client.runs.list(query)
+  if (json) {
+    printJson(list, io)
+  } else if (list.runs.length === 0) {
+    say(emptyWords(query), io)
+  } else {
+    printLines(runTable(list.runs, Date.now()), io)
+    const { length } = list.runs
+    if (length < list.total)
+      say(`The newest ${length} of ${list.total}; more with --limit or --all`, io)
+  }
+}
+
+/** Shows one run. */
+export async function showRun(
+  runId: string,
+  options: ListOptions,
+  context: CommandContext,
+): Promise<void> {
+  const unfit = (['status', 'tag', 'ensemble', 'q', 'all'] as const).find((name) => name in options)
+  if (unfit !== undefined) {
+    throw new CommandError('USAGE', `--${unfit} is for the list, and "${runId}" is one run`)
+  }
+  const run = await connect(options, context).runs.get(runId)
+  if (options.json === true) printJson(run, context.io)
+  else printLines(runDetailLines(run, Date.now()), context.io)
+}
+
+function queryOf({ status, tag, ensemble, q, limit }: ListOptions): ListRunsQuery {
+  const given = Object.entries({ status, tag, ensemble, q, limit })
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+}
+
+async function listAll(client: TuttiClient, query: ListRunsQuery): Promise<RunList> {
+  const runs: RunSummary[] = []
+  for await (const run of client.runs.listAll({ ...query, limit: PAGE })) runs.push(run)
+  return { runs, total: runs.length }
+}
+
+function emptyWords({ limit: _, ...filters }: ListRunsQuery): string {
+  if (Object.keys(filters).length > 0) return 'No run fits. All of them: tutti runs'
+  return 'No runs yet. Start one: tutti run'
+}

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+
+import { textOf } from '../live/line.ts'
+import { runTable } from '../runs/run-table.ts'
+import { age } from './age.ts'
+import { tableLines } from './table.ts'
+
+import type { RunSummary } from '@tutti/protocol'
+
+it('aligns by the columns that a terminal shows, numbers to the right, cells on one line', () => {
+  const lines = tableLines(
+    [{ title: 'NAME' }, { title: 'N', align: 'right' }, { title: 'LAST' }],
+    [
+      [{ text: '漢字 of\nthem' }, { text: '1' }, { text: 'a\x1b[31m' }],
+      [{ text: 'x' }, { text: '1,000' }, { text: '' }],
+    ],
+  )
+  expect(lines.map(textOf)).toEqual([
+    'NAME              N  LAST',
+    '漢字 of them      1  a',
+    'x             1,000  ',
+  ])
+})
+
+it.each([
+  [-1, '0 s'],
+  [59_999, '59 s'],
+  [60_000, '1 min'],
+  [3_599_999, '59 min'],
+  [7_200_000, '2 h'],
+  [86_400_000 * 40, '40 d'],
+])('%i ms ago is %s', (ms, text) => {
+  expect(age(ms)).toBe(text)
+})
+
+it('shows what a run is at, what waits, and why one failed', () => {
+  const run: RunSummary = {
+    runId: 'run-1',
+    status: 'RUNNING',
+    startedAt: '2026-01-01T00:00:00Z',
+    durationMs: null,
+    taskCount: 3,
+    completedTasks: 1,
+    workflow: 'PARALLEL',
+    tags: {},
+    ensemble: 'trip',
+    totalTokens: 1_234,
+    totalToolCalls: 0,
+    openReviews: 0,
+    costUsd: 0.0012,
+    currentTask: { name: 'write', index: 1 },
+  }
+  const now = Date.parse('2026-01-01T00:01:05Z')
+  const shown = (change: Partial<RunSummary>) => {
+    const [, line = []] = runTable([{ ...run, ...change }], now)
+    return textOf(line).split(/ {2,}/)
+  }
+  const head = ['run-1', 'RUNNING', 'trip', '1 min', '1m 05s', '1,234', '$0.0012', '1/3']
+  expect(shown({})).toEqual([...head, 'write'])
+  expect(shown({ openReviews: 1 }).at(-1)).toBe('a review waits')
+  expect(shown({ openReviews: 2 }).at(-1)).toBe('2 reviews wait')
+  expect(shown({ status: 'ACCEPTED' })[4]).toBe('-')
+  expect(shown({ totalTokens: -1 })[5]).toBe('-')
+  const { currentTask: _, costUsd: __, ...failed } = run
+  const [, line = []] = runTable(
+    [{ ...failed, status: 'FAILED', durationMs: 5, error: 'No\nluck' }],
+    now,
+  )
+  expect(textOf(line).split(/ {2,}/)).toEqual([
+    'run-1',
+    'FAILED',
+    'trip',
+    '1 min',
+    '5 ms',
+    '1,234',
+    '-',
+    '1/3',
+    'No luck',
+  ])
+})

@@ -1,0 +1,46 @@
+/** Pure: rows as aligned columns, two blanks between them. */
+import { oneLine, padToWidth, widthOf } from '../live/text-width.ts'
+
+import type { Line, Span } from '../live/line.ts'
+
+/** A column. Numbers stand right, so that they can be compared. */
+export interface Column {
+  readonly title: string
+  readonly align?: 'left' | 'right'
+}
+
+const GAP = '  '
+
+/** A line of titles, and one for each row; every row has a cell for each column, and cells have one line. */
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly Span[])[],
+): readonly Line[] {
+  const titles = columns.map(({ title }): Span => ({ text: title, style: 'dim' }))
+  const all = [titles, ...rows.map((row) => row.map(onOneLine))]
+  const widths = columns.map((_, index) =>
+    Math.max(...all.map((row) => widthOf(row[index]?.text ?? ''))),
+  )
+  return all.map((row) =>
+    row.flatMap((cell, index): Span[] => {
+      const padded = pad(cell, { ...columns[index], width: widths[index] ?? 0 })
+      const isLast = index === row.length - 1
+      return isLast ? [{ ...padded, text: padded.text.trimEnd() }] : [padded, { text: GAP }]
+    }),
+  )
+}
+
+function onOneLine({ text, style }: Span): Span {
+  return { text: oneLine(text), style }
+}
+
+function pad(
+  { text, style }: Span,
+  {
+    align = 'left',
+    width,
+  }: { readonly align?: Column['align'] | undefined; readonly width: number },
+): Span {
+  if (align === 'left') return { text: padToWidth(text, width), style }
+  return { text: ' '.repeat(Math.max(0, width - widthOf(text))) + text, style }
+}

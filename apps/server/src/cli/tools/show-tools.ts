@@ -1,0 +1,30 @@
+/** What `tutti tools` does. */
+import { connect, type TargetOptions } from '../target.ts'
+import { printJson, printLines, say } from '../text/print.ts'
+import { tableLines } from '../text/table.ts'
+import { schemaText } from './schema-text.ts'
+
+import type { CommandContext } from '../command-context.ts'
+
+const COLUMNS = [{ title: 'TOOL' }, { title: 'INPUT' }, { title: 'WHAT IT DOES' }]
+
+/** Lists the tools. */
+export async function showTools(
+  options: TargetOptions & { readonly json?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context
+  const tools = await connect(options, context).tools.list()
+  if (options.json === true) {
+    printJson(tools, io)
+  } else if (tools.length === 0) {
+    say('This server has no tools. They are named in "tools" of its config file', io)
+  } else {
+    const rows = tools.map(({ name, description, inputSchema = {} }) => [
+      { text: name, style: 'bold' as const },
+      { text: schemaText(inputSchema) },
+      { text: description },
+    ])
+    printLines(tableLines(COLUMNS, rows), io)
+  }
+}

@@ -1,0 +1,386 @@
+/** The pure parts of the view: what a run looks like in lines, and how lines get to a terminal. */
+import {
+  applyRunEvent,
+  emptyRunState,
+  runStateAfter,
+  type RunEvent,
+  type RunState,
+} from '@tutti/protocol'
+import xterm from '@xterm/headless'
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+
+import { eventOf, startOfRun, WRITER } from '../../../packages/protocol/test/run-events.ts'
+import { counted, dollars, duration, stopwatch } from '../src/cli/live/figures.ts'
+import { Frame } from '../src/cli/live/frame.ts'
+import { paint, textOf, type PaintedLine } from '../src/cli/live/line.ts'
+import { marksFor } from '../src/cli/live/marks.ts'
+import { plainLines } from '../src/cli/live/plain-lines.ts'
+import { runLines, type ViewFacts } from '../src/cli/live/run-lines.ts'
+import { summaryLines } from '../src/cli/live/summary-lines.ts'
+import {
+  cutToWidth,
+  firstLines,
+  lastLines,
+  oneLine,
+  padToWidth,
+  shownText,
+  widthOf,
+} from '../src/cli/live/text-width.ts'
+import { runCommand } from '../src/cli/run-command.ts'
+
+import type { CommandIo } from '../src/cli/command-io.ts'
+
+const FACTS: ViewFacts = {
+  runId: 'run-1',
+  now: Date.parse('2025-03-15T10:30:07Z'),
+  columns: 80,
+  rows: 24,
+  marks: marksFor({}, 'linux'),
+  notes: [[{ text: 'the hint' }]],
+}
+
+/** The view after these events that follow the start of a run. */
+function view(events: readonly RunEvent[], facts: Partial<ViewFacts> = {}): readonly string[] {
+  return viewOf(runStateAfter([...startOfRun(), ...events]), facts)
+}
+
+function viewOf(state: RunState, facts: Partial<ViewFacts> = {}): readonly string[] {
+  return runLines(state, { ...FACTS, ...facts }).map((line) => textOf(line).trimEnd())
+}
+
+describe('text on a terminal', () => {
+  it.each([
+    ['abc', 3],
+    ['日本語', 6],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['👩‍👩‍👧', 2],
+    ['✅ ok', 5],
+    ['●✔', 2],
+    ['한글', 4],
+    ['\u200B', 0],
+  ])('%j takes %i columns', (text, width) => {
+    expect(widthOf(text)).toBe(width)
+    expect(widthOf(padToWidth(text, 8))).toBe(8)
+  })
+
+  it('is cut between characters, never wider than it may be', () => {
+    expect(cutToWidth('abcdef', 6)).toBe('abcdef')
+    expect(cutToWidth('abcdef', 5)).toBe('abcd…')
+    expect(cutToWidth('日本語', 4)).toBe('日…')
+    expect(cutToWidth('日本語', 0)).toBe('')
+    for (let width = 0; width < 12; width += 1) {
+      expect(widthOf(cutToWidth('a日👩‍👩‍👧e\u0301本', width))).toBeLessThanOrEqual(width)
+    }
+  })
+
+  it('does nothing to the terminal, whatever a model says', () => {
+    expect(shownText('a\x1b[2Jb\x1b]0;title\x07c\x9b31md\u202Ee\r\nf\tg\x00')).toBe('abcde\nf  g')
+    expect(oneLine('  a\n\n b\t\x1b[31mc ')).toBe('a b c')
+  })
+
+  it('is shown by its last lines, broken at blanks', () => {
+    expect(lastLines('one two three four\nfive\n', 9, 3)).toEqual(['three', 'four', 'five'])
+    expect(lastLines('abcdefghij', 4, 9)).toEqual(['abcd', 'efgh', 'ij'])
+    expect(lastLines('日本語日本', 5, 2)).toEqual(['語日', '本'])
+    expect(lastLines('x'.repeat(100_000), 10, 2)).toEqual([
+      'x'.repeat(10),
+      expect.stringMatching(/^x+$/),
+    ])
+    expect(firstLines('Cancel the run? yes no', 11, 2)).toEqual(['Cancel the', 'run? yes no'])
+    expect(firstLines('a b c d e f g', 3, 2)).toEqual(['a b', 'c …'])
+  })
+
+  it('has figures that people read', () => {
+    expect([340, 4_249, 59_960, 185_000, 7_800_000].map(duration)).toEqual([
+      '340 ms',
+      '4.2 s',
+      '1m 00s',
+      '3m 05s',
+      '2h 10m',
+    ])
+    expect([-5, 7_900, 760_000, 3_723_000].map(stopwatch)).toEqual([
+      '0:00',
+      '0:07',
+      '12:40',
+      '1:02:03',
+    ])
+    expect([0, 0.000_012_3, 0.012_3, 0.5, 12.345].map(dollars)).toEqual([
+      '$0.00',
+      '$0.000012',
+      '$0.012',
+      '$0.50',
+      '$12.35',
+    ])
+    expect([counted(1, 'token'), counted(2_314, 'token')]).toEqual(['1 token', '2,314 tokens'])
+  })
+
+  it('is coloured by its styles, after it was cut', () => {
+    const line = [{ text: 'ab', style: 'red' as const }, { text: 'cdef' }]
+    expect(paint(line, 4, true)).toEqual({ text: '\x1b[31mab\x1b[39mc…', width: 4 })
+    expect(paint(line, 9, false)).toEqual({ text: 'abcdef', width: 6 })
+    expect(marksFor({ TERM: 'linux' }, 'linux').status.COMPLETED).toBe('+')
+    expect([{}, { WT_SESSION: '1' }].map((env) => marksFor(env, 'win32').waiting)).toEqual([
+      '?',
+      '?',
+    ])
+    expect([{}, { WT_SESSION: '1' }].map((env) => marksFor(env, 'win32').status.FAILED)).toEqual([
+      'x',
+      '✖',
+    ])
+  })
+})
+
+describe('the lines of a run', () => {
+  const answered = [eventOf('llm_iteration_started'), eventOf('llm_iteration_completed')]
+
+  it('are there before anything is known', () => {
+    expect(viewOf(emptyRunState())).toEqual(['ACCEPTED    run-1', 'the hint'])
+  })
+
+  it('show what the task at work does: its calls, then what its model writes', () => {
+    const token = eventOf('token', { iterationIndex: 1, token: 'First line\nsecond\x1b[2J line' })
+    const next = eventOf('llm_iteration_started', { iterationIndex: 1 })
+    expect(view([...answered, eventOf('tool_called'), next, token])).toEqual([
+      expect.stringMatching(/^RUNNING {2}0:\d\d {2}\S.* {2}run-1$/),
+      expect.stringMatching(/^● researcher +0:\d\d {2}turn 2, 1 tool call$/),
+      expect.stringMatching(/^ {2}→ web_search {2}\{"query"/),
+      expect.stringMatching(/^ {2}✔ web_search {2}1\.2 s {2}\{"query"/),
+      '  │ First line',
+      '  │ second line',
+      expect.stringMatching(/^○ writer +waits for researcher$/),
+      'the hint',
+    ])
+  })
+
+  it('show failed calls of models and tools, tries, reviews, skips and delegated tasks', () => {
+    const failed = eventOf('llm_iteration_failed', {
+      retryInMs: 2_000,
+      nextModel: undefined,
+      reason: 'Too\nmany',
+    })
+    expect(view([eventOf('llm_iteration_started'), failed])).toContainEqual(
+      expect.stringMatching(/^ {2}\S+: Too many; again in 2\.0 s$/),
+    )
+    const broken = eventOf('tool_called', { outcome: 'FAILURE', toolResult: 'Error: no net' })
+    expect(view([...answered, broken])).toContainEqual(
+      expect.stringMatching(/^ {2}✖ \S+ {2}Error: no net$/),
+    )
+    const again = eventOf('task_failed', { willRetry: true, reason: 'Bad' })
+    expect(view([again])).toContainEqual(
+      expect.stringMatching(/^✖ researcher .*is tried again: Bad$/),
+    )
+    expect(view([again, eventOf('task_started', { attempt: 2 })])).toContainEqual(
+      expect.stringMatching(/try 2, begins$/),
+    )
+    expect(view([eventOf('review_requested')])).toContainEqual(
+      expect.stringMatching(/^\? researcher .*waits for a review$/),
+    )
+    const skipped = eventOf('task_skipped', { ...WRITER, reason: 'No notes' })
+    expect(view([skipped])).toContainEqual(expect.stringMatching(/^– writer +No notes$/))
+    expect(view([eventOf('delegation_started')])).toContainEqual(
+      expect.stringMatching(/^○ researcher\/1/),
+    )
+  })
+
+  it('[V1] fit into every window, and keep the first line and the last note', () => {
+    const tokens = Array.from({ length: 40 }, (_, n) =>
+      eventOf('token', { iterationIndex: 0, token: `日本 ${n}\n` }),
+    )
+    const state = manyTasks(
+      runStateAfter([...startOfRun(), eventOf('llm_iteration_started'), ...tokens]),
+    )
+    for (let columns = 1; columns <= 120; columns += 7) {
+      for (let rows = 2; rows <= 60; rows += 3) {
+        const lines = runLines(state, { ...FACTS, columns, rows })
+        expect(lines.length).toBeLessThanOrEqual(rows - 1)
+        for (const line of lines) {
+          expect(widthOf(paint(line, columns, false).text)).toBeLessThanOrEqual(columns)
+        }
+        expect(textOf(lines[0] ?? [])).toMatch(/^RUNNING/)
+        if (rows > 2) expect(lines.at(-1)).toEqual([{ text: 'the hint' }])
+      }
+    }
+  })
+
+  it('[V2] show the task at work when there is no room for all, and count the others', () => {
+    const state = manyTasks(runStateAfter(startOfRun()))
+    const lines = viewOf(state, { rows: 7 })
+    expect(lines).toHaveLength(6)
+    expect(lines[1]).toMatch(/^● researcher/)
+    expect(lines[4]).toBe('  and 19 more tasks: 19 pending')
+  })
+
+  it('end in a short summary with the reason of a failure', () => {
+    const end = eventOf('run_result', {
+      status: 'FAILED',
+      error: 'The model\nfell over',
+      code: 'MODEL_FAILED',
+      durationMs: 4_200,
+    })
+    const state = runStateAfter([...startOfRun(), eventOf('task_completed'), end])
+    const lines = summaryLines(state, FACTS).map(textOf)
+    expect(lines).toEqual([
+      expect.stringMatching(/^✔ researcher +\S+ m?s/),
+      expect.stringMatching(/^. writer/),
+      expect.stringMatching(/^run-1 FAILED in 4\.2 s/),
+      'The model fell over (MODEL_FAILED)',
+    ])
+    const many = summaryLines(manyTasks(state), FACTS).map(textOf)
+    expect(many).toHaveLength(23)
+    expect(many[20]).toBe('  and 2 more: tutti runs run-1')
+  })
+})
+
+describe('plain lines', () => {
+  it('tell each thing once, in one line without control characters, by the time of the log', () => {
+    const told: readonly RunEvent[] = [
+      ...startOfRun(),
+      eventOf('tool_called', { toolArguments: '{"a":\n"\x1b[2J"}' }),
+      eventOf('llm_iteration_failed'),
+      eventOf('review_requested', { prompt: null, timing: 'DURING_EXECUTION', toolName: 'pay' }),
+      eventOf('review_timed_out'),
+      eventOf('review_decided', { feedback: 'Too\ndear', decidedBy: 'ann' }),
+      eventOf('run_cancelling', { actor: 'bob' }),
+      eventOf('model_switched', { taskName: 'writer' }),
+      eventOf('run_resumed'),
+      eventOf('token'),
+    ]
+    const lines = linesOf(told)
+    for (const line of lines) {
+      expect(line).toMatch(/^\[\d+:\d\d\] \S/)
+      expect(line).toBe(shownText(line))
+      expect(line).not.toContain('\n')
+    }
+    const text = lines.join('\n')
+    expect(text).toContain('researcher: waits for a review: May "pay" be called?\n')
+    expect(text).toMatch(/researcher: answer with: tutti review \S+\n/)
+    expect(text).toMatch(/researcher: reviewed by ann, [A-Z_]+: Too dear\n/)
+    expect(text).toContain('] cancel asked for by bob\n')
+    expect(text).toMatch(/model switched to \S+ for writer\n/)
+    expect(lines.filter((line) => line.includes('nobody reviewed'))).toHaveLength(1)
+    expect(text).not.toContain('token')
+  })
+})
+
+describe('a frame', () => {
+  it('[F1] writes what has changed, and nothing when nothing has', () => {
+    const frame = new Frame()
+    frame.draw(lines('one', 'two'), 20)
+    expect(frame.draw(lines('one', 'two'), 20)).toBe('')
+    const update = frame.draw(lines('one', 'TWO'), 20)
+    expect(update).toContain('TWO')
+    expect(update).not.toContain('one')
+  })
+
+  it('stays in its place below what was there, longer, shorter, and gone', async () => {
+    const { write, screen } = terminal(20, 8)
+    const frame = new Frame()
+    await write('$ tutti run\r\n')
+    await write(frame.draw(lines('one', 'two', 'three'), 20))
+    await write(frame.draw(lines('ONE', 'two'), 20))
+    expect(screen()).toEqual(['$ tutti run', 'ONE', 'two'])
+    await write(frame.draw(lines('ONE', 'two', 'three', 'four'), 20))
+    expect(screen()).toEqual(['$ tutti run', 'ONE', 'two', 'three', 'four'])
+    await write(frame.clear(20))
+    expect(screen()).toEqual(['$ tutti run'])
+  })
+
+  it('[F2] leaves nothing behind when the window becomes narrower or wider', async () => {
+    const { write, screen, resize } = terminal(20, 10)
+    const frame = new Frame()
+    await write('$ tutti\r\n')
+    await write(frame.draw(lines('a'.repeat(20), 'bb', 'c'.repeat(15)), 20))
+    for (const columns of [9, 30, 12]) {
+      resize(columns)
+      const now = lines('a'.repeat(columns), 'bb', 'c'.repeat(8))
+      await write(frame.draw(now, columns))
+      expect(screen()).toEqual(['$ tutti', ...now.map(({ text }) => text)])
+    }
+  })
+})
+
+describe('a command line of tutti run that does not fit', () => {
+  it.each([
+    [['band', 'Bach'], 'must be key=value, got "Bach"'],
+    [['band', '--tag', '=x'], '--tag must be key=value, got "=x"'],
+    [['band', '--override', 'tune.mood=good'], 'The fields: description, expectedOutput, model'],
+    [['band', '--override', 'tune.maxIterations=0'], 'must be a whole number from 1, got "0"'],
+    [['band', '--inputs', '{'], '--inputs must be JSON'],
+    [['band', '--inputs', '[1]'], '--inputs must be a JSON object'],
+    [['band', '--tasks', '@nowhere.json'], 'Cannot read "nowhere.json"'],
+    [
+      ['band', '--inputs', '-', '--request', '-'],
+      '--request and --inputs cannot both read standard input',
+    ],
+    [['band', '--workflow', 'RANDOM'], 'Allowed choices are SEQUENTIAL, PARALLEL, HIERARCHICAL'],
+    [['band', '--json', '--events'], '--json and --events cannot both have standard output'],
+    [['band', '--max-reconnects', 'x'], 'must be a whole number'],
+  ])('refuses %j', async (words, message) => {
+    const { exit, stdout, stderr } = await said(['run', ...words])
+    expect([exit, stdout, stderr]).toEqual(['USAGE', '', expect.stringContaining(message)])
+  })
+})
+
+/** What a command says when it never comes to asking a server. */
+async function said(words: readonly string[]) {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
+  stdin.end('{}')
+  const io: CommandIo = {
+    stdin,
+    stdout,
+    stderr,
+    cwd: import.meta.dirname,
+    variables: { TUTTI_URL: 'http://127.0.0.1:1' },
+    onSignal: () => () => {},
+    outliveReaders() {},
+  }
+  const exit = await runCommand(words, io)
+  const [out, err] = [stdout, stderr].map((stream) => String(stream.read() ?? ''))
+  return { exit, stdout: out, stderr: err }
+}
+
+function manyTasks(state: RunState): RunState {
+  const [first, second] = state.tasks
+  if (first === undefined || second === undefined) throw new Error('A run has two tasks here')
+  const more = Array.from({ length: 20 }, (_, n) => ({
+    ...second,
+    name: `task-${n}`,
+    index: n + 3,
+  }))
+  return { ...state, tasks: [first, second, ...more] }
+}
+
+function linesOf(events: readonly RunEvent[]): readonly string[] {
+  let state = emptyRunState()
+  return events.flatMap((event, seq) => {
+    state = applyRunEvent(state, event)
+    return plainLines({ ...event, runId: 'run-1', seq, id: `run-1:${seq}` }, state)
+  })
+}
+
+function lines(...texts: readonly string[]): readonly PaintedLine[] {
+  return texts.map((text) => ({ text, width: widthOf(text) }))
+}
+
+/** A terminal that shows what is written to it. */
+function terminal(cols: number, rows: number) {
+  const screen = new xterm.Terminal({ cols, rows, allowProposedApi: true })
+  const rowsOf = (): readonly string[] => {
+    const { active } = screen.buffer
+    const all = Array.from(
+      { length: active.length },
+      (_, row) => active.getLine(row)?.translateToString(true) ?? '',
+    )
+    return all.slice(0, all.findLastIndex((row) => row !== '') + 1)
+  }
+  return {
+    write: async (text: string) =>
+      new Promise<void>((resolve) => {
+        screen.write(text, resolve)
+      }),
+    resize: (columns: number) => screen.resize(columns, rows),
+    screen: rowsOf,
+  }
+}

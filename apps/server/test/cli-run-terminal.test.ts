@@ -1,0 +1,227 @@
+/** `tutti run` and `tutti watch` at a terminal: what a person sees, types and is asked. */
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { createClient } from '@tutti/client'
+import { describe, expect, it } from 'vitest'
+
+import { stage } from './client-stage.ts'
+import { ServerProcess, temporaryDirectory } from './server-process.ts'
+import { KEYS, openTerminal, type ProgramTerminal } from './terminal.ts'
+
+const BACH = 'composer=Bach'
+
+// oxlint-disable-next-line no-control-regex -- an escape code is what is looked for
+const COLOUR = /\x1b\[3\dm/
+
+/** The view, without what is above it and the times that change. */
+function screenOf(terminal: ProgramTerminal): string {
+  return terminal.screen().join('\n')
+}
+
+describe('the live view', () => {
+  it('shows the sample as it goes on, over a restart of the server, and leaves a summary and the result', async () => {
+    using data = temporaryDirectory()
+    const environment = { TUTTI_DATA_DIR: data.path }
+    const first = await ServerProcess.start(environment)
+    const { port } = new URL(first.url)
+    await using terminal = openTerminal(['run', 'topic=AI safety'], {
+      env: { TUTTI_URL: first.url },
+    })
+    await terminal.until(/● researcher +0:\d\d {2}turn 1/)
+    expect(screenOf(terminal)).toMatch(
+      /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-f]{16}\n● researcher[^]*\n○ writer +waits for researcher\nCtrl-C to cancel, or to leave$/,
+    )
+    await terminal.until(/✔ read_article {2}\d+ ms {2}\{"id":"[^]*\n {2}│ - AI safety asks/)
+    await terminal.until(
+      /✔ researcher +\d\.\d s {2}3 turns, 4 tool calls, [\d,]+ tokens\n● writer +0:\d\d {2}turn 2/,
+    )
+    await first.end('SIGKILL')
+    await terminal.until(/\nConnection lost, try \d+ in [\d.]+ m?s: .*\nCtrl-C/)
+    await using _second = await ServerProcess.start({ ...environment, PORT: port })
+    expect(await terminal.ended()).toBe(0)
+    const lines = terminal.screen()
+    expect(lines.slice(0, 5)).toEqual([
+      expect.stringMatching(/^✔ researcher +\d\.\d s {2}3 turns, 4 tool calls, [\d,]+ tokens$/),
+      expect.stringMatching(/^✔ writer +\d+\.\d s {2}2 turns, 1 tool call, [\d,]+ tokens$/),
+      expect.stringMatching(
+        /^run-[0-9a-f]{16} COMPLETED in \d+\.\d s, [\d,]+ tokens, 5 tool calls$/,
+      ),
+      '',
+      '# AI safety: a brief',
+    ])
+    expect(terminal.isCursorShown).toBe(true)
+    expect(terminal.written).toMatch(COLOUR)
+  })
+
+  it('fits into 40×10 and into every size that the window takes, and colours nothing with NO_COLOR', async () => {
+    await using api = await stage()
+    const env = { TUTTI_URL: api.url, NO_COLOR: '1' }
+    await using terminal = openTerminal(['run', 'band', BACH], { env, cols: 40, rows: 10 })
+    await terminal.until(/→ wait/)
+    const narrow = terminal.screen()
+    expect(narrow).toHaveLength(5)
+    expect(narrow[0]).toMatch(/^RUNNING {2}0:\d\d {2}band .*…$/)
+    for (const [cols, rows] of [
+      [100, 30],
+      [30, 14],
+      [60, 12],
+    ] as const) {
+      terminal.resize(cols, rows)
+      await terminal.until(
+        (lines) => lines.length === 5 && (lines.at(-1) ?? '').startsWith('Ctrl-C'),
+      )
+      // Nothing of the view in another size is left.
+      expect(terminal.history().filter((line) => line.startsWith('RUNNING'))).toHaveLength(1)
+    }
+    api.play()
+    expect(await terminal.ended()).toBe(0)
+    expect(terminal.written).not.toMatch(COLOUR)
+    expect(terminal.history().filter((line) => line.includes('Ctrl-C'))).toEqual([])
+    expect(terminal.screen().slice(0, 2)).toEqual([
+      expect.stringMatching(/^✔ tune/),
+      expect.stringMatching(/^✔ play/),
+    ])
+  })
+
+  it('gives way to plain lines with --plain, TERM=dumb and CI, and to nothing with --quiet', async () => {
+    await using api = await stage()
+    api.play()
+    const TUTTI_URL = api.url
+    for (const [words, env] of [
+      [['--plain'], {}],
+      [[], { TERM: 'dumb' }],
+      [[], { CI: 'true' }],
+    ] as const) {
+      await using terminal = openTerminal(['run', 'soloist', BACH, ...words], {
+        env: { TUTTI_URL, ...env },
+      })
+      expect(await terminal.ended()).toBe(0)
+      expect(screenOf(terminal)).toContain('[0:00] tune: started')
+      expect(terminal.written).not.toContain('\x1b')
+    }
+    await using quiet = openTerminal(['run', 'soloist', BACH, '-q'], { env: { TUTTI_URL } })
+    expect(await quiet.ended()).toBe(0)
+    expect(quiet.written).toBe('All instruments are in tune, says small\r\n')
+  })
+
+  it('stands aside as a job of the shell, and is there again', async () => {
+    await using api = await stage()
+    await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
+    await terminal.until(/→ wait/)
+    terminal.write(KEYS.ctrlZ)
+    await terminal.until((lines) => lines.length === 0)
+    expect(terminal.isCursorShown).toBe(true)
+    terminal.signal('SIGCONT')
+    await terminal.until(/→ wait/)
+    api.play()
+    expect(await terminal.ended()).toBe(0)
+  })
+})
+
+describe('Ctrl-C', () => {
+  it('in `tutti run` asks; n goes on, y cancels and waits until it is over', async () => {
+    await using api = await stage()
+    await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
+    await terminal.until(/→ wait/)
+    // Without a question the first is no answer.
+    terminal.write(`y${KEYS.ctrlC}`)
+    await terminal.until('\nCancel the run?  [y]es  [n]o, go on  [l]eave it running')
+    terminal.write('n')
+    await terminal.until('\nCtrl-C to cancel')
+    terminal.signal('SIGINT')
+    await terminal.until('Cancel the run?')
+    terminal.write('y')
+    expect(await terminal.ended()).toBe(5)
+    expect(screenOf(terminal)).toMatch(/✔ tune .*\n◼ play .*cancelled\nrun-\S+ CANCELLED in /)
+  })
+
+  it('given twice, or answered with l, leaves the run running', async () => {
+    await using api = await stage()
+    const env = { TUTTI_URL: api.url }
+    await using terminal = openTerminal(['run', 'band', BACH], { env })
+    await using other = openTerminal(['run', 'band', BACH], { env })
+    for (const [one, key] of [
+      [terminal, KEYS.ctrlC],
+      [other, 'l'],
+    ] as const) {
+      await one.until(/→ wait/)
+      one.write(KEYS.ctrlC)
+      await one.until('Cancel the run?')
+      one.write(key)
+      expect(await one.ended()).toBe(130)
+      expect(screenOf(one)).toMatch(/^run-\S+ goes on; to see it: tutti watch run-\S+$/)
+      expect(one.isCursorShown).toBe(true)
+    }
+    const { runs } = await createClient({ baseUrl: api.url }).runs.list()
+    expect(runs.map(({ status }) => status)).toEqual(['RUNNING', 'RUNNING'])
+  })
+
+  it('in `tutti watch` leaves at once', async () => {
+    await using api = await stage()
+    const { runs } = createClient({ baseUrl: api.url })
+    const { runId } = await runs.submit({ inputs: { composer: 'Bach' } })
+    await using terminal = openTerminal(['watch', runId], { env: { TUTTI_URL: api.url } })
+    await terminal.until(/→ wait[^]*\nCtrl-C to leave; the run goes on/)
+    terminal.write(KEYS.ctrlC)
+    expect(await terminal.ended()).toBe(130)
+    api.play()
+    await runs.result(runId)
+    await using over = openTerminal(['watch', runId], { env: { TUTTI_URL: api.url } })
+    expect(await over.ended()).toBe(0)
+    expect(screenOf(over)).toMatch(
+      /^✔ tune[^]*COMPLETED in [^]*\n\nIt was played in full, says small$/,
+    )
+  })
+})
+
+describe('a review', () => {
+  it('is asked about, put off, asked about again, edited in the editor and decided', async () => {
+    using home = temporaryDirectory()
+    const EDITOR = join(home.path, 'editor')
+    writeFileSync(EDITOR, '#!/bin/sh\nprintf "Bravo, %s" "$(cat "$1")" > "$1"\n')
+    chmodSync(EDITOR, 0o700)
+    await using api = await stage()
+    const env = { TUTTI_URL: api.url, EDITOR }
+    await using terminal = openTerminal(['run', 'panel', BACH], { env })
+    await terminal.until(/Output of decide[^]*in tune, says small[^]*Good\?[^]*● Approve/)
+    terminal.write(KEYS.escape)
+    await terminal.until('Review, r to answer: Good?')
+    terminal.write('r')
+    await terminal.until(/● Approve/)
+    terminal.write(KEYS.down)
+    await terminal.until(/● Edit the output/)
+    terminal.write(KEYS.enter)
+    expect(await terminal.ended()).toBe(0)
+    expect(screenOf(terminal)).toMatch(
+      /COMPLETED in .*\n\nBravo, All instruments are in tune, says small$/,
+    )
+  })
+
+  it('is not asked about any more when somebody else has decided; a rejection has words', async () => {
+    await using api = await stage()
+    const { reviews } = createClient({ baseUrl: api.url })
+    await using terminal = openTerminal(['run', 'panel', BACH], { env: { TUTTI_URL: api.url } })
+    await terminal.until(/● Approve/)
+    terminal.write(KEYS.down + KEYS.down)
+    await terminal.until(/● Reject/)
+    terminal.write(KEYS.enter)
+    await terminal.until('Why?')
+    terminal.write(`Louder${KEYS.enter}`)
+    await terminal.until(
+      (lines) =>
+        lines.findLastIndex((line) => line.includes('● Approve')) >
+        lines.findLastIndex((line) => line.includes('Louder')),
+    )
+    const [open] = (await reviews.list()).reviews
+    await reviews.decide(open?.reviewId ?? '', { decision: 'CONTINUE' })
+    expect(await terminal.ended()).toBe(0)
+    const { runs } = createClient({ baseUrl: api.url })
+    const [run] = (await runs.list()).runs
+    const events: string[] = []
+    for await (const event of runs.events(run?.runId ?? '', { events: ['review_decided'] })) {
+      events.push(`${event.decision} ${event.feedback}`)
+    }
+    expect(events).toEqual(['REJECT Louder', 'CONTINUE undefined'])
+  })
+})

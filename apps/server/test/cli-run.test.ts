@@ -1,0 +1,441 @@
+/** `tutti run` and `tutti watch` where nobody looks: in scripts, pipes and CI, as processes against a server. */
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+import { createClient } from '@tutti/client'
+import { decodeLoggedRunEvent, type RunDetail } from '@tutti/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
+import {
+  CommandProcess,
+  PATIENCE,
+  PROGRAM,
+  tutti as command,
+  type Surroundings,
+} from './cli-process.ts'
+import { CONDUCTOR, KEY, stage, type Stage } from './client-stage.ts'
+import { temporaryDirectory } from './server-process.ts'
+
+const home = temporaryDirectory()
+const BACH = 'composer=Bach'
+let band: Stage
+
+/** Runs a command against the shared stage. */
+function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
+  return command(words, { cwd: home.path, ...others, env: { TUTTI_URL: band.url, ...env } })
+}
+
+/** A command that is still there. */
+function start(words: readonly string[], url = band.url): CommandProcess {
+  return new CommandProcess(words, { cwd: home.path, env: { TUTTI_URL: url } })
+}
+
+/** The only run with this tag. */
+async function tagged(tag: string, { url } = band): Promise<RunDetail> {
+  const { runs } = createClient({ baseUrl: url })
+  const list = await runs.list({ tag })
+  expect(list.total).toBe(1)
+  return runs.get(list.runs[0]?.runId ?? '')
+}
+
+beforeAll(async () => {
+  band = await stage()
+  band.play()
+})
+
+afterAll(async () => {
+  await band[Symbol.asyncDispose]()
+  home[Symbol.dispose]()
+})
+
+describe('the result of a run', () => {
+  it('is the last output on standard output, and what happened on standard error, without escape codes', async () => {
+    const { code, stdout, stderr } = await tutti(['run', 'band', BACH])
+    expect([code, stdout]).toEqual([0, 'It was played in full, says small\n'])
+    const lines = stderr.split('\n')
+    const runId = /^\[0:00\] run (\S+) of "band" accepted, 2 tasks$/.exec(lines[0] ?? '')?.[1]
+    expect(runId).toMatch(/^run-[0-9a-f]{16}$/)
+    expect(lines.slice(1)).toEqual([
+      '[0:00] tune: started',
+      expect.stringMatching(/^\[0:00\] tune: completed in \d+ ms$/),
+      '[0:00] play: started',
+      expect.stringMatching(/^\[0:00\] play: wait called in \d+ ms {2}\{\}$/),
+      expect.stringMatching(/^\[0:00\] play: completed in \d+ ms, 1 tool call$/),
+      expect.stringMatching(new RegExp(`^\\[0:00\\] ${runId} COMPLETED in .*1 tool call$`)),
+      '',
+    ])
+  })
+
+  it('is the run in detail with --json, the events with --events, and nothing but it with --quiet', async () => {
+    const [json, events, quiet] = await Promise.all([
+      tutti(['run', 'soloist', BACH, '--json', '-q']),
+      tutti(['run', 'soloist', BACH, '--events']),
+      tutti(['run', 'soloist', BACH, '-q']),
+    ])
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'COMPLETED', ensemble: 'soloist' })
+    const decoded = events.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => decodeLoggedRunEvent(JSON.parse(line)))
+    expect(decoded.every(({ ok }) => ok)).toBe(true)
+    expect(events.stdout).toMatch(/^\{"type":"run_queued"[^\n]*"seq":0.*"type":"run_result".*\n$/s)
+    const output = { code: 0, stdout: 'All instruments are in tune, says small\n', stderr: '' }
+    expect([json.stderr, events.stderr, quiet]).toEqual(['', '', output])
+  })
+
+  it('is the exit code too, and why it failed is said', async () => {
+    const { code, stdout, stderr } = await tutti(['run', 'stumbler', '-q'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/FAILED in .*\n.*The model fell over/)
+    const json = await tutti(['run', 'stumbler', '--json'])
+    expect([json.code, JSON.parse(json.stdout)]).toMatchObject([1, { status: 'FAILED' }])
+  })
+
+  it('ends quietly when nobody reads on, and the run goes on', async () => {
+    const script = `"${process.execPath}" "${PROGRAM}" run soloist ${BACH} -t pipe=1 --events | head -1`
+    const env = { ...process.env, TUTTI_URL: band.url }
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], { env })
+    expect([stderr, stdout.split('\n').length]).toEqual(['', 2])
+    await expect.poll(async () => (await tagged('pipe')).status, PATIENCE).toBe('COMPLETED')
+  })
+})
+
+describe('what is submitted', () => {
+  it('has a way for every field, from words, options, files and standard input', async () => {
+    writeFileSync(join(home.path, 'inputs.json'), '{"a":"1","b":"@x"}')
+    writeFileSync(join(home.path, 'text.txt'), 'Two\nlines\n')
+    writeFileSync(join(home.path, 'tune.json'), '{"play":{"tools":{"remove":["wait"]}}}')
+    const words = [
+      [
+        'run',
+        'band',
+        'composer=Bach=best',
+        'c=@3',
+        '--detach',
+        '--input',
+        'd=4',
+        '--input',
+        '@inputs.json',
+      ],
+      [
+        '--inputs',
+        '-',
+        '--input-file',
+        'text=text.txt',
+        '-t',
+        'all=yes',
+        '--run-id',
+        'of-my-choice',
+      ],
+      [
+        '--override',
+        'tune.tools.add=add, fail',
+        '--override',
+        'play.maxIterations=7',
+        '--overrides',
+        '@tune.json',
+      ],
+      ['--override', 'play.description=Play {composer}. tune.model=x', '--model', 'large'],
+      [
+        '--workflow',
+        'sequential',
+        '--review-policy',
+        'NEVER',
+        '--capture',
+        'full',
+        '--max-tool-output',
+        '-1',
+      ],
+      ['--tool-log-length', '5', '--verbose', '--idempotency-key', 'once'],
+    ].flat()
+    const input = '{"e":"5","d":"overruled"}'
+    const first = await tutti(words, { input })
+    expect(first).toEqual({ code: 0, stdout: 'of-my-choice\n', stderr: '' })
+    expect(await tutti(words, { input })).toEqual(first)
+    const end = await tutti(['watch', 'of-my-choice', '--json', '-q'])
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      status: 'COMPLETED',
+      inputs: {
+        composer: 'Bach=best',
+        a: '1',
+        b: '@x',
+        c: '@3',
+        d: '4',
+        e: '5',
+        text: 'Two\nlines\n',
+      },
+      tags: { all: 'yes' },
+      options: {
+        workflow: 'SEQUENTIAL',
+        reviewPolicy: 'NEVER',
+        captureMode: 'FULL',
+        maxToolOutputLength: -1,
+        toolLogTruncateLength: 5,
+        verbose: true,
+      },
+      tasks: [
+        { output: 'It was played in full, says large' },
+        {
+          description: 'Play Bach=best. tune.model=x',
+          output: 'All instruments are in tune, says large',
+        },
+      ],
+    })
+  })
+
+  it('may be tasks of its own, or a whole request with something on top', async () => {
+    const tasks = JSON.stringify([{ name: 'one', description: 'Tune {what}' }])
+    const request = JSON.stringify({
+      ensemble: 'panel',
+      inputs: { composer: 'Bach' },
+      tags: { a: 'b' },
+    })
+    const [own, whole] = await Promise.all([
+      tutti(['run', 'what=it', '--tasks', tasks, '--model', 'large', '--json', '-q']),
+      tutti(['run', 'soloist', '--request', '-', '--tag', 'c=d', '--json', '-q'], {
+        input: request,
+      }),
+    ])
+    expect(JSON.parse(own.stdout)).toMatchObject({
+      tasks: [
+        { name: 'one', description: 'Tune it', output: 'All instruments are in tune, says large' },
+      ],
+    })
+    expect(JSON.parse(whole.stdout)).toMatchObject({
+      ensemble: 'soloist',
+      tags: { a: 'b', c: 'd' },
+    })
+  })
+
+  it('that does not fit is told with every place, and how to give what is missing', async () => {
+    const missing = await tutti(['run', 'band', '-t', 'team=a b'])
+    expect([missing.code, missing.stdout]).toEqual([2, ''])
+    expect(missing.stderr).toMatch(
+      /\n {2}\/inputs\/composer: is required: .*\n.*: tutti run band composer=…\n$/,
+    )
+    const misfit = await tutti([
+      'run',
+      'band',
+      '--inputs',
+      '{"composer":5}',
+      '--overrides',
+      '{"tune":{"mood":1}}',
+    ])
+    expect([misfit.code, misfit.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /\n {2}\/inputs\/composer: .*string.*\n {2}\/taskOverrides\/tune\/mood: /,
+      ),
+    ])
+    const unknown = await tutti(['run', 'orchestra', BACH])
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/orchestra.*band/s)])
+  })
+})
+
+describe('a server that is not there', () => {
+  it('ends with its own exit code, at once or when the tries are used up', async () => {
+    await using lost = await stage()
+    await using line = await tcpProxy(lost.url)
+    const env = { TUTTI_URL: 'http://127.0.0.1:9' }
+    const [run, watch] = await Promise.all([
+      tutti(['run', 'band', BACH], { env }),
+      tutti(['watch', 'run-1'], { env }),
+    ])
+    expect([run.code, watch.code]).toEqual([3, 3])
+    expect(run.stderr).toContain('Start one with: tutti dev')
+    expect(run.stderr).not.toContain('Nobody knows')
+    line.cut({ stay: true })
+    const cut = await tutti(['run', 'band', BACH], { env: { TUTTI_URL: line.url } })
+    expect([cut.code, cut.stderr]).toEqual([
+      3,
+      expect.stringMatching(/\nNobody knows whether it was taken in; .*: tutti watch run-/),
+    ])
+    line.mend()
+    await using followed = start(['run', 'band', BACH, '--max-reconnects', '2'], line.url)
+    await lost.untilWaiting()
+    line.cut({ stay: true })
+    const { code, stderr } = await followed.ended
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/Connection lost, .*\n.*is away.*\n.*tutti watch run-/s),
+    ])
+  })
+
+  it('is waited for, without losing or repeating an event', async () => {
+    await using lost = await stage()
+    await using line = await tcpProxy(lost.url)
+    await using run = start(['run', 'band', BACH, '--events'], line.url)
+    await lost.untilWaiting()
+    line.cut({ stay: true })
+    await run.until('Connection lost, trying again: ')
+    lost.play()
+    line.mend()
+    const { code, stdout, stderr } = await run.ended
+    const seqs = stdout
+      .trimEnd()
+      .split('\n')
+      .map((text): unknown => JSON.parse(text).seq)
+    expect([code, seqs]).toEqual([0, seqs.map((_, place) => place)])
+    expect(stderr).toMatch(/^Connection lost, trying again: .*\nConnected again\n$/)
+  })
+
+  it('refuses without a key, or without the scope for it', async () => {
+    await using closed = await stage({ apiKeys: [CONDUCTOR] })
+    const env = { TUTTI_URL: closed.url }
+    const { code, stderr } = await tutti(['run', 'band', BACH], { env })
+    expect([code, stderr]).toEqual([4, expect.stringContaining('TUTTI_API_KEY')])
+    const allowed = await tutti(['run', 'soloist', BACH, '-q'], {
+      env: { ...env, TUTTI_API_KEY: KEY },
+    })
+    expect(allowed.code).toBe(0)
+  })
+})
+
+describe('a signal where nobody can be asked', () => {
+  it('cancels the run of this command, and waits until it is over', async () => {
+    await using held = await stage()
+    await using run = start(['run', 'band', BACH, '-t', 'job=1'], held.url)
+    await held.untilWaiting()
+    run.child.kill('SIGINT')
+    const { code, stdout, stderr } = await run.ended
+    expect([code, stdout]).toEqual([5, ''])
+    expect(stderr).toMatch(
+      /^Cancelling run-.*\n(?:.*\n)*.*cancel asked for\n(?:.*\n)*.*CANCELLED in /m,
+    )
+    expect((await tagged('job', held)).status).toBe('CANCELLED')
+  })
+
+  it('leaves it with --detach-on-signal, and always in `tutti watch`', async () => {
+    await using held = await stage()
+    await using run = start(['run', 'band', BACH, '-t', 'job=2', '--detach-on-signal'], held.url)
+    await held.untilWaiting()
+    run.child.kill('SIGTERM')
+    const left = await run.ended
+    expect([left.code, left.stderr]).toEqual([
+      130,
+      expect.stringContaining('goes on; to see it: tutti watch run-'),
+    ])
+    await using watch = start(['watch'], held.url)
+    await watch.until('play: started')
+    watch.child.kill('SIGINT')
+    const { runId, status } = await tagged('job', held)
+    const seen = await watch.ended
+    expect([seen.code, seen.stderr]).toEqual([
+      130,
+      expect.stringMatching(new RegExp(`^Watching ${runId}\n`)),
+    ])
+    expect(status).toBe('RUNNING')
+  })
+
+  it('before the submit was answered waits for the answer, and then cancels', async () => {
+    await using held = await stage()
+    await using line = await tcpProxy(held.url)
+    line.pause()
+    await using run = start(['run', 'band', BACH, '-t', 'job=3'], line.url)
+    await expect.poll(() => line.connections, PATIENCE).toBe(1)
+    run.child.kill('SIGTERM')
+    await run.until('once more to leave')
+    line.resume()
+    expect((await run.ended).code).toBe(5)
+    expect((await tagged('job', held)).status).toBe('CANCELLED')
+  })
+
+  it('given twice before that leaves, and says where the run is if it is there', async () => {
+    await using held = await stage()
+    await using line = await tcpProxy(held.url)
+    line.pause()
+    await using run = start(['run', 'band', BACH, '-t', 'job=4'], line.url)
+    await expect.poll(() => line.connections, PATIENCE).toBe(1)
+    run.child.kill('SIGINT')
+    await run.until('once more to leave')
+    run.child.kill('SIGTERM')
+    const { code, stderr } = await run.ended
+    line.resume()
+    expect(code).toBe(130)
+    const runId = /Whether the run is there: tutti watch (run-\S+)\n$/.exec(stderr)?.[1] ?? ''
+    const { runs } = createClient({ baseUrl: held.url })
+    await expect
+      .poll(async () => (await runs.list({ tag: 'job:4' })).runs[0]?.runId, PATIENCE)
+      .toBe(runId)
+  })
+
+  it('cancels also while the server is away, as soon as it is back', async () => {
+    await using held = await stage()
+    await using line = await tcpProxy(held.url)
+    await using run = start(['run', 'band', BACH, '-t', 'job=5'], line.url)
+    await held.untilWaiting()
+    line.cut({ stay: true })
+    await run.until('Connection lost')
+    run.child.kill('SIGINT')
+    await run.until('The cancel is sent again')
+    line.mend()
+    expect((await run.ended).code).toBe(5)
+  })
+})
+
+describe('a review where nobody can be asked', () => {
+  it('is waited for, and how to answer it is said', async () => {
+    await using run = start(['run', 'panel', BACH, '-q'])
+    await run.until('answer with: tutti review ')
+    expect(run.stderr).toContain('decide: waits for a review: Good?\n')
+    const reviewId = /tutti review (\S+)\n/.exec(run.stderr)?.[1] ?? ''
+    expect((await tutti(['review', reviewId, '--edit', '-'], { input: 'Better' })).code).toBe(0)
+    expect(await run.ended).toMatchObject({ code: 0, stdout: 'Better\n' })
+  })
+
+  it('ends the command with --no-review, while the run waits', async () => {
+    const { code, stdout, stderr } = await tutti([
+      'run',
+      'panel',
+      BACH,
+      '-t',
+      'no=1',
+      '--no-review',
+      '-q',
+    ])
+    expect([code, stdout]).toEqual([6, ''])
+    expect(stderr).toMatch(/decide waits for a review, answer with: tutti review \S+\n$/)
+    await expect.poll(async () => (await tagged('no')).status, PATIENCE).toBe('WAITING_REVIEW')
+    const { runId } = await tagged('no')
+    expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(6)
+    await createClient({ baseUrl: band.url }).runs.cancel(runId)
+    expect((await tutti(['watch', runId, '--no-review', '--events'])).code).toBe(5)
+  })
+})
+
+describe('tutti watch', () => {
+  it('tells a run that is over from the place that is asked for, and ends as the run did', async () => {
+    const { runs } = createClient({ baseUrl: band.url })
+    const { runId } = await runs.run({ ensemble: 'band', inputs: { composer: 'Bach' } })
+    const [all, tail, last] = await Promise.all([
+      tutti(['watch', runId]),
+      tutti(['watch', runId, '--from', '-1']),
+      tutti(['watch', runId, '--events', '--from', '-2']),
+    ])
+    expect(all).toMatchObject({ code: 0, stdout: 'It was played in full, says small\n' })
+    expect(all.stderr.split('\n')).toHaveLength(8)
+    expect(tail.stderr).toMatch(/^\[0:\d\d\] run-\S+ COMPLETED in [^\n]+\n$/)
+    const types = last.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line).type)
+    expect(types).toEqual(['ensemble_completed', 'run_result'])
+  })
+
+  it('says what to do when there is nothing to watch', async () => {
+    await using empty = await stage()
+    const env = { TUTTI_URL: empty.url }
+    const [none, unknown] = await Promise.all([
+      tutti(['watch'], { env }),
+      tutti(['watch', 'run-x'], { env }),
+    ])
+    expect([none.code, none.stderr]).toEqual([
+      4,
+      expect.stringMatching(/^No run is under way\n.*tutti run\n/),
+    ])
+    expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining('tutti runs')])
+  })
+})

@@ -1,0 +1,180 @@
+/** The built program in a pseudo-terminal, with a screen to look at: what a person at a terminal sees and types. */
+import { spawn, type IPty } from '@lydell/node-pty'
+import xterm from '@xterm/headless'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+import type { Terminal } from '@xterm/headless'
+
+const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
+
+/** Variables of the machine that would change what the program does or shows. */
+const OWN =
+  /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*|CI|NO_COLOR|FORCE_COLOR|TERM|EDITOR|VISUAL|ACCESSIBLE|GITHUB_.*)$/
+
+/** Settings of a terminal. */
+export interface TerminalOptions {
+  /** @default 80 */
+  readonly cols?: number
+  /** @default 24 */
+  readonly rows?: number
+  /** On top of the variables of this process, without those that would change what is shown. */
+  readonly env?: Readonly<Record<string, string>>
+  /** @default the directory for temporary files */
+  readonly cwd?: string
+}
+
+/** Keys by name, as a terminal sends them. */
+export const KEYS = {
+  enter: '\r',
+  up: '\x1b[A',
+  down: '\x1b[B',
+  escape: '\x1b',
+  backspace: '\x7f',
+  ctrlC: '\x03',
+  ctrlD: '\x04',
+  ctrlZ: '\x1a',
+} as const
+
+/** Starts `tutti <words>` in a terminal of its own. */
+export function openTerminal(
+  words: readonly string[],
+  options: TerminalOptions = {},
+): ProgramTerminal {
+  return new ProgramTerminal(words, options)
+}
+
+/** A program in a terminal. Disposing of it ends the program. */
+export class ProgramTerminal implements AsyncDisposable {
+  readonly #pty: IPty
+  readonly #terminal: Terminal
+  readonly #watchers = new Set<() => void>()
+  readonly #exited: Promise<number>
+  #ended = false
+  /** Everything that the program has written, with its escape codes. */
+  written = ''
+
+  constructor(words: readonly string[], { cols = 80, rows = 24, env, cwd }: TerminalOptions) {
+    if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
+    const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
+    this.#terminal = new xterm.Terminal({ cols, rows, scrollback: 5_000, allowProposedApi: true })
+    this.#pty = spawn(process.execPath, [PROGRAM, ...words], {
+      name: env?.['TERM'] ?? 'xterm-256color',
+      cols,
+      rows,
+      cwd: cwd ?? tmpdir(),
+      env: { ...Object.fromEntries(inherited), ...env },
+    })
+    // What the terminal answers to questions of the program, such as where the cursor is.
+    this.#terminal.onData((answer) => this.#pty.write(answer))
+    this.#pty.onData((data) => {
+      this.written += data
+      this.#terminal.write(data, () => this.#look())
+    })
+    this.#exited = new Promise((resolve) => {
+      this.#pty.onExit(({ exitCode, signal }) => {
+        // A shell's way to tell a signal, which has no exit code.
+        const code = signal === undefined || signal === 0 ? exitCode : 128 + signal
+        this.#terminal.write('', () => {
+          this.#ended = true
+          this.#look()
+          resolve(code)
+        })
+      })
+    })
+  }
+
+  get pid(): number {
+    return this.#pty.pid
+  }
+
+  /** Types. */
+  write(keys: string): void {
+    this.#pty.write(keys)
+  }
+
+  /** Makes the window larger or smaller; the program is told. */
+  resize(cols: number, rows: number): void {
+    this.#terminal.resize(cols, rows)
+    this.#pty.resize(cols, rows)
+  }
+
+  /** Sends a signal to the program. */
+  signal(signal: NodeJS.Signals): void {
+    this.#pty.kill(signal)
+  }
+
+  /** The lines of the window as they are seen, without blanks at their ends and empty lines below. */
+  screen(): readonly string[] {
+    const { baseY } = this.#terminal.buffer.active
+    return this.#lines(baseY, this.#terminal.rows)
+  }
+
+  /** The same with all that has scrolled out of the window. */
+  history(): readonly string[] {
+    return this.#lines(0, this.#terminal.buffer.active.length)
+  }
+
+  /** Whether the cursor is shown. */
+  get isCursorShown(): boolean {
+    return this.written.lastIndexOf('\x1b[?25l') <= this.written.lastIndexOf('\x1b[?25h')
+  }
+
+  /**
+   * Waits until the window shows this; gives its lines then. Fails when the program ends without it.
+   *
+   * A text is looked for in the lines of the window, joined by line breaks.
+   */
+  async until(
+    wanted: string | RegExp | ((lines: readonly string[]) => boolean),
+  ): Promise<readonly string[]> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const lines = this.screen()
+        const isThere = isShown(lines, wanted)
+        if (!isThere && !this.#ended) return
+        this.#watchers.delete(look)
+        if (isThere) resolve(lines)
+        else reject(new Error(`The program ended before ${String(wanted)}:\n${lines.join('\n')}`))
+      }
+      this.#watchers.add(look)
+      look()
+    })
+  }
+
+  /** Waits for the end of the program; gives its exit code, 128 and the signal when one ended it. */
+  ended(): Promise<number> {
+    return this.#exited
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#ended) {
+      this.#pty.kill('SIGKILL')
+      await this.#exited
+    }
+    this.#terminal.dispose()
+  }
+
+  #look(): void {
+    for (const look of this.#watchers) look()
+  }
+
+  #lines(from: number, count: number): readonly string[] {
+    const { active } = this.#terminal.buffer
+    const lines = Array.from(
+      { length: count },
+      (_, row) => active.getLine(from + row)?.translateToString(true) ?? '',
+    )
+    return lines.slice(0, lines.findLastIndex((line) => line !== '') + 1)
+  }
+}
+
+function isShown(
+  lines: readonly string[],
+  wanted: string | RegExp | ((lines: readonly string[]) => boolean),
+): boolean {
+  if (typeof wanted === 'function') return wanted(lines)
+  const text = lines.join('\n')
+  return typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)
+}

@@ -1,0 +1,39 @@
+/** Starts everything: the page under an address of its own, the server, and the build that joins them. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { build, defaultClientConditions } from 'vite'
+
+import { serveFolder } from './serve-folder.ts'
+import { startServer } from './start-server.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tutti-example-'))
+const outDir = join(folder, 'page')
+const page = await serveFolder(outDir)
+// Another site than the server's to a browser, which finds every name below `localhost` on this machine.
+const origin = `http://app.localhost:${page.port}`
+const server = await startServer(join(folder, 'runs'), origin)
+
+await build({
+  configFile: false,
+  root: import.meta.dirname,
+  logLevel: 'warn',
+  define: { SERVER_URL: JSON.stringify(server.url) },
+  build: { outDir, emptyOutDir: true, target: 'es2023' },
+  // The conditions of this process: `--conditions=@tutti/source`, in the repository of Tutti.
+  resolve: { conditions: [...conditionsOf(process.execArgv), ...defaultClientConditions] },
+})
+console.log(`The page is on ${origin}, its server on ${server.url}`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())
+
+async function stop(): Promise<void> {
+  await server.stop()
+  await page.close()
+  rmSync(folder, { recursive: true })
+}
+
+function conditionsOf(words: readonly string[]): readonly string[] {
+  return words.flatMap((word) => /^--conditions=(.+)/.exec(word)?.[1] ?? [])
+}

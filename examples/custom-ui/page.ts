@@ -1,0 +1,97 @@
+/** The page: submits a run, shows what its tasks say as they say it, cancels it, and answers its review. */
+import { createClient, type LoggedRunEventOf } from '@tutti/client'
+
+import { find } from './find.ts'
+
+/** Where the server is: the build puts it in. */
+declare const SERVER_URL: string
+
+/** The events that change something on this page; the server sends no others. */
+const SHOWN = [
+  'task_started',
+  'token',
+  'tool_called',
+  'review_requested',
+  'review_decided',
+  'review_timed_out',
+  'review_withdrawn',
+  'run_result',
+] as const
+
+const client = createClient({ baseUrl: SERVER_URL })
+
+const status = find('#status', HTMLOutputElement)
+const cancel = find('#cancel', HTMLButtonElement)
+const tasks = find('#tasks', HTMLElement)
+const review = find('#review', HTMLFormElement)
+const question = find('#question', HTMLElement)
+
+let runId = ''
+let reviewId = ''
+
+find('#submit', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault()
+  tell(startRun(find('[name=name]', HTMLInputElement).value))
+})
+
+cancel.addEventListener('click', () => tell(client.runs.cancel(runId)))
+
+review.addEventListener('submit', (event) => {
+  event.preventDefault()
+  const feedback = find('[name=feedback]', HTMLInputElement).value
+  const accepted = event.submitter?.getAttribute('value') === 'CONTINUE'
+  const decision = accepted
+    ? ({ decision: 'CONTINUE' } as const)
+    : ({ decision: 'REJECT', feedback } as const)
+  tell(client.reviews.decide(reviewId, decision))
+})
+
+async function startRun(name: string): Promise<void> {
+  const run = await client.runs.submit({ inputs: { name } })
+  runId = run.runId
+  tasks.replaceChildren()
+  cancel.hidden = false
+  // Reconnects by itself, goes on where it was, and ends when the run has ended.
+  const events = client.runs.events(runId, {
+    events: SHOWN,
+    onConnection: (connection) => (document.title = `Letters (${connection.status})`),
+  })
+  for await (const event of events) show(event)
+}
+
+function show(event: LoggedRunEventOf<(typeof SHOWN)[number]>): void {
+  switch (event.type) {
+    case 'task_started':
+      status.value = 'RUNNING'
+      tasks.append(`${event.taskName} (${event.attempt})`, document.createElement('pre'))
+      break
+    case 'token':
+      tasks.lastElementChild?.append(event.token)
+      break
+    case 'tool_called':
+      tasks.lastElementChild?.append(`[${event.toolName}: ${event.toolResult}]\n`)
+      break
+    case 'review_requested':
+      status.value = 'WAITING'
+      reviewId = event.reviewId
+      question.textContent = event.prompt ?? 'Go on?'
+      review.hidden = false
+      break
+    case 'review_decided':
+    case 'review_timed_out':
+    case 'review_withdrawn':
+      review.hidden = true
+      break
+    case 'run_result':
+      status.value = event.status
+      cancel.hidden = true
+      break
+  }
+}
+
+/** Shows what went wrong, if anything does. */
+function tell(work: Promise<unknown>): void {
+  work.catch((error: unknown) => {
+    status.value = error instanceof Error ? error.message : String(error)
+  })
+}

@@ -1,0 +1,55 @@
+/** Six tools that a model calls as one; what goes from step to step is checked by the compiler. */
+import { ensemble, task } from '@tutti/ensemble'
+import { branch, isPartFailure, parallel, pipelineBuilder } from '@tutti/pipeline'
+import { scriptedModel } from '@tutti/testing'
+
+import { askShop, bargain, readOrder, writeQuote } from './tools.ts'
+
+const closed = (): never => {
+  throw new Error('We are closed on Sundays')
+}
+
+const quote = pipelineBuilder({ name: 'quote', description: 'Gets the best price for an order' })
+  .step(readOrder) // gives { item, count }, which is what each shop takes
+  .step(
+    parallel(
+      {
+        north: askShop('north', () => 12),
+        south: askShop('south', () => 9.5),
+        west: askShop('west', closed),
+      },
+      { name: 'ask_shops', errorStrategy: 'CONTINUE_ON_FAILURE' }, // a shop that fails is { error } in its place
+    ),
+  )
+  .adapter(({ structured }) => {
+    const offers = Object.values(structured).flatMap((offer) =>
+      isPartFailure(offer) ? [] : [offer],
+    )
+    return offers.reduce((best, offer) => (offer.total < best.total ? offer : best))
+  })
+  .step(branch(({ total }) => total > 100, { yes: bargain })) // a small offer goes on as it is
+  .adapter(({ structured: { shop, total } }) => `${total.toFixed(2)} EUR at ${shop}`)
+  .step(writeQuote)
+  .build()
+
+// A real model instead: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
+const model = scriptedModel([
+  { toolCalls: [{ name: 'quote', arguments: { order: '40 red chairs' } }] },
+  { toolCalls: [{ name: 'quote', arguments: { order: 'some lamps' } }] },
+  { toolCalls: [{ name: 'quote', arguments: { order: '3 lamps' } }] },
+  'The chairs are 342.00 EUR, the lamps 28.50 EUR.',
+])
+
+const buy = task({ description: 'Buy for the {room}', tools: [quote] })
+const { status, output } = await ensemble({ name: 'buyers', tasks: [buy], model }).run(
+  { room: 'hall' },
+  {
+    onEvent(event) {
+      if (event.type !== 'tool_called') return
+      const { toolCallId, outcome, toolResult } = event
+      console.log(`${outcome} ${toolCallId}\n    ${toolResult}`)
+    },
+  },
+)
+console.log(`${model.requests.length} model calls in all`)
+console.log(status, output)

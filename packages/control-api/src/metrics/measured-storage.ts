@@ -1,0 +1,172 @@
+/**
+ * A storage that counts what is done with it: how long it takes, what fails, how much is written, which leases are
+ * renewed, what webhooks are told. What it answers, and when, is the storage's own.
+ */
+import { TuttiError, type Clock } from '@tutti/core'
+
+import { OTHER } from './registry.ts'
+
+import type { Instruments } from './instruments.ts'
+import type { ClaimedDelivery, DeliveryEnd, HeldRun, RunStorage, WriteResult } from '@tutti/runs'
+import type { CreatedRun, RunWrite } from '@tutti/runs'
+
+/** What measuring needs. */
+export interface MeasuringOptions {
+  readonly instruments: Instruments
+  readonly clock: Pick<Clock, 'elapsed'>
+}
+
+/** One operation that is over. */
+interface Done {
+  readonly operation: string
+  readonly given: readonly unknown[]
+  readonly result: unknown
+}
+
+/** `storage`, measured. */
+export function measuredStorage(storage: RunStorage, options: MeasuringOptions): RunStorage {
+  const read = reader(options.instruments)
+  const measured = <P extends object>(name: string, port: P): P =>
+    measuredPort(port, { name, read, ...options })
+  return {
+    runs: measured('runs', storage.runs),
+    queue: measured('queue', storage.queue),
+    signals: measured('signals', storage.signals),
+    events: measured('events', storage.events),
+    outbox: measured('outbox', storage.outbox),
+    audit: measured('audit', storage.audit),
+    isShared: storage.isShared,
+    get isAvailable() {
+      return storage.isAvailable
+    },
+    listen: (listener) => storage.listen(listener),
+    [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+  }
+}
+
+interface PortOptions extends MeasuringOptions {
+  readonly name: string
+  readonly read: (done: Done) => void
+}
+
+/** A port whose methods are timed. All of them give promises. */
+function measuredPort<P extends object>(port: P, options: PortOptions): P {
+  const methods = new Map<string | symbol, unknown>()
+  return new Proxy(port, {
+    get(target, key) {
+      const known = methods.get(key)
+      if (known !== undefined) return known
+      const value: unknown = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      const method = timed(`${options.name}.${String(key)}`, options, (given) =>
+        Reflect.apply(value, target, given),
+      )
+      methods.set(key, method)
+      return method
+    },
+  })
+}
+
+function timed(
+  operation: string,
+  { instruments, clock, read }: PortOptions,
+  call: (given: readonly unknown[]) => unknown,
+): (...given: readonly unknown[]) => unknown {
+  const { storeDuration, storeErrors } = instruments
+  return (...given) => {
+    const startedAt = clock.elapsed()
+    const ended = (): void => {
+      storeDuration.observe({ operation }, (clock.elapsed() - startedAt) / 1_000)
+    }
+    const result = call(given)
+    if (result instanceof Promise) {
+      // Beside the work: whoever waits for the result gets it no later.
+      result.then(
+        (value: unknown) => {
+          ended()
+          read({ operation, given, result: value })
+        },
+        (error: unknown) => {
+          ended()
+          const code = storeFault(error)
+          if (code !== undefined) storeErrors.add({ operation, code })
+          if (operation === 'queue.renew') instruments.leaseRenewals.add({ outcome: 'failed' })
+        },
+      )
+    }
+    return result
+  }
+}
+
+/** The code of a fault of the store; undefined for a refusal, which is an answer. */
+function storeFault(error: unknown): string | undefined {
+  if (!TuttiError.isInstance(error)) return OTHER
+  return error.code === 'STORE_UNAVAILABLE' ? error.code : undefined
+}
+
+/** Deliveries that are remembered between their claim and their end, at most. */
+const MAX_CLAIMED = 1_000
+
+/** Reads what operations were given and gave. */
+function reader(instruments: Instruments): (done: Done) => void {
+  const { eventsWritten, leaseRenewals, leasesHeld, webhookAttempts } = instruments
+  const webhooks = new Map<string, string>()
+  // NOTE: each operation is given, and gives, what its port says.
+  return ({ operation, given, result }) => {
+    switch (operation) {
+      case 'runs.create':
+        if ((result as CreatedRun).kind === 'created') eventsWritten.add({})
+        return
+      case 'runs.commit':
+        readCommit(instruments, given[0] as readonly RunWrite[], result as readonly WriteResult[])
+        return
+      case 'runs.commitAtRest':
+        readResults(instruments, operation, [result as WriteResult])
+        return
+      case 'queue.renew':
+        leaseRenewals.add({ outcome: 'renewed' })
+        leasesHeld.set({}, (result as readonly HeldRun[]).length)
+        return
+      case 'outbox.claim':
+        for (const { id, webhook } of result as readonly ClaimedDelivery[]) {
+          webhooks.set(id, webhook)
+          const [oldest] = webhooks.keys()
+          if (webhooks.size > MAX_CLAIMED && oldest !== undefined) webhooks.delete(oldest)
+        }
+        return
+      case 'outbox.settle': {
+        const [{ id }, { kind }] = given as [Pick<ClaimedDelivery, 'id'>, DeliveryEnd]
+        webhookAttempts.add({ webhook: webhooks.get(id) ?? OTHER, outcome: kind })
+        webhooks.delete(id)
+        return
+      }
+      default:
+    }
+  }
+}
+
+function readCommit(
+  instruments: Instruments,
+  writes: readonly RunWrite[],
+  results: readonly WriteResult[],
+): void {
+  const events = writes.reduce((sum, write) => sum + write.events.length, 0)
+  instruments.commitEvents.observe({}, events)
+  instruments.commitRuns.observe({}, writes.length)
+  readResults(instruments, 'runs.commit', results)
+}
+
+function readResults(
+  { eventsWritten, fencedWrites, storeErrors }: Instruments,
+  operation: string,
+  results: readonly WriteResult[],
+): void {
+  for (const result of results) {
+    if (result.kind === 'written') eventsWritten.add({}, result.events.length)
+    else if (result.kind === 'fenced') fencedWrites.add({})
+    else {
+      const code = result.kind === 'unavailable' ? 'STORE_UNAVAILABLE' : OTHER
+      storeErrors.add({ operation, code })
+    }
+  }
+}

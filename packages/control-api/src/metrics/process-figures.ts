@@ -1,0 +1,62 @@
+/** What the process itself is and uses. Names are those that tools for Node know. */
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+
+import type { Instruments } from './instruments.ts'
+
+/** How often the delay of timers is measured, in milliseconds. */
+const RESOLUTION_MS = 20
+
+/** What was measured longer ago is forgotten, in milliseconds: a peak is seen by every reader of that time. */
+const WINDOW_MS = 10_000
+
+const NS_PER_S = 1e9
+const US_PER_S = 1e6
+const MS_PER_S = 1e3
+
+const QUANTILES = [0.5, 0.99, 1] as const
+
+/** Measures a process. */
+export interface ProcessFigures {
+  /** Sets the gauges. */
+  collect(): void
+  /** Measures no more. */
+  stop(): void
+}
+
+/** Begins to measure this process. */
+export function processFigures(instruments: Instruments): ProcessFigures {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delay.enable()
+  let forgottenAt = performance.now()
+  let cpuBefore = 0
+  let busyBefore = 0
+  return {
+    collect() {
+      const { memory, heap, external, cpu, started, loopLag, loopBusy } = instruments
+      const used = process.memoryUsage()
+      memory.set({}, used.rss)
+      heap.set({}, used.heapUsed)
+      external.set({}, used.external)
+      const { user, system } = process.cpuUsage()
+      const cpuSeconds = (user + system) / US_PER_S
+      cpu.add({}, cpuSeconds - cpuBefore)
+      cpuBefore = cpuSeconds
+      const busySeconds = performance.eventLoopUtilization().active / MS_PER_S
+      loopBusy.add({}, busySeconds - busyBefore)
+      busyBefore = busySeconds
+      started.set({}, performance.timeOrigin / MS_PER_S)
+      for (const quantile of QUANTILES) {
+        const lateNs = delay.count === 0 ? 0 : delay.percentile(quantile * 100)
+        // A timer that is on time is late by the resolution of the measurement.
+        const seconds = Math.max(0, lateNs / NS_PER_S - RESOLUTION_MS / MS_PER_S)
+        loopLag.set({ quantile: String(quantile) }, seconds)
+      }
+      if (performance.now() - forgottenAt < WINDOW_MS) return
+      forgottenAt = performance.now()
+      delay.reset()
+    },
+    stop() {
+      delay.disable()
+    },
+  }
+}

@@ -1,0 +1,295 @@
+import { TuttiError } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { AuditTrail } from '../audit/audit-trail.ts'
+import { createInstruments } from './instruments.ts'
+import { MetricRegistry } from './registry.ts'
+import { runFigures } from './run-figures.ts'
+import { metricsText } from './text-format.ts'
+
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { RunRecord } from '@tutti/runs'
+
+const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
+
+describe('the figures of runs', () => {
+  it('tell how long the first token of each call took, and look at no other', () => {
+    const { tell, value } = counting()
+    tell([
+      llm('started', 1, 0),
+      llm('started', 2, 1_000),
+      token(1, 400),
+      token(1, 800),
+      token(2, 3_000),
+      token(1, 900),
+    ])
+    expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBe(2)
+    expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(2.4)
+    tell([failed(1, 'MODEL_FAILED', { retryInMs: 5 }), llm('started', 1, 5_000), token(1, 6_000)])
+    expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(3.4)
+    expect(value('tutti_model_retries_total{model="m"}')).toBe(1)
+  })
+
+  it('forget the calls of a run that goes on elsewhere', () => {
+    const { tell, value } = counting()
+    tell([
+      llm('started', 1, 0),
+      { type: 'run_resumed', resumedAt: at(0), epoch: 2, completedTasks: [] },
+    ])
+    tell([token(1, 400)])
+    expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
+  })
+
+  it('have no code that is not known', () => {
+    const { tell, value } = counting()
+    tell([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
+    expect(value('tutti_model_calls_total{model="m",code="other"}')).toBe(1)
+    expect(value('tutti_model_calls_total{model="m",code="RATE_LIMIT_TIMEOUT"}')).toBe(1)
+  })
+
+  it('tell what other agents did and cost, each amount once', () => {
+    const { tell, value } = counting()
+    const call = {
+      agentRole: 'Who',
+      taskName: 't',
+      taskIndex: 1,
+      attempt: 1,
+      iterationIndex: 0,
+      toolCallId: 'c',
+      toolName: 'ask',
+      timestamp_ms: AT_MS,
+      retry_index: 0,
+    }
+    const brought = { latency_ms: 5, chunks_received: 1, total_turns: 1 }
+    tell([
+      {
+        type: 'agent_tool_progress',
+        ...call,
+        chunk_index: 0,
+        chunk: 'x',
+        accumulated_cost_usd: 1,
+        cost_usd: 0.25,
+        input_tokens: 7,
+      },
+      {
+        type: 'agent_tool_error',
+        ...call,
+        ...brought,
+        error: 'e',
+        failure_type: 'unreachable',
+        accumulated_cost_usd: 1,
+        partial_output: null,
+        retryable: true,
+      },
+      {
+        type: 'agent_tool_terminated',
+        ...call,
+        ...brought,
+        reason: 'idle_timeout',
+        error: 'e',
+        accumulated_cost_usd: 1,
+        partial_output: null,
+        retryable: true,
+        cost_usd: 0.5,
+        output_tokens: 3,
+      },
+    ])
+    expect(value('tutti_agent_calls_total{tool="ask",outcome="unreachable"}')).toBe(1)
+    expect(value('tutti_agent_calls_total{tool="ask",outcome="idle_timeout"}')).toBe(1)
+    expect(value('tutti_agent_cost_usd_total{tool="ask"}')).toBe(0.75)
+    expect(value('tutti_agent_tokens_total{tool="ask",direction="input"}')).toBe(7)
+    expect(value('tutti_agent_tokens_total{tool="ask",direction="output"}')).toBe(3)
+  })
+
+  it('tell how long gates were open: those seen open at once, others when the store has said so', async () => {
+    const { tell, value, wait } = counting()
+    tell([
+      review('r1', 0),
+      { type: 'review_withdrawn', reviewId: 'r1', reason: 'x', withdrawnAt: at(4_000) },
+    ])
+    expect(value('tutti_gate_wait_seconds_sum{outcome="withdrawn"}')).toBe(4)
+    tell([{ type: 'review_timed_out', reviewId: 'elsewhere', action: 'CONTINUE' }])
+    tell([{ type: 'review_timed_out', reviewId: 'unknown', action: 'CONTINUE' }])
+    await wait()
+    expect(value('tutti_gates_closed_total{outcome="timed_out"}')).toBe(2)
+    expect(value('tutti_gate_wait_seconds_count{outcome="timed_out"}')).toBe(1)
+  })
+
+  it('tell how late events can be read, tokens left out, and never before they happened', () => {
+    const { tell, value, clock } = counting()
+    clock.set(AT_MS + 2_000)
+    const timeless: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
+    tell([llm('started', 1, 500), token(1, 0), timeless, llm('started', 2, 9_000)])
+    expect(value('tutti_event_durable_lag_seconds_count')).toBe(2)
+    expect(value('tutti_event_durable_lag_seconds_sum')).toBe(1.5)
+  })
+
+  it('say how a run was taken, and forget it when it is let go', () => {
+    const { hear, tell, value } = counting()
+    for (const [epoch, lostOwners] of [
+      [2, 0],
+      [3, 1],
+    ] as const) {
+      hear({ kind: 'claimed', run: record(epoch), lostOwners })
+    }
+    hear({ kind: 'let_go', runId: 'run-1', end: 'lost' })
+    tell([
+      {
+        type: 'task_skipped',
+        taskIndex: 1,
+        taskName: 't',
+        taskDescription: 'd',
+        skippedAt: at(0),
+        reason: 'x',
+      },
+    ])
+    for (const kind of ['first', 'resumed', 'taken_over']) {
+      expect(value(`tutti_run_claims_total{kind="${kind}"}`)).toBe(1)
+    }
+    expect(value('tutti_run_releases_total{end="lost"}')).toBe(1)
+    expect(
+      value('tutti_tasks_ended_total{ensemble="band",status="SKIPPED",code="none"}'),
+    ).toBeUndefined()
+  })
+
+  it('count the entries of the audit trail that are only in the log', async () => {
+    const lost: number[] = []
+    const quiet = () => undefined
+    const trail = new AuditTrail({
+      log: {
+        append: () => Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'away')),
+        list: () => Promise.resolve([]),
+        trim: () => Promise.resolve(),
+      },
+      clock: fakeClock(),
+      logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+      maxAuditEntries: 1,
+      runOf: () => Promise.resolve(undefined),
+      isHurried: () => false,
+      onLost: (entries) => lost.push(entries),
+    })
+    const entry = {
+      at: at(0),
+      actor: 'a',
+      action: 'cancelRun',
+      via: 'http',
+      outcome: 'DONE',
+    } as const
+    trail.record(entry)
+    trail.record(entry)
+    await trail.close()
+    expect(lost).toEqual([2])
+  })
+})
+
+function counting() {
+  let now = AT_MS
+  const registry = new MetricRegistry()
+  const instruments = createInstruments(registry)
+  const clock = { ...fakeClock(), now: () => now }
+  const openedAt = (reviewId: string) => Promise.resolve(reviewId === 'unknown' ? undefined : AT_MS)
+  const { onActivity, onExecuted } = runFigures({ instruments, clock, openedAt })
+  const hear = (activity: Parameters<(typeof onActivity)[number]>[0]) => {
+    for (const listener of onActivity) listener(activity)
+  }
+  hear({ kind: 'claimed', run: record(1), lostOwners: 0 })
+  return {
+    hear,
+    clock: {
+      set(ms: number) {
+        now = ms
+      },
+    },
+    tell(events: readonly RunEvent[]) {
+      const logged = events.map((event, seq): LoggedRunEvent => ({
+        ...event,
+        runId: 'run-1',
+        seq,
+        id: `run-1:${seq}`,
+      }))
+      for (const listener of onExecuted) listener('run-1', logged)
+    },
+    async wait() {
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+    value(series: string): number | undefined {
+      const lines = metricsText(registry.read(), 'prometheus').split('\n')
+      const line = lines.find((text) => text.startsWith(`${series} `))
+      return line === undefined ? undefined : Number(line.slice(series.length))
+    },
+  }
+}
+
+function record(epoch: number): RunRecord {
+  return {
+    runId: 'run-1',
+    ensemble: 'band',
+    workflow: 'SEQUENTIAL',
+    status: 'RUNNING',
+    inputs: {},
+    tags: {},
+    taskCount: 1,
+    completedTasks: 0,
+    createdAt: AT_MS,
+    epoch,
+    lastSeq: 0,
+  }
+}
+
+function at(ms: number): string {
+  return new Date(AT_MS + ms).toISOString()
+}
+
+const position = (taskIndex: number) => ({
+  taskName: `t${taskIndex}`,
+  taskIndex,
+  attempt: 1,
+  iterationIndex: 0,
+})
+const label = { agentRole: 'Who', taskDescription: 'What' }
+
+function llm(_: 'started', taskIndex: number, ms: number): RunEvent {
+  return {
+    type: 'llm_iteration_started',
+    ...label,
+    ...position(taskIndex),
+    messages: [],
+    totalMessageCount: 0,
+    model: 'm',
+    startedAt: at(ms),
+  }
+}
+
+function token(taskIndex: number, ms: number): RunEvent {
+  return { type: 'token', token: 'x', ...label, ...position(taskIndex), sentAt: at(ms) }
+}
+
+function failed(taskIndex: number, code: string, more: { retryInMs?: number } = {}): RunEvent {
+  return {
+    type: 'llm_iteration_failed',
+    ...label,
+    ...position(taskIndex),
+    model: 'm',
+    reason: 'x',
+    code,
+    latencyMs: 1,
+    failedAt: at(0),
+    ...more,
+  }
+}
+
+function review(reviewId: string, ms: number): RunEvent {
+  const { iterationIndex: _, ...place } = position(1)
+  return {
+    type: 'review_requested',
+    reviewId,
+    ...label,
+    ...place,
+    taskOutput: '',
+    timing: 'AFTER_EXECUTION',
+    timeoutMs: 0,
+    onTimeout: 'CONTINUE',
+    requestedAt: at(ms),
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Counts what the runs of this process do, from their events.
+ *
+ *   claimed ─▶ events ─▶ let go        nothing of a run is kept after that
+ *
+ * C1 An event is counted once, by the process that made it durable.
+ * C2 A token costs a comparison, but for the first one of each model call.
+ * C3 Nothing that people or models wrote becomes a label.
+ */
+import { isFailureCode } from '@tutti/protocol'
+
+import { countAgents } from './agent-figures.ts'
+import { eventInstant } from './event-instant.ts'
+import { OTHER } from './registry.ts'
+
+import type { Instruments } from './instruments.ts'
+import type { Clock } from '@tutti/core'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunActivity, RunServiceOptions } from '@tutti/runs'
+
+/** What the figures are made with. */
+export interface RunFiguresOptions {
+  readonly instruments: Instruments
+  readonly clock: Clock
+  /** When a review opened that this process did not see open; undefined when nobody knows. */
+  readonly openedAt: (reviewId: string) => Promise<number | undefined>
+}
+
+/** The listeners of a run service that count. */
+export type RunListeners = Required<Pick<RunServiceOptions, 'onActivity' | 'onExecuted'>>
+
+/** A model call in flight. */
+interface OpenCall {
+  readonly model: string
+  readonly startedAt: number
+  hasToken: boolean
+}
+
+/** A run that this process executes. */
+interface Progress {
+  readonly ensemble: string
+  readonly createdAt: number
+  /** By the number of their task, which has one at a time. */
+  readonly calls: Map<number, OpenCall>
+  /** Calls of which no token has come. */
+  awaiting: number
+  /** Since when, by id. */
+  readonly gates: Map<string, number>
+}
+
+/** Where there was no failure. */
+const NONE = 'none'
+
+/** Makes the listeners. */
+export function runFigures(options: RunFiguresOptions): RunListeners {
+  const figures = new RunFigures(options)
+  return {
+    onActivity: [
+      (activity) => {
+        figures.hear(activity)
+      },
+    ],
+    onExecuted: [
+      (runId, events) => {
+        figures.count(runId, events)
+      },
+    ],
+  }
+}
+
+class RunFigures {
+  readonly #instruments: Instruments
+  readonly #clock: Clock
+  readonly #openedAt: RunFiguresOptions['openedAt']
+  readonly #runs = new Map<string, Progress>()
+
+  constructor({ instruments, clock, openedAt }: RunFiguresOptions) {
+    this.#instruments = instruments
+    this.#clock = clock
+    this.#openedAt = openedAt
+  }
+
+  hear(activity: RunActivity): void {
+    const { runsAccepted, runReleases, rateLimitWait } = this.#instruments
+    switch (activity.kind) {
+      case 'accepted':
+        runsAccepted.add({ ensemble: activity.run.ensemble })
+        return
+      case 'claimed':
+        this.#claim(activity)
+        return
+      case 'let_go':
+        runReleases.add({ end: activity.end })
+        this.#runs.delete(activity.runId)
+        return
+      case 'written_at_rest':
+        this.count(activity.runId, activity.events)
+        return
+      case 'rate_limited':
+        rateLimitWait.observe({}, activity.waitedMs / 1_000)
+    }
+  }
+
+  count(runId: string, events: readonly LoggedRunEvent[]): void {
+    const run = this.#runs.get(runId)
+    const now = this.#clock.now()
+    for (const event of events) {
+      if (event.type === 'token') {
+        if (run !== undefined && run.awaiting > 0) this.#firstToken(run, event)
+        continue
+      }
+      const instant = eventInstant(event)
+      if (instant !== undefined) this.#lag(now - instant)
+      this.#countGate(run, event, instant ?? now)
+      if (run !== undefined) this.#countWork(run, event)
+      countAgents(this.#instruments, event)
+    }
+  }
+
+  #claim({ run, lostOwners }: Extract<RunActivity, { kind: 'claimed' }>): void {
+    const { runId, ensemble, createdAt, epoch } = run
+    const again = lostOwners > 0 ? 'taken_over' : 'resumed'
+    this.#instruments.runClaims.add({ kind: epoch === 1 ? 'first' : again })
+    this.#runs.set(runId, {
+      ensemble,
+      createdAt,
+      calls: new Map(),
+      awaiting: 0,
+      gates: new Map(),
+    })
+  }
+
+  /** Clocks of several machines differ a little: nothing is read before it happened. */
+  #lag(ms: number): void {
+    this.#instruments.durableLag.observe({}, Math.max(0, ms) / 1_000)
+  }
+
+  #firstToken(run: Progress, { taskIndex, sentAt }: RunEventOf<'token'>): void {
+    const call = run.calls.get(taskIndex)
+    if (call === undefined || call.hasToken) return
+    call.hasToken = true
+    run.awaiting -= 1
+    const seconds = (Date.parse(sentAt) - call.startedAt) / 1_000
+    this.#instruments.modelFirstToken.observe({ model: call.model }, Math.max(0, seconds))
+  }
+
+  #countWork(run: Progress, event: LoggedRunEvent): void {
+    const { ensemble } = run
+    const { runWait, runsEnded, runDuration } = this.#instruments
+    switch (event.type) {
+      case 'ensemble_started': {
+        const waitedMs = Date.parse(event.startedAt) - run.createdAt
+        runWait.observe({ ensemble }, Math.max(0, waitedMs) / 1_000)
+        return
+      }
+      case 'run_resumed':
+        run.calls.clear()
+        run.awaiting = 0
+        return
+      case 'run_result': {
+        const { status, durationMs } = event
+        runsEnded.add({ ensemble, status, code: failureCode(event.code) })
+        runDuration.observe({ ensemble, status }, durationMs / 1_000)
+        return
+      }
+      case 'task_completed':
+      case 'task_failed':
+      case 'task_skipped':
+        this.#countTask(ensemble, event)
+        return
+      case 'llm_iteration_started':
+      case 'llm_iteration_completed':
+      case 'llm_iteration_failed':
+        this.#countModel(run, event)
+        return
+      default:
+    }
+  }
+
+  #countTask(
+    ensemble: string,
+    event: RunEventOf<'task_completed' | 'task_failed' | 'task_skipped'>,
+  ): void {
+    const { tasksEnded, taskDuration, taskRetries } = this.#instruments
+    const status = TASK_STATUSES[event.type]
+    const code = event.type === 'task_failed' ? failureCode(event.code) : NONE
+    tasksEnded.add({ ensemble, status, code })
+    if (event.type === 'task_skipped') return
+    taskDuration.observe({ ensemble, status }, event.durationMs / 1_000)
+    if (event.type === 'task_failed' && event.willRetry) taskRetries.add({ ensemble })
+  }
+
+  #countModel(
+    run: Progress,
+    event: RunEventOf<'llm_iteration_started' | 'llm_iteration_completed' | 'llm_iteration_failed'>,
+  ): void {
+    const { taskIndex, model } = event
+    const before = run.calls.get(taskIndex)
+    run.calls.delete(taskIndex)
+    if (before?.hasToken === false) run.awaiting -= 1
+    switch (event.type) {
+      case 'llm_iteration_started': {
+        const startedAt = Date.parse(event.startedAt ?? '')
+        if (Number.isNaN(startedAt)) return
+        run.calls.set(taskIndex, { model, startedAt, hasToken: false })
+        run.awaiting += 1
+        return
+      }
+      case 'llm_iteration_completed':
+        this.#countAnswer(event)
+        return
+      case 'llm_iteration_failed': {
+        const { modelCalls, modelRetries, modelFallbacks } = this.#instruments
+        modelCalls.add({ model, code: failureCode(event.code) })
+        if (event.retryInMs !== undefined) modelRetries.add({ model })
+        if (event.nextModel !== undefined) modelFallbacks.add({ model })
+      }
+    }
+  }
+
+  #countAnswer(event: RunEventOf<'llm_iteration_completed'>): void {
+    const { model, inputTokens, outputTokens, latencyMs, costUsd } = event
+    const { modelCalls, modelDuration, modelTokens, modelCost, modelUnpriced } = this.#instruments
+    modelCalls.add({ model, code: NONE })
+    modelDuration.observe({ model }, latencyMs / 1_000)
+    // -1 says that the provider did not tell, which a counter leaves out.
+    modelTokens.add({ model, direction: 'input' }, inputTokens)
+    modelTokens.add({ model, direction: 'output' }, outputTokens)
+    if (costUsd === undefined) modelUnpriced.add({ model })
+    else modelCost.add({ model }, costUsd)
+  }
+
+  #countGate(run: Progress | undefined, event: LoggedRunEvent, at: number): void {
+    switch (event.type) {
+      case 'review_requested':
+        this.#instruments.gatesOpened.add({ timing: event.timing })
+        run?.gates.set(event.reviewId, at)
+        return
+      case 'review_decided':
+        this.#closeGate(run, { ...event, outcome: event.decision.toLowerCase(), at })
+        return
+      case 'review_timed_out':
+        this.#closeGate(run, { ...event, outcome: 'timed_out', at })
+        return
+      case 'review_withdrawn':
+        this.#closeGate(run, { ...event, outcome: 'withdrawn', at })
+        return
+      default:
+    }
+  }
+
+  #closeGate(
+    run: Progress | undefined,
+    closed: { readonly reviewId: string; readonly outcome: string; readonly at: number },
+  ): void {
+    const { gatesClosed, gateWait } = this.#instruments
+    const { reviewId, outcome, at } = closed
+    gatesClosed.add({ outcome })
+    const since = run?.gates.get(reviewId)
+    run?.gates.delete(reviewId)
+    const observe = (openedAt: number | undefined): void => {
+      if (openedAt === undefined) return
+      gateWait.observe({ outcome }, Math.max(0, at - openedAt) / 1_000)
+    }
+    if (since !== undefined) observe(since)
+    // One that opened in another process: its store knows since when. If it cannot say so the wait is not counted.
+    else this.#openedAt(reviewId).then(observe, () => undefined)
+  }
+}
+
+const TASK_STATUSES = {
+  task_completed: 'COMPLETED',
+  task_failed: 'FAILED',
+  task_skipped: 'SKIPPED',
+} as const
+
+function failureCode(code: string | undefined): string {
+  if (code === undefined) return NONE
+  return isFailureCode(code) ? code : OTHER
+}

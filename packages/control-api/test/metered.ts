@@ -1,0 +1,232 @@
+/** A measured server with ensembles for what can happen, and a scenario of which every number is known. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { apiKey, serveControlApi, serverMetrics, type ControlApiOptions } from '@tutti/control-api'
+import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { ensemble, modelCatalog, priceList, rateLimit, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type RunServiceOptions, type RunStorage } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+
+import { checkedFetch } from './answers.ts'
+import { readMetrics, valueOf, type ReadFamily } from './metrics-text.ts'
+import { Socket } from './served.ts'
+
+import type { Logger } from '@tutti/core'
+
+/** A measured server. */
+export interface Metered extends AsyncDisposable {
+  readonly url: string
+  readonly runs: RunService
+  /** Requests so far, as `route status`, with how often. */
+  readonly asked: ReadonlyMap<string, number>
+  /** Lets tools go on that wait. */
+  play(): void
+  /** Makes a request of a route, which is to be answered with a status. */
+  ask(route: string, status: number, init: Asked): Promise<Response>
+  submit(ensemble: string, more?: object): Promise<string>
+  ended(runId: string): Promise<void>
+  connect(): Socket
+  /** Reads `/metrics`. */
+  scrape(): Promise<Scrape>
+}
+
+/** A request of a test. */
+export interface Asked extends RequestInit {
+  readonly path: string
+  readonly json?: unknown
+  /** @default that of the operator */
+  readonly key?: string | null
+}
+
+/** Metrics as they were read. */
+export interface Scrape {
+  readonly text: string
+  readonly families: ReadonlyMap<string, ReadFamily>
+  value(name: string, labels?: Readonly<Record<string, string>>): number
+}
+
+/** Who may what. */
+export const KEYS = {
+  ops: 'ops-key-of-some-length',
+  reader: 'reader-key-of-some-length',
+  hasty: 'hasty-key-of-some-length',
+  single: 'single-key-of-some-length',
+} as const
+
+/** What a turn of the scripted models uses. */
+export const USAGE = { inputTokens: 100, outputTokens: 10 }
+
+/** Settings of a test. */
+export interface MeteredOptions {
+  readonly storage?: RunStorage
+  readonly limits?: RunServiceOptions
+  readonly api?: Partial<ControlApiOptions>
+  readonly logger?: Logger
+}
+
+/** Starts a measured server. */
+export async function metered(options: MeteredOptions = {}): Promise<Metered> {
+  const path = mkdtempSync(join(tmpdir(), 'tutti-metered-'))
+  const gate = Promise.withResolvers<void>()
+  const metrics = serverMetrics({ version: '1.2.3', cacheMs: 0 })
+  const { ensembles, tools, models } = house(gate.promise)
+  const logger = options.logger === undefined ? {} : { logger: options.logger }
+  const runs = new RunService(
+    metrics.measured(options.storage ?? sqliteRunStorage(path)),
+    ensembles,
+    {
+      models,
+      prices: priceList({ 'scripted:small': { inputPerMillion: 1, outputPerMillion: 10 } }),
+      maxConcurrentRuns: 50,
+      ...metrics.runs,
+      ...logger,
+      ...options.limits,
+    },
+  )
+  const api = await serveControlApi(
+    {
+      runs,
+      tools: toolCatalog(tools),
+      models,
+      metrics,
+      apiKeys: [
+        apiKey(KEYS.ops, { name: 'ops', scopes: ['admin'] }),
+        apiKey(KEYS.reader, { name: 'reader', scopes: ['runs:read'] }),
+        apiKey(KEYS.hasty, {
+          name: 'hasty',
+          scopes: ['runs:read'],
+          limits: { requestsPerMinute: 1 },
+        }),
+        apiKey(KEYS.single, {
+          name: 'single',
+          scopes: ['runs:write'],
+          limits: { maxUnfinishedRuns: 1 },
+        }),
+      ],
+      ...logger,
+      ...options.api,
+    },
+    { port: 0 },
+  )
+  await runs.start()
+  const asked = new Map<string, number>()
+  const ask = async (route: string, status: number, { path, json, key, ...init }: Asked) => {
+    const headers = new Headers(init.headers)
+    if (key !== null) headers.set('authorization', `Bearer ${key ?? KEYS.ops}`)
+    if (json !== undefined) headers.set('content-type', 'application/json')
+    const response = await checkedFetch(`${api.url}${path}`, {
+      ...init,
+      headers,
+      ...(json === undefined ? {} : { method: 'POST', body: JSON.stringify(json) }),
+    })
+    if (response.status !== status) {
+      throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    }
+    const line = `${route} ${status}`
+    asked.set(line, (asked.get(line) ?? 0) + 1)
+    return response
+  }
+  return {
+    url: api.url,
+    runs,
+    asked,
+    ask,
+    play: gate.resolve,
+    async submit(name, more = {}) {
+      const json = { ensemble: name, ...more }
+      const response = await ask('submitRun', 202, { path: '/api/runs', json })
+      const { runId } = (await response.json()) as { runId: string }
+      return runId
+    },
+    async ended(runId) {
+      for await (const _ of runs.follow({ runId, from: 0 })) continue
+    },
+    connect: () => new Socket(`${api.url}/ws`, { authorization: `Bearer ${KEYS.ops}` }),
+    async scrape() {
+      const text = await (
+        await ask('getMetrics', 200, { path: '/metrics', key: KEYS.reader })
+      ).text()
+      const families = readMetrics(text)
+      return { text, families, value: (name, labels) => valueOf(families, name, labels) }
+    },
+    async [Symbol.asyncDispose]() {
+      gate.resolve()
+      await runs.close({ drainTimeoutMs: 5_000 })
+      await api.close()
+      rmSync(path, { recursive: true })
+    },
+  }
+}
+
+/** What is served. */
+function house(opens: Promise<void>) {
+  const add = defineTool({
+    name: 'add',
+    description: 'Adds',
+    input: Type.Object({ a: Type.Number(), b: Type.Number() }),
+    execute({ a, b }, { metrics }) {
+      metrics.increment('sums', 2)
+      metrics.record('sum', a + b)
+      return String(a + b)
+    },
+  })
+  const broken = defineTool({
+    name: 'break_down',
+    description: 'Throws',
+    input: Type.Object({}),
+    execute() {
+      throw new Error('out of tune')
+    },
+  })
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_, { signal }) {
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([opens, aborted])
+      return 'waited'
+    },
+  })
+  const calling = (calls: readonly { readonly name: string; readonly arguments: object }[]) =>
+    scriptedModel(
+      ({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? { text: 'It was played in full', usage: USAGE }
+          : { toolCalls: calls, usage: USAGE },
+      { name: 'small' },
+    )
+  const sums = { name: 'add', arguments: { a: 2, b: 3 } }
+  const small = calling([sums, sums, { name: broken.name, arguments: {} }])
+  const down = scriptedModel(() => new Error('The provider is down'), { name: 'down' })
+  const play = task({ name: 'play', description: 'Play', tools: [add, broken] })
+  const hold = task({ name: 'hold', description: 'Hold', tools: [wait] })
+  const sing = task({ name: 'sing', description: 'Sing', handler: () => 'la' })
+  return {
+    tools: [add, broken, wait],
+    models: modelCatalog({ small }),
+    ensembles: [
+      ensemble({ name: 'simple', tasks: [sing] }),
+      ensemble({ name: 'band', tasks: [play], model: small }),
+      ensemble({ name: 'broken', tasks: [play], model: down }),
+      ensemble({ name: 'flaky', tasks: [play], model: down, fallbackModels: [small] }),
+      ensemble({
+        name: 'limited',
+        tasks: [play],
+        model: small,
+        // Longer than the two turns of the run are apart on any machine.
+        rateLimit: rateLimit({ requests: 1, intervalMs: 1_500 }),
+      }),
+      ensemble({ name: 'choir', tasks: [sing], reviewPolicy: 'AFTER_LAST_TASK' }),
+      ensemble({
+        name: 'waiting',
+        tasks: [hold],
+        model: calling([{ name: 'wait', arguments: {} }]),
+      }),
+    ],
+  }
+}

@@ -1,0 +1,127 @@
+/** Finds what expressions of PromQL, dashboards and alert rules ask for: metrics, and labels of them. */
+
+/** A metric that an expression asks for, with the labels that it names there or groups by. */
+export interface Use {
+  readonly metric: string
+  readonly labels: readonly string[]
+}
+
+/** Functions, operators and modifiers that expressions here may use. */
+const WORDS = new Set(
+  (
+    'abs avg by changes clamp_max clamp_min count delta histogram_quantile ignoring increase label_replace max min ' +
+    'offset on or and unless rate resets scalar sum time topk vector without group_left bool'
+  ).split(' '),
+)
+
+/** Modifiers that are followed by a list of labels. */
+const GROUPINGS = new Set(['by', 'on', 'without', 'ignoring', 'group_left'])
+
+const TOKEN =
+  /(?<text>"(?:[^"\\]|\\.)*")|(?<name>[a-zA-Z_:][\w:]*)|(?<range>\[[^\]]+\])|(?<number>\d[\d.eE]*[smhdw]?)|(?<mark>[(){},]|[=!<>~]+|[-+*/%])|(?<gap>\s+)/y
+
+/** Every metric that an expression asks for. @throws {Error} when a word or character is not known. */
+export function usesOf(expression: string): readonly Use[] {
+  const tokens = tokensOf(expression)
+  const uses: { metric: string; labels: string[] }[] = []
+  const grouped: string[] = []
+  for (let at = 0; at < tokens.length; at += 1) {
+    const { kind, text } = tokens[at] ?? { kind: '', text: '' }
+    if (kind !== 'name') continue
+    if (GROUPINGS.has(text)) {
+      const end = closing(tokens, at + 1)
+      grouped.push(...namesIn(tokens.slice(at + 1, end)))
+      at = end
+    } else if (WORDS.has(text)) continue
+    else if (tokens[at + 1]?.text === '{') {
+      const end = tokens.findIndex((token, index) => index > at && token.text === '}')
+      uses.push({ metric: text, labels: namesIn(tokens.slice(at + 1, end)) })
+      at = end
+    } else if (tokens[at + 1]?.text === '(') throw new Error(`The function ${text} is not known`)
+    else uses.push({ metric: text, labels: [] })
+  }
+  return uses.map(({ metric, labels }) => ({ metric, labels: [...labels, ...grouped] }))
+}
+
+interface Token {
+  readonly kind: string
+  readonly text: string
+}
+
+function tokensOf(expression: string): readonly Token[] {
+  const matches = [...expression.matchAll(new RegExp(TOKEN, 'gy'))]
+  const read = matches.reduce((length, [text]) => length + text.length, 0)
+  if (read !== expression.length) {
+    throw new Error(`Cannot read ${expression} from ${JSON.stringify(expression.slice(read))} on`)
+  }
+  return matches.flatMap(({ 0: text, groups = {} }) => {
+    const kind = Object.keys(groups).find((name) => groups[name] !== undefined) ?? ''
+    return kind === 'gap' ? [] : [{ kind, text }]
+  })
+}
+
+function closing(tokens: readonly Token[], from: number): number {
+  return tokens.findIndex((token, index) => index >= from && token.text === ')')
+}
+
+function namesIn(tokens: readonly Token[]): string[] {
+  return tokens.filter(({ kind }) => kind === 'name').map(({ text }) => text)
+}
+
+/** A panel that shows numbers. */
+export interface Panel {
+  readonly title: string
+  readonly expressions: readonly string[]
+}
+
+/** Panels of a dashboard as Grafana has it, rows left out, with the variables of the dashboard put in. */
+export function panelsIn(dashboard: unknown): readonly Panel[] {
+  return listOf(dashboard, 'panels').flatMap((panel): readonly Panel[] => {
+    const type = textOf(panel, 'type')
+    if (type === 'row') return panelsIn(panel)
+    const expressions = listOf(panel, 'targets').map((target) =>
+      textOf(target, 'expr').replaceAll('$__rate_interval', '5m').replaceAll(/\$\w+/g, '.*'),
+    )
+    return [{ title: textOf(panel, 'title'), expressions }]
+  })
+}
+
+/** An alert rule. */
+export interface Alert {
+  readonly name: string
+  readonly expression: string
+  readonly summary: string
+}
+
+/**
+ * Alert rules of a file. It is read as what it is written as, one rule a list item with `alert`, `expr`, `for` and
+ * `summary` on lines of their own: any YAML reader reads more than that.
+ */
+export function alertsIn(yaml: string): readonly Alert[] {
+  return yaml
+    .split(/^ *- alert: /m)
+    .slice(1)
+    .map((rule) => ({
+      name: rule.split('\n')[0] ?? '',
+      expression: field(rule, 'expr'),
+      summary: field(rule, 'summary'),
+    }))
+}
+
+function field(rule: string, name: string): string {
+  return new RegExp(`^ *${name}: (.+)$`, 'm').exec(rule)?.[1]?.replaceAll(/^'|'$/g, '') ?? ''
+}
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  const list: unknown = isRecord(value) ? value[name] : undefined
+  return Array.isArray(list) ? list : []
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = isRecord(value) ? value[name] : undefined
+  return typeof text === 'string' ? text : ''
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

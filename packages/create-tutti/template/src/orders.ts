@@ -1,0 +1,37 @@
+/** The orders of a small shop. In yours, this file would ask a database. */
+import { Type, type Static } from '@tutti/core'
+
+/** The schema of an order: tools check by it, and its type follows from it. */
+export const Order = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  item: Type.String(),
+  priceUsd: Type.Number(),
+  deliveredDaysAgo: Type.Integer(),
+})
+
+export type Order = Static<typeof Order>
+
+export const ORDERS: readonly Order[] = [
+  {
+    id: 'A-1001',
+    email: 'ada@example.com',
+    item: 'Copper kettle',
+    priceUsd: 49,
+    deliveredDaysAgo: 6,
+  },
+  {
+    id: 'A-0873',
+    email: 'ada@example.com',
+    item: 'Bread knife',
+    priceUsd: 32,
+    deliveredDaysAgo: 400,
+  },
+  {
+    id: 'G-2002',
+    email: 'grace@example.com',
+    item: 'Desk lamp',
+    priceUsd: 85,
+    deliveredDaysAgo: 90,
+  },
+]

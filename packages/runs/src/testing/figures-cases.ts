@@ -1,0 +1,76 @@
+/** Cases of L10: what waits in a store, counted. */
+import { deepStrictEqual, ok } from 'node:assert/strict'
+
+import { reviewRequested, started } from './event-fixtures.ts'
+import { claimRun, createRun, endedRun, ownedRun, parkedRun } from './run-fixtures.ts'
+
+import type { StorageCase } from './storage-case.ts'
+
+/** The cases. */
+export const figuresCases: readonly StorageCase[] = [
+  {
+    name: '[L10] an empty store has nothing that waits',
+    async run({ storage }) {
+      deepStrictEqual(await storage.queue.figures(), {
+        running: 0,
+        queued: 0,
+        parked: 0,
+        unfinished: {},
+        oldestQueuedMs: 0,
+        openReviews: 0,
+        deliveries: 0,
+      })
+    },
+  },
+  {
+    name: '[L10] runs that have not ended are counted by state and status, reviews and deliveries with them',
+    async run({ storage }) {
+      await createRun(storage, 'run-a', { createdAt: Date.now() })
+      await createRun(storage, 'run-b', { createdAt: Date.now() })
+      const owner = await ownedRun(storage, 'run-c')
+      await owner.commit([started])
+      await parkedRun(storage, 'run-d', { events: [reviewRequested('review-1')] })
+      await endedRun(storage, 'run-e', { webhooks: ['hook', 'other'] })
+      const { oldestQueuedMs, ...counts } = await storage.queue.figures()
+      ok(oldestQueuedMs >= 0, `${oldestQueuedMs} is a wait`)
+      deepStrictEqual(counts, {
+        running: 1,
+        queued: 2,
+        parked: 1,
+        unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
+        openReviews: 1,
+        deliveries: 2,
+      })
+    },
+  },
+  {
+    name: '[L10] a delivery that is done waits no more; one that is to be tried again does',
+    async run({ storage }) {
+      await endedRun(storage, 'run-a', { webhooks: ['done', 'gone', 'again'] })
+      const claimed = await storage.outbox.claim({ limit: 9, claimMs: 10_000 })
+      for (const { id, attempt, webhook } of claimed) {
+        const end =
+          webhook === 'done'
+            ? ({ kind: 'done' } as const)
+            : webhook === 'gone'
+              ? ({ kind: 'given_up', reason: 'It answered 410' } as const)
+              : ({ kind: 'retry', dueInMs: 1e6, reason: 'It answered 500' } as const)
+        await storage.outbox.settle({ id, attempt }, end)
+      }
+      deepStrictEqual((await storage.queue.figures()).deliveries, 1)
+    },
+  },
+  {
+    name: '[L10] the oldest of those that wait says how long; one that was reclaimed waits since it was made',
+    async run({ storage, passTime }) {
+      const waited = async (): Promise<number> => (await storage.queue.figures()).oldestQueuedMs
+      await createRun(storage, 'run-a')
+      await passTime(5_000)
+      ok((await waited()) >= 5_000)
+      await claimRun(storage, 'run-a')
+      deepStrictEqual(await waited(), 0)
+      await storage.queue.reclaimAll()
+      ok((await waited()) >= 5_000)
+    },
+  },
+]

@@ -1,0 +1,107 @@
+/** Which trace a run belongs to, and whether it is recorded. Kept with the run, it is the same in every process. */
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+  type SpanContext,
+} from '@opentelemetry/api'
+import {
+  isSampled,
+  newTraceparent,
+  runSpanKey,
+  spanId,
+  spanTraceparent,
+  traceIdOf,
+} from '@tutti/core'
+
+import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
+
+import type { Sampler } from '@opentelemetry/sdk-trace-base'
+import type { TraceContext } from '@tutti/core'
+
+/** `SamplingDecision.RECORD_AND_SAMPLED`, which is not imported as it would load the SDK. */
+const RECORD_AND_SAMPLED = 2
+
+/** A run that begins. */
+export interface TracedRunStart {
+  readonly runId: string
+  /** Name of its ensemble, for the sampler. */
+  readonly ensemble?: string
+}
+
+/**
+ * The context of a run that is asked for in another context, or in none. With none, the span that its `traceparent`
+ * names is that of the run itself.
+ */
+export function beginTrace(
+  run: TracedRunStart,
+  asked: TraceContext,
+  sampler: Sampler | undefined,
+): Required<Pick<TraceContext, 'traceparent'>> & TraceContext {
+  const { traceparent: given } = asked
+  const traceparent = given ?? spanTraceparent(newTraceparent(), runSpanKey(run.runId))
+  if (sampler === undefined) return { ...asked, traceparent: given ?? withFlag(traceparent, true) }
+  const { decision, traceState } = sampled(sampler, { ...run, traceparent }, asked)
+  const tracestate = traceState?.serialize() ?? asked.tracestate
+  const isRecorded = decision.valueOf() === RECORD_AND_SAMPLED
+  return {
+    traceparent: withFlag(traceparent, isRecorded),
+    ...(tracestate === undefined || tracestate === '' ? {} : { tracestate }),
+  }
+}
+
+/** The span that somebody else asked in; undefined where the run began its trace itself. */
+export function callerOf(
+  runId: string,
+  { traceparent, tracestate }: TraceContext,
+): SpanContext | undefined {
+  if (traceparent === undefined) return undefined
+  const context = spanContextOf(traceparent, tracestate)
+  return context.spanId === spanId(context.traceId, runSpanKey(runId))
+    ? undefined
+    : { ...context, isRemote: true }
+}
+
+/** What a `traceparent` says, as OpenTelemetry has it. */
+export function spanContextOf(traceparent: string, tracestate?: string): SpanContext {
+  return {
+    traceId: traceIdOf(traceparent),
+    spanId: traceparent.slice(36, 52),
+    traceFlags: isSampled(traceparent) ? 1 : 0,
+    ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
+  }
+}
+
+function sampled(
+  sampler: Sampler,
+  { runId, ensemble = '', traceparent }: TracedRunStart & { readonly traceparent: string },
+  asked: TraceContext,
+): ReturnType<Sampler['shouldSample']> {
+  const caller =
+    asked.traceparent === undefined
+      ? undefined
+      : { ...spanContextOf(asked.traceparent, asked.tracestate), isRemote: true }
+  const context = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller)
+  const attributes = {
+    [TUTTI.runId]: runId,
+    [GEN_AI.operationName]: OPERATION.invokeWorkflow,
+    [GEN_AI.workflowName]: ensemble,
+  }
+  const name = `${OPERATION.invokeWorkflow} ${ensemble}`
+  return sampler.shouldSample(
+    context,
+    traceIdOf(traceparent),
+    name,
+    SpanKind.INTERNAL,
+    attributes,
+    [],
+  )
+}
+
+/** The same with the flag that says whether it is recorded; other flags stay as they are. */
+function withFlag(traceparent: string, isRecorded: boolean): string {
+  const flags = Number.parseInt(traceparent.slice(53), 16)
+  const set = isRecorded ? flags | 1 : flags & 0xfe
+  return `${traceparent.slice(0, 53)}${set.toString(16).padStart(2, '0')}`
+}

@@ -1,0 +1,139 @@
+/**
+ * A run that this process executes, as its spans see it: first what others wrote of it, then what is written here.
+ *
+ *   claimed ─▶ read the log up to the claim ─▶ what was written here meanwhile ─▶ what is written here now
+ *
+ * F1 What is open at the claim has its true beginning and its place, whoever wrote that.
+ * F2 A span that ended under an earlier owner is not sent again. One that ended while nobody had the run, by a decision
+ *    that was written to it at rest, is sent by who has it next.
+ * F3 A log that cannot be read costs the spans of this run, and nothing else.
+ */
+import { RunTracer, type RunTracerRun } from './run-tracer.ts'
+
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { ResolvedTraceRunsOptions } from './options.ts'
+
+/** Reads events of a run from its log. */
+export type ReadEvents = (query: {
+  readonly runId: string
+  readonly from: number
+  readonly limit: number
+  readonly types: readonly RunEvent['type'][]
+}) => Promise<readonly LoggedRunEvent[]>
+
+/** A run at its claim. */
+export interface FollowedRunStart extends RunTracerRun {
+  /** The newest event before the claim. */
+  readonly lastSeq: number
+  /** Whether an owner before this one was lost, and did not give the run up. */
+  readonly wasLost: boolean
+}
+
+/** Events read at a time. */
+const PAGE = 500
+
+/** Events of which spans are made. What only says how far something is, is not read again. */
+const TYPES = [
+  'run_queued',
+  'run_resumed',
+  'run_cancelling',
+  'ensemble_started',
+  'task_started',
+  'llm_iteration_started',
+  'llm_iteration_completed',
+  'llm_iteration_failed',
+  'tool_called',
+  'agent_tool_invoked',
+  'agent_tool_turn',
+  'agent_tool_completed',
+  'agent_tool_terminated',
+  'agent_tool_error',
+  'delegation_started',
+  'delegation_completed',
+  'delegation_failed',
+  'task_completed',
+  'task_failed',
+  'task_skipped',
+  'review_requested',
+  'review_timed_out',
+  'review_decided',
+  'review_withdrawn',
+  'directive_active',
+  'directive_delivered',
+  'model_switched',
+] as const satisfies readonly RunEvent['type'][]
+
+/** Events that are written to a run which nobody has. */
+const AT_REST: ReadonlySet<RunEvent['type']> = new Set([
+  'run_cancelling',
+  'review_timed_out',
+  'review_decided',
+  'directive_active',
+  'model_switched',
+])
+
+/** Makes the spans of a run that this process executes. */
+export class FollowedRun {
+  /** Resolves when what was written before the claim has been read. Never rejects. */
+  readonly caughtUp: Promise<void>
+  readonly #start: FollowedRunStart
+  readonly #tracer: RunTracer
+  readonly #options: ResolvedTraceRunsOptions
+  /** What is written here while the log is read. */
+  #waiting: LoggedRunEvent[] | undefined = []
+  #isLost = false
+
+  constructor(start: FollowedRunStart, options: ResolvedTraceRunsOptions, read: ReadEvents) {
+    this.#start = start
+    this.#options = options
+    this.#tracer = new RunTracer(start, options)
+    this.caughtUp = this.#catchUp(read)
+  }
+
+  /** Whether nothing more comes of it. */
+  get isOver(): boolean {
+    return this.#isLost || (this.#waiting === undefined && this.#tracer.isOver)
+  }
+
+  /** Takes what was written here. */
+  take(events: readonly LoggedRunEvent[]): void {
+    if (this.#isLost) return
+    if (this.#waiting === undefined) for (const event of events) this.#tracer.take(event)
+    else this.#waiting.push(...events)
+  }
+
+  async #catchUp(read: ReadEvents): Promise<void> {
+    try {
+      this.#replay(await this.#earlier(read))
+      const waiting = this.#waiting ?? []
+      this.#waiting = undefined
+      this.take(waiting)
+    } catch (error) {
+      this.#isLost = true
+      this.#waiting = undefined
+      this.#options.onError(error)
+    }
+  }
+
+  async #earlier(read: ReadEvents): Promise<readonly LoggedRunEvent[]> {
+    const { runId, lastSeq } = this.#start
+    const earlier: LoggedRunEvent[] = []
+    for (let from = 0; from <= lastSeq;) {
+      const page = await read({ runId, from, limit: PAGE, types: TYPES })
+      earlier.push(...page.filter(({ seq }) => seq <= lastSeq))
+      const last = page.at(-1)
+      if (last === undefined || page.length < PAGE) break
+      from = last.seq + 1
+    }
+    return earlier
+  }
+
+  #replay(events: readonly LoggedRunEvent[]): void {
+    const owned = this.#start.wasLost ? -1 : events.findLastIndex(({ type }) => !AT_REST.has(type))
+    for (const [index, event] of events.entries()) {
+      this.#tracer.isMuted = this.#start.wasLost || index <= owned
+      this.#tracer.take(event)
+    }
+    this.#tracer.isMuted = false
+  }
+}

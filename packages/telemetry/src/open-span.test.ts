@@ -1,0 +1,53 @@
+import { SpanKind } from '@opentelemetry/api'
+import { describe, expect, it } from 'vitest'
+
+import { OpenSpan, toHrTime } from './open-span.ts'
+
+function span(startMs: number, parent?: OpenSpan): OpenSpan {
+  return new OpenSpan({
+    key: `at ${startMs}`,
+    name: 'span',
+    kind: SpanKind.INTERNAL,
+    startMs,
+    attributes: {},
+    parent,
+  })
+}
+
+describe('[O1] a span', () => {
+  it('does not begin before what it is a part of', () => {
+    const whole = span(1_000)
+    expect(span(999, whole).startMs).toBe(1_000)
+    expect(span(1_001, whole).startMs).toBe(1_001)
+    const part = span(1_005, whole)
+    part.beganBy(1_002)
+    expect(part.startMs).toBe(1_002)
+    part.beganBy(1_004)
+    expect(part.startMs).toBe(1_002)
+    part.beganBy(990)
+    expect(part.startMs).toBe(1_000)
+  })
+
+  it('does not end before its parts, its events, or its beginning', () => {
+    const whole = span(1_000)
+    const part = span(1_000, whole)
+    part.addEvent('late', 1_300)
+    expect(part.end({ endMs: 1_200 }).endMs).toBe(1_300)
+    expect(whole.end({ endMs: 1_100 }).endMs).toBe(1_300)
+    expect(span(1_000).end({ endMs: 900 }).endMs).toBe(1_000)
+    expect(span(1_000).end({ endMs: 1_001 }).endMs).toBe(1_001)
+  })
+
+  it('keeps so many events, counts the rest, and has none before its beginning', () => {
+    const busy = span(1_000)
+    for (let count = 0; count < 130; count += 1) busy.addEvent('event', 900)
+    expect(busy.events).toHaveLength(128)
+    expect(busy.droppedEvents).toBe(2)
+    expect(busy.events[0]?.time).toEqual([1, 0])
+  })
+})
+
+it('instants are seconds and nanoseconds', () => {
+  expect(toHrTime(1_893_456_000_123)).toEqual([1_893_456_000, 123_000_000])
+  expect(toHrTime(0)).toEqual([0, 0])
+})

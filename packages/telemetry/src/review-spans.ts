@@ -1,0 +1,142 @@
+/** The spans of reviews, from the question to the answer, and what people say to a run meanwhile. */
+import { SpanKind } from '@opentelemetry/api'
+
+import { TUTTI } from './attributes.ts'
+import { instantOf } from './event-time.ts'
+import { reviewKey } from './span-keys.ts'
+import { factsOf, factsOfName, taskAttributes } from './task-spans.ts'
+import { spanOfCall } from './tool-spans.ts'
+
+import type { OpenSpan, SpanEnd } from './open-span.ts'
+import type { SpanTable, TracedEvent } from './run-spans.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+const NAMES = {
+  BEFORE_EXECUTION: 'review before task',
+  DURING_EXECUTION: 'review during task',
+  AFTER_EXECUTION: 'review after task',
+} as const satisfies Record<RunEventOf<'review_requested'>['timing'], string>
+
+/** Takes an event of a review; false when it is none. */
+export function reviewEvent(table: SpanTable, event: TracedEvent): boolean {
+  const { nowMs } = table
+  switch (event.type) {
+    case 'review_requested':
+      begin(table, event)
+      return true
+    case 'review_decided':
+      end(table, event.reviewId, {
+        endMs: nowMs,
+        attributes: {
+          [TUTTI.reviewDecision]: event.decision,
+          [TUTTI.reviewDecidedBy]: event.decidedBy,
+        },
+      })
+      return true
+    case 'review_timed_out':
+      endByTime(table, event)
+      return true
+    case 'review_withdrawn':
+      end(table, event.reviewId, {
+        endMs: nowMs,
+        attributes: { [TUTTI.reviewDecision]: 'WITHDRAWN' },
+      })
+      return true
+    default:
+      return false
+  }
+}
+
+/** Takes what people say to a run while it works. */
+export function steeringEvent(table: SpanTable, event: TracedEvent): void {
+  const { nowMs, root } = table
+  switch (event.type) {
+    case 'directive_active':
+      root?.addEvent('tutti.directive.active', nowMs, {
+        'tutti.directive.id': event.directiveId,
+        'tutti.directive.to': event.to,
+        'tutti.directive.actor': event.actor,
+      })
+      return
+    case 'directive_delivered':
+      factsOf(table, event)?.span.addEvent('tutti.directive.delivered', nowMs, {
+        'tutti.directive.id': event.directiveId,
+        [TUTTI.iteration]: event.iterationIndex,
+      })
+      return
+    case 'model_switched':
+      switchedSpan(table, event)?.addEvent('tutti.model.switched', nowMs, {
+        'tutti.model.to': event.model,
+        'tutti.model.from': event.previousModel,
+        'tutti.model.actor': event.actor,
+      })
+      return
+    default:
+  }
+}
+
+/** A switch of one task belongs to it while it is under way. */
+function switchedSpan(
+  table: SpanTable,
+  { taskName }: RunEventOf<'model_switched'>,
+): OpenSpan | undefined {
+  if (taskName === undefined) return table.root
+  const attempts = [...table.tasks.values()].filter(
+    ({ span }) => span.attributes[TUTTI.taskName] === taskName,
+  )
+  return attempts.at(-1)?.span ?? table.root
+}
+
+function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
+  const { reviewId, timing, timeoutMs } = event
+  const key = reviewKey(table.runId, reviewId)
+  if (table.find(key) !== undefined) return
+  const facts = timing === 'BEFORE_EXECUTION' ? undefined : factsOfName(table, event)
+  const startMs = instantOf(event.requestedAt) ?? table.nowMs
+  const span = table.open({
+    key,
+    name: NAMES[timing],
+    kind: SpanKind.INTERNAL,
+    startMs,
+    parent: parentOf(table, event, startMs),
+    owner: facts?.key,
+    attributes: {
+      ...taskAttributes(event),
+      [TUTTI.reviewId]: reviewId,
+      [TUTTI.reviewTiming]: timing,
+    },
+  })
+  if (timeoutMs > 0) span.set({ [TUTTI.reviewDueMs]: startMs + timeoutMs })
+}
+
+/** The call that asks, the task whose output is asked about, or what the task that waits will be a part of. */
+function parentOf(
+  table: SpanTable,
+  event: RunEventOf<'review_requested'>,
+  startMs: number,
+): OpenSpan | undefined {
+  const { toolCallId, timing, taskName, toolName } = event
+  const facts = factsOfName(table, event)
+  if (timing === 'BEFORE_EXECUTION' || facts === undefined) {
+    return table.delegations.get(taskName) ?? table.root
+  }
+  if (toolCallId === undefined) return facts.span
+  const { iterationIndex } = facts
+  return spanOfCall(table, facts, { toolCallId, toolName, iterationIndex, startMs })
+}
+
+function end(table: SpanTable, reviewId: string, how: SpanEnd): void {
+  const span = table.find(reviewKey(table.runId, reviewId))
+  if (span !== undefined) table.end(span, how)
+}
+
+/** The event says no time: it is when the time of the review was over, or later when nobody was there then. */
+function endByTime(table: SpanTable, { reviewId, action }: RunEventOf<'review_timed_out'>): void {
+  const span = table.find(reviewKey(table.runId, reviewId))
+  if (span === undefined) return
+  const dueMs = Number(span.attributes[TUTTI.reviewDueMs] ?? 0)
+  table.end(span, {
+    endMs: Math.max(dueMs, table.nowMs),
+    attributes: { [TUTTI.reviewDecision]: action, [TUTTI.reviewTimedOut]: true },
+  })
+}

@@ -1,0 +1,74 @@
+/** The span of a run as a whole. */
+import { SpanKind } from '@opentelemetry/api'
+
+import { GEN_AI, TUTTI } from './attributes.ts'
+import { textMessage } from './content.ts'
+import { failed } from './span-end.ts'
+
+import type { SpanEnd } from './open-span.ts'
+import type { SpanTable, TracedEvent } from './run-spans.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Takes an event of the run as a whole; false when it is none. */
+export function runEvent(table: SpanTable, event: TracedEvent): boolean {
+  const { root, nowMs, captureContent, redact } = table
+  switch (event.type) {
+    case 'run_queued':
+      if (captureContent) {
+        const inputs = redact(JSON.stringify(event.inputs))
+        root?.set({ [GEN_AI.inputMessages]: textMessage('user', inputs) })
+      }
+      return true
+    case 'ensemble_started':
+      root?.addEvent('tutti.run.started', nowMs)
+      root?.set({ [TUTTI.queueMs]: nowMs - root.startMs, [TUTTI.taskCount]: event.totalTasks })
+      return true
+    case 'run_resumed':
+      interrupt(table)
+      root?.addEvent('tutti.run.resumed', nowMs, { 'tutti.run.epoch': event.epoch })
+      return true
+    case 'run_cancelling':
+      root?.addEvent('tutti.run.cancelling', nowMs, { 'tutti.cancel.mode': event.mode })
+      return true
+    case 'ensemble_completed':
+      root?.set({ [TUTTI.exitReason]: event.exitReason, [TUTTI.toolCalls]: event.totalToolCalls })
+      return true
+    case 'run_result':
+      endRun(table, event)
+      return true
+    default:
+      return false
+  }
+}
+
+function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
+  const { root, nowMs, redact, captureContent } = table
+  const { status, error, code, outputs } = event
+  const isFailed = status === 'FAILED'
+  const why = { code: code ?? (isFailed ? 'ENGINE_FAILED' : status), reason: error }
+  const end: SpanEnd = status === 'COMPLETED' ? { endMs: nowMs } : failed(nowMs, why, redact)
+  table.endAll(status === 'COMPLETED' ? interrupted(nowMs) : end)
+  if (root === undefined) return
+  root.set({ [TUTTI.runStatus]: status })
+  const last = outputs.at(-1)
+  if (captureContent && last !== undefined) {
+    root.set({ [GEN_AI.outputMessages]: textMessage('assistant', redact(last.output)) })
+  }
+  table.end(root, end)
+}
+
+/** What was in flight in the process that is gone ends with the last that is known of it. */
+function interrupt(table: SpanTable): void {
+  const { tasks, beforeMs } = table
+  for (const facts of tasks.values()) {
+    if (facts.chat !== undefined) table.end(facts.chat, interrupted(beforeMs))
+    facts.chat = undefined
+  }
+  for (const span of table.openSpans()) {
+    if (span.kind === SpanKind.CLIENT) table.end(span, interrupted(beforeMs))
+  }
+}
+
+function interrupted(endMs: number): SpanEnd {
+  return { endMs, attributes: { [TUTTI.code]: 'INTERRUPTED' }, error: { type: 'INTERRUPTED' } }
+}

@@ -1,0 +1,145 @@
+/** What only instants show that are chosen: in a test with a real clock everything happens in one millisecond. */
+import { expect, it } from 'vitest'
+
+import { keepIn } from '../test/readable.ts'
+import { expectWholeTrace, spanNamed } from '../test/span-tree.ts'
+import { traceRuns } from './index.ts'
+
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+import type { SentSpan } from '../test/collector.ts'
+
+/** Milliseconds after the run began, as an instant. */
+function at(ms: number): string {
+  return new Date(1_000_000 + ms).toISOString()
+}
+
+const TASK = { taskName: 't', taskIndex: 1, attempt: 1, agentRole: 'R', taskDescription: 'T' }
+
+const STARTED: readonly RunEvent[] = [
+  {
+    type: 'ensemble_started',
+    ensembleId: 'run-1',
+    startedAt: at(0),
+    totalTasks: 1,
+    workflow: 'SEQUENTIAL',
+    ensemble: 'e',
+    tasks: [],
+  },
+  { type: 'task_started', ...TASK, totalTasks: 1, startedAt: at(10) },
+]
+
+const RESULT: RunEvent = {
+  type: 'run_result',
+  runId: 'run-1',
+  status: 'COMPLETED',
+  outputs: [],
+  durationMs: 0,
+}
+
+function completed(ms: number): RunEvent {
+  const used = { tokenCount: 0, inputTokens: 0, outputTokens: 0, toolCallCount: 0 }
+  const end = { output: '', iterationLimitReached: false, completedAt: at(ms), durationMs: 0 }
+  return { type: 'task_completed', ...TASK, ...used, ...end, totalTasks: 1 }
+}
+
+function called(toolCallId: string, [start, end]: readonly [number, number]): RunEvent {
+  const [parentToolCallId] = toolCallId.split('/')
+  const event: RunEventOf<'tool_called'> = {
+    type: 'tool_called',
+    ...TASK,
+    toolName: toolCallId,
+    durationMs: end - start,
+    outcome: 'SUCCESS',
+    toolArguments: null,
+    toolResult: null,
+    structuredResult: null,
+    iterationIndex: 0,
+    toolCallId,
+    completedAt: at(end),
+  }
+  if (parentToolCallId !== undefined && parentToolCallId !== toolCallId) {
+    event.parentToolCallId = parentToolCallId
+  }
+  return event
+}
+
+function spansOf(events: readonly RunEvent[]): readonly SentSpan[] {
+  const spans: SentSpan[] = []
+  const { onEvent } = traceRuns({ processor: keepIn(spans) }).run({ runId: 'run-1' })
+  for (const event of events) onEvent(event)
+  expectWholeTrace(spans)
+  return spans
+}
+
+function timesOf(spans: readonly SentSpan[], name: string): readonly number[] {
+  const { startMs, endMs } = spanNamed(spans, name)
+  return [startMs - 1_000_000, endMs - 1_000_000]
+}
+
+it('a call begins before the first of its steps that began, in whatever order they end', () => {
+  const spans = spansOf([
+    ...STARTED,
+    called('c/a', [110, 120]),
+    called('c/b', [105, 130]),
+    called('c', [100, 131]),
+    completed(140),
+    RESULT,
+  ])
+  expect(timesOf(spans, 'execute_tool c/a')).toEqual([110, 120])
+  expect(timesOf(spans, 'execute_tool c/b')).toEqual([105, 130])
+  expect(timesOf(spans, 'execute_tool c')).toEqual([100, 131])
+  expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 140])
+})
+
+it('a duration that was rounded up does not lead out of the task', () => {
+  const spans = spansOf([...STARTED, called('c', [9, 20]), completed(20), RESULT])
+  expect(timesOf(spans, 'execute_tool c')).toEqual([10, 20])
+})
+
+it('time does not go back, also when a clock was set', () => {
+  const spans = spansOf([...STARTED, called('c', [20, 90]), completed(50), RESULT])
+  expect(timesOf(spans, 'invoke_agent R')).toEqual([10, 90])
+  expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 90])
+})
+
+it('a review that nobody decided ends when its time was over, or later when nobody was there', () => {
+  const requested: RunEvent = {
+    type: 'review_requested',
+    ...TASK,
+    reviewId: 'r',
+    taskOutput: '',
+    timing: 'AFTER_EXECUTION',
+    timeoutMs: 100,
+    onTimeout: 'CONTINUE',
+    requestedAt: at(20),
+  }
+  const over: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
+  const resumed: RunEvent = {
+    type: 'run_resumed',
+    resumedAt: at(300),
+    epoch: 2,
+    completedTasks: [],
+  }
+  const inTime = spansOf([...STARTED, requested, over, completed(125), RESULT])
+  expect(timesOf(inTime, 'review after task')).toEqual([20, 120])
+  const late = spansOf([...STARTED, requested, resumed, over, completed(310), RESULT])
+  expect(timesOf(late, 'review after task')).toEqual([20, 300])
+})
+
+it('what is open at the end of its run ends with it, as interrupted', () => {
+  const begun: RunEvent = {
+    type: 'llm_iteration_started',
+    ...TASK,
+    iterationIndex: 0,
+    messages: [],
+    totalMessageCount: 0,
+    model: 'anthropic:claude',
+    startedAt: at(20),
+  }
+  const spans = spansOf([...STARTED, begun, RESULT])
+  expect(spans.map(({ name, isError }) => [name, isError])).toEqual([
+    ['chat claude', true],
+    ['invoke_agent R', true],
+    ['invoke_workflow e', false],
+  ])
+})

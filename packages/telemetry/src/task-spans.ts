@@ -1,0 +1,175 @@
+/** The spans of task attempts, and of the delegations that make tasks. */
+import { SpanKind, type Attributes } from '@opentelemetry/api'
+
+import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
+import { textMessage } from './content.ts'
+import { failed } from './span-end.ts'
+import { delegationKey, taskKey } from './span-keys.ts'
+
+import type { SpanEnd } from './open-span.ts'
+import type { SpanTable, TaskFacts, TracedEvent } from './run-spans.ts'
+import type { RunEventOf } from '@tutti/protocol'
+
+/** Takes an event of a task or of a delegation; false when it is none. */
+export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
+  const { nowMs, redact } = table
+  switch (event.type) {
+    case 'task_started':
+      beginTask(table, event)
+      return true
+    case 'task_completed':
+      endTask(table, event, { endMs: nowMs })
+      return true
+    case 'task_failed':
+      endTask(table, event, failed(nowMs, event, redact))
+      return true
+    case 'task_skipped':
+      table.root?.addEvent('tutti.task.skipped', nowMs, { [TUTTI.taskName]: event.taskName })
+      return true
+    case 'delegation_started':
+      beginDelegation(table, event)
+      return true
+    case 'delegation_completed':
+      endDelegation(table, event, { endMs: nowMs })
+      return true
+    case 'delegation_failed':
+      endDelegation(table, event, failed(nowMs, { code: 'TASK_FAILED', ...event }, redact))
+      return true
+    default:
+      return false
+  }
+}
+
+/** Attributes of everything that a task does. */
+export function taskAttributes(event: {
+  readonly taskName: string
+  readonly taskIndex: number
+  readonly attempt: number
+  readonly agentRole: string
+}): Attributes {
+  return {
+    [GEN_AI.agentName]: event.agentRole,
+    [TUTTI.taskName]: event.taskName,
+    [TUTTI.taskIndex]: event.taskIndex,
+    [TUTTI.attempt]: event.attempt,
+  }
+}
+
+/** The attempt that an event is of; undefined when it has not begun, or has ended. */
+export function factsOf(
+  table: SpanTable,
+  place: { readonly taskIndex: number; readonly attempt: number },
+): TaskFacts | undefined {
+  return table.tasks.get(taskKey(table.runId, place))
+}
+
+/** The attempt of the task of that name. */
+export function factsOfName(
+  table: SpanTable,
+  { taskName, attempt }: { readonly taskName: string; readonly attempt: number },
+): TaskFacts | undefined {
+  return [...table.tasks.values()].find(
+    ({ span }) =>
+      span.attributes[TUTTI.taskName] === taskName && span.attributes[TUTTI.attempt] === attempt,
+  )
+}
+
+function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
+  const { taskName, taskDescription, agentRole } = event
+  const key = taskKey(table.runId, event)
+  if (table.tasks.has(key)) return
+  const span = table.open({
+    key,
+    name: `${OPERATION.invokeAgent} ${agentRole}`,
+    kind: SpanKind.INTERNAL,
+    startMs: table.nowMs,
+    parent: table.delegations.get(taskName) ?? table.root,
+    attributes: { ...taskAttributes(event), [GEN_AI.operationName]: OPERATION.invokeAgent },
+  })
+  if (table.captureContent) {
+    const text = table.redact(taskDescription)
+    span.set({ [GEN_AI.inputMessages]: textMessage('user', text) })
+  }
+  table.tasks.set(key, {
+    key,
+    span,
+    chats: new Map(),
+    toolNames: new Map(),
+    agentTries: new Map(),
+    endedCalls: new Map(),
+    chat: undefined,
+    iterationIndex: 0,
+  })
+}
+
+function endTask(
+  table: SpanTable,
+  event: RunEventOf<'task_completed' | 'task_failed'>,
+  end: SpanEnd,
+): void {
+  const facts = factsOf(table, event)
+  if (facts === undefined) return
+  const { key, span } = facts
+  const { inputTokens, outputTokens, toolCallCount, costUsd } = event
+  table.endAll(event.type === 'task_failed' ? end : { endMs: end.endMs }, key)
+  span.set({
+    ...usage(inputTokens, outputTokens),
+    [TUTTI.toolCalls]: toolCallCount,
+    [TUTTI.costUsd]: costUsd,
+  })
+  if (event.type === 'task_failed') span.set({ [TUTTI.willRetry]: event.willRetry })
+  else {
+    span.set({ [TUTTI.iterationLimitReached]: event.iterationLimitReached })
+    if (table.captureContent) {
+      span.set({ [GEN_AI.outputMessages]: textMessage('assistant', table.redact(event.output)) })
+    }
+  }
+  table.end(span, end)
+  table.tasks.delete(key)
+}
+
+/** Tokens, as far as a provider says them: it says none with 0, or with less. */
+export function usage(inputTokens = 0, outputTokens = 0): Attributes {
+  return {
+    ...(inputTokens > 0 ? { [GEN_AI.inputTokens]: inputTokens } : {}),
+    ...(outputTokens > 0 ? { [GEN_AI.outputTokens]: outputTokens } : {}),
+  }
+}
+
+/** The work itself is a task, an attempt of which is a part of this. */
+function beginDelegation(table: SpanTable, event: RunEventOf<'delegation_started'>): void {
+  const { delegationId, workerRole, workerTask, depth } = event
+  const by = factsOfName(table, event)
+  const span = table.open({
+    key: delegationKey(table.runId, delegationId),
+    name: `delegate ${workerRole}`,
+    kind: SpanKind.INTERNAL,
+    startMs: table.nowMs,
+    parent: by?.span ?? table.root,
+    owner: by?.key,
+    attributes: {
+      [GEN_AI.agentName]: workerRole,
+      [TUTTI.delegationId]: delegationId,
+      [TUTTI.delegationDepth]: depth,
+      [TUTTI.taskName]: workerTask,
+    },
+  })
+  table.delegations.set(workerTask, span)
+}
+
+function endDelegation(
+  table: SpanTable,
+  event: RunEventOf<'delegation_completed' | 'delegation_failed'>,
+  end: SpanEnd,
+): void {
+  const { delegationId, workerRole, workerTask } = event
+  const span = table.find(delegationKey(table.runId, delegationId))
+  if (span !== undefined) {
+    table.end(span, end)
+    if (workerTask !== undefined) table.delegations.delete(workerTask)
+    return
+  }
+  // A limit or a policy refused it before it began.
+  const by = factsOfName(table, event)?.span ?? table.root
+  by?.addEvent('tutti.delegation.refused', table.nowMs, { [GEN_AI.agentName]: workerRole })
+}

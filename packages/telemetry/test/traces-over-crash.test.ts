@@ -1,0 +1,263 @@
+/** A run that is cut off anywhere and goes on in another process: its spans are one trace, each sent once. */
+import { defineTool, Type } from '@tutti/core'
+import { agent, ensemble, task, type RunStep } from '@tutti/ensemble'
+import { scriptedModel, scriptedReviewer } from '@tutti/testing'
+import { expect, it } from 'vitest'
+
+import { traceRuns, type RunActivityLike } from '../src/index.ts'
+import { keepIn } from './readable.ts'
+import { expectWholeTrace, spanNamed, treeOf } from './span-tree.ts'
+
+import type { ChatModel } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { SentSpan } from './collector.ts'
+
+const RUN_ID = 'run-1'
+
+/** Ends of model calls and of requests to agents. */
+const ENDS: ReadonlySet<string> = new Set([
+  'llm_iteration_completed',
+  'llm_iteration_failed',
+  'agent_tool_completed',
+  'agent_tool_terminated',
+  'agent_tool_error',
+])
+
+interface Entry {
+  readonly event?: RunEvent | undefined
+  readonly step?: RunStep | undefined
+}
+
+/** Answers by what it has been told, so that a second process gets the answers that the first would have. */
+function thinking(): ChatModel {
+  return scriptedModel(({ messages }) => {
+    const said = messages.map(({ content }) => content).join('\n')
+    const turns = messages.filter(({ role }) => role === 'assistant').length
+    if (said.includes('Work of Scout')) return 'Clear'
+    if (said.includes('Answer ')) return '42'
+    if (turns === 0) return use('whole', {}, 'c1')
+    if (turns === 1) return use('ask', { input: 'x' }, 'c2')
+    if (turns === 2)
+      return use('delegate_task', { agentRole: 'Scout', taskDescription: 'Work of Scout' }, 'c3')
+    return 'Done'
+  })
+}
+
+function use(name: string, given: object, id: string) {
+  return { toolCalls: [{ name, arguments: given, id }] }
+}
+
+function team() {
+  const model = thinking()
+  const part = defineTool({
+    name: 'part',
+    description: 'Part',
+    input: Type.Object({}),
+    execute: () => 'p',
+  })
+  const whole = defineTool({
+    name: 'whole',
+    description: 'Whole',
+    input: Type.Object({}),
+    execute: async (_, { callTool }) => {
+      await callTool(part, {}, { step: 'a' })
+      await callTool(part, {}, { step: 'b' })
+      return 'w'
+    },
+  })
+  const inner = ensemble({ name: 'inner', tasks: [task({ description: 'Answer {input}' })], model })
+  const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
+  return ensemble({
+    name: 'team',
+    model,
+    tasks: [
+      task({
+        name: 'lead',
+        description: 'Lead',
+        agent: lead,
+        tools: [whole, inner.asTool({ name: 'ask' })],
+        review: true,
+      }),
+      task({
+        name: 'scout',
+        description: 'Work of Scout',
+        agent: agent({ role: 'Scout', goal: 'Scout' }),
+      }),
+    ],
+  })
+}
+
+/** Executes the run from what is kept; gives what it then writes, until `most` entries are there. */
+async function execute(
+  kept: readonly Entry[],
+  traceparent: string,
+  most = Infinity,
+): Promise<Entry[]> {
+  const written: Entry[] = []
+  const controller = new AbortController()
+  const steps = kept.flatMap(({ step }) => (step === undefined ? [] : [step]))
+  const full = Promise.withResolvers<void>()
+  const take = (entry: Entry): boolean => {
+    if (kept.length + written.length >= most) {
+      full.resolve()
+      return false
+    }
+    written.push(entry)
+    return true
+  }
+  const handle = team().start(
+    {},
+    {
+      runId: RUN_ID,
+      traceparent,
+      signal: controller.signal,
+      reviewer: scriptedReviewer(['CONTINUE']),
+      journal: {
+        emit: (event, step) => void take({ event, step }),
+        // A process that is gone hears of nothing any more.
+        commit: (step, event) =>
+          take({ event, step }) ? Promise.resolve() : new Promise(() => undefined),
+      },
+      ...(steps.length === 0 ? {} : { resume: { steps, epoch: 2 } }),
+    },
+  )
+  await Promise.race([handle.result, full.promise])
+  controller.abort()
+  return written
+}
+
+function logOf(entries: readonly Entry[]): readonly LoggedRunEvent[] {
+  return entries
+    .flatMap(({ event }) => (event === undefined ? [] : [event]))
+    .map((event, seq) => ({ ...event, runId: RUN_ID, seq, id: `${RUN_ID}:${seq}` }))
+}
+
+/** The spans that a process sends which claims the run after `from` events and writes those up to `to`. */
+async function spansOf(
+  log: readonly LoggedRunEvent[],
+  {
+    from,
+    to,
+    traceparent,
+    lostOwners,
+  }: {
+    readonly from: number
+    readonly to: number
+    readonly traceparent: string
+    readonly lostOwners: number
+  },
+): Promise<readonly SentSpan[]> {
+  const spans: SentSpan[] = []
+  const errors: unknown[] = []
+  const tracing = traceRuns({ processor: keepIn(spans), onError: (error) => errors.push(error) })
+  const service = tracing.service(({ from: first, limit, types }) =>
+    Promise.resolve(
+      log
+        .filter(({ seq, type }) => seq >= first && types.some((known) => known === type))
+        .slice(0, limit),
+    ),
+  )
+  const claimed: RunActivityLike = {
+    kind: 'claimed',
+    lostOwners,
+    run: { runId: RUN_ID, lastSeq: from - 1, request: { traceparent } },
+  }
+  service.onActivity(claimed)
+  service.onExecuted(RUN_ID, log.slice(from, to))
+  service.onActivity({ kind: 'let_go', runId: RUN_ID })
+  await tracing.shutdown()
+  expect(errors).toEqual([])
+  return spans
+}
+
+const { traceparent } = traceRuns({ processor: keepIn([]) }).run({ runId: RUN_ID })
+const uncut = await execute([], traceparent)
+
+it('is the same as one that was not cut off, when nobody was in the middle of anything', async () => {
+  const log = logOf(uncut)
+  const spans = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
+  expectWholeTrace(spans)
+  expect(treeOf(spans)).toEqual([
+    'invoke_workflow team',
+    '  invoke_agent Lead',
+    '    chat model',
+    '    execute_tool whole',
+    '      execute_tool part',
+    '      execute_tool part',
+    '    chat model',
+    '    execute_tool ask',
+    '      invoke_agent ask',
+    '    chat model',
+    '    execute_tool delegate_task',
+    '    delegate Scout',
+    '      invoke_agent Scout',
+    '        chat model',
+    '    chat model',
+    '    review after task',
+    '  invoke_agent Scout',
+    '    chat model',
+  ])
+})
+
+it('is handed on without a span that is sent twice, or never', async () => {
+  const log = logOf(uncut)
+  const whole = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
+  for (let cut = 1; cut < log.length; cut += 1) {
+    const before = await spansOf(log, { from: 0, to: cut, traceparent, lostOwners: 0 })
+    const after = await spansOf(log, { from: cut, to: log.length, traceparent, lostOwners: 1 })
+    const ids = (spans: readonly SentSpan[]): readonly string[] =>
+      spans.map(({ spanId }) => spanId).toSorted()
+    expect(ids([...before, ...after]), `cut after ${log[cut - 1]?.type}`).toEqual(ids(whole))
+  }
+})
+
+it('is one whole trace after a crash anywhere', async () => {
+  for (let cut = 1; cut < uncut.length; cut += 1) {
+    const first = await execute([], traceparent, cut)
+    const second = await execute(first, traceparent)
+    const log = logOf([...first, ...second])
+    const from = logOf(first).length
+    if (from === 0) continue
+    const before = await spansOf(log, { from: 0, to: from, traceparent, lostOwners: 0 })
+    const after = await spansOf(log, { from, to: log.length, traceparent, lostOwners: 1 })
+    const spans = [...before, ...after]
+    expectWholeTrace(spans)
+    const run = spanNamed(spans, 'invoke_workflow team')
+    expect(run.attributes['tutti.run.status']).toBe('COMPLETED')
+    expect(run.startMs).toBe(Date.parse(startedAtOf(log)))
+    // Every model call that began is there, also those of which nobody knows how they ended.
+    const begun = log.filter(({ type }) => type === 'llm_iteration_started')
+    expect(spans.filter(({ name }) => name.startsWith('chat'))).toHaveLength(begun.length)
+    const asked = log.filter(({ type }) => type === 'agent_tool_invoked')
+    expect(spans.filter(({ name }) => name === 'invoke_agent ask')).toHaveLength(asked.length)
+    // What began and has no end in the log was in flight, and ends before the run goes on.
+    const ended = log.filter(({ type }) => ENDS.has(type))
+    const interrupted = spans.filter(({ attributes }) => attributes['error.type'] === 'INTERRUPTED')
+    expect(interrupted).toHaveLength(begun.length + asked.length - ended.length)
+    const resumedMs = Math.max(
+      ...log.map((event) => ('resumedAt' in event ? Date.parse(event.resumedAt) : 0)),
+    )
+    for (const { endMs } of interrupted) expect(endMs).toBeLessThanOrEqual(resumedMs)
+  }
+})
+
+it('has the decision that was written while nobody had it', async () => {
+  const log = logOf(uncut)
+  const decided = log.findIndex(({ type }) => type === 'review_decided')
+  const before = await spansOf(log, { from: 0, to: decided, traceparent, lostOwners: 0 })
+  const after = await spansOf(log, {
+    from: decided + 1,
+    to: log.length,
+    traceparent,
+    lostOwners: 0,
+  })
+  const spans = [...before, ...after]
+  expectWholeTrace(spans)
+  expect(spanNamed(spans, 'review after task').attributes['tutti.review.decision']).toBe('CONTINUE')
+})
+
+function startedAtOf(log: readonly LoggedRunEvent[]): string {
+  const started = log.find((event) => event.type === 'ensemble_started')
+  if (started === undefined) throw new Error('The run did not begin')
+  return started.startedAt
+}

@@ -1,0 +1,161 @@
+/** The examples: each prints what its README says, and the page of one does in a browser what a person wants of it. */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { launchBrowser } from '../browser/launch-browser.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Where the examples keep what they need for a while. */
+const TEMPORARY = mkdtempSync(join(tmpdir(), 'tutti-examples-'))
+
+/** Colours are for terminals: what is compared is text. */
+const { FORCE_COLOR: _, ...variables } = process.env
+const ENVIRONMENT = { ...variables, TMPDIR: TEMPORARY }
+
+/** Every example, by the name of its folder. */
+const EXAMPLES = globSync('examples/*/package.json', { cwd: ROOT })
+  .map((path) => basename(dirname(path)))
+  .toSorted()
+
+/** Those whose README says that it goes on until it is stopped. */
+const PAGES = ['custom-ui']
+
+afterAll(() => rmSync(TEMPORARY, { recursive: true }))
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+describe('the examples', () => {
+  it('are all in the list, with what they show', () => {
+    const list = readFileSync(join(ROOT, 'examples/README.md'), 'utf8')
+    const listed = [...list.matchAll(/^\| \[`([\w-]+)`\]\(\1\/README\.md\) \| \w/gm)]
+    expect(new Set(listed.map(([, name]) => name))).toEqual(new Set(EXAMPLES))
+  })
+
+  it.each(['.', ...EXAMPLES])('%s has a README whose links lead to files', (name) => {
+    const folder = join(ROOT, 'examples', name)
+    const readme = readFileSync(join(folder, 'README.md'), 'utf8')
+    const links = [...readme.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => link)
+    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([])
+  })
+})
+
+describe('what the README of an example shows', () => {
+  const printing = EXAMPLES.filter((name) => !PAGES.includes(name))
+
+  it.each(printing.filter((name) => name !== 'polyglot-tools'))('comes out of %s', printsItsReadme)
+
+  it.skipIf(!hasPython)('comes out of polyglot-tools, where there is python3', () =>
+    printsItsReadme('polyglot-tools'),
+  )
+})
+
+async function printsItsReadme(name: string): Promise<void> {
+  const { command, output } = shownBy(name)
+  expect(output).not.toBe('')
+  const child = spawnExample(command)
+  child.stdin.end()
+  const ended = once(child, 'close')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [code] = await ended
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toBe(output)
+  expect(readdirSync(TEMPORARY)).toEqual([])
+}
+
+/** The command of a README, and what it says comes out. */
+function shownBy(name: string): { readonly command: string; readonly output: string } {
+  const readme = readFileSync(join(ROOT, 'examples', name, 'README.md'), 'utf8')
+  const [, command = '', output = ''] =
+    /```sh\n(node [^\n]+)\n```\s+```text\n([\s\S]*?)```/.exec(readme) ?? []
+  return { command, output }
+}
+
+/** Starts what a README says, in the folder of the repository. */
+function spawnExample(command: string) {
+  const [, ...words] = command.split(' ')
+  return spawn(process.execPath, words, { cwd: ROOT, env: ENVIRONMENT, stdio: 'pipe' })
+}
+
+describe('the page of custom-ui', () => {
+  const { command, output } = shownBy('custom-ui')
+  let child: ReturnType<typeof spawnExample>
+  let ended: Promise<unknown[]>
+  let browser: Browser | undefined
+  let line = ''
+
+  beforeAll(async () => {
+    child = spawnExample(command)
+    ended = once(child, 'exit')
+    const log = text(child.stderr)
+    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
+    line = String(first)
+    browser = await launchBrowser()
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    child.kill('SIGKILL')
+  })
+
+  async function visit(use: (page: Page) => Promise<void>): Promise<void> {
+    const page = await opened(browser)
+    const complaints: string[] = []
+    page.on('pageerror', ({ message }) => complaints.push(message))
+    page.on('console', (message) => complaints.push(message.text()))
+    await page.goto(/http:\/\/app\.localhost:\d+/.exec(line)?.[0] ?? line)
+    await page.getByRole('button', { name: 'Write' }).click()
+    await use(page)
+    expect(complaints).toEqual([])
+    await page.close()
+  }
+
+  it('is where its README says, on any free port', () => {
+    const port = /:\d+/g
+    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+  })
+
+  it('submits a run, shows its tokens, sends its draft back, accepts the next, and has its result', () =>
+    visit(async (page) => {
+      await page.getByText('Shall it go out?').waitFor()
+      await expect.poll(() => page.locator('output').textContent()).toBe('WAITING')
+      expect(await page.locator('pre').allTextContents()).toEqual([
+        "[address_of: Ada, 12 St James's Square, London]\nAda lives in London.",
+        'Hey Ada, how are you?',
+      ])
+      await page.getByLabel('Because').fill('More politely')
+      await page.getByRole('button', { name: 'No' }).click()
+      await page.getByText('Dear Ada, how are you? Yours, Grace').waitFor()
+      await page.getByRole('button', { name: 'Yes' }).click()
+      await expect.poll(() => page.locator('output').textContent()).toBe('COMPLETED')
+      expect(await page.getByRole('button', { name: 'Cancel' }).isVisible()).toBe(false)
+      expect(await page.title()).toBe('Letters (closed)')
+    }))
+
+  it('cancels a run', () =>
+    visit(async (page) => {
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await expect.poll(() => page.locator('output').textContent()).toBe('CANCELLED')
+      expect(await page.locator('#review').isVisible()).toBe(false)
+    }))
+
+  it('ends when it is asked to, and leaves nothing behind', async () => {
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    expect(readdirSync(TEMPORARY)).toEqual([])
+  })
+})
+
+function opened(browser: Browser | undefined): Promise<Page> {
+  if (browser === undefined) throw new Error('There is no browser')
+  return browser.newPage()
+}

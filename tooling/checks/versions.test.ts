@@ -1,0 +1,111 @@
+/**
+ * What changesets make of this repository: one new version for all public packages, with change logs. Tried in a copy
+ * of the manifests, with one change more than there are, so that there is always something to release.
+ */
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+import { publicPackages } from '../packages/pack.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const MANIFESTS = '{packages,apps,examples}/*/package.json'
+
+let copy: string
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'tutti-versions-'))
+  const files = globSync(MANIFESTS, { cwd: ROOT, exclude: ['**/node_modules/**'] })
+  for (const path of ['package.json', 'pnpm-workspace.yaml', '.changeset', ...files]) {
+    cpSync(join(ROOT, path), join(copy, path), { recursive: true })
+  }
+  writeFileSync(
+    join(copy, '.changeset/one-more.md'),
+    "---\n'@tutti/core': patch\n---\n\nOne more.\n",
+  )
+  git('init', '--quiet', '--initial-branch=main')
+  git('add', '.')
+  git('-c', 'user.name=Test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'All')
+  execFileSync(join(ROOT, 'node_modules/.bin/changeset'), ['version'], { cwd: copy, stdio: 'pipe' })
+})
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+test('all public packages get the same new version', () => {
+  const versions = publicPackages().map(({ name, directory }) => [
+    name,
+    manifestIn(join(copy, directory)).version,
+  ])
+  const [[, first] = []] = versions
+  expect(versions).toEqual(versions.map(([name]) => [name, first]))
+  expect(first).not.toBe(manifestIn(join(ROOT, 'packages/core')).version)
+})
+
+test('each of them has a change log that tells of this version', () => {
+  for (const { directory } of publicPackages()) {
+    const { version } = manifestIn(join(copy, directory))
+    const path = join(copy, directory, 'CHANGELOG.md')
+    expect(existsSync(path), path).toBe(true)
+    expect(readFileSync(path, 'utf8')).toContain(`\n## ${version}\n`)
+    expect(manifestIn(join(ROOT, directory)).files).toContain('CHANGELOG.md')
+  }
+})
+
+test('they take each other by the workspace, so that a pack writes the version', () => {
+  const names = new Set(publicPackages().map(({ name }) => name))
+  for (const { directory } of publicPackages()) {
+    const { dependencies = {}, peerDependencies = {} } = manifestIn(join(copy, directory))
+    const ranges = Object.entries({ ...dependencies, ...peerDependencies })
+    const own = ranges.filter(([name]) => names.has(name))
+    expect(own).toEqual(own.map(([name]) => [name, 'workspace:^']))
+  }
+})
+
+test('private packages keep their version and get no change log', () => {
+  const released = new Set(publicPackages().map(({ directory }) => directory))
+  const others = globSync(MANIFESTS, { cwd: copy })
+    .map((path) => dirname(path))
+    .filter((directory) => !released.has(directory))
+  expect(others.length).toBeGreaterThan(0)
+  for (const directory of others) {
+    expect(manifestIn(join(copy, directory)).version).toBe('0.0.0')
+    expect(existsSync(join(copy, directory, 'CHANGELOG.md'))).toBe(false)
+  }
+})
+
+test('a package that was never released is named by a changeset', () => {
+  const folder = join(ROOT, '.changeset')
+  const texts = readdirSync(folder)
+    .filter((name) => name.endsWith('.md') && name !== 'README.md')
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+  const unnamed = publicPackages()
+    .filter(({ directory }) => !existsSync(join(ROOT, directory, 'CHANGELOG.md')))
+    .filter(({ name }) => !texts.some((text) => text.includes(`\n'${name}': `)))
+  expect(unnamed.map(({ name }) => name)).toEqual([])
+})
+
+interface Manifest {
+  readonly version: string
+  readonly files?: readonly string[]
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+function manifestIn(directory: string): Manifest {
+  return JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+}
+
+function git(...words: readonly string[]): void {
+  execFileSync('git', words, { cwd: copy, stdio: 'pipe' })
+}

@@ -1,0 +1,149 @@
+/** The files of `.github`: that they can be read, run nothing that may change unseen, and may do no more than they must. */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const WORKFLOWS = globSync('.github/workflows/*.yml', { cwd: ROOT }).toSorted()
+const ACTIONS = globSync('.github/actions/*/action.yml', { cwd: ROOT })
+
+interface Step {
+  readonly uses?: string
+  readonly run?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>
+  readonly needs?: string | readonly string[]
+  readonly environment?: string
+  readonly 'timeout-minutes'?: number
+  readonly steps: readonly Step[]
+}
+
+interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>
+  readonly permissions?: unknown
+  readonly jobs: Readonly<Record<string, Job>>
+}
+
+test('all of it is YAML', () => {
+  const paths = globSync('.github/**/*.yml', { cwd: ROOT })
+  expect(paths.length).toBeGreaterThan(6)
+  for (const path of paths) expect(parse(read(path)), path).toBeTypeOf('object')
+})
+
+test('an action of others is named by the hash of a commit, with its version for people', () => {
+  const lines = [...WORKFLOWS, ...ACTIONS].flatMap((path) => read(path).split('\n'))
+  const foreign = lines.filter((line) => /\buses: (?!\.\/)/.test(line))
+  expect(foreign.length).toBeGreaterThan(10)
+  for (const line of foreign) {
+    expect(line).toMatch(/uses: [\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+  }
+})
+
+test('one action has one version everywhere', () => {
+  const text = [...WORKFLOWS, ...ACTIONS].map(read).join('\n')
+  const versions = new Map<string, Set<string>>()
+  for (const [, action = '', hash = ''] of text.matchAll(/uses: ([\w.-]+\/[\w.-]+)\S*@(\S+)/g)) {
+    versions.set(action, (versions.get(action) ?? new Set()).add(hash))
+  }
+  expect([...versions].filter(([, hashes]) => hashes.size > 1)).toEqual([])
+})
+
+describe.for(WORKFLOWS)('%s', (path) => {
+  const workflow: Workflow = parse(read(path))
+  const jobs = Object.entries(workflow.jobs)
+
+  test('gives no job a permission by itself, and each job has an end', () => {
+    expect(workflow.permissions).toEqual({})
+    for (const [name, job] of jobs) {
+      expect(job.permissions, name).toBeDefined()
+      expect(job['timeout-minutes'], name).toBeTypeOf('number')
+    }
+  })
+
+  test('runs no code of strangers with the rights of this repository', () => {
+    expect(Object.keys(workflow.on)).not.toContain('pull_request_target')
+    expect(Object.keys(workflow.on)).not.toContain('workflow_run')
+    for (const script of jobs.flatMap(([, { steps }]) => steps.map(({ run }) => run ?? ''))) {
+      expect(script).not.toMatch(/\$\{\{/)
+    }
+  })
+
+  test('keeps the credentials of a checkout only where it writes commits', () => {
+    for (const [name, job] of jobs) {
+      const checkout = job.steps.find(({ uses }) => uses?.startsWith('actions/checkout@'))
+      const commits = job.steps.some(({ uses }) => uses?.startsWith('changesets/action/version@'))
+      expect(checkout?.with?.['persist-credentials'], name).toBe(commits ? undefined : false)
+    }
+  })
+
+  test('names scripts and files that there are', () => {
+    const { scripts }: { scripts: object } = JSON.parse(read('package.json'))
+    const text = read(path)
+    for (const [, script = ''] of text.matchAll(/npm run ([\w-]+)/g)) {
+      expect(Object.keys(scripts)).toContain(script)
+    }
+    for (const [, file = ''] of text.matchAll(/(?:run: |uses: )(\.[\w./-]+)/g)) {
+      expect(existsSync(join(ROOT, file)), file).toBe(true)
+    }
+    for (const job of jobs) {
+      const needs = [job[1].needs ?? []].flat()
+      expect(needs.filter((name) => workflow.jobs[name] === undefined)).toEqual([])
+    }
+  })
+})
+
+describe('a release', () => {
+  const { jobs }: Workflow = parse(read('.github/workflows/release.yml'))
+  const uses = (name: string): readonly string[] =>
+    Object.values(jobs[name]?.steps ?? []).flatMap((step) => step.uses ?? step.run ?? [])
+
+  test('is tested before it is packed, and packed before it is published', () => {
+    expect(uses('test')).toContain('.ci/run')
+    expect([jobs['pack']?.needs].flat()).toContain('test')
+    expect(jobs['publish']?.needs).toBe('pack')
+    expect(jobs['image']?.needs).toBe('publish')
+  })
+
+  test('proves who it is only in the jobs that give something to others, behind an environment', () => {
+    const trusted = Object.entries(jobs).filter(([, { permissions }]) => permissions?.['id-token'])
+    expect(trusted.map(([name]) => name)).toEqual(['publish', 'image'])
+    for (const [, { environment }] of trusted) expect(environment).toBeTypeOf('string')
+  })
+
+  test('publishes without running what it installs or builds, and without a token', () => {
+    expect(uses('publish').filter((step) => /npm run|pnpm/.test(step))).toEqual([])
+    const install = jobs['publish']?.steps.find(({ uses: name }) => name?.endsWith('/install'))
+    expect(install?.with?.['options']).toBe('--ignore-scripts')
+    const text = read('.github/workflows/release.yml')
+    expect(text).not.toMatch(/NPM_TOKEN|NODE_AUTH_TOKEN|secrets\./)
+    expect(text).toMatch(/NPM_CONFIG_PROVENANCE: 'true'/)
+  })
+})
+
+test('every Node that the packages say they run on is tried', () => {
+  const { jobs }: { jobs: { node: { strategy: { matrix: { node: readonly string[] } } } } } = parse(
+    read('.github/workflows/ci.yml'),
+  )
+  const { engines }: { engines: { node: string } } = JSON.parse(read('packages/core/package.json'))
+  const [lowest, ...others] = jobs.node.strategy.matrix.node
+  expect(`>=${lowest}`).toBe(engines.node)
+  expect(others.length).toBeGreaterThan(1)
+})
+
+test('what the documents of the repository link to is there', () => {
+  for (const path of ['SECURITY.md', 'CONTRIBUTING.md', '.changeset/README.md']) {
+    for (const [, target = ''] of read(path).matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      expect(existsSync(join(ROOT, path, '..', target)), `${path}: ${target}`).toBe(true)
+    }
+  }
+})
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}

@@ -1,0 +1,53 @@
+/** Reads compose.yaml as far as it is used: merge keys, and variables as an engine puts them in. */
+import { parse } from 'yaml'
+
+/** A service. */
+export interface ComposeService {
+  readonly image: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly profiles?: readonly string[]
+  readonly ports?: readonly string[]
+  readonly volumes?: readonly string[]
+  readonly tmpfs?: readonly string[]
+  readonly secrets?: readonly string[]
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly security_opt?: readonly string[]
+  readonly stop_grace_period?: string
+  readonly deploy?: {
+    readonly replicas?: number
+    readonly resources?: { readonly limits?: { readonly cpus?: string; readonly memory?: string } }
+  }
+}
+
+/** The file. */
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly volumes: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, { readonly environment: string }>>
+}
+
+/** Reads the file with these variables. @throws {Error} naming a variable that must be set and is not. */
+export function readCompose(
+  text: string,
+  variables: Readonly<Record<string, string>>,
+): ComposeFile {
+  const filled: unknown = parse(
+    text,
+    (_key: unknown, value: unknown) => (typeof value === 'string' ? fill(value, variables) : value),
+    { merge: true },
+  )
+  // NOTE: its test checks what it uses of it.
+  return filled as ComposeFile
+}
+
+/** `${NAME:?problem}` must be set, `${NAME:-other}` need not. */
+function fill(text: string, variables: Readonly<Record<string, string>>): string {
+  return text.replaceAll(/\$\{[^}]*\}/g, (found) => {
+    const [, name = '', kind, other = ''] = /^\$\{(\w+)(?::([?-])(.*))?\}$/.exec(found) ?? []
+    const value = variables[name] ?? ''
+    if (value !== '' || kind === undefined) return value
+    if (kind === '-') return other
+    throw new Error(`${name} is not set: ${other}`)
+  })
+}

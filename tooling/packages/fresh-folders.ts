@@ -1,0 +1,121 @@
+/**
+ * Installs each public package alone, as a stranger would: packed, in a folder of its own outside this repository,
+ * with nothing within its reach but what it declares. Optional peers are not there.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { parse, stringify } from 'yaml'
+
+import { packPackages } from './pack.ts'
+import { readTarball, type PackedManifest } from './tarball.ts'
+
+/** One package alone in a folder. */
+export interface FreshFolder {
+  readonly path: string
+  readonly manifest: PackedManifest
+  /** The path of its tarball. */
+  readonly tarball: string
+}
+
+/** All packages, each in its folder; disposing removes them. */
+export interface FreshFolders extends Disposable {
+  /** The folder that holds the folders. */
+  readonly root: string
+  /** By name of the package. */
+  readonly folders: ReadonlyMap<string, FreshFolder>
+}
+
+/**
+ * Packs and installs every public package, which must be built.
+ *
+ * @throws {Error} with what pnpm said, when it cannot install.
+ */
+export async function freshFolders(): Promise<FreshFolders> {
+  const tarballs = await packPackages()
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-fresh-')))
+  const remove = (): void => rmSync(root, { recursive: true, force: true })
+  try {
+    const folders = new Map(
+      [...tarballs].map(([name, tarball]) => {
+        const path = join(root, 'of', name.replace(/^@tutti\//, ''))
+        mkdirSync(path, { recursive: true })
+        writeJson(join(path, 'package.json'), {
+          name: `fresh-${name.replace(/^@tutti\//, '')}`,
+          private: true,
+          type: 'module',
+          dependencies: { [name]: `file:${tarball}` },
+        })
+        return [name, { path, tarball, manifest: readTarball(tarball).manifest }]
+      }),
+    )
+    writeJson(join(root, 'package.json'), { name: 'fresh', private: true })
+    writeFileSync(join(root, 'pnpm-workspace.yaml'), stringify(settings(tarballs)))
+    await install(root)
+    return { root, folders, [Symbol.dispose]: remove }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** Nothing lies where a package that does not declare it could find it, nor does one folder change another. */
+function settings(tarballs: ReadonlyMap<string, string>): unknown {
+  const own = [...tarballs].map(([name, tarball]) => [name, `file:${tarball}`])
+  return {
+    packages: ['of/*'],
+    hoist: false,
+    dedupePeerDependents: false,
+    pmOnFail: 'ignore',
+    overrides: { ...lockedVersions(), ...Object.fromEntries(own) },
+  }
+}
+
+/**
+ * The versions that the lock file has, where it has one alone: what is tested here does not change because
+ * somebody published something, and is in the store already.
+ */
+function lockedVersions(): Readonly<Record<string, string>> {
+  const lock: unknown = parse(readFileSync('pnpm-lock.yaml', 'utf8'))
+  const versions = new Map<string, Set<string>>()
+  for (const entry of Object.keys(packagesOf(lock))) {
+    const at = entry.lastIndexOf('@')
+    const name = entry.slice(0, at)
+    versions.set(name, (versions.get(name) ?? new Set()).add(entry.slice(at + 1)))
+  }
+  return Object.fromEntries(
+    [...versions].flatMap(([name, [first, ...others]]) =>
+      first === undefined || others.length > 0 ? [] : [[name, first]],
+    ),
+  )
+}
+
+function packagesOf(lock: unknown): object {
+  const hasPackages = typeof lock === 'object' && lock !== null && 'packages' in lock
+  if (!hasPackages || typeof lock.packages !== 'object' || lock.packages === null) {
+    throw new Error('pnpm-lock.yaml names no packages')
+  }
+  return lock.packages
+}
+
+async function install(root: string): Promise<void> {
+  const { packageManager = '' }: { readonly packageManager?: string } = JSON.parse(
+    readFileSync('package.json', 'utf8'),
+  )
+  const words = ['--yes', packageManager, 'install', '--prefer-offline', '--ignore-scripts']
+  const child = spawn('npx', words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => (said += data.toString()))
+  }
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject).on('close', resolve)
+  })
+  if (code !== 0) throw new Error(`pnpm install ended with ${String(code)}:\n${said}`)
+}
+
+function writeJson(path: string, value: unknown): void {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
+}

@@ -1,0 +1,49 @@
+/** What an install brings: a package, and everything it needs. */
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { PackedManifest } from './tarball.ts'
+
+/** What came with a package. */
+export interface Installed {
+  /** Packages that are not of this project. */
+  readonly others: readonly string[]
+  /** Of all files, unpacked. */
+  readonly bytes: number
+}
+
+/** Follows what `name`, installed in `folder` by pnpm, needs. */
+export function installedWith(name: string, folder: string): Installed {
+  const packages = new Set([realpathSync(join(folder, 'node_modules', name))])
+  for (const path of packages) for (const needed of neededBy(path)) packages.add(needed)
+  const isOther = (path: string): boolean => !/^(?:@tutti\/|create-tutti$)/.test(nameIn(path))
+  return {
+    others: [...packages].filter(isOther).map(nameIn).toSorted(),
+    bytes: [...packages].reduce((sum, path) => sum + bytesIn(path), 0),
+  }
+}
+
+/** pnpm puts what a package needs beside it. */
+function neededBy(path: string): readonly string[] {
+  const manifest: PackedManifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'))
+  const names = Object.keys({
+    ...manifest.dependencies,
+    ...manifest.optionalDependencies,
+    ...manifest.peerDependencies,
+  })
+  const beside = path.slice(0, path.lastIndexOf('/node_modules/') + '/node_modules'.length)
+  return names
+    .map((name) => join(beside, name))
+    .filter((place) => existsSync(place))
+    .map((place) => realpathSync(place))
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf('/node_modules/') + '/node_modules/'.length)
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+}

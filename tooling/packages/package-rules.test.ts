@@ -1,0 +1,232 @@
+/** What the checks of packages find: each fault that they are there for is made once. */
+import { describe, expect, test } from 'vitest'
+
+import { packagesPage, withSizeLine } from '../reference/packages-page.ts'
+import { overBudget } from './budgets.ts'
+import { contentsProblems } from './contents-rules.ts'
+import { manifestProblems } from './manifest-rules.ts'
+import { sizeChanges, type PackageSize } from './sizes.ts'
+import { doorsOf, type PackedManifest } from './tarball.ts'
+
+const LICENSE = 'The licence'
+
+const MANIFEST: PackedManifest = {
+  name: '@tutti/core',
+  version: '1.2.3',
+  description: 'Typed tools for agents of every kind',
+  keywords: ['agents', 'ai', 'llm', 'tools', 'tutti'],
+  homepage: 'https://github.com/tutti-dev/tutti/tree/main/packages/core#readme',
+  bugs: { url: 'https://github.com/tutti-dev/tutti/issues' },
+  license: 'Apache-2.0',
+  author: 'The Tutti authors',
+  repository: {
+    type: 'git',
+    url: 'git+https://github.com/tutti-dev/tutti.git',
+    directory: 'packages/core',
+  },
+  type: 'module',
+  sideEffects: false,
+  engines: { node: '>=22.13' },
+  publishConfig: { access: 'public' },
+  exports: {
+    '.': { types: './dist/index.d.ts', default: './dist/index.js' },
+    './package.json': './package.json',
+  },
+  bin: { core: './dist/core.js' },
+  dependencies: { '@tutti/protocol': '^1.2.3', typebox: '1.4.3' },
+  peerDependencies: { pg: '^8' },
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  'package.json': '{}',
+  'README.md': '# @tutti/core',
+  LICENSE,
+  'CHANGELOG.md': '# @tutti/core',
+  'dist/index.js': "import { a } from './chunk.js'\nexport const late = () => import('pg')",
+  'dist/index.d.ts':
+    "export type { A } from './types.js'\nexport type B = import('typebox').TSchema",
+  'dist/types.d.ts': "import type { Server } from 'node:http'\nexport type A = Server",
+  'dist/chunk.js':
+    '//#region ../../node_modules/.pnpm/x@1/node_modules/@x/y/a.js\nexport const a = 1',
+  'dist/core.js': "#!/usr/bin/env node\nimport './index.js'",
+  'dist/THIRD_PARTY_LICENSES.txt': '@x/y 1.0.0 (MIT)',
+}
+
+const VERSIONS = new Map([
+  ['@tutti/core', '1.2.3'],
+  ['@tutti/protocol', '1.2.3'],
+])
+
+describe('contents', () => {
+  test('a package of what it needs has no problems', () => {
+    expect(problemsOf(FILES)).toEqual([])
+  })
+
+  test.for([
+    ['dist/index.js.map', '{}', 'dist/index.js.map has no place in a package'],
+    ['src/index.ts', '', 'src/index.ts has no place in a package'],
+    ['dist/a.test.js', '', 'dist/a.test.js has no place in a package'],
+    ['tsconfig.json', '{}', 'tsconfig.json is not a file that packages have'],
+    ['dist/.env', '', 'dist/.env has no place in a package'],
+    [
+      'dist/chunk-OLD.js',
+      '',
+      'dist/chunk-OLD.js: imported by nobody; files of an older build go with "dist", so delete it and build',
+    ],
+    ['LICENSE', 'Another', 'LICENSE is not that of the project'],
+    ['dist/types.d.ts', "import 'ws'", 'dist/types.d.ts imports ws, which is not declared'],
+    ['dist/chunk.js', "import './gone.js'", 'dist/chunk.js imports ./gone.js, which is missing'],
+    [
+      'dist/chunk.js',
+      "import '@x/y/deep'",
+      'dist/chunk.js imports @x/y/deep, which is not declared',
+    ],
+    [
+      'dist/core.js',
+      "import 'node:fs'",
+      'the program core does not begin with "#!/usr/bin/env node"',
+    ],
+    [
+      'dist/THIRD_PARTY_LICENSES.txt',
+      'others 1.0.0 (MIT)',
+      'code of @x/y is taken in without its licence',
+    ],
+  ] as const)('%s of "%s" is found', ([path, text, problem]) => {
+    expect(problemsOf({ ...FILES, [path]: text })).toContain(problem)
+  })
+
+  test.for([
+    ['LICENSE', 'LICENSE is missing'],
+    ['README.md', 'README.md is missing'],
+    ['dist/chunk.js', 'dist/index.js imports ./chunk.js, which is missing'],
+    ['dist/types.d.ts', 'dist/index.d.ts imports ./types.js, which is missing'],
+    ['dist/core.js', 'the program core is missing: ./dist/core.js'],
+  ] as const)('%s is missed', ([path, problem]) => {
+    const { [path]: _removed, ...others } = FILES
+    expect(problemsOf(others)).toContain(problem)
+  })
+
+  test('a folder that is shipped whole holds what it likes, but comes with its licences', () => {
+    const manifest = { ...MANIFEST, name: '@tutti/server' }
+    const page = { 'dist/dashboard/index.html': '', 'dist/dashboard/a.woff2': '' }
+    expect(problemsOf({ ...FILES, ...page }, manifest)).toEqual([
+      'dist/dashboard/THIRD_PARTY_LICENSES.txt is missing',
+      'dist/docs/THIRD_PARTY_LICENSES.txt is missing',
+    ])
+  })
+})
+
+describe('manifests', () => {
+  test('a whole one has no problems', () => {
+    expect(manifestProblems(MANIFEST, 'packages/core', VERSIONS)).toEqual([])
+  })
+
+  test('what is missing or wrong is named with what would be right', () => {
+    const { homepage: _homepage, ...others } = MANIFEST
+    const wrong = { ...others, license: 'MIT', keywords: ['agents'], description: 'Tools' }
+    expect(manifestProblems(wrong, 'packages/core', VERSIONS)).toEqual([
+      'homepage is missing, must be "https://github.com/tutti-dev/tutti/tree/main/packages/core#readme"',
+      'license is "MIT", must be "Apache-2.0"',
+      'description says too little',
+      'keywords are 1, must be 5 or more',
+      'keywords lack "tutti"',
+    ])
+  })
+
+  test('the folder of the package is that in the repository', () => {
+    expect(manifestProblems(MANIFEST, 'packages/other', VERSIONS)).toHaveLength(2)
+  })
+
+  test.for([
+    ['@tutti/protocol', 'workspace:^', '@tutti/protocol is taken at "workspace:^", which only we'],
+    ['typebox', 'catalog:', 'typebox is taken at "catalog:", which only we understand'],
+    ['@tutti/protocol', '^1.2.2', '@tutti/protocol is taken at "^1.2.2", must be "^1.2.3"'],
+    ['@tutti/secret', '^1.2.3', '@tutti/secret is not published'],
+  ] as const)('%s at %s is found', ([name, range, problem]) => {
+    const manifest = { ...MANIFEST, dependencies: { [name]: range } }
+    const [found] = manifestProblems(manifest, 'packages/core', VERSIONS)
+    expect(found).toContain(problem)
+  })
+
+  test('doors are named as importers write them, without those that are no code', () => {
+    expect([...doorsOf(MANIFEST).keys()]).toEqual(['@tutti/core'])
+  })
+})
+
+const SIZE: PackageSize = {
+  packedBytes: 100 * 1024,
+  otherPackages: 10,
+  installedBytes: 5 * 1024 ** 2,
+  doors: { '@tutti/core': 40 * 1024, '@tutti/core/node': 2 * 1024 },
+}
+
+describe('sizes', () => {
+  test('what differs by less than a twentieth, or by little, is the same', () => {
+    const now = { ...SIZE, packedBytes: 104 * 1024, otherPackages: 11, installedBytes: 5.2e6 }
+    const near = { ...now, doors: { ...SIZE.doors, '@tutti/core/node': 2500 } }
+    expect(sizeChanges({ a: SIZE }, { a: near })).toEqual([])
+  })
+
+  test.for([
+    [{ packedBytes: 110 * 1024 }, 'a: packed bytes were 102400, are 112640'],
+    [{ packedBytes: 90 * 1024 }, 'a: packed bytes were 102400, are 92160'],
+    [{ otherPackages: 12 }, 'a: packages were 10, are 12'],
+    [{ installedBytes: 6e6 }, 'a: installed bytes were 5242880, are 6000000'],
+    [{ doors: { '@tutti/core': 40 * 1024 } }, '@tutti/core/node: bytes were 2048, are 0'],
+  ] as const)('%o is a change', ([part, change]) => {
+    expect(sizeChanges({ a: SIZE }, { a: { ...SIZE, ...part } })).toEqual([change])
+  })
+
+  test('a package that came or went is a change', () => {
+    expect(sizeChanges({}, { a: SIZE })).toEqual(['a is not noted'])
+    expect(sizeChanges({ a: SIZE }, {})).toEqual(['a is noted, and there is no such package'])
+  })
+
+  test('a budget is exceeded by the byte, and every package has one', () => {
+    const exact = { packedKiB: 100, otherPackages: 10, installedMiB: 5, doorKiB: 40 }
+    expect(overBudget({ a: SIZE }, { a: exact })).toEqual([])
+    expect(overBudget({ a: SIZE }, {})).toEqual(['a has no budget'])
+    expect(overBudget({ a: SIZE }, { a: { ...exact, packedKiB: 99, doorKiB: 39 } })).toEqual([
+      'a: packedKiB is 100.0, its budget 99',
+      'a: doorKiB is 40.0, its budget 39',
+    ])
+    expect(overBudget({ a: SIZE }, { a: { ...exact, otherPackages: 9, installedMiB: 4 } })).toEqual(
+      ['a: otherPackages is 10.0, its budget 9', 'a: installedMiB is 5.0, its budget 4'],
+    )
+  })
+})
+
+describe('what readers see of sizes', () => {
+  const line =
+    'Size: 100 KiB packed, with 10 packages of others; in a browser, with all it needs, 40 KiB.'
+
+  test('a README gets the line below its first paragraph, once', () => {
+    const text = '# @tutti/core\n\nTools for agents,\nand more.\n\n```sh\nnpm install\n```\n'
+    const once = withSizeLine(text, '@tutti/core', SIZE)
+    expect(once).toBe(
+      `# @tutti/core\n\nTools for agents,\nand more.\n\n${line}\n\n\`\`\`sh\nnpm install\n\`\`\`\n`,
+    )
+    expect(withSizeLine(once, '@tutti/core', SIZE)).toBe(once)
+    const bigger = withSizeLine(once, '@tutti/core', { ...SIZE, packedBytes: 200 * 1024 })
+    expect(bigger).toBe(once.replace('100 KiB', '200 KiB'))
+  })
+
+  test('a README without a paragraph to follow is refused by name', () => {
+    expect(() => withSizeLine('Words', '@tutti/core', SIZE)).toThrow(/README of @tutti\/core/)
+  })
+
+  test('the page has a row for each package and each door', () => {
+    const page = packagesPage({ '@tutti/core': SIZE })
+    expect(page).toContain('| `@tutti/core` | 100 KiB | 10 | 5.0 MiB |')
+    expect(page).toContain('| `@tutti/core` | 40 KiB | browsers too, with all it needs |')
+    expect(page).toContain('| `@tutti/core/node` | 2.0 KiB | Node, our code alone |')
+  })
+})
+
+function problemsOf(
+  files: Readonly<Record<string, string>>,
+  manifest: PackedManifest = MANIFEST,
+): readonly string[] {
+  const paths = Object.keys(files).toSorted()
+  return contentsProblems({ manifest, files: paths, read: (path) => files[path] ?? '' }, LICENSE)
+}

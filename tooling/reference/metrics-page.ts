@@ -1,0 +1,20 @@
+/** The reference page of the metrics, made from the instruments of the server. */
+import { describeMetrics } from '../../packages/control-api/src/index.ts'
+import { code, page, table } from './markdown.ts'
+
+/** The page `docs/reference/metrics.md`. */
+export function metricsPage(): string {
+  const rows = describeMetrics().map(({ name, type, labels, help }) => [
+    code(name),
+    type,
+    labels.map(code).join(' '),
+    help,
+  ])
+  return page('Metrics', [
+    'What `GET /metrics` of a process tells, in its order. How to scrape it: [Metrics and logs](../metrics.md).',
+    '',
+    'A histogram `x` has `x_bucket` with the label `le`, `x_sum` and `x_count`.',
+    '',
+    ...table(['metric', 'type', 'labels', 'tells'], rows),
+  ])
+}
