@@ -35,9 +35,9 @@ function sectionOf(command: Program, parent: string): readonly string[] {
   const rows = command.options
     .filter(({ hidden }) => !hidden)
     .map(({ flags, description }) => [code(flags), description])
-  const words = command.registeredArguments.map(({ name: of, description }) => [
-    code(of()),
-    description,
+  const words = command.registeredArguments.map((argument) => [
+    code(argument.name()),
+    argument.description,
   ])
   return [
     `## ${name}`,

@@ -10,7 +10,8 @@ import { createClient, type TuttiClient } from '@tutti/client'
 const PROGRAM = fileURLToPath(new URL('../dist/tutti.js', import.meta.url))
 
 /** Variables of the machine that would change what a server does. */
-const OWN = /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*)$/
+const OWN =
+  /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|OTEL_.*|LOG_LEVEL|LANG(?:SMITH|CHAIN)_.*)$/
 
 /** A server process. */
 export class ServerProcess implements AsyncDisposable {

@@ -33,6 +33,7 @@ export type { CallOptions } from './http/exchange.ts'
 // To follow a run
 export type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from './events/run-events.ts'
 export type { ConnectionState } from './events/connection-state.ts'
+export type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 // To talk over a WebSocket
 export type {

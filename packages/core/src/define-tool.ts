@@ -25,7 +25,9 @@ import type { ToolSettings } from './tool-settings.ts'
 export interface ToolDefinition<
   Input extends ToolSchema,
   Output extends ToolSchema,
-> extends ToolSettings<ValueOf<Input>> {
+  Value = ValueOf<Input>,
+  Given = SourceOf<Output>,
+> extends ToolSettings<Value> {
   /** Schema of the arguments, an object: TypeBox, JSON Schema, Zod, Valibot or ArkType. */
   readonly input: Input
   /** Schema of the value that `execute` returns, when it returns more than text. */
@@ -42,10 +44,7 @@ export interface ToolDefinition<
    * Does the work. Returns text, a {@link ToolResult}, or a value that matches `output`; what it
    * throws becomes a failed result that the model sees.
    */
-  execute(
-    input: ValueOf<Input>,
-    context: ToolContext<ValueOf<Input>>,
-  ): ToolReturn<SourceOf<Output>> | Promise<ToolReturn<SourceOf<Output>>>
+  execute(input: Value, context: ToolContext<Value>): ToolReturn<Given> | Promise<ToolReturn<Given>>
 }
 
 /**
@@ -56,9 +55,12 @@ export interface ToolDefinition<
 export function defineTool<
   const Input extends ToolSchema,
   const Output extends ToolSchema = Type.TString,
+  Value = ValueOf<Input>,
+  Given = SourceOf<Output>,
+  Source = SourceOf<Input>,
 >(
-  definition: ToolDefinition<Input, Output>,
-): TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
+  definition: ToolDefinition<Input, Output, NoInfer<Value>, NoInfer<Given>>,
+): TypedTool<Value, Given, Source> {
   const { name, input, output, coerce = true } = definition
   const reader = inputReader(input, { toolName: name, coerce })
   return makeTool(definition, {
