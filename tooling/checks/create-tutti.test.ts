@@ -57,23 +57,20 @@ describe('npm create tutti', () => {
     }
   })
 
-  it('has dependencies that npm can resolve', () => {
-    const trial = join(FOLDER, 'resolved-by-npm')
-    mkdirSync(trial)
-    writeFileSync(join(trial, 'package.json'), JSON.stringify(packedManifest('npm')))
-    const words = ['install', '--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund']
-    run('npm', words, trial)
-    const { packages } = JSON.parse(readFileSync(join(trial, 'package-lock.json'), 'utf8'))
-    expect(packages['node_modules/@tutti/protocol'].resolved).toMatch(/^file:/)
-  })
-
   it('installs', () => {
-    writeFileSync(join(PROJECT, 'package.json'), JSON.stringify(packedManifest('pnpm')))
+    writeFileSync(join(PROJECT, 'package.json'), JSON.stringify(packedManifest()))
     const overrides = [...tarballs].map(([name, path]) => `  '${name}': 'file:${path}'\n`)
     writeFileSync(join(PROJECT, 'pnpm-workspace.yaml'), `overrides:\n${overrides.join('')}`)
     const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8'))
     // pnpm, since it links what the repository has installed already.
-    run('npx', ['--yes', packageManager, 'install', '--prefer-offline', '--no-frozen-lockfile'])
+    run('npx', [
+      '--yes',
+      '--prefer-offline',
+      packageManager,
+      'install',
+      '--prefer-offline',
+      '--no-frozen-lockfile',
+    ])
   })
 
   it('type-checks', () => {
@@ -191,7 +188,7 @@ function healthCheck(url: string): number | null {
 }
 
 /** What `package.json` says, with the packed packages in place of published ones. */
-function packedManifest(packageManager: 'npm' | 'pnpm') {
+function packedManifest() {
   const made = manifest()
   const dependencies = Object.fromEntries(
     Object.entries(made.dependencies).map(([name, range]) => {
@@ -199,11 +196,7 @@ function packedManifest(packageManager: 'npm' | 'pnpm') {
       return [name, packed === undefined ? range : `file:${packed}`]
     }),
   )
-  if (packageManager === 'pnpm') return { ...made, dependencies }
-  const overrides = Object.fromEntries(
-    [...tarballs].map(([name, path]) => [name, name in dependencies ? `$${name}` : `file:${path}`]),
-  )
-  return { ...made, dependencies, overrides }
+  return { ...made, dependencies }
 }
 
 function manifest(): { readonly dependencies: Readonly<Record<string, string>> } {

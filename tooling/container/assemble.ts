@@ -87,7 +87,7 @@ function install(workspace: string): void {
   const { packageManager } = manifestIn(ROOT)
   const words = ['--prod', '--frozen-lockfile', '--ignore-scripts', '--prefer-offline']
   const layout = '--config.node-linker=hoisted'
-  execFileSync('npx', ['--yes', packageManager, 'install', ...words, layout], {
+  execFileSync('npx', ['--yes', '--prefer-offline', packageManager, 'install', ...words, layout], {
     cwd: workspace,
     stdio: ['ignore', 'inherit', 'inherit'],
   })

@@ -20,7 +20,7 @@ const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
 
 /** The text of the file. */
 export function llmsText(pages: readonly Page[]): string {
-  const [readme] = pages.filter(({ path }) => path === 'README.md')
+  const readme = pages.find(({ path }) => path === 'README.md')
   const parts = PARTS.flatMap(([title, paths]) => {
     const lines = pages.filter(({ path }) => paths.test(path)).map(lineOf)
     return lines.length === 0 ? [] : [`## ${title}`, '', ...lines, '']

@@ -72,8 +72,9 @@ interface Run {
 
 function runs(all: readonly Page[]): readonly Run[] {
   return all.flatMap(({ path, blocks }) =>
-    blocks.flatMap(({ meta, code }, at) => {
-      if (!/^run\b/.test(meta)) return []
+    blocks.flatMap(({ language, meta, code }, at) => {
+      // The tutorial has a test of its own, which goes through it in order.
+      if (language !== 'ts' || !/^run\b/.test(meta) || path === 'docs/tutorial.md') return []
       const file = /^\/\/ (\S+)\n/.exec(code)?.[1] ?? ''
       const next = blocks[at + 1]
       return [{ page: path, file, printed: next?.language === 'text' ? next.code : undefined }]

@@ -104,7 +104,14 @@ async function install(root: string): Promise<void> {
   const { packageManager = '' }: { readonly packageManager?: string } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   )
-  const words = ['--yes', packageManager, 'install', '--prefer-offline', '--ignore-scripts']
+  const words = [
+    '--yes',
+    '--prefer-offline',
+    packageManager,
+    'install',
+    '--prefer-offline',
+    '--ignore-scripts',
+  ]
   const child = spawn('npx', words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {

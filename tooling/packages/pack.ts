@@ -74,7 +74,15 @@ async function packInto(target: string, packages: readonly PublicPackage[]): Pro
   const draft = mkdtempSync(`${target}.`)
   const filters = packages.flatMap(({ name }) => ['--filter', name])
   const { packageManager = '' } = manifestOf('.')
-  await run('npx', ['--yes', packageManager, ...filters, 'pack', '--pack-destination', draft])
+  await run('npx', [
+    '--yes',
+    '--prefer-offline',
+    packageManager,
+    ...filters,
+    'pack',
+    '--pack-destination',
+    draft,
+  ])
   const missing = packages.filter(
     ({ name, version }) => !existsSync(join(draft, tarballName(name, version))),
   )

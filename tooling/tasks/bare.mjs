@@ -176,7 +176,7 @@ function statsOf(folders) {
 /** Runs pnpm, at the version that package.json names, from npm's cache or the registry. */
 function pnpm(args) {
   const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  must('npx', ['--yes', packageManager, ...args])
+  must('npx', ['--yes', '--prefer-offline', packageManager, ...args])
 }
 
 /** Runs a program to its end; ends this one when it fails. */

@@ -22,7 +22,10 @@ export interface TuttiConfig {
    * @default the address of each request
    */
   readonly publicUrl?: string
-  /** Origins of web pages that may call, such as `https://app.example.com`. @default none */
+  /**
+   * Origins of web pages that may call, such as `https://app.example.com`. A server on loopback is open to the pages of
+   * this machine, at any port. @default none
+   */
   readonly allowedOrigins?: readonly string[]
   /** Directory whose files are shown, from the working directory on. @default none */
   readonly workspace?: string

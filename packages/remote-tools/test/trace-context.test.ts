@@ -85,7 +85,7 @@ describe('an HTTP tool', () => {
         '/echo': { get: { operationId: 'echo', responses: { 200: { description: 'OK' } } } },
       },
     }
-    const imported = await openApiTools(document)
+    const imported = openApiTools(document)
     onTestFinished(() => imported.close())
     const body = { parent: traceparent, state: tracestate }
     expect(await call(imported.tools[0])).toMatchObject({ body })

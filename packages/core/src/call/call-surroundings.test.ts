@@ -20,8 +20,7 @@ function tool(body: Body, timeoutMs = 30_000): AgentTool {
     description: 'Looks round',
     input: Type.Object({}),
     timeoutMs,
-    // NOTE: no input is edited here, which is all that the type of a context depends on.
-    execute: (_, context) => body(context as ToolContext),
+    execute: (_, context) => body(context),
   })
 }
 

@@ -178,7 +178,7 @@ export const createCases: readonly StorageCase[] = [
         ok('code' in error && 'retryable' in error && 'details' in error)
         const { code, retryable, details } = error
         deepStrictEqual([code, retryable], ['CONCURRENCY_LIMIT', true])
-        deepStrictEqual(details, { retryAfterMs: 5000 })
+        deepStrictEqual(details, { retryAfterMs: 5000, reason: 'unfinished_runs' })
         return true
       })
       strictEqual(await storage.runs.get('run-a'), undefined)

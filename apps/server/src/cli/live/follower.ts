@@ -5,7 +5,7 @@
  *                  └─▶ reviews to be asked about
  *
  * It leaves to its neighbours how a run looks (`display.ts`), how a review is asked about (`../review-prompt.ts`), and
- * what its end means for the exit code (`run-end.ts`).
+ * what its end means for the exit code (`follow-command.ts`).
  *
  * W1 Whatever way it ends, the terminal is as it was before, and no listener or timer is left.
  * W2 A run is cancelled only when somebody said so: with `y`, or by a signal where nobody can be asked. A lost
