@@ -13,7 +13,15 @@ const PURE = [
 ]
 
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
-const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
+const SHARED = [
+  'packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts',
+  'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
+  'packages/runs/src/*.test.ts',
+  'apps/server/src/**/*.test.ts',
+]
+
+/** Tests that install and build for minutes; `npm run check -- ship` runs them. */
+export const SHIPPED = ['tooling/checks/container.test.ts', 'tooling/checks/fresh-install.test.ts']
 
 export default defineConfig({
   resolve: { conditions },
@@ -27,7 +35,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...PURE, ...SHARED],
+          exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...SHIPPED],
         },
       },
     ],

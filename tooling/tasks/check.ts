@@ -3,7 +3,7 @@
  * problems are seen at once. With `--write` only the steps run that compare files with what they are made
  * from, and write these files.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 interface Step {
@@ -61,7 +61,15 @@ const STEPS: readonly Step[] = [
     command: ['node', 'tooling/checks/sizes.ts'],
     modes: TO_WRITE,
   },
+  {
+    name: 'ship',
+    remedy: 'mend what it names; see CONTRIBUTING.md',
+    command: ['vitest', 'run', '--config', 'tooling/checks/ship.config.ts'],
+  },
 ]
+
+/** Steps at the same time: most of them use one core. */
+const AT_A_TIME = 2
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -77,17 +85,34 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 const chosen = able.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-const failed = chosen.filter((step) => !passes(step))
+const failed: Step[] = []
+const waiting = [...chosen]
+await Promise.all(Array.from({ length: AT_A_TIME }, takeSteps))
 for (const { name, remedy } of failed) console.error(`check ${name} failed: ${remedy}`)
 console.log(`checks: ${chosen.length - failed.length} passed, ${failed.length} failed`)
 process.exitCode = failed.length === 0 ? 0 : 1
 
-function passes({ name, command: [program, ...words], modes }: Step): boolean {
+async function takeSteps(): Promise<void> {
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+    if (!(await passes(step))) failed.push(step)
+  }
+}
+
+async function passes({ name, command: [program, ...words], modes }: Step): Promise<boolean> {
   const startedAt = performance.now()
-  const all = [...words, ...(modes?.[mode] ?? [])]
-  const { status, stdout, stderr, error } = spawnSync(program, all, { encoding: 'utf8' })
+  const child = spawn(program, [...words, ...(modes?.[mode] ?? [])], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => output.push(text))
+  }
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('close', resolve)
+    child.once('error', (error) => output.push(error.message))
+  })
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`)
-  if (status !== 0) console.log([stdout, stderr, error?.message].filter(Boolean).join('\n'))
-  return status === 0
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`)
+  if (code !== 0) console.log(output.join(''))
+  return code === 0
 }
