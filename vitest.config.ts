@@ -13,8 +13,10 @@ const PURE = [
 ]
 
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
-const SHARED = [
-  'packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts',
+const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
+
+/** Tests of packages that use files, the network and processes, likewise. */
+const LIGHT = [
   'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
   'packages/runs/src/*.test.ts',
   'apps/server/src/**/*.test.ts',
@@ -30,12 +32,13 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
+      { extends: true, test: { name: 'light', include: LIGHT, isolate: false } },
       {
         extends: true,
         test: {
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...SHIPPED],
+          exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...SHIPPED],
         },
       },
     ],
