@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 import { defineConfig } from 'vitest/config'
 
 /**
@@ -42,8 +44,9 @@ export default defineConfig({
         },
       },
     ],
-    // By itself it leaves one core idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // A good part of the time is spent waiting, for processes, browsers and leases: one worker a core leaves
+    // a quarter of a small machine idle.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -247,7 +247,10 @@ describe('several gates', { timeout: LIMIT_MS }, () => {
       await expect.poll(() => panel.count()).toBe(1)
       stage.cut()
       await page.getByRole('link', { name: /^Reviews/ }).click()
-      await page.getByRole('link', { name: runId }).click()
+      const toRun = page.getByRole('link', { name: runId })
+      // Until the page has come back it may list the review that was decided, too.
+      await expect.poll(() => toRun.count()).toBe(1)
+      await toRun.click()
       await expect.poll(() => panel.getByRole('textbox').inputValue()).toBe('more wind')
       await stage.client.runs.cancel(runId)
       const note = page.getByRole('status').filter({ hasText: 'Not asked any more' })

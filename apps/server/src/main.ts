@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-/** The `tutti` program. */
-import { processIo } from './cli/command-io.ts'
-import { leave, runCommand } from './cli/run-command.ts'
+/** The `tutti` program. What it is made of is compiled once, and kept where Node keeps such things. */
+import { enableCompileCache } from 'node:module'
 
+enableCompileCache()
+const { leave, processIo, runCommand } = await import('./cli/index.ts')
 leave(await runCommand(process.argv.slice(2), processIo()))

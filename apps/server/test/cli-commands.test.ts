@@ -91,6 +91,7 @@ describe('tutti runs', () => {
     expect(limited.stderr).toBe('The newest 1 of 2; more with --limit or --all\n')
     await server.client().runs.cancel(runId)
     await eventsOf(server, runId)
+    files.letGo(2)
   })
 
   it('shows one run with its tasks, and ends quietly when nobody reads', async () => {

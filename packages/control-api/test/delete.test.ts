@@ -65,6 +65,15 @@ describe('deleting a run', () => {
     expect(await (await api.get('/api/runs')).json()).toEqual({ runs: [], total: 0 })
   })
 
+  it('leaves no reader waiting who was to begin beyond what the run came to', async () => {
+    await using api = await served()
+    const runId = await started(api)
+    const reading = eventsOf(await api.get(`/api/runs/${runId}/events?from=1000`))
+    expect((await remove(api, runId)).status).toBe(204)
+    expect(await reading).toEqual([])
+    expect(api.errors).toEqual([])
+  })
+
   it('of an unknown id is refused with 404', async () => {
     await using api = await served()
     const response = await remove(api, 'run-none')

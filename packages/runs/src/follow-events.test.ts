@@ -6,7 +6,7 @@ import { EventBus, type EventListener } from './event-bus.ts'
 import { followEvents } from './follow-events.ts'
 import { token } from './testing/index.ts'
 
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
 const RUN = 'run-a'
 
@@ -136,6 +136,58 @@ describe('followEvents', () => {
     expect(await reader.rest()).toEqual([1])
   })
 
+  it('[F2] ends when it is told to look and the run was deleted', async () => {
+    const run = new FakeRun()
+    run.append(2)
+    const reader = run.follow(0)
+    expect(await reader.take(2)).toEqual([0, 1])
+    await reader.idle()
+    run.delete()
+    expect(await reader.rest()).toEqual([])
+    expect(run.listeners).toBe(0)
+  })
+
+  it('[F2] ends at once when there is no such run', async () => {
+    const run = new FakeRun()
+    run.delete()
+    expect(await run.follow(0).rest()).toEqual([])
+  })
+
+  it('[F2] asks whether the run is there only when its log has nothing to read', async () => {
+    const run = new FakeRun()
+    run.append(2)
+    const reader = run.follow(0)
+    expect(await reader.take(2)).toEqual([0, 1])
+    run.append(1)
+    expect(await reader.take(1)).toEqual([2])
+    run.end()
+    expect(await reader.rest()).toEqual([3])
+    expect(run.questions).toBe(0)
+    await run.follow(9).idle()
+    expect(run.questions).toBe(1)
+  })
+
+  it('[F2] ends with the run also when it was to begin after its end', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    const reader = run.follow(9)
+    await reader.idle()
+    run.append(1)
+    run.end()
+    expect(await reader.rest()).toEqual([])
+    expect(await run.follow(9).rest()).toEqual([])
+    expect(run.listeners).toBe(0)
+  })
+
+  it('[F2] gives the end of a run that ends while the log is read', async () => {
+    const run = new FakeRun()
+    run.append(1)
+    run.duringRead(() => {
+      run.end()
+    })
+    expect(await run.follow(1).rest()).toEqual([1])
+  })
+
   it('[F2] a reader that comes after the end is given it from the log', async () => {
     const run = new FakeRun()
     run.append(2)
@@ -213,6 +265,9 @@ class FakeRun {
     throw error
   })
   listeners = 0
+  /** How often it was asked whether the run is there. */
+  questions = 0
+  #record: { status: RunStatus; lastSeq: number } | undefined = { status: 'RUNNING', lastSeq: -1 }
 
   get reads(): number {
     return this.#log.reads.length
@@ -235,11 +290,20 @@ class FakeRun {
   }
 
   endUnheard(): readonly LoggedRunEvent[] {
-    return this.#log.append(RUN, [resultOf(RUN)])
+    const events = this.#log.append(RUN, [resultOf(RUN)])
+    this.#record = { status: 'COMPLETED', lastSeq: events.at(-1)?.seq ?? -1 }
+    return events
   }
 
   nudge(): void {
     this.#bus.nudge(RUN)
+  }
+
+  /** Takes the run away with its events. */
+  delete(): void {
+    this.#record = undefined
+    this.#log.delete(RUN)
+    this.nudge()
   }
 
   /** Does something once, after the log was looked at the next time and before the reader is told. */
@@ -261,7 +325,12 @@ class FakeRun {
         }
       },
     }
-    return followEvents({ events: this.#log, bus }, { runId: RUN, from, ...(signal && { signal }) })
+    const find = () => {
+      this.questions += 1
+      return Promise.resolve(this.#record)
+    }
+    const source = { events: this.#log, bus, find }
+    return followEvents(source, { runId: RUN, from, ...(signal && { signal }) })
   }
 
   follow(from: number, signal?: AbortSignal): FakeReader {

@@ -2,13 +2,15 @@
  * Reads a run's events from the log and then live, with no gap and no duplicate.
  *
  * F1 The events given are exactly those with `seq >= from`, in order, each once.
- * F2 It ends after the terminal event.
+ * F2 It ends after the terminal event, also when it was to begin after it, and when the run is deleted.
  * F3 A reader that is slow costs at most `MAX_WAITING` events of memory: what does not fit is read from
  *    the log again when the reader comes for it.
  */
+import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
+
 import type { EventBus } from './event-bus.ts'
 import type { EventLog } from './ports/event-log.ts'
-import type { LoggedRunEvent } from '@tutti/protocol'
+import type { RunRecord } from './run-record.ts'
 
 /** Events that wait in memory for one reader, at most: some seconds of a busy run. */
 const MAX_WAITING = 1_000
@@ -20,6 +22,8 @@ const PAGE = 500
 export interface FollowSource {
   readonly events: EventLog
   readonly bus: Pick<EventBus, 'listen'>
+  /** The run, if there is one; asked for when its log has nothing to read. */
+  readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
 }
 
 /** What to read. */
@@ -29,9 +33,12 @@ export interface FollowOptions {
   readonly signal?: AbortSignal
 }
 
-/** Gives the events in batches as they come; ends after the terminal event or when `signal` aborts. */
+/**
+ * Gives the events in batches as they come; ends after the terminal event, when the run was deleted, and
+ * when `signal` aborts.
+ */
 export async function* followEvents(
-  { events, bus }: FollowSource,
+  { events, bus, find }: FollowSource,
   { runId, from, signal }: FollowOptions,
 ): AsyncGenerator<readonly LoggedRunEvent[]> {
   const live = new LiveEvents()
@@ -45,20 +52,26 @@ export async function* followEvents(
   try {
     let next = from
     while (signal?.aborted !== true) {
-      const batch = live.complete ? live.take(next) : await readLog(events, live, { runId, next })
+      const isLive = live.complete
+      const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
-      if (last === undefined) {
+      if (last !== undefined) {
+        yield batch
+        if (last.type === 'run_result') return
+        next = last.seq + 1
+      } else if (isLive || !isOver(await find(runId), next)) {
         await live.arrival(signal)
-        continue
-      }
-      yield batch
-      if (last.type === 'run_result') return
-      next = last.seq + 1
+      } else return
     }
   } finally {
     stopListening()
     signal?.removeEventListener('abort', onAbort)
   }
+}
+
+/** Whether no event of a run will come from `next` on. */
+function isOver(run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined, next: number): boolean {
+  return run === undefined || (isTerminalRunStatus(run.status) && run.lastSeq < next)
 }
 
 /** A page of the log; once it holds nothing more, the live events take over. */
@@ -114,13 +127,15 @@ class LiveEvents {
 
   /**
    * The waiting events from `next` on; those before were in the log already. When the first one is a later
-   * one there is a gap, and the log is to be read again.
+   * one there is a gap, and when the last one of all is before it there is nothing to wait for: then the log
+   * is to be looked at again.
    */
   take(next: number): readonly LoggedRunEvent[] {
     const taken = this.#waiting.filter(({ seq }) => seq >= next)
+    const hasEnded = this.#waiting.at(-1)?.type === 'run_result'
     this.#waiting = []
     const [first] = taken
-    if (first === undefined || first.seq === next) return taken
+    if (first === undefined ? !hasEnded : first.seq === next) return taken
     this.#complete = false
     return []
   }

@@ -263,7 +263,9 @@ export class RunService {
 
   /** A run's events from `from` on, first from the log and then live, until its end. */
   follow(options: FollowOptions): AsyncGenerator<readonly LoggedRunEvent[]> {
-    return followEvents({ events: this.#storage.events, bus: this.#bus }, options)
+    const { events, runs } = this.#storage
+    const find = (runId: string) => runs.get(runId)
+    return followEvents({ events, bus: this.#bus, find }, options)
   }
 
   /** Events of a run as they are in the log now. */

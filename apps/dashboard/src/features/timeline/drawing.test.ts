@@ -6,7 +6,15 @@ import { drawRow } from './row-drawing.ts'
 import { laneAt, lanePlace, rowHeight, rowTops } from './row-geometry.ts'
 import { rowWords } from './row-words.ts'
 import { offsetLabel, ticksOf } from './ruler-ticks.ts'
-import { allowedScale, fittingScale, msAt, pxOf, sheetOf, type Frame } from './scale.ts'
+import {
+  allowedScale,
+  fittingScale,
+  msAt,
+  openingFactor,
+  pxOf,
+  sheetOf,
+  type Frame,
+} from './scale.ts'
 import { isSelected, selectedPlace } from './selected-place.ts'
 import { blockWords } from './block-words.ts'
 import { markWords, sentenceOf, spanWords } from './span-words.ts'
@@ -140,6 +148,16 @@ describe('the sheet', () => {
     expect(allowedScale(1e9, sheet, 500)).toBe(8)
     expect(allowedScale(1e9, { startMs: 0, endMs: 864e5 }, 500)).toBeCloseTo(8e6 / 864e5)
     expect(allowedScale(1e9, { startMs: 0, endMs: 10 }, 500)).toBeUndefined()
+  })
+
+  it.each([
+    ['nothing wide', 0, 180],
+    ['a narrow one', 10, 18],
+    ['one over half of the view', 150, 2],
+    ['one over all of it', 300, 2],
+    ['one beyond it', 9_000, 2],
+  ])('is zoomed in on a crowd: %s', (_crowd, widthPx, factor) => {
+    expect(openingFactor(widthPx, 300)).toBe(factor)
   })
 
   it('has an instant at each place, and a place for each instant', () => {

@@ -44,6 +44,16 @@ export function allowedScale(wanted: number, sheet: Sheet, widthPx: number): num
   return scale <= fitting * 1.001 ? undefined : scale
 }
 
+/** How much of the view a crowd of notes takes once it is opened. */
+const OPENED = 0.6
+/** One that fills the view already is opened by its middle. */
+const LEAST_OPENING = 2
+
+/** By how much one zooms to open a crowd of notes of a width; always closer. */
+export function openingFactor(widthPx: number, viewPx: number): number {
+  return Math.max(LEAST_OPENING, (viewPx * OPENED) / Math.max(1, widthPx))
+}
+
 /** What is drawn: a sheet at a scale, between two places of it. */
 export interface Frame {
   readonly originMs: number

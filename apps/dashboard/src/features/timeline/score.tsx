@@ -10,7 +10,7 @@ import { Cursor } from './cursor.tsx'
 import { Legend } from './legend.tsx'
 import { rowTops } from './row-geometry.ts'
 import { Ruler } from './ruler.tsx'
-import { pxOf, type Sheet } from './scale.ts'
+import { openingFactor, pxOf, type Sheet } from './scale.ts'
 import { selectedPlace } from './selected-place.ts'
 import { SpanCard } from './span-card.tsx'
 import { TimelineRowView } from './timeline-row.tsx'
@@ -56,10 +56,9 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
     const [span] = place.spans
     const target = place.mark === undefined ? span?.target : place.mark.target
     if (place.spans.length > 1) {
-      const width = Math.max(1, place.toPx - place.fromPx)
       const middle = (place.fromPx + place.toPx) / 2
       const left = scroller.current?.scrollLeft ?? 0
-      zoom((viewport.viewPx * 0.6) / width, middle - left)
+      zoom(openingFactor(place.toPx - place.fromPx, viewport.viewPx), middle - left)
     } else if (target !== undefined) onSelect(target)
   }
   const pointing = usePointing({ paper, tops, viewport, onOpen: open, onSelect })
