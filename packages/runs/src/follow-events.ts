@@ -55,13 +55,14 @@ export async function* followEvents(
       const isLive = live.complete
       const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
-      if (last !== undefined) {
-        yield batch
-        if (last.type === 'run_result') return
-        next = last.seq + 1
-      } else if (isLive || !isOver(await find(runId), next)) {
+      if (last === undefined && !isLive && !mayHave(next, await find(runId))) return
+      if (last === undefined) {
         await live.arrival(signal)
-      } else return
+        continue
+      }
+      yield batch
+      if (last.type === 'run_result') return
+      next = last.seq + 1
     }
   } finally {
     stopListening()
@@ -69,9 +70,9 @@ export async function* followEvents(
   }
 }
 
-/** Whether no event of a run will come from `next` on. */
-function isOver(run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined, next: number): boolean {
-  return run === undefined || (isTerminalRunStatus(run.status) && run.lastSeq < next)
+/** Whether a run has, or may come to, an event from `next` on. */
+function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined): boolean {
+  return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
 }
 
 /** A page of the log; once it holds nothing more, the live events take over. */
