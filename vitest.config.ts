@@ -17,10 +17,12 @@ const PURE = [
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
 const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
 
-/** Tests of packages that use files, the network and processes, likewise. */
+/** Tests of packages that use files, the network, databases and processes, likewise. */
 const LIGHT = [
+  'packages/{protocol,core}/test/**/*.test.ts',
+  'packages/runs/{src,test}/**/*.test.ts',
+  'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
   'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
-  'packages/runs/src/*.test.ts',
   'apps/server/src/**/*.test.ts',
 ]
 

@@ -82,16 +82,27 @@ async function openHall() {
       'tutti://critic',
     ),
   })
-  const reader = scriptedModel(({ messages }) => {
+  const reader = scriptedModel(({ messages, tools: [tool] }) => {
     const turn = messages.filter(({ role }) => role === 'assistant').length
-    if (turn === 60) return 'The end'
-    return { text: `This is page ${turn}`, toolCalls: [{ name: 'turn_page', arguments: {} }] }
+    if (turn === 60 || tool === undefined) return 'The end'
+    return { text: `This is page ${turn}`, toolCalls: [{ name: tool.name, arguments: {} }] }
   })
   const turnPage = defineTool({
     name: 'turn_page',
     description: 'Turns a page',
     input: Type.Object({}),
     execute: () => 'turned',
+  })
+  let pages = 0
+  const turnSlowly = defineTool({
+    name: 'turn_slowly',
+    description: 'Turns a page, and waits at page 32',
+    input: Type.Object({}),
+    async execute(_input, { signal }) {
+      pages += 1
+      if (pages === 32) await waiting.pass(signal)
+      return 'turned'
+    },
   })
   const stage: Stage = await openStage({
     ensembles: [
@@ -112,6 +123,13 @@ async function openHall() {
       ensemble({
         name: 'book',
         tasks: [task({ name: 'read', description: 'Read', tools: [turnPage], maxIterations: 80 })],
+        model: reader,
+      }),
+      ensemble({
+        name: 'serial',
+        tasks: [
+          task({ name: 'read', description: 'Read', tools: [turnSlowly], maxIterations: 80 }),
+        ],
         model: reader,
       }),
       ensemble({
@@ -138,6 +156,15 @@ async function openHall() {
 
 function work(page: Page, taskName = 'play'): Locator {
   return page.getByRole('list', { name: `Work of ${taskName}` })
+}
+
+/** Whether a row of a list is where the list has been scrolled to. */
+function isAtTop(row: Locator): Promise<boolean> {
+  return row.evaluate((element) => {
+    const list = element.closest('[role=list]')?.getBoundingClientRect()
+    const { top } = element.getBoundingClientRect()
+    return list !== undefined && top >= list.top - 1 && top < list.top + list.height / 2
+  })
 }
 
 /** The number under a name, in the head of the page or of the task. */
@@ -356,6 +383,34 @@ describe('a long transcript', () => {
     })
   })
 
+  it('keeps the turn in sight that the address names while more turns come', async () => {
+    await using hall = await openHall()
+    const { client } = hall.stage
+    const { runId } = await client.runs.submit({ ensemble: 'serial' })
+    await visit(browser, `${hall.stage.url}/#/runs/${runId}?task=read&turn=30`, {
+      use: async ({ page, complaints }) => {
+        const list = work(page, 'read')
+        const call = work(page, 'read').getByRole('article', { name: 'Model call 31' })
+        await call.getByText('This is page 30').waitFor()
+        await work(page, 'read').getByText('This is page 31').waitFor()
+        // It is near the end, to which the list cannot be scrolled any further.
+        const below = () => list.evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight)
+        await expect.poll(below).toBeLessThan(2)
+        hall.waiting.open()
+        await client.runs.result(runId)
+        await page.getByText('61 model calls').first().waitFor()
+        await expect.poll(() => isAtTop(call)).toBe(true)
+        expect(await below()).toBeGreaterThan(500)
+        // Whoever moves by themselves is not brought back.
+        await list.hover()
+        await page.mouse.wheel(0, 100_000)
+        await work(page, 'read').getByText('the answer of model call 61').waitFor()
+        await expect.poll(below).toBeLessThan(40)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
   it('is scrolled to the turn and the call that the address names', async () => {
     await using hall = await openHall()
     const { client } = hall.stage
@@ -374,13 +429,7 @@ describe('a long transcript', () => {
         expect(
           await call.getByRole('button', { name: 'Model call 31' }).getAttribute('aria-current'),
         ).toBe('true')
-        const isInSight = (): Promise<boolean> =>
-          call.evaluate((element) => {
-            const scroller = element.closest('[role=list]')?.getBoundingClientRect()
-            const { top } = element.getBoundingClientRect()
-            return scroller !== undefined && top >= scroller.top - 1 && top < scroller.bottom
-          })
-        await expect.poll(isInSight).toBe(true)
+        await expect.poll(() => isAtTop(call)).toBe(true)
         // Another turn is chosen by its heading, and the address says so.
         await work(page, 'read').getByRole('button', { name: 'Model call 32' }).click()
         await expect.poll(() => page.url()).toContain('turn=31')

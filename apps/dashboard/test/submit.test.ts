@@ -328,23 +328,26 @@ describe('level 3', () => {
 })
 
 describe('a run like one that there was', () => {
-  it('begins with its ensemble, inputs, tags and options', async () => {
+  it('begins with its ensemble, inputs, tags, options and budget', async () => {
     const { runId } = await stage.client.runs.submit({
       ensemble: 'solo',
       inputs: { piece: 'A waltz' },
       tags: { team: 'b' },
       options: { captureMode: 'FULL' },
+      budget: { maxToolCalls: 7 },
     })
     await story(
       async (page) => {
-        await page.getByText('With the ensemble, inputs, tags and options').waitFor()
+        await page.getByText('With the ensemble, inputs, tags, options and budget').waitFor()
         await expect.poll(() => field(page, 'piece').inputValue()).toBe('A waltz')
+        await field(page, 'Model calls at most').fill('9')
         await submit(page)
         expect(await runOf(page)).toMatchObject({
           ensemble: 'solo',
           inputs: { piece: 'A waltz' },
           tags: { team: 'b' },
           options: { captureMode: 'FULL' },
+          budget: { maxToolCalls: 7, maxModelCalls: 9 },
         })
       },
       { place: `#/new?from=${runId}` },

@@ -150,6 +150,8 @@ describe('what is submitted', () => {
         '-1',
       ],
       ['--tool-log-length', '5', '--verbose', '--idempotency-key', 'once'],
+      ['--max-tokens', '90000', '--max-time', '600.5', '--max-model-calls', '50'],
+      ['--max-tool-calls', '60'],
     ].flat()
     const input = '{"e":"5","d":"overruled"}'
     const first = await tutti(words, { input })
@@ -175,6 +177,12 @@ describe('what is submitted', () => {
         maxToolOutputLength: -1,
         toolLogTruncateLength: 5,
         verbose: true,
+      },
+      budget: {
+        maxTokens: 90_000,
+        maxDurationMs: 600_500,
+        maxModelCalls: 50,
+        maxToolCalls: 60,
       },
       tasks: [
         { output: 'It was played in full, says large' },

@@ -67,7 +67,7 @@ export function toRunDetail(
   openReviews: readonly ReviewRecord[],
   result?: Pick<RunEventOf<'run_result'>, 'metrics'>,
 ): RunDetail {
-  const { options } = run.request ?? {}
+  const { options, budget } = run.request ?? {}
   return {
     runId: run.runId,
     status: run.status,
@@ -84,6 +84,7 @@ export function toRunDetail(
     ensemble: run.ensemble,
     lastSeq: run.lastSeq,
     ...(options === undefined ? {} : { options }),
+    ...(budget === undefined ? {} : { budget }),
     ...(run.actor === undefined ? {} : { submittedBy: run.actor }),
     ...(run.webhooks === undefined ? {} : { webhooks: [...run.webhooks] }),
   }

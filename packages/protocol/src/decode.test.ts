@@ -61,7 +61,7 @@ describe('decode, of a value that does not fit', () => {
           path: '/input',
           message: 'is not a known field; did you mean "inputs"?',
           expected:
-            'one of "inputs", "tasks", "taskOverrides", "options", "tags", "ensemble", "runId", "webhooks"',
+            'one of "inputs", "tasks", "taskOverrides", "options", "budget", "tags", "ensemble", "runId", "webhooks"',
           received: '{}',
         },
         {

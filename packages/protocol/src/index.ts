@@ -104,6 +104,8 @@ export { USAGE_EXTENSION } from './usage-extension.ts'
 // To submit, read and steer runs over REST
 export {
   RunAccepted,
+  RunBudgetBody,
+  RunBudgetGiven,
   RunOptionsBody,
   RunOptionsGiven,
   SubmitRunBody,

@@ -1,6 +1,12 @@
 /** What a submission makes: the record of a run that has not begun, and its first event. */
-import { isoNow, type Clock, type TraceContext } from '@tutti/core'
-import { assertInputs, type Ensemble } from '@tutti/ensemble'
+import { isoNow, TuttiError, type Clock, type TraceContext } from '@tutti/core'
+import {
+  assertInputs,
+  findUnpriced,
+  type Budget,
+  type Ensemble,
+  type Prices,
+} from '@tutti/ensemble'
 
 import { field } from './record-fields.ts'
 import { ensembleOf, type Catalogs } from './request/ensemble-of.ts'
@@ -20,6 +26,11 @@ export interface SubmitRun extends RunRequest {
   readonly runId?: string
   /** Under which the same submission of the same actor is recognised when it is sent again. */
   readonly idempotencyKey?: string
+  /**
+   * Whether the budget is what the caller has left, who counts too: then a limit on cost that cannot be kept,
+   * as a model has no known price, is left out. @default false: it is refused
+   */
+  readonly isAllowance?: boolean
   /** Names of webhooks that are told of it. */
   readonly webhooks?: readonly string[]
   /** Who submits, for the record. */
@@ -37,6 +48,7 @@ export type TraceNewRun = (
 /** What a submission is read with. */
 export interface NewRunOptions extends Catalogs {
   readonly clock: Clock
+  readonly prices: Prices | undefined
   /** @default the trace is that of whoever asks */
   readonly traceNewRun?: TraceNewRun | undefined
 }
@@ -47,12 +59,12 @@ const RUN_ID_BYTES = 8
 /**
  * The run that a submission asks for.
  *
- * @throws {TuttiError} as `ensembleOf`, and INPUT_MISSING naming every template variable without a value.
+ * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept; INPUT_MISSING naming every template variable without a value.
  */
 export function newRunOf(
   submitted: SubmitRun,
   template: Ensemble,
-  { clock, traceNewRun, ...catalogs }: NewRunOptions,
+  { clock, prices, traceNewRun, ...catalogs }: NewRunOptions,
 ): NewRun {
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
@@ -60,6 +72,7 @@ export function newRunOf(
   const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
   const request = requestOf({ ...untraced, ...traced })
   const ensemble = ensembleOf(template, request ?? {}, catalogs)
+  if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
   const asked = requestOf({ ...untraced, memo: undefined })
   const more = { request: asked, webhooks, actor }
@@ -84,6 +97,17 @@ export function newRunOf(
           },
         }),
   }
+}
+
+/** A limit that cannot be kept is no limit. */
+function assertPriced(ensemble: Ensemble, budget: Budget | undefined, prices: Prices | undefined) {
+  if (budget?.maxCostUsd === undefined) return
+  const unpriced = findUnpriced(ensemble, { budget, ...field('prices', prices) })
+  if (unpriced.length === 0) return
+  const message = `cannot be kept: no price is known for ${unpriced.join(', ')}`
+  throw new TuttiError('BAD_REQUEST', `Request body does not fit: /budget/maxCostUsd ${message}`, {
+    details: { problems: [{ path: '/budget/maxCostUsd', message }] },
+  })
 }
 
 /** The first event of the log of a run. */

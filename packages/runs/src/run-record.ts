@@ -60,7 +60,7 @@ export interface RunRequest {
   /** Task name, or the start of its description → what changes. */
   readonly taskOverrides?: Readonly<Record<string, TaskOverrideBody>>
   readonly options?: RunOptionsBody
-  /** What the run may use, beside what its ensemble allows it. */
+  /** What the run may use, beside what its ensemble allows it: the smaller of both counts. */
   readonly budget?: Budget
   /** W3C trace context of whoever asked. */
   readonly traceparent?: string

@@ -191,7 +191,8 @@ export class RunService {
   /**
    * Takes a run in. The same submission under the same idempotency key gives the run that it made before.
    *
-   * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; INPUT_MISSING when template variables
+   * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; BAD_REQUEST, INVALID_TOOL, INVALID_MODEL and
+   * INVALID_TASK_OVERRIDE for what it asks that does not fit; INPUT_MISSING when template variables
    * have no value, with their names in `details.missing`; RUN_EXISTS when the id is taken;
    * IDEMPOTENCY_CONFLICT when the key was used for another submission; CONCURRENCY_LIMIT when too many
    * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.

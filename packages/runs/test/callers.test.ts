@@ -1,7 +1,7 @@
 /** What callers say with a run beside what it is to do: what it may cost, its trace, a memo of theirs. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
-import { RunService, type RunStorage } from '@tutti/runs'
+import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -15,7 +15,11 @@ const prices = priceList({
   'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 },
 })
 
-function service(storage: RunStorage, seen: unknown[] = []): RunService {
+function service(
+  storage: RunStorage,
+  seen: unknown[] = [],
+  options: RunServiceOptions = { prices },
+): RunService {
   const look = defineTool({
     name: 'look',
     description: 'Looks',
@@ -32,7 +36,7 @@ function service(storage: RunStorage, seen: unknown[] = []): RunService {
       : { toolCalls: [{ name: 'look', arguments: {} }], usage },
   )
   const watch = task({ name: 'watch', description: 'Watch', tools: [look] })
-  return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], { prices })
+  return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], options)
 }
 
 describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
@@ -56,6 +60,27 @@ describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
     const { runId } = await runs.submit({ budget: { maxTokens: 1 } })
     await until('it failed', async () => (await runs.record(runId))?.status === 'FAILED')
     expect((await runs.record(runId))?.error).toContain('maxTokens is 1, used 1')
+    await runs.close({ drainTimeoutMs: 0 })
+  })
+
+  it('a limit on cost that cannot be kept is refused, or left out when it is what the caller has left', async () => {
+    await using where = await place()
+    const runs = service(await where.open(), [], {})
+    const budget = { maxCostUsd: 1 }
+    await expect(runs.submit({ budget })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      details: {
+        problems: [
+          {
+            path: '/budget/maxCostUsd',
+            message: 'cannot be kept: no price is known for scripted:model',
+          },
+        ],
+      },
+    })
+    await runs.start()
+    const { runId } = await runs.submit({ budget, isAllowance: true })
+    await until('it is done', async () => (await runs.record(runId))?.status === 'COMPLETED')
     await runs.close({ drainTimeoutMs: 0 })
   })
 

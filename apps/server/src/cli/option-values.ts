@@ -26,6 +26,13 @@ export function secondsOf(text: string): number {
   throw new InvalidArgumentError('It must be a number of seconds above 0.')
 }
 
+/** An amount of US dollars above 0. */
+export function dollarsOf(text: string): number {
+  const dollars = Number(text)
+  if (text.trim() !== '' && Number.isFinite(dollars) && dollars > 0) return dollars
+  throw new InvalidArgumentError('It must be a number of US dollars above 0, such as 0.50.')
+}
+
 /** Statuses of runs with commas between them, in any case. */
 export function statusesOf(text: string): RunStatusList {
   const known: readonly string[] = RunStatus.enum

@@ -60,8 +60,11 @@ export function submitTask(params: SendParams, asker: Asker): Promise<LoadedTask
 }
 
 /** What the caller lets the task use, as the budget of its run. */
-function budgetOf({ deadlineMs: _, ...budget }: UsageLimits = {}): Pick<SubmitRun, 'budget'> {
-  return Object.keys(budget).length === 0 ? {} : { budget }
+function budgetOf({ deadlineMs: _, ...budget }: UsageLimits = {}): Pick<
+  SubmitRun,
+  'budget' | 'isAllowance'
+> {
+  return Object.keys(budget).length === 0 ? {} : { budget, isAllowance: true }
 }
 
 /** A context for a message that names none; the same one when the same message is sent again. */

@@ -22,7 +22,7 @@ describe('callSurroundings', () => {
   it('take limits as the budget of the run, and the time as its deadline', () => {
     const limits = { max_cost_usd: 0.5, max_tokens: 100, deadline_ms: 3_000 }
     expect(callSurroundings({ [USAGE_EXTENSION]: limits })).toEqual({
-      submit: { budget: { maxCostUsd: 0.5, maxTokens: 100 } },
+      submit: { budget: { maxCostUsd: 0.5, maxTokens: 100 }, isAllowance: true },
       deadlineMs: 3_000,
     })
     expect(callSurroundings({ [USAGE_EXTENSION]: { deadline_ms: 1 } })).toEqual({

@@ -9,7 +9,7 @@ import type { SubmitRun } from '@tutti/runs'
 /** What a run of a call begins with, besides its inputs. */
 export interface CallSurroundings {
   /** For the submission. */
-  readonly submit: Pick<SubmitRun, 'budget' | 'traceparent' | 'tracestate'>
+  readonly submit: Pick<SubmitRun, 'budget' | 'isAllowance' | 'traceparent' | 'tracestate'>
   /** How long the run may take from its submission, in milliseconds; absent when there is no limit. */
   readonly deadlineMs?: number
 }
@@ -31,8 +31,9 @@ export function callSurroundings(
     throw badRequest('Call', problems)
   }
   const { deadlineMs, ...budget } = read.limits
+  const limited = Object.keys(budget).length === 0 ? {} : { budget, isAllowance: true }
   return {
-    submit: { ...trace, ...(Object.keys(budget).length === 0 ? {} : { budget }) },
+    submit: { ...trace, ...limited },
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   }
 }

@@ -157,10 +157,11 @@ async function begin(params: SendParams, sender: Sender): Promise<OpenTask> {
 }
 
 /** What the caller can still spend, as the budget of the run. */
-function budgetOf(limits: CallerLimits = {}): Pick<SubmitRun, 'budget'> {
+function budgetOf(limits: CallerLimits = {}): Pick<SubmitRun, 'budget' | 'isAllowance'> {
   const { max_cost_usd: maxCostUsd, max_tokens: maxTokens } = limits
   if (maxCostUsd === undefined && maxTokens === undefined) return {}
   return {
+    isAllowance: true,
     budget: {
       ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
       ...(maxTokens === undefined ? {} : { maxTokens }),

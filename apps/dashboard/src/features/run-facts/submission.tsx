@@ -39,6 +39,13 @@ export function Submission({ runId }: { readonly runId: string }) {
               <JsonView value={data.options} label="the options" />
             )}
           </Fact>
+          <Fact name="Budget">
+            {data.budget === undefined ? (
+              'that of the ensemble'
+            ) : (
+              <JsonView value={data.budget} label="the budget" />
+            )}
+          </Fact>
         </>
       )}
     </Facts>

@@ -12,7 +12,7 @@ export function draftOfBody(
   body: SubmitRunBody,
   ensembles: readonly EnsembleInfo[],
 ): SubmissionDraft | undefined {
-  const { ensemble, inputs = {}, tasks, taskOverrides, options = {}, tags = {} } = body
+  const { ensemble, inputs = {}, tasks, taskOverrides, tags = {} } = body
   if (tasks !== undefined && taskOverrides !== undefined) return undefined
   const name = ensemble ?? ensembles[0]?.name ?? ''
   const draft: SubmissionDraft = {
@@ -22,7 +22,8 @@ export function draftOfBody(
     inputs,
     overrides: taskOverrides === undefined ? {} : { [name]: taskOverrides },
     ...(tasks === undefined ? {} : { tasks: taskDrafts(tasks) }),
-    options,
+    options: body.options ?? {},
+    budget: body.budget ?? {},
     tags: rowsOf(tags),
     webhooks: (body.webhooks ?? []).join('\n'),
     runId: body.runId ?? '',
@@ -36,9 +37,9 @@ export function draftOfBody(
 
 /** The draft of a run like one that there was, as far as the server tells what that was asked for. */
 export function draftOfRun(run: RunDetail, ensembles: readonly EnsembleInfo[]): SubmissionDraft {
-  const { ensemble, inputs, tags, options = {}, webhooks = [] } = run
+  const { ensemble, inputs, tags, options = {}, budget = {}, webhooks = [] } = run
   // A body with neither tasks nor overrides always has a draft.
-  const draft = draftOfBody({ ensemble, inputs, tags, options, webhooks }, ensembles)
+  const draft = draftOfBody({ ensemble, inputs, tags, options, budget, webhooks }, ensembles)
   return draft ?? emptyDraft()
 }
 

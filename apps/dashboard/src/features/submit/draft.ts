@@ -58,6 +58,15 @@ export interface OptionsDraft {
   readonly toolLogTruncateLength?: number | string | undefined
 }
 
+/** What the run may use. */
+export interface BudgetDraft {
+  readonly maxCostUsd?: number | string | undefined
+  readonly maxTokens?: number | string | undefined
+  readonly maxDurationMs?: number | string | undefined
+  readonly maxModelCalls?: number | string | undefined
+  readonly maxToolCalls?: number | string | undefined
+}
+
 /** Everything that is typed. */
 export interface SubmissionDraft {
   readonly level: Level
@@ -71,6 +80,7 @@ export interface SubmissionDraft {
   readonly overrides: Readonly<Record<string, Overrides>>
   readonly tasks: readonly TaskDraft[]
   readonly options: OptionsDraft
+  readonly budget: BudgetDraft
   readonly tags: readonly Row[]
   /** One name a line. */
   readonly webhooks: string
@@ -90,6 +100,7 @@ export function emptyDraft(): SubmissionDraft {
     overrides: {},
     tasks: [{ key: 't1' }],
     options: {},
+    budget: {},
     tags: [],
     webhooks: '',
     runId: '',

@@ -16,6 +16,8 @@ const OPTIONS = [
   'toolLogTruncateLength',
 ]
 
+const BUDGET = ['maxCostUsd', 'maxTokens', 'maxDurationMs', 'maxModelCalls', 'maxToolCalls']
+
 const TASK_FIELDS = [
   'name',
   'description',
@@ -48,6 +50,7 @@ export function drawnPointers(
   return new Set([
     ...ALWAYS,
     ...OPTIONS.map((name) => `/options/${name}`),
+    ...BUDGET.map((name) => `/budget/${name}`),
     ...[...needed, ...perhaps].map((name) => pointer('/inputs', name)),
     ...(draft.level === 'tasks' ? taskPointers(draft) : []),
     ...(draft.level === 'overrides' ? overridePointers(draft, ensembles) : []),

@@ -4,7 +4,7 @@ import { toast } from '../../ui/feedback/toasts.tsx'
 import type { SubmissionDraft } from './draft.ts'
 
 /** Where the browser keeps it; the number changes with the shape. */
-const PLACE = 'tutti.submission.1'
+const PLACE = 'tutti.submission.2'
 
 /** What is typed, and under which key it was sent. */
 export interface Submission {

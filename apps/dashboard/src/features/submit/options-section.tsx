@@ -3,8 +3,9 @@ import { useState } from 'react'
 
 import { TextArea } from '../../ui/controls/inputs.tsx'
 import { BodyField } from './body-field.tsx'
-import { withField, type OptionsDraft, type SubmissionDraft } from './draft.ts'
+import { withField, type BudgetDraft, type OptionsDraft, type SubmissionDraft } from './draft.ts'
 import { RowFields } from './row-fields.tsx'
+import { RunLimits } from './run-limits.tsx'
 import { RunSettings } from './run-settings.tsx'
 import styles from './submit.module.css'
 import { TextField } from './text-field.tsx'
@@ -19,17 +20,22 @@ export function OptionsSection({
   readonly draft: SubmissionDraft
   readonly change: Change
 }) {
-  const { options, tags, moreInputs, webhooks, runId } = draft
+  const { options, budget, tags, moreInputs, webhooks, runId } = draft
   const set = <K extends keyof OptionsDraft>(field: K, value: OptionsDraft[K]): void =>
     change((before) => ({ ...before, options: withField(before.options, field, value) }))
+  const limit = <K extends keyof BudgetDraft>(field: K, value: BudgetDraft[K]): void =>
+    change((before) => ({ ...before, budget: withField(before.budget, field, value) }))
   const [wasUsed] = useState(() =>
-    [tags, moreInputs, webhooks, runId, Object.keys(options)].some((part) => part.length > 0),
+    [tags, moreInputs, webhooks, runId, Object.keys(options), Object.keys(budget)].some(
+      (part) => part.length > 0,
+    ),
   )
   return (
     <details className={styles['options']} open={wasUsed}>
       <summary>Options</summary>
       <div className={styles['fields']}>
         <RunSettings options={options} set={set} />
+        <RunLimits budget={budget} set={limit} />
         <RowFields
           path="/tags"
           label="Tags"

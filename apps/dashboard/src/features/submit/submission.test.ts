@@ -91,13 +91,14 @@ describe('[S1] the body has what belongs to the level and the ensemble', () => {
     expect(bodyOf(emptyDraft(), ensembles)).toEqual({})
   })
 
-  it('has tags, more inputs, webhooks, options and an id', () => {
+  it('has tags, more inputs, webhooks, options, a budget and an id', () => {
     const row = (name: string, value: string) => ({ key: name, name, value })
     const given = draft({
       tags: [row('team', 'a'), row('', '')],
       moreInputs: [row('extra', 'b')],
       webhooks: ' ci \n\nmail',
       options: { workflow: 'PARALLEL', maxToolOutputLength: -1 },
+      budget: { maxCostUsd: 0.5, maxTokens: undefined },
       runId: 'run-1',
     })
     expect(bodyOf(given, ensembles)).toEqual({
@@ -105,6 +106,7 @@ describe('[S1] the body has what belongs to the level and the ensemble', () => {
       tags: { team: 'a' },
       webhooks: ['ci', 'mail'],
       options: { workflow: 'PARALLEL', maxToolOutputLength: -1 },
+      budget: { maxCostUsd: 0.5 },
       runId: 'run-1',
     })
   })
@@ -142,6 +144,10 @@ describe('[S2] what does not fit is told at its place', () => {
     [
       { inputs, options: { maxToolOutputLength: -2 } },
       ['/options/maxToolOutputLength must be >= -1, got -2'],
+    ],
+    [
+      { inputs, budget: { maxCostUsd: 0, maxTokens: 'many' } },
+      ['/budget/maxCostUsd must be > 0, got 0', '/budget/maxTokens must be an integer, got "many"'],
     ],
     [
       { inputs, runId: 'a b' },
@@ -430,6 +436,10 @@ function randomDraft(seed: number, { tools, models }: Capabilities): SubmissionD
       workflow: maybe(() => one(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])),
       verbose: maybe(() => random() < 0.5),
       maxToolOutputLength: maybe(() => -1),
+    }),
+    budget: withoutNothing({
+      maxCostUsd: maybe(() => 0.25),
+      maxToolCalls: maybe(() => 4),
     }),
     tags: rows('tag'),
     webhooks: one(['', 'ci', 'ci\nmail']),

@@ -30,6 +30,7 @@ export function bodyOf(
     taskOverrides: filled(mapped(overrides, overrideBody)),
     tasks: level === 'tasks' ? tasks.map((task) => taskBody(task, tasks)) : undefined,
     options: filled(withoutNothing({ ...options })),
+    budget: filled(withoutNothing({ ...draft.budget })),
     tags: filled(fieldsOf(draft.tags)),
     webhooks: filled(webhooks.filter((name) => name !== '')),
     runId: runId === '' ? undefined : runId,

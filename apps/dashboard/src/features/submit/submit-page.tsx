@@ -96,7 +96,7 @@ function FromNote({
   return (
     <Notice>
       <p>
-        {'With the ensemble, inputs, tags and options of run '}
+        {'With the ensemble, inputs, tags, options and budget of run '}
         <a href={runHref(runId)}>{runId}</a>
         {isOwn
           ? '. It had tasks of its own, which the server does not tell; those of the ensemble are here.'

@@ -3,9 +3,15 @@
  *
  * - It opens at its end, and stays there while it grows, until the reader scrolls up or unfolds something.
  * - What the reader looks at does not move when something before or after it changes its height.
+ * - What is brought into sight stays there while the list comes to be, until the reader moves by themselves.
  * - Who has scrolled up is offered the way back while the list grows.
  */
-import { elementScroll, useVirtualizer, type VirtualItem } from '@tanstack/react-virtual'
+import {
+  elementScroll,
+  useVirtualizer,
+  type VirtualItem,
+  type Virtualizer,
+} from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import {
   useCallback,
@@ -73,11 +79,7 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
     element.scrollTop = element.scrollHeight
     top.current = element.scrollTop
   }, [isHeld, total])
-  useEffect(() => {
-    if (reveal === undefined || reveal < 0) return
-    setHeld(true)
-    virtualizer.scrollToIndex(reveal, { align: 'start' })
-  }, [reveal, virtualizer])
+  const { revealed, letGo } = useRevealed(virtualizer, { reveal, count: items.length, setHeld })
   return (
     <div className={styles['frame']}>
       <div
@@ -91,10 +93,13 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
           // What was measured may be ahead of what is drawn.
           const isAtEnd = virtualizer.getTotalSize() - scrollTop - clientHeight < NEAR_END
           // Only a reader who goes up leaves the end: it also goes away by itself, when more comes.
-          if (isAtEnd) setHeld(false)
+          if (isAtEnd) setHeld(revealed.current !== undefined)
           else if (scrollTop < top.current) setHeld(true)
           top.current = scrollTop
         }}
+        onWheel={letGo}
+        onPointerDown={letGo}
+        onKeyDown={letGo}
         onClickCapture={(event) => {
           if (unfolds(event)) setHeld(true)
         }}
@@ -117,14 +122,55 @@ export function GrowingList<T>(props: GrowingListProps<T>) {
         </div>
       </div>
       {isGrowing && isHeld && (
-        <div className={styles['newest']}>
-          <Button size="s" icon={<ArrowDown />} onClick={() => setHeld(false)}>
-            Jump to the newest
-          </Button>
-        </div>
+        <ToNewest
+          go={() => {
+            letGo()
+            setHeld(false)
+          }}
+        />
       )}
     </div>
   )
+}
+
+function ToNewest({ go }: { readonly go: () => void }) {
+  return (
+    <div className={styles['newest']}>
+      <Button size="s" icon={<ArrowDown />} onClick={go}>
+        Jump to the newest
+      </Button>
+    </div>
+  )
+}
+
+/** Keeps an item in sight from when it is to be revealed until it is let go. */
+function useRevealed(
+  virtualizer: Pick<Virtualizer<HTMLDivElement, Element>, 'scrollToIndex'>,
+  {
+    reveal,
+    count,
+    setHeld,
+  }: {
+    readonly reveal: number | undefined
+    readonly count: number
+    readonly setHeld: (isHeld: boolean) => void
+  },
+) {
+  const revealed = useRef<number>(undefined)
+  useEffect(() => {
+    if (reveal === undefined || reveal < 0) return
+    revealed.current = reveal
+    setHeld(true)
+  }, [reveal, setHeld])
+  // Near the end of a list that is not all there yet, an item cannot be brought to the top.
+  useEffect(() => {
+    if (revealed.current === undefined) return
+    virtualizer.scrollToIndex(revealed.current, { align: 'start' })
+  }, [reveal, count, virtualizer])
+  const letGo = useCallback(() => {
+    revealed.current = undefined
+  }, [])
+  return { revealed, letGo }
 }
 
 /** The list as it was, for as long as it has the same members. */

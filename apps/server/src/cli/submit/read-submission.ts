@@ -1,5 +1,5 @@
 /** From the words and options of `tutti run` to the body of the request. */
-import type { Capabilities, RunOptionsBody, SubmitRunBody } from '@tutti/protocol'
+import type { Capabilities, RunBudgetBody, RunOptionsBody, SubmitRunBody } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { pairOf, taskFieldOf, type TaskField } from './pairs.ts'
@@ -34,6 +34,7 @@ export async function readSubmission(
     ...partOf(request, 'tags'),
     ...Object.fromEntries((options.tag ?? []).map((tag) => pairOf(tag, '--tag'))),
   }
+  const budget = { ...partOf(request, 'budget'), ...budgetOf(options) }
   const settings = { ...partOf(request, 'options'), ...runOptionsOf(options) }
   const body = {
     ...request,
@@ -43,6 +44,7 @@ export async function readSubmission(
     ...filled('taskOverrides', overrides),
     ...filled('tags', tags),
     ...filled('options', settings),
+    ...filled('budget', budget),
     ...(options.runId === undefined ? {} : { runId: options.runId }),
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
   }
@@ -127,6 +129,17 @@ function runOptionsOf(options: SubmitCommandOptions): RunOptionsBody {
     ...(maxToolOutput === undefined ? {} : { maxToolOutputLength: maxToolOutput }),
     ...(toolLogLength === undefined ? {} : { toolLogTruncateLength: toolLogLength }),
     ...(verbose === undefined ? {} : { verbose }),
+  }
+}
+
+function budgetOf(options: SubmitCommandOptions): RunBudgetBody {
+  const { maxCost, maxTokens, maxTime, maxModelCalls, maxToolCalls } = options
+  return {
+    ...(maxCost === undefined ? {} : { maxCostUsd: maxCost }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(maxTime === undefined ? {} : { maxDurationMs: Math.ceil(maxTime) }),
+    ...(maxModelCalls === undefined ? {} : { maxModelCalls }),
+    ...(maxToolCalls === undefined ? {} : { maxToolCalls }),
   }
 }
 

@@ -2,6 +2,10 @@
 import { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
+import { countFrom, dollarsOf, secondsOf } from '../option-values.ts'
+
+const MOST = Number.MAX_SAFE_INTEGER
+
 /** What they give, as commander names it. */
 export interface SubmitCommandOptions {
   readonly input?: readonly string[]
@@ -18,6 +22,11 @@ export interface SubmitCommandOptions {
   readonly maxToolOutput?: number
   readonly toolLogLength?: number
   readonly verbose?: true
+  readonly maxCost?: number
+  readonly maxTokens?: number
+  readonly maxTime?: number
+  readonly maxModelCalls?: number
+  readonly maxToolCalls?: number
   readonly tag?: readonly string[]
   readonly runId?: string
   readonly idempotencyKey?: string
@@ -65,6 +74,11 @@ export function withSubmitOptions(command: Command): Command {
       lengthOf,
     )
     .option('--verbose', 'has the log of the server tell of every model turn and tool call')
+    .option('--max-cost <dollars>', 'what the run may cost; beyond it the run fails', dollarsOf)
+    .option('--max-tokens <count>', 'that the run may read and write together', countFrom(1, MOST))
+    .option('--max-time <seconds>', 'that the run may work; waiting for people is free', secondsOf)
+    .option('--max-model-calls <count>', 'that the run may make', countFrom(1, MOST))
+    .option('--max-tool-calls <count>', 'that the run may make', countFrom(1, MOST))
     .option('-t, --tag <key=value>', 'a tag to find the run by', gather)
     .option('--run-id <id>', 'the id of the run, of your choice')
     .option('--idempotency-key <key>', 'the same request under the same key is one run')

@@ -13,7 +13,7 @@ import {
   TokenCount,
 } from '../scalars.ts'
 import { PendingReview } from './reviews.ts'
-import { RunOptionsGiven } from './submit-run.ts'
+import { RunBudgetGiven, RunOptionsGiven } from './submit-run.ts'
 
 /**
  * Query of `GET /api/runs`, and `filter` of a `state_query`. As it is after the numbers of the query
@@ -130,6 +130,8 @@ export const RunDetail = Type.Object({
   lastSeq: Count,
   /** The options it was submitted with. Ours. */
   options: Type.Optional(RunOptionsGiven),
+  /** What whoever asked for it lets it use, beside what its ensemble allows. Ours. */
+  budget: Type.Optional(RunBudgetGiven),
   /** The key that submitted it, by its name. Ours. */
   submittedBy: Type.Optional(Type.String()),
   /** The webhooks that are told of it, by their names. Ours. */

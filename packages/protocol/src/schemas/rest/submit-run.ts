@@ -86,6 +86,26 @@ export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
 export const RunOptionsGiven = Type.Object(runOptionsFields)
 export type RunOptionsGiven = Type.Static<typeof RunOptionsGiven>
 
+/** The limits of one run, as they are asked for and as they are told. */
+const budgetFields = {
+  /** Tokens read and written together. */
+  maxTokens: Type.Optional(PositiveCount),
+  /** In US dollars; refused when a model has no known price. */
+  maxCostUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  /** Working time in milliseconds; waiting for people does not count. */
+  maxDurationMs: Type.Optional(PositiveCount),
+  maxModelCalls: Type.Optional(PositiveCount),
+  maxToolCalls: Type.Optional(PositiveCount),
+}
+
+/** What one run may use, beside what its ensemble allows it: the smaller of both counts. Ours. */
+export const RunBudgetBody = Type.Object(budgetFields, { ...CLOSED, minProperties: 1 })
+export type RunBudgetBody = Type.Static<typeof RunBudgetBody>
+
+/** The same in an answer. */
+export const RunBudgetGiven = Type.Object(budgetFields)
+export type RunBudgetGiven = Type.Static<typeof RunBudgetGiven>
+
 /** The fields of a submission, shared by the body and the message. */
 export const submitRunFields = {
   /** Values of the template variables. */
@@ -94,6 +114,8 @@ export const submitRunFields = {
   /** Task name, or the start of its description → what changes. */
   taskOverrides: Type.Optional(mapOf(TaskOverrideBody, { minProperties: 1 })),
   options: Type.Optional(RunOptionsBody),
+  /** What the run may use; beyond it the run fails, and what was done is kept. Ours. */
+  budget: Type.Optional(RunBudgetBody),
   /** Metadata to find the run by. */
   tags: Type.Optional(StringMap),
   /** Name of the ensemble; the first one when absent. Ours. */

@@ -1,0 +1,128 @@
+/** The budget of one run, which is the smaller of what its ensemble allows and what its request asks. */
+import { ensemble, task, type Budget } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, type Served } from './served.ts'
+import { studio } from './studio.ts'
+
+const INPUTS = { topic: 'AI' }
+
+async function submitted(api: Served, body: object): Promise<string> {
+  const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
+  expect(response.status).toBe(202)
+  const { runId } = (await response.json()) as { runId: string }
+  return runId
+}
+
+async function endOf(api: Served, body: object) {
+  const runId = await submitted(api, body)
+  const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
+  return { events, detail: await api.detail(runId) }
+}
+
+async function refused(api: Served, body: object) {
+  const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
+  return [response.status, await response.json()] as const
+}
+
+/** Two tasks with one model call each, of an ensemble with this budget. */
+function pair(budget?: Budget) {
+  const model = scriptedModel(() => ({ text: 'Done', usage: { inputTokens: 6, outputTokens: 4 } }))
+  const first = task({ name: 'first', description: 'First' })
+  const second = task({ name: 'second', description: 'Second', context: [first] })
+  const tasks = [first, second]
+  return ensemble({ name: 'pair', tasks, model, ...(budget === undefined ? {} : { budget }) })
+}
+
+describe('the budget of a request', () => {
+  it('ends the run where it is used up; what was done is kept, and the detail has the budget', async () => {
+    await using api = await studio({ ensembles: [pair()] })
+    const budget = { maxModelCalls: 1 }
+    const { events, detail } = await endOf(api, { budget })
+    expect(detail).toMatchObject({
+      status: 'FAILED',
+      budget,
+      error: expect.stringContaining(
+        'The budget of the run is used up: maxModelCalls is 1, used 1',
+      ),
+      tasks: [{ name: 'first', output: 'Done' }, { name: 'second' }],
+    })
+    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'FAILED' })
+    expect((await endOf(api, {})).detail).not.toHaveProperty('budget')
+  })
+
+  it.each([
+    [{ maxTokens: 15 }, { maxTokens: 100 }, 'COMPLETED'],
+    [{ maxTokens: 15 }, { maxTokens: 10 }, 'FAILED'],
+    [{ maxTokens: 10 }, { maxTokens: 100 }, 'FAILED'],
+    [{ maxModelCalls: 9 }, { maxTokens: 10 }, 'FAILED'],
+    [{ maxModelCalls: 1 }, { maxTokens: 100 }, 'FAILED'],
+  ] as const)('beside %j of the ensemble, %j: %s', async (own, budget, status) => {
+    await using api = await studio({ ensembles: [pair(own)] })
+    expect((await endOf(api, { budget })).detail.status).toBe(status)
+  })
+
+  it('counts what models cost, by the prices of the server', async () => {
+    await using api = await studio()
+    const { detail } = await endOf(api, { budget: { maxCostUsd: 1e-9 } })
+    expect(detail).toMatchObject({ status: 'FAILED', error: expect.stringContaining('maxCostUsd') })
+  })
+
+  it('on cost is refused when a model has no known price, also when an override names it', async () => {
+    await using api = await studio({ limits: { prices: () => undefined } })
+    const problem = (models: string) => ({
+      error: 'BAD_REQUEST',
+      problems: [
+        {
+          path: '/budget/maxCostUsd',
+          message: `cannot be kept: no price is known for ${models}`,
+        },
+      ],
+    })
+    const budget = { maxCostUsd: 1 }
+    expect(await refused(api, { budget })).toMatchObject([400, problem('scripted:main')])
+    const taskOverrides = { writer: { model: 'opus' } }
+    expect(await refused(api, { budget, taskOverrides })).toMatchObject([
+      400,
+      problem('scripted:main, scripted:opus'),
+    ])
+    expect((await endOf(api, { ensemble: 'archive', budget })).detail.status).toBe('COMPLETED')
+    expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
+  })
+
+  it('that is none is refused with every place', async () => {
+    await using api = await studio()
+    const budget = { maxTokens: 0, maxCostUsd: '1', maxDurationMs: 1.5, maxWords: 3 }
+    const [status, body] = await refused(api, { budget })
+    expect(status).toBe(400)
+    const paths = body.problems.map(({ path }: { path: string }) => path)
+    expect(paths.toSorted()).toEqual([
+      '/budget/maxCostUsd',
+      '/budget/maxDurationMs',
+      '/budget/maxTokens',
+      '/budget/maxWords',
+    ])
+    expect((await refused(api, { budget: {} }))[0]).toBe(400)
+  })
+
+  it('is the same over WebSocket', async () => {
+    await using api = await studio({ ensembles: [pair()] })
+    await using socket = api.connect()
+    await socket.next('hello')
+    const budget = { maxModelCalls: 1 }
+    socket.send({ type: 'run_request', requestId: 'r', inputs: {}, budget })
+    const { runId } = await socket.next('run_ack')
+    expect(await socket.next('run_result')).toMatchObject({ status: 'FAILED' })
+    expect(await api.detail(runId ?? '')).toMatchObject({ budget })
+  })
+
+  it('makes another request of the same one under one key', async () => {
+    await using api = await studio({ ensembles: [pair()] })
+    const send = (maxTokens: number) =>
+      api.post('/api/runs', { budget: { maxTokens } }, { 'idempotency-key': 'k' })
+    expect((await send(5)).status).toBe(202)
+    expect((await send(5)).status).toBe(202)
+    expect((await send(6)).status).toBe(409)
+  })
+})
