@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os'
 
 import { defineConfig } from 'vitest/config'
 
+import { LongFirst } from './tooling/tasks/long-first.ts'
+
 /**
  * Tests run on sources: the export condition that every package has leads there. `import` and `require` are
  * left to whoever resolves: CommonJS must not be given ESM.
@@ -17,13 +19,14 @@ const PURE = [
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
 const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
 
-/** Tests of packages that use files, the network, databases and processes, likewise. */
+/** Tests of packages that use files, the network, databases, browsers and processes, likewise. */
 const LIGHT = [
   'packages/{protocol,core}/test/**/*.test.ts',
   'packages/runs/{src,test}/**/*.test.ts',
   'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
   'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
   'apps/server/src/**/*.test.ts',
+  'apps/dashboard/test/**/*.test.ts',
 ]
 
 /** Tests that install and build for minutes; `npm run check -- ship` runs them. */
@@ -49,6 +52,7 @@ export default defineConfig({
     // A good part of the time is spent waiting, for processes, browsers and leases: one worker a core leaves
     // a quarter of a small machine idle.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    sequence: { sequencer: LongFirst },
     // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -58,6 +58,21 @@ describe('[W9] a manager', () => {
     ])
   })
 
+  it('reads of workers what they are beside their tasks, whose variables have values', async () => {
+    const model = teamModel({ [MANAGER]: ['Nothing to do'] })
+    const plain = { name: 'find', description: 'Research {topic}' }
+    const learned = agent({ role: 'Critic', goal: 'Judge well', background: 'Ten years of it.' })
+    const { ended } = watchRun(
+      team(model, [plain, { name: 'judge', description: 'Judge {topic}', agent: learned }]),
+      { inputs: { topic: 'jazz' } },
+    )
+    await ended
+    const text = JSON.stringify(model.requestsOf(MANAGER)[0]?.messages)
+    expect(text).toContain('\\n- Researcher\\n- Critic: Judge well Ten years of it.')
+    expect(text).toContain('Research jazz')
+    expect(text).not.toContain('{topic}')
+  })
+
   it('delegates, is told what came of it, and gives the output of the run', async () => {
     const model = teamModel({
       [MANAGER]: [

@@ -19,12 +19,7 @@ export function managerTask(
   tasks: readonly Task[],
   { model, maxIterations }: ManagerSettings,
 ): Task<string> {
-  const workers = tasks.map(({ agent }) =>
-    [
-      `- ${agent.role}: ${agent.goal}`,
-      ...(agent.background === undefined ? [] : [agent.background]),
-    ].join(' '),
-  )
+  const workers = tasks.map(workerLine)
   const work = tasks.map(
     ({ description, expectedOutput, agent }, index) =>
       `${index + 1}. ${description}\n   Worker: ${agent.role}\n   Expected output: ${expectedOutput}`,
@@ -47,6 +42,13 @@ export function managerTask(
     retries: 0,
     memory: [],
   }
+}
+
+/** A worker as its manager reads of it; a goal that was made of its task is told with the task. */
+function workerLine({ agent: { role, goal, background }, description }: Task): string {
+  const about = [goal === description ? undefined : goal, background]
+  const words = about.filter((part) => part !== undefined).join(' ')
+  return words === '' ? `- ${role}` : `- ${role}: ${words}`
 }
 
 /** The tasks of an ensemble, and its manager's when it has one. */

@@ -1,0 +1,22 @@
+/** Has the test files first that take longest, so that at the end no worker is left alone with one. */
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that start many processes, or wait for leases to end; by size alone they would come last. */
+const LONG = [
+  'tooling/chaos/chaos.test.ts',
+  'tooling/checks/readme.test.ts',
+  'tooling/checks/examples.test.ts',
+  'tooling/checks/create-tutti.test.ts',
+  'tooling/docs/tutorial.test.ts',
+  'apps/server/test/client-readme.test.ts',
+]
+
+/** The order of files otherwise is that of vitest. */
+export class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      LONG.some((path) => moduleId.endsWith(path))
+    const [long, others] = [files.filter(isLong), files.filter((file) => !isLong(file))]
+    return [...long, ...(await super.sort(others))] // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which gives a list of its own
+  }
+}
