@@ -40,12 +40,13 @@ export function surveySchema(root: unknown): SchemaSurvey {
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     const { schema, path } = visit
     if (!isSchema(schema)) faults.push(notASchema(path, schema))
+    if (isWithinItself(visit)) faults.push({ path, message: 'must not contain itself' })
     if (!isNode(schema) || nodes.has(schema)) continue
     nodes.set(schema, path)
     faults.push(...keywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })))
     const stack = NextStack(visit.stack, schema)
     for (const part of subSchemas(schema).toReversed()) {
-      open.push({ schema: part.schema, path: path + part.path, stack })
+      open.push({ schema: part.schema, path: path + part.path, stack, within: visit })
     }
     if (typeof schema.$ref !== 'string') continue
     const found = resolve(stack, schema.$ref)
@@ -62,6 +63,16 @@ interface Visit {
   readonly schema: unknown
   readonly path: string
   readonly stack: XStack
+  /** What it is a part of. */
+  readonly within?: Visit
+}
+
+/** Whether a schema is a part of a part of itself, as only an object in memory can be: it has no end. */
+function isWithinItself({ schema, within }: Visit): boolean {
+  for (let around = within; around !== undefined; around = around.within) {
+    if (around.schema === schema && isNode(schema)) return true
+  }
+  return false
 }
 
 function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
