@@ -259,7 +259,7 @@ describe('a library', () => {
     let deep: Tree = {}
     for (let level = 0; level < 100_000; level++) deep = { next: deep }
     await expect(read(schema, { tree: deep, n: '1' })).resolves.toMatchObject({
-      problems: [{ message: expect.stringMatching(/^cannot be checked: Maximum call stack/) }],
+      problems: [{ message: expect.stringMatching(/^cannot be checked: ./) }],
     })
   })
 
