@@ -152,8 +152,10 @@ describe('several processes on one store', () => {
       if (outcome.status === 'rejected')
         expect(outcome.reason).toMatchObject({ code: 'CONCURRENCY_LIMIT' })
     }
-    await until('as many run as may', async () => (await workers[0]?.load())?.running === 3)
-    expect(workers.reduce((sum, { running }) => sum + running, 0)).toBe(3)
+    // The store knows of a run that was claimed before the process does that claimed it.
+    const running = () => workers.reduce((sum, worker) => sum + worker.running, 0)
+    await until('as many run as may', () => running() >= 3)
+    expect(running()).toBe(3)
     expect(await workers[1]?.load()).toEqual({ running: 3, queued: 5, parked: 0 })
     play()
     await until('all have ended', async () => {
