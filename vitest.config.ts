@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os'
-
 import { defineConfig } from 'vitest/config'
 
 import { LongFirst } from './tooling/tasks/long-first.ts'
@@ -49,9 +47,8 @@ export default defineConfig({
         },
       },
     ],
-    // A good part of the time is spent waiting, for processes, browsers and leases: one worker a core leaves
-    // a quarter of a small machine idle.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // By itself it leaves one core idle, which is half of a small machine.
+    maxWorkers: '100%',
     sequence: { sequencer: LongFirst },
     // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
     testTimeout: 60_000,
