@@ -4,7 +4,12 @@
  * A draft keeps what was typed at every level and for every ensemble. Tasks refer to each other by a key that
  * a new name does not change.
  */
-import type { EnsembleInfo, TaskDefinitionBody, TaskOverrideBody } from '@tutti/protocol'
+import type {
+  EnsembleInfo,
+  RunBudgetBody,
+  TaskDefinitionBody,
+  TaskOverrideBody,
+} from '@tutti/protocol'
 
 /** How much of a run the request says: its inputs, changes of its tasks, or all of its tasks. */
 export type Level = 'inputs' | 'overrides' | 'tasks'
@@ -59,13 +64,7 @@ export interface OptionsDraft {
 }
 
 /** What the run may use. */
-export interface BudgetDraft {
-  readonly maxCostUsd?: number | string | undefined
-  readonly maxTokens?: number | string | undefined
-  readonly maxDurationMs?: number | string | undefined
-  readonly maxModelCalls?: number | string | undefined
-  readonly maxToolCalls?: number | string | undefined
-}
+export type BudgetDraft = Typed<RunBudgetBody>
 
 /** Everything that is typed. */
 export interface SubmissionDraft {

@@ -1,9 +1,9 @@
 /** Which places of the body have a field in the form, and what they are called. Pure. */
+import { RunBudgetBody, type EnsembleInfo } from '@tutti/protocol'
+
 import { keysOf, pointer } from '../../ui/schema-form/pointer.ts'
 import { chosenEnsemble, chosenOverrides, taskTitle, type SubmissionDraft } from './draft.ts'
 import { inputNames } from './variables.ts'
-
-import type { EnsembleInfo } from '@tutti/protocol'
 
 const ALWAYS = ['/ensemble', '/inputs', '/tags', '/webhooks', '/runId']
 
@@ -16,7 +16,7 @@ const OPTIONS = [
   'toolLogTruncateLength',
 ]
 
-const BUDGET = ['maxCostUsd', 'maxTokens', 'maxDurationMs', 'maxModelCalls', 'maxToolCalls']
+const BUDGET = Object.keys(RunBudgetBody.properties)
 
 const TASK_FIELDS = [
   'name',
