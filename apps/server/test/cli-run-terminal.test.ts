@@ -7,12 +7,14 @@ import { describe, expect, it } from 'vitest'
 
 import { stage } from './client-stage.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
-import { KEYS, openTerminal, type ProgramTerminal } from './terminal.ts'
+import { KEYS, openShell, openTerminal, type ProgramTerminal } from './terminal.ts'
 
 const BACH = 'composer=Bach'
 
 // oxlint-disable-next-line no-control-regex -- an escape code is what is looked for
 const COLOUR = /\x1b\[3\dm/
+
+const SHOW_CURSOR = '\x1b[?25h'
 
 /** The view, without what is above it and the times that change. */
 function screenOf(terminal: ProgramTerminal): string {
@@ -107,13 +109,36 @@ describe('the live view', () => {
 
   it('stands aside as a job of the shell, and is there again', async () => {
     await using api = await stage()
+    await using terminal = openShell({ env: { TUTTI_URL: api.url } })
+    terminal.write(`tutti run band ${BACH}\r`)
+    await terminal.until(/→ wait/)
+    terminal.write(KEYS.ctrlZ)
+    const stopped = await terminal.until(/(?:Stopped|Suspended)/)
+    expect(stopped.join('\n')).not.toContain('→ wait')
+    expect(terminal.isCursorShown).toBe(true)
+    terminal.write('fg\r')
+    await terminal.until(/→ wait/)
+    // Keys are read as before.
+    terminal.write(KEYS.ctrlC)
+    await terminal.until('Cancel the run?')
+    terminal.write('n')
+    await terminal.until('\nCtrl-C to cancel')
+    api.play()
+    await terminal.until('It was played in full')
+    terminal.write('exit $?\r')
+    expect(await terminal.ended()).toBe(0)
+  })
+
+  it('comes back by itself where no shell could let it go on', async () => {
+    await using api = await stage()
     await using terminal = openTerminal(['run', 'band', BACH], { env: { TUTTI_URL: api.url } })
     await terminal.until(/→ wait/)
     terminal.write(KEYS.ctrlZ)
-    await terminal.until((lines) => lines.length === 0)
-    expect(terminal.isCursorShown).toBe(true)
-    terminal.signal('SIGCONT')
-    await terminal.until(/→ wait/)
+    await terminal.until(() => terminal.written.includes(SHOW_CURSOR))
+    await terminal.until(/→ wait[^]*\nCtrl-C to cancel/)
+    terminal.write(KEYS.ctrlC)
+    await terminal.until('Cancel the run?')
+    terminal.write('n')
     api.play()
     expect(await terminal.ended()).toBe(0)
   })

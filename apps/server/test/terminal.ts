@@ -42,7 +42,16 @@ export function openTerminal(
   words: readonly string[],
   options: TerminalOptions = {},
 ): ProgramTerminal {
-  return new ProgramTerminal(words, options)
+  return new ProgramTerminal([process.execPath, PROGRAM, ...words], options)
+}
+
+/** Starts a shell in a terminal of its own; what it is told runs the program as `tutti`. */
+export function openShell({ env, ...options }: TerminalOptions = {}): ProgramTerminal {
+  // No quotation mark is in either path, or the shell says so.
+  const tutti = `tutti() { '${process.execPath}' '${PROGRAM}' "$@"; }\r`
+  const terminal = new ProgramTerminal(['sh', '-i'], { ...options, env: { ...env, ENV: '' } })
+  terminal.write(tutti)
+  return terminal
 }
 
 /** A program in a terminal. Disposing of it ends the program. */
@@ -55,11 +64,12 @@ export class ProgramTerminal implements AsyncDisposable {
   /** Everything that the program has written, with its escape codes. */
   written = ''
 
-  constructor(words: readonly string[], { cols = 80, rows = 24, env, cwd }: TerminalOptions) {
+  constructor(command: readonly string[], { cols = 80, rows = 24, env, cwd }: TerminalOptions) {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
     const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
     this.#terminal = new xterm.Terminal({ cols, rows, scrollback: 5_000, allowProposedApi: true })
-    this.#pty = spawn(process.execPath, [PROGRAM, ...words], {
+    const [program = '', ...words] = command
+    this.#pty = spawn(program, words, {
       name: env?.['TERM'] ?? 'xterm-256color',
       cols,
       rows,

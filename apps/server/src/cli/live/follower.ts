@@ -20,6 +20,7 @@ import { CommandError } from '../command-error.ts'
 import { Cancelling } from './cancelling.ts'
 import { Keys, type Key } from './keys.ts'
 import { ReviewDesk } from './review-desk.ts'
+import { stopJob } from './stop-job.ts'
 import { writeOut } from './write-out.ts'
 
 import type { CommandIo } from '../command-io.ts'
@@ -68,6 +69,7 @@ class Follower {
   #state = emptyRunState()
   #left: Leaving | undefined
   #isAsking = false
+  #forgetStop = (): void => {}
 
   constructor(request: FollowRequest) {
     this.#request = request
@@ -88,6 +90,7 @@ class Follower {
       await this.#read()
     } finally {
       signals.hold()
+      this.#forgetStop()
       this.#cancelling.stop()
       await this.#reviews.close()
       this.#keys.close()
@@ -169,10 +172,9 @@ class Follower {
   /** Stops as a job of the shell, and goes on where it was. */
   #stopJob(): void {
     if (process.platform === 'win32') return
+    this.#forgetStop()
     this.#suspend()
-    process.once('SIGCONT', () => this.#resume())
-    // The whole group, as the terminal would: what has started this process waits for it otherwise.
-    process.kill(0, 'SIGTSTP')
+    this.#forgetStop = stopJob(() => this.#resume())
   }
 
   #suspend(): void {
