@@ -123,6 +123,28 @@ describe('a gate after a task', { timeout: LIMIT_MS }, () => {
     expect((await endOf(stage, runId)).outputs).toMatchObject({ draft: FIRST })
   })
 
+  it('has buttons when what it is about is drawn, so that they do not move under the pointer', async () => {
+    await using stage = await openStage({ ensembles: [poems()] })
+    const runId = await submit(stage, 'poems')
+    const library = Promise.withResolvers<void>()
+    await visit(browser, stage.url, {
+      use: async ({ page }) => {
+        await page.route('**/assets/markdown-*.js', async (route) => {
+          await library.promise
+          await route.continue()
+        })
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        const panel = page.getByRole('region', { name: 'Review of draft' })
+        await panel.getByText('Loading what is under review').waitFor()
+        expect(await panel.getByRole('button').count()).toBe(0)
+        library.resolve()
+        await panel.getByRole('button', { name: 'Approve' }).waitFor()
+        const output = panel.getByRole('group', { name: 'Output' })
+        expect(await output.innerText()).toBe('The harbour is quiet. Boats sleep.')
+      },
+    })
+  })
+
   it('is edited with the changes beside the text', async () => {
     await using stage = await openStage({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')

@@ -93,7 +93,10 @@ export const ReviewPanel = memo(function ReviewPanel({
         {!isFolded && (
           <div className={styles['body']}>
             {review.prompt !== undefined && <p className={styles['prompt']}>{review.prompt}</p>}
-            <Decision review={review} deciding={deciding} />
+            {/* Buttons that move while somebody presses them lose the click, or give it to another. */}
+            <Suspense fallback={<Loading label="Loading what is under review" />}>
+              <Decision review={review} deciding={deciding} />
+            </Suspense>
           </div>
         )}
       </Panel>

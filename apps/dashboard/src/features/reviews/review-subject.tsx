@@ -31,7 +31,9 @@ export function ReviewSubject({ review }: { readonly review: ReviewLike }) {
       {/* What scrolls can be scrolled with the keyboard. */}
       <div role="group" aria-label={label} tabIndex={0} className={styles['scroll']}>
         {isText && (
-          <Text kind={view}>{taskOutput === '' ? 'The output is empty.' : taskOutput}</Text>
+          <Text kind={view} isAwaited>
+            {taskOutput === '' ? 'The output is empty.' : taskOutput}
+          </Text>
         )}
         {timing === 'AFTER_EXECUTION' && !isText && (
           <JsonText text={taskOutput} label="the output" />

@@ -19,10 +19,18 @@ export function Text({
   children,
   kind = 'prose',
   className,
+  isAwaited = false,
 }: {
   readonly children: string
   readonly kind?: 'prose' | 'code' | 'markdown'
   readonly className?: string
+  /**
+   * Whether a Suspense around it waits for the library that draws. Else the source is shown until it is
+   * there, and what is below moves when it is drawn.
+   *
+   * @default false
+   */
+  readonly isAwaited?: boolean
 }) {
   const [isWhole, setWhole] = useState(false)
   const isCut = !isWhole && children.length > SHOWN
@@ -30,15 +38,12 @@ export function Text({
   const plain = (
     <div className={cx(kind === 'code' ? styles['code'] : styles['prose'], className)}>{text}</div>
   )
+  const drawn = <Markdown className={className}>{text}</Markdown>
   return (
     <>
-      {kind === 'markdown' ? (
-        <Suspense fallback={plain}>
-          <Markdown className={className}>{text}</Markdown>
-        </Suspense>
-      ) : (
-        plain
-      )}
+      {kind !== 'markdown' && plain}
+      {kind === 'markdown' && isAwaited && drawn}
+      {kind === 'markdown' && !isAwaited && <Suspense fallback={plain}>{drawn}</Suspense>}
       {isCut && (
         <Button size="s" onClick={() => setWhole(true)}>
           {`Show all ${formatBytes(children.length)}`}
