@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { AgentError } from '@tutti/core/agent'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { agentFetch, type AgentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'
 import { httpError } from '../src/http/http-error.ts'
@@ -495,6 +495,23 @@ describe('failures', () => {
     expect(await agentErrorOf(fetchFor(server.origin)(server.origin))).toMatchObject({
       failureType: 'invalid_response',
       retryable: false,
+    })
+  })
+
+  test('[F6] so is a status that does not exist where a web server has its own Response', async () => {
+    class AnyStatus extends Response {
+      constructor(body: BodyInit | null, init?: ResponseInit) {
+        super(body, { ...init, status: 200 })
+      }
+    }
+    vi.stubGlobal('Response', AnyStatus)
+    onTestFinished(() => {
+      vi.unstubAllGlobals()
+    })
+    const server = await rawServer((socket) => socket.end('HTTP/1.1 600 Odd\r\n\r\n'))
+    expect(await agentErrorOf(fetchFor(server.origin)(server.origin))).toMatchObject({
+      failureType: 'invalid_response',
+      message: expect.stringContaining('600 is no status'),
     })
   })
 

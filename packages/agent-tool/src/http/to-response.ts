@@ -14,6 +14,10 @@ export interface AnswerOrigin {
   readonly asFailure: (problem: unknown) => unknown
 }
 
+/** What a final answer may have (RFC 9110, section 15). */
+const FIRST_STATUS = 200
+const LAST_STATUS = 599
+
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Headers of a body that are not true of what it is decompressed to. */
@@ -28,6 +32,9 @@ export function toResponse(message: IncomingMessage, { url, asFailure }: AnswerO
   const { statusCode: status = 0, statusMessage: statusText = '', rawHeaders } = message
   const headers = headersOf(rawHeaders)
   try {
+    // Web servers put a Response of their own in place, which may take any number.
+    if (status < FIRST_STATUS || status > LAST_STATUS)
+      throw new RangeError(`${status} is no status`)
     const plain = decompress(message, headers.get('content-encoding'))
     if (plain !== message) for (const name of OF_CODED_BODY) headers.delete(name)
     const body = byteStream(plain, asFailure)
