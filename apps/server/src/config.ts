@@ -83,6 +83,12 @@ export interface LimitsConfig {
   readonly leaseMs?: number
   /** Longest request body, in bytes. @default 1000000 */
   readonly maxBodyBytes?: number
+  /** Names and values of all inputs of a run, in bytes. @default 1000000 */
+  readonly maxInputBytes?: number
+  /** One text of a task with its inputs, in bytes. @default 2000000 */
+  readonly maxTextBytes?: number
+  /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
+  readonly maxRunTextBytes?: number
   /** Tools called by hand at the same time. @default 32 */
   readonly maxToolCalls?: number
   /** Entries of the audit trail that are kept. @default 100000 */

@@ -68,8 +68,9 @@ export interface Ensemble extends EnsembleSettings {
   /**
    * Runs the tasks in this process, with no server. A task that fails is a result, not a throw.
    *
-   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value, or
-   * CONFIG_INVALID when the options do not fit the ensemble; both before anything runs.
+   * @throws {TuttiError} INPUT_MISSING, naming every template variable without a value,
+   * INPUT_TOO_LARGE when the inputs or a text with them are over a limit, or CONFIG_INVALID when the
+   * options do not fit the ensemble; all before anything runs.
    */
   run(inputs?: Inputs, options?: RunOptions): Promise<RunResult>
   /**

@@ -56,6 +56,7 @@ export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
 export { findUnpriced } from './run/find-unpriced.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
+export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './text-limits.ts'
 export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage.ts'
 

@@ -3,6 +3,8 @@
  * Values are put in as they are and never expanded again.
  */
 
+import { utf8Bytes } from './utf8-bytes.ts'
+
 /** Values of template variables by name. */
 export type Inputs = Readonly<Record<string, string>>
 
@@ -27,4 +29,25 @@ export function renderTemplate(text: string, inputs: Inputs): string {
     if (literal !== undefined) return `{${literal}}`
     return name !== undefined && Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole
   })
+}
+
+/** The size of a template without its inputs, and how often it takes each of them. */
+export interface TemplateSize {
+  /** Bytes of UTF-8 that do not depend on inputs. */
+  readonly literalBytes: number
+  readonly uses: ReadonlyMap<string, number>
+}
+
+/** Measures `text` as a template, once for all inputs. */
+export function templateSize(text: string): TemplateSize {
+  let literalBytes = utf8Bytes(text)
+  const uses = new Map<string, number>()
+  if (!text.includes('{')) return { literalBytes, uses }
+  for (const [whole, literal, name] of text.matchAll(VARIABLE)) {
+    if (literal !== undefined) literalBytes -= 2
+    if (name === undefined) continue
+    literalBytes -= whole.length
+    uses.set(name, (uses.get(name) ?? 0) + 1)
+  }
+  return { literalBytes, uses }
 }

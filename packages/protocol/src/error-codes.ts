@@ -215,6 +215,10 @@ export const FAILURE_CODES = {
     meaning: 'A limit on tokens, cost, time or tool calls was reached',
   },
   INPUT_MISSING: { retryable: false, meaning: 'A template names inputs that were not given' },
+  INPUT_TOO_LARGE: {
+    retryable: false,
+    meaning: 'The inputs of the run, or a text with them, are over a limit in bytes',
+  },
   CANCELLED: { retryable: false, meaning: 'Somebody cancelled the work' },
   ENGINE_FAILED: { retryable: true, meaning: 'The engine itself failed' },
   TOOL_INPUT_INVALID: {

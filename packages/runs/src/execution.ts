@@ -40,7 +40,7 @@ import type { Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { TaskRecord } from './run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
 
-import type { Ensemble, ModelCatalog, Prices, RunHandle } from '@tutti/ensemble'
+import type { Ensemble, ModelCatalog, Prices, RunHandle, TextLimits } from '@tutti/ensemble'
 
 /** What a run is executed with. */
 export interface ExecutionOptions {
@@ -55,6 +55,8 @@ export interface ExecutionOptions {
   readonly tools?: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
+  /** Sizes that its inputs and texts may have. */
+  readonly textLimits?: TextLimits | undefined
   /** Where its tool calls are counted. */
   readonly toolMetrics?: ToolMetrics | undefined
   /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
@@ -177,7 +179,7 @@ export class Execution {
 
   #start(): RunHandle {
     const { ensemble: template, tools, models, prices, clock, logger } = this.#options
-    const { maxLostOwners, toolMetrics, onRateLimitWait } = this.#options
+    const { maxLostOwners, textLimits, toolMetrics, onRateLimitWait } = this.#options
     const { run, steps, lostOwners } = this.#claim
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
@@ -214,6 +216,7 @@ export class Execution {
       ...field('toolLogTruncateLength', toolLogTruncateLength),
       ...(models === undefined ? {} : { models }),
       ...(prices === undefined ? {} : { prices }),
+      ...field('textLimits', textLimits),
       ...field('toolMetrics', toolMetrics),
       ...field('onRateLimitWait', onRateLimitWait),
       ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),

@@ -2,10 +2,12 @@
 import { isoNow, TuttiError, type Clock, type TraceContext } from '@tutti/core'
 import {
   assertInputs,
+  assertTextSizes,
   findUnpriced,
   type Budget,
   type Ensemble,
   type Prices,
+  type TextLimits,
 } from '@tutti/ensemble'
 
 import { field } from './record-fields.ts'
@@ -46,7 +48,7 @@ export type TraceNewRun = (
 ) => TraceContext
 
 /** What a submission is read with. */
-export interface NewRunOptions extends Catalogs {
+export interface NewRunOptions extends Catalogs, TextLimits {
   readonly clock: Clock
   readonly prices: Prices | undefined
   /** @default the trace is that of whoever asks */
@@ -59,21 +61,23 @@ const RUN_ID_BYTES = 8
 /**
  * The run that a submission asks for.
  *
- * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept; INPUT_MISSING naming every template variable without a value.
+ * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
+ * naming the text, its size and the limit.
  */
 export function newRunOf(
   submitted: SubmitRun,
   template: Ensemble,
-  { clock, prices, traceNewRun, ...catalogs }: NewRunOptions,
+  { clock, prices, traceNewRun, tools, models, ...limits }: NewRunOptions,
 ): NewRun {
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
   const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
   const request = requestOf({ ...untraced, ...traced })
-  const ensemble = ensembleOf(template, request ?? {}, catalogs)
+  const ensemble = ensembleOf(template, request ?? {}, { tools, models })
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
+  assertTextSizes(ensemble, inputs, limits)
   const asked = requestOf({ ...untraced, memo: undefined })
   const more = { request: asked, webhooks, actor }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }

@@ -18,6 +18,9 @@ describe('resolveRunServiceOptions', () => {
       pollMs: 1_000,
       parkAfterMs: 1_000,
       maxLostOwners: 5,
+      maxInputBytes: 1_000_000,
+      maxTextBytes: 2_000_000,
+      maxRunTextBytes: 8_000_000,
       models: undefined,
       prices: undefined,
       redact: expect.any(Function),
@@ -41,6 +44,9 @@ describe('resolveRunServiceOptions', () => {
       pollMs: 10,
       parkAfterMs: 0,
       maxLostOwners: 0,
+      maxInputBytes: 0,
+      maxTextBytes: 1,
+      maxRunTextBytes: 1,
       clock: fakeClock(),
     }
     expect(resolveRunServiceOptions(given)).toMatchObject(given)

@@ -7,6 +7,7 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
+import { DEFAULT_TEXT_LIMITS } from '@tutti/ensemble'
 
 import { DEFAULT_TICK_MS } from './group-commit.ts'
 
@@ -42,6 +43,12 @@ export interface RunServiceOptions {
   readonly parkAfterMs?: number
   /** How often in a row a run may lose its process without getting further, before it fails. @default 5 */
   readonly maxLostOwners?: number
+  /** Names and values of all inputs of a run, in bytes. @default 1000000 */
+  readonly maxInputBytes?: number
+  /** One text of a task with its inputs, in bytes. @default 2000000 */
+  readonly maxTextBytes?: number
+  /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
+  readonly maxRunTextBytes?: number
   /** Tools that requests may name. */
   readonly tools?: ToolCatalog
   /** Models that requests and switches may name. */
@@ -90,6 +97,7 @@ const DEFAULTS = {
   // A program that answers reviews does so in less; taking a run up again takes milliseconds.
   parkAfterMs: 1_000,
   maxLostOwners: 5,
+  ...DEFAULT_TEXT_LIMITS,
 } as const
 
 const unchanged: RedactEvent = (event) => event
@@ -113,6 +121,9 @@ const LEAST: Readonly<Record<keyof Limits, { readonly least: number; readonly wh
   pollMs: { least: 10, whole: false },
   parkAfterMs: { least: 0, whole: false },
   maxLostOwners: { least: 0, whole: true },
+  maxInputBytes: { least: 0, whole: true },
+  maxTextBytes: { least: 1, whole: true },
+  maxRunTextBytes: { least: 1, whole: true },
 }
 
 /**

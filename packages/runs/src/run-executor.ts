@@ -259,7 +259,7 @@ export class RunExecutor {
   #executionOptions({ run: { runId, epoch, ensemble } }: ClaimedRun): ExecutionOptions {
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-    const { toolMetrics } = settings
+    const { toolMetrics, maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
       ensemble: ensembles.get(ensemble),
       queue: storage.queue,
@@ -268,6 +268,7 @@ export class RunExecutor {
       tools,
       models,
       prices,
+      textLimits: { maxInputBytes, maxTextBytes, maxRunTextBytes },
       toolMetrics,
       onRateLimitWait: (waitedMs) => {
         tellActivity(settings, { kind: 'rate_limited', runId, waitedMs })

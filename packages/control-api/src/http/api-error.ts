@@ -29,6 +29,7 @@ export function badRequest(what: string, problems: readonly Problem[]): TuttiErr
 export function toWireError(error: unknown): WireError | undefined {
   if (!TuttiError.isInstance(error)) return undefined
   if (error.code === 'INPUT_MISSING') return missingInputs(error)
+  if (error.code === 'INPUT_TOO_LARGE') return inputTooLarge(error)
   if (error.code === 'CONFIG_INVALID') return wireError('BAD_REQUEST', error)
   return isErrorCode(error.code) ? wireError(error.code, error) : undefined
 }
@@ -59,5 +60,13 @@ function missingInputs(error: TuttiError): WireError {
   return {
     status: ERROR_CODES.BAD_REQUEST.status,
     body: { error: 'BAD_REQUEST', message: error.message, problems },
+  }
+}
+
+function inputTooLarge({ message }: TuttiError): WireError {
+  const { status } = ERROR_CODES.BAD_REQUEST
+  return {
+    status,
+    body: { error: 'BAD_REQUEST', message, problems: [{ path: '/inputs', message }] },
   }
 }

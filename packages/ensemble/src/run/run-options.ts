@@ -6,6 +6,7 @@ import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { RunReviewer } from '../steering/gate.ts'
+import type { TextLimits } from '../text-limits.ts'
 import type { Clock, Logger, ToolMetrics } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
@@ -48,6 +49,8 @@ export interface RunOptions {
   readonly prices?: Prices
   /** What this run may use, in place of the budget of the ensemble. */
   readonly budget?: Budget
+  /** Sizes of its inputs and of the texts that they make. @default those of {@link TextLimits} */
+  readonly textLimits?: TextLimits
   /** Whether the logger is told of every task, model turn and tool call. @default the ensemble's */
   readonly verbose?: boolean
   /** Characters of a tool's output in the log; negative is no limit. @default 200 */

@@ -5,6 +5,7 @@ import { findBudgetProblems } from '../budget.ts'
 import { allTasks } from '../hierarchy/manager.ts'
 import { assertInputs, type Inputs } from '../inputs.ts'
 import { reviewAfter, settingsOf } from '../review.ts'
+import { assertTextSizes } from '../text-limits.ts'
 import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
 
@@ -16,6 +17,7 @@ import type { RunOptions } from './run-options.ts'
 /** Starts a run of `ensemble`; see `Ensemble.start`. */
 export function startRun(ensemble: Ensemble, inputs: Inputs, options: RunOptions): RunHandle {
   assertInputs(ensemble, inputs)
+  assertTextSizes(ensemble, inputs, options.textLimits)
   assertOptions(ensemble, options)
   return new Run(ensemble, inputs, options).start()
 }

@@ -1,0 +1,121 @@
+/** Sizes of the inputs of a run and of the texts that they make. */
+import { describe, expect, it } from 'vitest'
+
+import { renderTask } from '../src/agent/prompt.ts'
+import {
+  agent,
+  assertTextSizes,
+  ensemble,
+  task,
+  type Task,
+  type TaskDefinition,
+  type TextLimits,
+} from '../src/index.ts'
+import { scriptedModel } from './testing.ts'
+
+const model = scriptedModel(() => 'Done.')
+
+function team(...tasks: readonly Task[]) {
+  return ensemble({ name: 'team', tasks, model })
+}
+
+function write(definition: Partial<TaskDefinition> = {}): Task {
+  const whole: TaskDefinition = {
+    name: 'write',
+    description: 'Write {topic}',
+    expectedOutput: 'Text',
+    ...definition,
+  }
+  return task(whole)
+}
+
+function check(tasks: readonly Task[], inputs: Record<string, string>, limits: TextLimits) {
+  return () => assertTextSizes(team(...tasks), inputs, limits)
+}
+
+describe('assertTextSizes', () => {
+  it('accepts inputs at the limit and rejects one byte more, counting names and bytes of UTF-8', () => {
+    const inputs = { topic: 'é€😀' } // 5 bytes of name, 2 + 3 + 4 of value
+    expect(check([write()], inputs, { maxInputBytes: 14 })).not.toThrow()
+    expect(check([write()], inputs, { maxInputBytes: 13 })).toThrow(
+      'Cannot run "team": its inputs together would have 14 bytes, at most 13 are allowed (maxInputBytes)',
+    )
+  })
+
+  it('accepts a text at the limit and rejects one byte more, naming its task', () => {
+    const story = write({ description: '{topic} and {topic}, {{topic}} and {other}' })
+    const inputs = { topic: 'ünï', other: 'x'.repeat(20) }
+    const bytes = Buffer.byteLength(renderTask(story, inputs).description)
+    expect(check([story], inputs, { maxTextBytes: bytes })).not.toThrow()
+    expect(check([story], inputs, { maxTextBytes: bytes - 1 })).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_TOO_LARGE',
+        message:
+          `Cannot run "team": description of task "write" with its inputs would have ${bytes} bytes, ` +
+          `at most ${bytes - 1} are allowed (maxTextBytes)`,
+        details: { bytes, maxBytes: bytes - 1, limit: 'maxTextBytes' },
+      }),
+    )
+  })
+
+  it('measures the expected output too', () => {
+    const story = write({ expectedOutput: '{topic}{topic}{topic}' })
+    const inputs = { topic: 'x'.repeat(100) }
+    expect(check([story], inputs, { maxTextBytes: 300 })).not.toThrow()
+    expect(check([story], inputs, { maxTextBytes: 299 })).toThrow(
+      /^Cannot run "team": expectedOutput of task "write"/,
+    )
+  })
+
+  it('counts all texts of a run, the additional context and the descriptions that later tasks are given', () => {
+    const first = write({ name: 'first', description: '{topic}', expectedOutput: 'a' })
+    const second = write({
+      name: 'second',
+      description: 'Go',
+      expectedOutput: 'b',
+      context: ['first'],
+      additionalContext: 'More',
+    })
+    const inputs = { topic: 'x'.repeat(50) }
+    const bytes = 50 + 1 + 2 + 1 + 4 + 50
+    expect(check([first, second], inputs, { maxRunTextBytes: bytes })).not.toThrow()
+    expect(check([first, second], inputs, { maxRunTextBytes: bytes - 1 })).toThrow(
+      `the texts of its tasks together, with their inputs would have ${bytes} bytes`,
+    )
+  })
+
+  it('counts the texts of a manager, which hold those of all tasks', () => {
+    const worker = agent({ role: 'Writer', goal: 'Write' })
+    const led = ensemble({
+      name: 'led',
+      tasks: [write({ description: '{topic}', agent: worker })],
+      model,
+      workflow: 'HIERARCHICAL',
+    })
+    const inputs = { topic: 'x'.repeat(1_000) }
+    expect(() => assertTextSizes(led, inputs, { maxTextBytes: 1_000 })).toThrow(/of task "Manager"/)
+  })
+
+  it('measures texts of terabytes in milliseconds', () => {
+    const huge = write({ description: '{topic}'.repeat(100_000) })
+    const inputs = { topic: 'x'.repeat(900_000) }
+    const startedAt = performance.now()
+    expect(check([huge], inputs, {})).toThrow(/would have 90000000000 bytes/)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+})
+
+describe('a run', () => {
+  it('[E21] is refused before anything runs when a text would be over the limit', async () => {
+    const huge = team(write({ description: '{topic}'.repeat(3_000) }))
+    const events: unknown[] = []
+    const run = huge.run({ topic: 'x'.repeat(1_000) }, { onEvent: (event) => events.push(event) })
+    await expect(run).rejects.toMatchObject({ code: 'INPUT_TOO_LARGE' })
+    expect(events).toEqual([])
+  })
+
+  it('has the limits that its options give', async () => {
+    const run = team(write()).run({ topic: 'x' }, { textLimits: { maxInputBytes: 5 } })
+    await expect(run).rejects.toMatchObject({ code: 'INPUT_TOO_LARGE' })
+  })
+})
