@@ -46,6 +46,12 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
       'keys that requests must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE:KEY; in place of a key its hash, as sha256:HEX',
   },
   {
+    name: 'TUTTI_TICKET_SECRET',
+    byDefault: 'created in the store',
+    meaning:
+      'secret that signs tickets, at least 32 characters; the same in every process of a server',
+  },
+  {
     name: 'LOG_LEVEL',
     byDefault: 'info',
     meaning:

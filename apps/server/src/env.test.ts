@@ -18,6 +18,7 @@ describe('readEnvironment', () => {
       databaseUrl: undefined,
       databaseListenUrl: undefined,
       apiKeys: [],
+      ticketSecret: undefined,
       secrets: [],
       providers: [],
       logLevel: 'info',
@@ -36,6 +37,7 @@ describe('readEnvironment', () => {
         TUTTI_SQLITE_SYNC: 'normal',
         TUTTI_API_KEYS: 'first-key-of-length, second-key-of-length',
         TUTTI_MODEL: 'openai:gpt-5',
+        TUTTI_TICKET_SECRET: '0123456789abcdef0123456789abcdef',
         LOG_LEVEL: 'Debug',
         TUTTI_ROLE: 'api',
         DATABASE_URL: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
@@ -56,7 +58,14 @@ describe('readEnvironment', () => {
         { name: 'key-1', scopes: ['admin'], key: 'first-key-of-length', sha256: undefined },
         { name: 'key-2', scopes: ['admin'], key: 'second-key-of-length', sha256: undefined },
       ],
-      secrets: ['first-key-of-length', 'second-key-of-length', 'sk-1', 'secret'],
+      ticketSecret: '0123456789abcdef0123456789abcdef',
+      secrets: [
+        'first-key-of-length',
+        'second-key-of-length',
+        '0123456789abcdef0123456789abcdef',
+        'sk-1',
+        'secret',
+      ],
       providers: ['openai'],
       logLevel: 'debug',
       sampleModel: 'openai:gpt-5',
@@ -68,9 +77,10 @@ describe('readEnvironment', () => {
     const read = () =>
       readEnvironment({
         PORT: '80a',
-        TUTTI_API_KEYS: 'secret,first-key-of-length',
+        TUTTI_API_KEYS: 'hidden,first-key-of-length',
         TUTTI_ROLE: 'boss',
         TUTTI_SQLITE_SYNC: 'off',
+        TUTTI_TICKET_SECRET: 'secret',
         DATABASE_URL: 'mysql://user:pass@db/tutti',
         DATABASE_LISTEN_URL: 'user:pass@db',
       })
@@ -85,11 +95,12 @@ describe('readEnvironment', () => {
             'TUTTI_SQLITE_SYNC must be "full" or "normal", got "off"',
             'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database',
             'DATABASE_LISTEN_URL must be a URL such as postgres://user:password@host:5432/database',
+            'TUTTI_TICKET_SECRET must have at least 32 characters, got 6',
           ],
         },
       }),
     )
-    expect(read).not.toThrow(/secret|pass@db/)
+    expect(read).not.toThrow(/hidden|secret|pass@db/)
     expect(() => readEnvironment({ PORT: '65536' })).toThrow('PORT')
   })
 
@@ -111,11 +122,13 @@ describe('readEnvironment', () => {
       TOKENS: 'not one',
       DATABASE_URL: 'postgres://user:p%40ssword@db/tutti?password=of-the-query',
       DATABASE_LISTEN_URL: 'postgres://user:listen-word@db/tutti',
-      TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'0'.repeat(64)}`,
+      TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'AB'.repeat(32)}`,
     })
     expect(secrets.toSorted()).toEqual(
       [
         'plain-key-of-length',
+        'AB'.repeat(32),
+        'ab'.repeat(32),
         'stripe-value',
         'github-value',
         'my-value',

@@ -25,6 +25,8 @@ export interface Environment {
   readonly databaseListenUrl: string | undefined
   /** Keys of which every request must carry one. */
   readonly apiKeys: readonly EnvironmentKey[]
+  /** Signs tickets; undefined for a secret that the store creates. */
+  readonly ticketSecret: string | undefined
   /** Values that no log, error or event may show. */
   readonly secrets: readonly string[]
   /** Providers whose key variable is set. */
@@ -65,6 +67,9 @@ const PROVIDER_KEYS: Readonly<Record<Provider, string>> = {
 
 const MAX_PORT = 65_535
 
+/** The control API demands as many; it cannot be loaded here, where every command starts. */
+const MIN_TICKET_SECRET_LENGTH = 32
+
 /**
  * Reads the environment.
  *
@@ -84,6 +89,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
     databaseListenUrl: readListenUrl(variables, problems),
     apiKeys,
+    ticketSecret: readTicketSecret(text(variables, 'TUTTI_TICKET_SECRET'), problems),
     secrets: [
       ...secretsOf(variables, apiKeys),
       ...telemetrySecrets(telemetry.headers, [telemetry.tracesUrl]),
@@ -168,6 +174,15 @@ function readDatabase(
   return url
 }
 
+function readTicketSecret(secret: string | undefined, problems: string[]): string | undefined {
+  if (secret !== undefined && secret.length < MIN_TICKET_SECRET_LENGTH) {
+    problems.push(
+      `TUTTI_TICKET_SECRET must have at least ${MIN_TICKET_SECRET_LENGTH} characters, got ${secret.length}`,
+    )
+  }
+  return secret
+}
+
 /** Names of variables that hold a secret. */
 const SECRET_NAME = /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i
 
@@ -181,7 +196,7 @@ function secretsOf(
     passwordsOf(text(variables, name)),
   )
   const secrets = [
-    ...apiKeys.map(({ key }) => key),
+    ...apiKeys.flatMap(({ key, sha256 }) => [key, sha256, sha256?.toLowerCase()]),
     ...named.map((name) => text(variables, name)),
     ...passwords,
   ]

@@ -14,7 +14,9 @@ export function secretsOf(
   }: Pick<TuttiConfig, 'auth' | 'webhooks' | 'secrets' | 'telemetry'>,
   environment: Pick<Environment, 'secrets'>,
 ): readonly string[] {
-  const ofKeys = keys.flatMap(({ key }) => (key === undefined ? [] : [key]))
+  const ofKeys = keys.flatMap(({ key, sha256 }) =>
+    [key, sha256, sha256?.toLowerCase()].filter((secret) => secret !== undefined),
+  )
   const ofWebhooks = Object.values(webhooks).map(({ secret }) => secret)
   const ofTraces =
     typeof traces === 'object' ? telemetrySecrets(traces.headers ?? {}, [traces.url]) : []

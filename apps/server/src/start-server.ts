@@ -169,6 +169,7 @@ function accessOptions(config: TuttiConfig, environment: Environment): AccessOpt
     allowedHosts: allowedHosts(config, environment),
     allowedOrigins,
     publicUrl,
+    ticketSecret: environment.ticketSecret,
     shared,
     webhooks,
     workspace: workspace === undefined ? undefined : resolve(workspace),
@@ -177,7 +178,14 @@ function accessOptions(config: TuttiConfig, environment: Environment): AccessOpt
 
 type AccessOptions = Pick<
   ControlApiOptions,
-  'apiKeys' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl' | 'shared' | 'webhooks' | 'workspace'
+  | 'apiKeys'
+  | 'allowedHosts'
+  | 'allowedOrigins'
+  | 'publicUrl'
+  | 'shared'
+  | 'ticketSecret'
+  | 'webhooks'
+  | 'workspace'
 >
 
 /** The limits that the control API keeps. */

@@ -1,26 +1,42 @@
-/** Pure: what is wrong with the keys, origins and public address of an operator. No problem shows a key. */
+/** Pure: problems of an operator's keys, origins, ticket secret and public address. No problem shows a secret. */
 import { Scope } from '@tutti/protocol'
 
 import type { ApiKey } from './options.ts'
+
+/** Fewest characters of a ticket secret: 32 hexadecimal digits have 128 bits. */
+const MIN_TICKET_SECRET_LENGTH = 32
 
 const SHA256 = /^[0-9a-f]{64}$/i
 
 const SCOPES: readonly string[] = Scope.enum
 
-/** The keys, origins and public address of a server. */
+/** The keys, origins, ticket secret and public address of a server. */
 export interface Access {
   readonly apiKeys: readonly ApiKey[]
   readonly allowedOrigins: readonly string[]
   readonly publicUrl?: string | undefined
+  readonly ticketSecret?: string | undefined
 }
 
 /** Everything that keeps a server from starting with these. */
-export function accessProblems({ apiKeys, allowedOrigins, publicUrl }: Access): readonly string[] {
+export function accessProblems({
+  apiKeys,
+  allowedOrigins,
+  publicUrl,
+  ticketSecret,
+}: Access): readonly string[] {
   return [
     ...keyProblems(apiKeys),
     ...originProblems(allowedOrigins),
     ...(publicUrl === undefined ? [] : publicUrlProblems(publicUrl)),
+    ...(ticketSecret === undefined ? [] : ticketSecretProblems(ticketSecret)),
   ]
+}
+
+function ticketSecretProblems(secret: string): readonly string[] {
+  const { length } = secret
+  if (length >= MIN_TICKET_SECRET_LENGTH) return []
+  return [`ticketSecret must have at least ${MIN_TICKET_SECRET_LENGTH} characters, got ${length}`]
 }
 
 /** Others put paths after the address, so that nothing may follow its own. */

@@ -37,12 +37,15 @@ import type { Dashboard } from './dashboard/read-dashboard.ts'
 import type { RequestGuard } from './http/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
 import type { Route } from './routes/route.ts'
+import type { Signer } from './secrets/signer.ts'
 import type { HttpBindings } from '@hono/node-server'
 
 /** What an app is given beside its options. */
 export interface AppParts {
   readonly facts: ServerFacts
   readonly guard: RequestGuard
+  /** Signs tickets and MCP request states. */
+  readonly signer: Signer
   /** Tells the metrics of the process. */
   readonly metrics: Route
   /** What browsers are shown; undefined for nothing but the text that programs get. */
@@ -58,7 +61,7 @@ interface Env {
 /** The HTTP side of the control API. */
 export function createApp(
   options: ResolvedControlApiOptions,
-  { facts, guard, metrics, dashboard }: AppParts,
+  { facts, guard, signer, metrics, dashboard }: AppParts,
 ): Hono<Env> {
   const app = new Hono<Env>()
   tellRequests(app, options)
@@ -71,7 +74,7 @@ export function createApp(
     return next()
   })
   const routes = [
-    ...(options.surface === 'all' ? controlRoutes(options, dashboard) : []),
+    ...(options.surface === 'all' ? controlRoutes(options, { signer, dashboard }) : []),
     ...healthRoutes(options, facts),
     metrics,
   ]
@@ -116,7 +119,7 @@ function tellRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void 
 
 function controlRoutes(
   options: ResolvedControlApiOptions,
-  dashboard: Dashboard | undefined,
+  { signer, dashboard }: Pick<AppParts, 'signer' | 'dashboard'>,
 ): readonly Route[] {
   return [
     ...(dashboard === undefined ? [] : [dashboardPageRoute(dashboard)]),
@@ -128,12 +131,12 @@ function controlRoutes(
     ...toolRoutes(options),
     ...workspaceRoutes(options),
     ...lifecycleRoutes(options),
-    ...accessRoutes(options),
+    ...accessRoutes(options, signer),
     ...documentRoutes(options),
     capabilitiesRoute(options),
     ...a2aRoutes(options),
     ...tasksWireRoutes(options),
-    ...mcpRoutes(options),
+    ...mcpRoutes(options, signer),
     // Last: no file takes the place of a route.
     ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
   ]

@@ -76,6 +76,11 @@ export interface ControlApiOptions {
   readonly maxBufferedBytes?: number
   /** Time between signs of life on quiet connections, in milliseconds. @default 15000 */
   readonly heartbeatMs?: number
+  /**
+   * Secret that signs tickets, at least 32 characters; the same in every process of a server.
+   * @default one that the run store creates and its processes share
+   */
+  readonly ticketSecret?: string | undefined
   /** How long a ticket is good, in milliseconds: long enough to open a connection with it. @default 60000 */
   readonly ticketTtlMs?: number
   /** Requests with a wrong key, or with none, that one address may make a minute. @default 300 */
@@ -167,6 +172,7 @@ const DEFAULTS = {
   maxBufferedBytes: 4 * 1024 * 1024,
   // Below the 60 s after which common proxies drop a quiet connection; AgentEnsemble's number.
   heartbeatMs: 15_000,
+  ticketSecret: undefined,
   ticketTtlMs: 60_000,
   // A page with a stale key that polls every second stays below; guessing gets nowhere.
   maxRefusedKeysPerMinute: 300,

@@ -10,6 +10,7 @@ import { createLimitedServer } from './http/limited-server.ts'
 import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'
+import { signerOf } from './secrets/signer.ts'
 import { createSockets } from './sockets/attach-sockets.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
 
@@ -41,7 +42,8 @@ const DEFAULT_PORT = 7329
  * Serves until it is closed.
  *
  * @throws {RangeError} naming every option that does not fit.
- * @throws {TuttiError} CONFIG_INVALID when the dashboard cannot be read or the address not be listened on.
+ * @throws {TuttiError} CONFIG_INVALID when the dashboard cannot be read or the address not be listened on;
+ * STORE_UNAVAILABLE when the store cannot be reached.
  */
 export async function serveControlApi(
   options: ControlApiOptions,
@@ -50,13 +52,14 @@ export async function serveControlApi(
   const resolved = resolveControlApiOptions(options)
   const { trail, surface } = resolved
   const dashboard = await dashboardOf(resolved)
+  const signer = await signerOf(resolved)
   const stopWebhooks = startWebhooks(resolved)
-  const guard = requestGuard({ ...resolved, isLoopback: LOOPBACK.test(host) })
+  const guard = requestGuard({ ...resolved, signer, isLoopback: LOOPBACK.test(host) })
   const sockets = createSockets(resolved, guard)
   let listening = 0
   const facts = { clients: () => sockets.count, port: () => listening }
   const { route: metrics, stop: stopMeasuring } = metricsRoute(resolved)
-  const app = createApp(resolved, { facts, guard, metrics, dashboard })
+  const app = createApp(resolved, { facts, guard, signer, metrics, dashboard })
   const respond = getRequestListener(app.fetch, {
     // For requests without a Host, which the guard refuses.
     hostname: 'localhost',

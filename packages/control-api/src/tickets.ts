@@ -1,7 +1,7 @@
 /**
- * Tickets take the place of a key where a browser cannot send one. They are not kept anywhere: each is
- * signed with what the server keeps of its key, so that every process with the same keys accepts it, and
- * none does any more when the key is gone.
+ * Tickets take the place of a key where a browser cannot send one. They are not stored: each is signed with a
+ * secret that the processes of a server share, on behalf of a key. A ticket is void when its key is removed
+ * or replaced.
  *
  *   base64url({"name","expiresAt","nonce"}) . base64url(HMAC-SHA256)
  */
@@ -10,15 +10,19 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { TuttiError } from '@tutti/core'
 
 import type { ApiKey } from './options.ts'
+import type { Signer } from './secrets/signer.ts'
 
-/** Longer than any ticket that was made here. */
+/** Longer than any ticket of this server. */
 const MAX_LENGTH = 2_048
 
-/** Random bytes of a ticket: no two are the same. */
+/** Random bytes of a ticket, so that no two are the same. */
 const NONCE_BYTES = 12
 
-/** Sets the signatures of tickets apart from whatever else may be signed with the same secret. */
-const PURPOSE = 'tutti ticket v1.'
+/** Separates the signatures of tickets from others with the same secret. */
+const PURPOSE = 'tutti ticket v2'
+
+/** How far the clocks of processes may differ, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000
 
 interface TicketContent {
   /** Name of the key. */
@@ -27,31 +31,57 @@ interface TicketContent {
   readonly expiresAt: number
 }
 
-/** Makes a ticket for the holder of `key`, good until `expiresAt`, in milliseconds since 1970. */
-export function makeTicket(key: Pick<ApiKey, 'name' | 'sha256'>, expiresAt: number): string {
+/** What a ticket is made from. */
+export interface TicketParts {
+  /** The key that it takes the place of; undefined on a server without keys. */
+  readonly key: Pick<ApiKey, 'name' | 'sha256'> | undefined
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** What a ticket is verified against. */
+export interface TicketCheck {
+  readonly keys: readonly ApiKey[]
+  readonly now: number
+  /** Longest time that a ticket is valid, in milliseconds. */
+  readonly ticketTtlMs: number
+}
+
+/** Returns a new ticket. */
+export function makeTicket({ key, expiresAt }: TicketParts, signer: Signer): string {
   const nonce = randomBytes(NONCE_BYTES).toString('base64url')
-  const content = Buffer.from(JSON.stringify({ name: key.name, expiresAt, nonce }))
+  const name = key?.name ?? 'anonymous'
+  const content = Buffer.from(JSON.stringify({ name, expiresAt, nonce }))
   const payload = content.toString('base64url')
-  return `${payload}.${signatureOf(payload, key).toString('base64url')}`
+  return `${payload}.${signatureOf(payload, signer.signingKey(PURPOSE, key)).toString('base64url')}`
 }
 
 /**
- * The key whose holder a ticket stands for, at `now`.
+ * Returns the key that a ticket takes the place of.
  *
- * @throws {TuttiError} UNAUTHORIZED for one that is forged, has expired, or is of no key any more.
+ * @throws {TuttiError} UNAUTHORIZED when the ticket is forged, has expired or is valid for longer than this
+ * server allows, and when its key was removed, replaced or has expired.
  */
-export function keyOfTicket(ticket: string, keys: readonly ApiKey[], now: number): ApiKey {
+export function keyOfTicket(
+  ticket: string,
+  { keys, now, ticketTtlMs }: TicketCheck,
+  signer: Signer,
+): ApiKey {
   const [payload = '', signature = ''] = ticket.length > MAX_LENGTH ? [] : ticket.split('.')
   const content = readContent(payload)
   const given = Buffer.from(signature, 'base64url')
   const found = keys.find(
-    (key) => key.name === content?.name && isSame(given, signatureOf(payload, key)),
+    (key) =>
+      key.name === content?.name &&
+      isSame(given, signatureOf(payload, signer.signingKey(PURPOSE, key))),
   )
-  if (content === undefined || found === undefined) {
-    throw new TuttiError('UNAUTHORIZED', 'This ticket is not one of this server')
+  // No process issues a ticket that expires later.
+  const latest = now + ticketTtlMs + CLOCK_SKEW_MS
+  if (content === undefined || found === undefined || content.expiresAt > latest) {
+    throw new TuttiError('UNAUTHORIZED', 'This ticket was not issued by this server')
   }
   if (now >= content.expiresAt) {
-    throw new TuttiError('UNAUTHORIZED', 'This ticket has expired: get another one')
+    throw new TuttiError('UNAUTHORIZED', 'This ticket has expired; create another one')
   }
   if (now >= (found.expiresAt ?? Infinity)) {
     throw new TuttiError('UNAUTHORIZED', `Key "${found.name}" of this ticket has expired`)
@@ -59,17 +89,15 @@ export function keyOfTicket(ticket: string, keys: readonly ApiKey[], now: number
   return found
 }
 
-function signatureOf(payload: string, { sha256 }: Pick<ApiKey, 'sha256'>): Buffer {
-  return createHmac('sha256', Buffer.from(sha256, 'hex'))
-    .update(PURPOSE + payload)
-    .digest()
+function signatureOf(payload: string, signingKey: Buffer): Buffer {
+  return createHmac('sha256', signingKey).update(payload).digest()
 }
 
 function isSame(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** What a ticket says; undefined when it says nothing that is understood. */
+/** Returns the content of a payload, or undefined when it is malformed. */
 function readContent(payload: string): TicketContent | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())

@@ -1,3 +1,6 @@
+import { createHmac } from 'node:crypto'
+
+import { createRequestStateCodec } from '@modelcontextprotocol/server'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
@@ -187,6 +190,33 @@ describe('a round of a call', () => {
     }
     expect(await api.runs.openReviews()).toHaveLength(1)
     expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
+  })
+
+  it('cannot be forged with the configured hash of a key', async () => {
+    await using api = await guarded()
+    const { reviewId } = await waitingRound(api.url)
+    const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
+    const { sha256 } = key('rival', [])
+    const state = { tool: 'choir', runId: run?.runId ?? '', seq: 0, declined: [] }
+    const signed = [
+      ['tutti mcp request state v1', Buffer.from(sha256, 'hex')],
+      [JSON.stringify(['tutti mcp request state v2', ['rival', sha256]]), sha256],
+      [JSON.stringify(['tutti mcp request state v2', null]), ''],
+    ] as const
+    for (const [purpose, secret] of signed) {
+      const codec = createRequestStateCodec({
+        key: createHmac('sha256', secret).update(purpose).digest(),
+        ttlSeconds: 60,
+      })
+      const round = {
+        requestState: await codec.mint(state),
+        inputResponses: { [reviewId]: CONTINUE },
+      }
+      const call = modernCall('choir', { song: 'Ave' }, round)
+      const { body } = await postMcp(api.url, call, { key: 'rival-key' })
+      expect(body.error, purpose).toMatchObject({ code: -32_602 })
+    }
+    expect(await api.runs.openReviews()).toHaveLength(1)
   })
 
   it('says that its run is gone when it was deleted meanwhile', async () => {

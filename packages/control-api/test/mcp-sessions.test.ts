@@ -8,6 +8,7 @@ import { McpSessions, SESSION_IDLE_MS } from '../src/mcp/mcp-sessions.ts'
 import { offersOf } from '../src/mcp/offers.ts'
 import { roundStates } from '../src/mcp/round-state.ts'
 import { resolveControlApiOptions } from '../src/options.ts'
+import { createSigner } from '../src/secrets/signer.ts'
 import { INITIALIZE } from './mcp-wire.ts'
 import { served } from './served.ts'
 
@@ -33,7 +34,11 @@ it('[S2] a session in which a call goes on is never ended, neither to make room 
     clock,
     logger: silentLogger,
   })
-  const desk = { options, offers: offersOf(options), states: roundStates([]) }
+  const desk = {
+    options,
+    offers: offersOf(options),
+    states: roundStates([], createSigner('x'.repeat(32))),
+  }
   const sessions = new McpSessions(desk, 1)
   const send = (message: object, headers: object = {}) =>
     sessions.handle(

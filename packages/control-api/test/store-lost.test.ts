@@ -179,6 +179,7 @@ function losable(inner: RunStorage) {
     events: guarded(inner.events),
     outbox: guarded(inner.outbox),
     audit: guarded(inner.audit),
+    secrets: guarded(inner.secrets),
     isShared: inner.isShared,
     get isAvailable() {
       return !lost

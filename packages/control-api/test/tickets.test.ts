@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto'
+
 import { apiKey } from '@tutti/control-api'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -8,6 +10,7 @@ import type { Ticket } from '@tutti/protocol'
 
 const KEY = 'a-key-of-some-length'
 const OTHER = 'another-key-of-length'
+const TICKET_SECRET = '0123456789abcdef0123456789abcdef'
 const keys = (secret = KEY) => [
   apiKey(secret, { name: 'page' }),
   apiKey('reader-key-of-length', { name: 'reader', scopes: ['runs:read'] }),
@@ -71,10 +74,11 @@ describe('a ticket', () => {
   })
 
   it('is good in every process with the same keys, and in none that has lost or changed its key', async () => {
-    await using first = await servedWithKeys()
-    await using second = await servedWithKeys()
-    await using changed = await served({ apiKeys: keys(OTHER) })
-    await using removed = await served({ apiKeys: keys().slice(1) })
+    const ticketSecret = TICKET_SECRET
+    await using first = await servedWithKeys({ ticketSecret })
+    await using second = await servedWithKeys({ ticketSecret })
+    await using changed = await served({ apiKeys: keys(OTHER), ticketSecret })
+    await using removed = await served({ apiKeys: keys().slice(1), ticketSecret })
     const { ticket } = await ticketOf(first)
     const statuses = [second, changed, removed].map(
       async (api) => (await api.get(`/api/runs/x/events?ticket=${ticket}`)).status,
@@ -105,6 +109,56 @@ describe('a ticket', () => {
     }
     expect((await api.get('/api/runs/x/events?ticket=')).status).toBe(401)
     expect(api.errors).toEqual([])
+  })
+
+  it('is refused by a server with other secrets, even when their keys are the same', async () => {
+    await using first = await servedWithKeys()
+    await using second = await servedWithKeys()
+    await using third = await servedWithKeys({ ticketSecret: TICKET_SECRET })
+    const { ticket } = await ticketOf(first)
+    for (const api of [second, third]) {
+      expect((await api.get(`/api/runs/x/events?ticket=${ticket}`)).status).toBe(401)
+    }
+  })
+
+  it('cannot be forged with the configured hash of a key, for WebSockets nor event streams', async () => {
+    await using api = await servedWithKeys()
+    const [{ sha256 } = { sha256: '' }] = keys()
+    const content = { name: 'page', expiresAt: Date.now() + 30_000, nonce: 'AAAAAAAAAAAAAAAA' }
+    const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
+    const purposes = ['tutti ticket v1.', 'tutti ticket v2.', '']
+    const secrets = [sha256, Buffer.from(sha256, 'hex'), sha256.toUpperCase()]
+    const signatures = secrets.flatMap((secret) => {
+      const derived = createHmac('sha256', secret)
+        .update(JSON.stringify(['tutti ticket v2', ['page', sha256]]))
+        .digest()
+      return [
+        createHmac('sha256', derived).update(payload),
+        ...purposes.map((purpose) => createHmac('sha256', secret).update(purpose + payload)),
+      ]
+    })
+    for (const signature of signatures) {
+      const ticket = `${payload}.${signature.digest('base64url')}`
+      expect((await api.get(`/api/runs/x/events?ticket=${ticket}`)).status).toBe(401)
+      await using socket = api.connect(`/ws?ticket=${ticket}`)
+      expect(await socket.refused()).toBe(401)
+    }
+  })
+
+  it('is refused when it is valid for longer than this server allows', async () => {
+    const clock = fakeClock()
+    const ticketSecret = TICKET_SECRET
+    await using long = await servedWithKeys({ clock, ticketSecret, ticketTtlMs: 3_600_000 })
+    await using short = await servedWithKeys({ clock, ticketSecret, ticketTtlMs: 60_000 })
+    const { ticket } = await ticketOf(long)
+    const path = `/api/runs/x/events?ticket=${ticket}`
+    expect([(await long.get(path)).status, (await short.get(path)).status]).toEqual([404, 401])
+  })
+
+  it('needs a secret of at least 32 characters', async () => {
+    await expect(servedWithKeys({ ticketSecret: 'short' })).rejects.toThrow(
+      'ticketSecret must have at least 32 characters, got 5',
+    )
   })
 
   it('allows what its key does, and no more', async () => {

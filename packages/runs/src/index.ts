@@ -56,6 +56,7 @@ export type {
 export type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export type { Notice, RunStorage } from './ports/run-storage.ts'
+export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,
   ClaimedDelivery,

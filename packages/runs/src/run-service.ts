@@ -51,6 +51,7 @@ import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
+import type { SecretStore } from './ports/secret-store.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
@@ -232,6 +233,11 @@ export class RunService {
   /** Who did what, and what is to be kept of it. */
   get audit(): AuditLog {
     return this.#storage.audit
+  }
+
+  /** Random secrets that every process on the store shares. */
+  get secrets(): SecretStore {
+    return this.#storage.secrets
   }
 
   /** What webhooks are to be told. */

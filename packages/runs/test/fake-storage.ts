@@ -8,6 +8,7 @@ import type {
   RunSignals,
   RunStorage,
   RunStore,
+  SecretStore,
   WebhookOutbox,
 } from '@tutti/runs'
 
@@ -41,6 +42,7 @@ export function fakeStorage({
     events: events as EventLog,
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,
+    secrets: {} as SecretStore,
     isShared,
     isAvailable: true,
     listen: (_listener: (notice: Notice) => void) => () => undefined,

@@ -25,6 +25,7 @@ export function storageOver(
     events: storage.events,
     outbox: storage.outbox,
     audit: storage.audit,
+    secrets: storage.secrets,
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

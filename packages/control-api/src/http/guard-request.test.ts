@@ -3,6 +3,7 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../keys.ts'
+import { createSigner } from '../secrets/signer.ts'
 import { requestGuard, type GuardOptions, type RequestFacts } from './guard-request.ts'
 
 describe('requestGuard', () => {
@@ -27,7 +28,7 @@ describe('requestGuard', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }
     expect(() => identify(with_, { takesTicket: false })).toThrow('needs a key')
-    expect(() => identify(with_, { takesTicket: true })).toThrow('not one of this server')
+    expect(() => identify(with_, { takesTicket: true })).toThrow('not issued by this server')
   })
 
   it('[K4] addresses are counted apart', () => {
@@ -59,6 +60,8 @@ function guard(options: Partial<GuardOptions>) {
     allowedOrigins: [],
     apiKeys: [],
     maxRefusedKeysPerMinute: 300,
+    ticketTtlMs: 60_000,
+    signer: createSigner('a secret of a test, long enough'),
     clock: fakeClock(),
     logger: silentLogger,
     isLoopback: true,

@@ -19,6 +19,7 @@ import { keyOfTicket } from '../tickets.ts'
 import { RateLimits } from './rate-limits.ts'
 
 import type { ApiKey, ResolvedControlApiOptions } from '../options.ts'
+import type { Signer } from '../secrets/signer.ts'
 
 /** What of a request decides whether it may pass. */
 export interface RequestFacts {
@@ -55,12 +56,14 @@ export interface RequestGuard {
 /** What a guard works with. */
 export interface GuardOptions extends Pick<
   ResolvedControlApiOptions,
-  'allowedHosts' | 'allowedOrigins' | 'apiKeys' | 'maxRefusedKeysPerMinute'
+  'allowedHosts' | 'allowedOrigins' | 'apiKeys' | 'maxRefusedKeysPerMinute' | 'ticketTtlMs'
 > {
   readonly clock: Clock
   readonly logger: Logger
   /** Whether only this machine reaches the server; pages of it may call then. */
   readonly isLoopback: boolean
+  /** Verifies tickets. */
+  readonly signer: Signer
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
@@ -132,8 +135,10 @@ function assertSameSite({ method, origin, fetchSite }: RequestFacts): void {
 function identifier({
   apiKeys,
   maxRefusedKeysPerMinute,
+  ticketTtlMs,
   clock,
   logger,
+  signer,
 }: GuardOptions): RequestGuard['identify'] {
   const lookUp = keyLookup(apiKeys)
   const rates = new RateLimits(clock)
@@ -141,7 +146,7 @@ function identifier({
   const find = (facts: RequestFacts, takesTicket: boolean): ApiKey => {
     const { authorization, ticket } = facts
     if (authorization === undefined && ticket !== undefined && takesTicket) {
-      return keyOfTicket(ticket, apiKeys, clock.now())
+      return keyOfTicket(ticket, { keys: apiKeys, now: clock.now(), ticketTtlMs }, signer)
     }
     return lookUp(bearer(authorization), clock.now())
   }

@@ -24,6 +24,7 @@ import { roundStates } from './round-state.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Signer } from '../secrets/signer.ts'
 
 /** Answers one HTTP request of a caller. */
 export type McpEndpoint = (request: Request, caller: Caller) => Promise<Response>
@@ -32,11 +33,11 @@ export type McpEndpoint = (request: Request, caller: Caller) => Promise<Response
 const MAX_BATCH = 50
 
 /** Makes the endpoint of a server. */
-export function mcpEndpoint(options: ResolvedControlApiOptions): McpEndpoint {
+export function mcpEndpoint(options: ResolvedControlApiOptions, signer: Signer): McpEndpoint {
   const desk: McpDesk = {
     options,
     offers: offersOf(options),
-    states: roundStates(options.apiKeys),
+    states: roundStates(options.apiKeys, signer),
   }
   const sessions = new McpSessions(desk)
   const modern = (responseMode: 'auto' | 'sse') =>

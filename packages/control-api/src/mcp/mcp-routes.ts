@@ -1,6 +1,7 @@
 /** The server as an MCP server, of both protocol eras, at one address. */
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from '../routes/route.ts'
+import type { Signer } from '../secrets/signer.ts'
 import type { McpEndpoint } from './mcp-endpoint.ts'
 
 /** Where MCP clients find it. */
@@ -10,10 +11,10 @@ export const MCP_PATH = '/mcp'
  * The routes of the MCP server. They need `runs:read`; what a call needs beside that is told apart by what is
  * called.
  */
-export function mcpRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function mcpRoutes(options: ResolvedControlApiOptions, signer: Signer): readonly Route[] {
   let endpoint: Promise<McpEndpoint> | undefined
   const handle: Route['handle'] = async ({ request, caller }) => {
-    endpoint ??= loadEndpoint(options)
+    endpoint ??= loadEndpoint(options, signer)
     return (await endpoint)(request, caller)
   }
   return ['POST', 'GET', 'DELETE'].map((method) => ({
@@ -24,7 +25,10 @@ export function mcpRoutes(options: ResolvedControlApiOptions): readonly Route[] 
   }))
 }
 
-async function loadEndpoint(options: ResolvedControlApiOptions): Promise<McpEndpoint> {
+async function loadEndpoint(
+  options: ResolvedControlApiOptions,
+  signer: Signer,
+): Promise<McpEndpoint> {
   const { mcpEndpoint } = await import('./mcp-endpoint.ts')
-  return mcpEndpoint(options)
+  return mcpEndpoint(options, signer)
 }

@@ -1,23 +1,22 @@
 /**
  * What a client carries from one round of a call to the next while a person fills in a form (2026-07-28 has
- * no sessions). It is signed with what the server keeps of the caller's key, as tickets are: every process
- * with the same keys takes it, and no other caller can make or use it. Where no keys are set everybody may do
- * everything, and the signature only tells an answer of ours from another.
+ * no sessions). It is signed as tickets are: every process of the server accepts it, and no other caller can
+ * make or use it. On a server without keys every caller may do everything, and the signature only shows that the
+ * state came from this server.
  */
-import { createHmac } from 'node:crypto'
-
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
 
 import { callerOf } from './mcp-caller.ts'
 
 import type { ApiKey } from '../options.ts'
+import type { Signer } from '../secrets/signer.ts'
 
 /** A call between two rounds. */
 export interface RoundState {
   /** Name under which the tool was called. */
   readonly tool: string
   readonly runId: string
-  /** The last event that the client was told of. */
+  /** The last event that the client was sent. */
   readonly seq: number
   /** Reviews that the person did not want to decide here. */
   readonly declined: readonly string[]
@@ -26,22 +25,27 @@ export interface RoundState {
 /** Makes and reads states. */
 export interface RoundStates {
   mint(state: RoundState, context: ServerContext): Promise<string>
-  /** Rejects what is forged, too old, or of another caller. */
+  /** Rejects a state that is forged, too old, or of another caller. */
   verify(state: string, context: ServerContext): Promise<RoundState>
 }
 
-/** Sets these signatures apart from others under the same secret. */
-const PURPOSE = 'tutti mcp request state v1'
+/** Separates these signatures from others with the same secret. */
+const PURPOSE = 'tutti mcp request state v2'
 
-/** A person may take days; a gate mostly does not wait that long. */
+/** A person may take days; most reviews time out earlier. */
 const TTL_SECONDS = 7 * 24 * 3_600
 
-/** Makes what signs the states of the callers of one server. */
-export function roundStates(keys: readonly Pick<ApiKey, 'name' | 'sha256'>[]): RoundStates {
+/** Returns what signs the states of the callers of one server. */
+export function roundStates(
+  keys: readonly Pick<ApiKey, 'name' | 'sha256'>[],
+  signer: Signer,
+): RoundStates {
   const codecOf = (context: ServerContext) => {
     const { name } = callerOf(context)
-    const secret = keys.find((key) => key.name === name)?.sha256 ?? ''
-    const key = createHmac('sha256', Buffer.from(secret, 'hex')).update(PURPOSE).digest()
+    const key = signer.signingKey(
+      PURPOSE,
+      keys.find((known) => known.name === name),
+    )
     return createRequestStateCodec<RoundState>({ key, ttlSeconds: TTL_SECONDS })
   }
   return {

@@ -35,6 +35,7 @@ export function measuredStorage(storage: RunStorage, options: MeasuringOptions):
     events: measured('events', storage.events),
     outbox: measured('outbox', storage.outbox),
     audit: measured('audit', storage.audit),
+    secrets: measured('secrets', storage.secrets),
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

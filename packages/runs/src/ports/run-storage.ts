@@ -4,6 +4,7 @@ import type { EventLog } from './event-log.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { RunSignals } from './run-signals.ts'
 import type { RunStore } from './run-store.ts'
+import type { SecretStore } from './secret-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
 /** A place where runs are kept. */
@@ -14,6 +15,7 @@ export interface RunStorage extends AsyncDisposable {
   readonly events: EventLog
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
+  readonly secrets: SecretStore
   /** Whether other processes may have it open too. */
   readonly isShared: boolean
   /** Whether it can be reached, as far as is known. */

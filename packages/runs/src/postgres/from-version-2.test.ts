@@ -21,7 +21,8 @@ describe('a store of version 2', () => {
     const before = await texts()
     expect(before).toHaveLength(3)
     await database.client.query(
-      'DROP TABLE texts.run_texts; UPDATE texts.schema_version SET version = 2',
+      `DROP TABLE texts.secrets; DROP TABLE texts.run_texts;
+       UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')
     // Letters beyond ASCII are a matter of the locale.

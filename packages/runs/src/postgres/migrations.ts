@@ -158,6 +158,13 @@ export const MIGRATIONS: readonly string[] = [
   ) AS kept ON true
   GROUP BY id;
   `,
+  // Random secrets by name, such as the one that signs tickets.
+  `
+  CREATE TABLE $schema.secrets (
+    name text PRIMARY KEY,
+    value text NOT NULL
+  );
+  `,
 ]
 
 /**

@@ -13,7 +13,9 @@ describe('every storage', () => {
   it.for(runStorageCases)('$name', async ({ run }) => {
     await using place = placeIn('cases')
     const storage = await place.open()
-    await database.client.query('DELETE FROM cases.runs; DELETE FROM cases.audit')
+    await database.client.query(
+      'DELETE FROM cases.runs; DELETE FROM cases.audit; DELETE FROM cases.secrets',
+    )
     await run({ storage, passTime: place.passTime })
   })
 })

@@ -20,6 +20,7 @@ import {
 import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresRunSignals } from './run-signals.ts'
 import { PostgresRunStore } from './run-store.ts'
+import { postgresSecretStore } from './secret-store.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -73,6 +74,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     events: new PostgresEventLog(database),
     outbox: new PostgresWebhookOutbox(parts),
     audit: new PostgresAuditLog(database),
+    secrets: postgresSecretStore(database),
     isShared: true,
     get isAvailable() {
       return availability.isAvailable

@@ -12,8 +12,9 @@ import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-fligh
 import { MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-/** Takes away what versions 4 and 5 have added. */
+/** Removes what versions 4 to 6 have added. */
 const TO_VERSION_3 = `
+  DROP TABLE secrets;
   DROP TABLE run_texts;
   DROP TABLE deliveries;
   DROP TABLE audit;

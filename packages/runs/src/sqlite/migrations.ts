@@ -199,6 +199,13 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO run_texts (run, text) SELECT id, search_text(inputs, tags) FROM runs;
   `,
+  // Random secrets by name, such as the one that signs tickets.
+  `
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /**

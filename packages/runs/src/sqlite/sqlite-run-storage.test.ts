@@ -19,6 +19,7 @@ import {
   parkedRun,
   restWrite,
 } from '../testing/run-fixtures.ts'
+import { MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
@@ -268,7 +269,7 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(/version 99.*up to version 5;/),
+        message: expect.stringMatching(`version 99.*up to version ${MIGRATIONS.length};`),
       }),
     )
   })

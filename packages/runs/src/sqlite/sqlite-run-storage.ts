@@ -12,6 +12,7 @@ import { sqliteEventLog } from './sqlite-event-log.ts'
 import { SqliteRunQueue } from './sqlite-run-queue.ts'
 import { SqliteRunSignals } from './sqlite-run-signals.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
+import { sqliteSecretStore } from './sqlite-secret-store.ts'
 import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
 import { transactionOn } from './transaction.ts'
 import { turnTransactionOn } from './turn-transaction.ts'
@@ -67,6 +68,7 @@ export function sqliteRunStorage(
     events: sqliteEventLog(database),
     outbox: new SqliteWebhookOutbox(parts),
     audit: new SqliteAuditLog(parts),
+    secrets: sqliteSecretStore(parts),
     isShared: false,
     isAvailable: true,
     listen: (listener) => board.listen(listener),

@@ -15,6 +15,7 @@ import {
   recordOf,
   restWrite,
 } from './run-fixtures.ts'
+import { sharedSecretCases } from './secret-cases.ts'
 import { sharedActorCases } from './shared-actor-cases.ts'
 import { sharedNoticeCases } from './shared-notice-cases.ts'
 import { at, storagesOf } from './storages-of.ts'
@@ -27,6 +28,7 @@ const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNoticeCases,
   ...sharedActorCases,
+  ...sharedSecretCases,
   {
     name: '[P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
     async run({ storage, another }) {

@@ -1,0 +1,35 @@
+/** Cases of X1: secrets that processes share. */
+import { match, notStrictEqual, strictEqual } from 'node:assert/strict'
+
+import { ODD_TEXT } from './event-fixtures.ts'
+import { at, storagesOf } from './storages-of.ts'
+
+import type { SharedStorageCase, StorageCase } from './storage-case.ts'
+
+/** The cases. */
+export const secretCases: readonly StorageCase[] = [
+  {
+    name: '[X1] a secret has 256 random bits, and each name has its own',
+    async run({ storage }) {
+      const secret = await storage.secrets.get('tickets')
+      match(secret, /^[\w-]{43}$/)
+      strictEqual(await storage.secrets.get('tickets'), secret)
+      notStrictEqual(await storage.secrets.get('other'), secret)
+      strictEqual(await storage.secrets.get(ODD_TEXT), await storage.secrets.get(ODD_TEXT))
+    },
+  },
+]
+
+/** The cases of a shared storage. */
+export const sharedSecretCases: readonly SharedStorageCase[] = [
+  {
+    name: '[X1] processes that ask for a new secret at once get the same one',
+    async run(given) {
+      const all = await storagesOf(given, 4)
+      const secrets = await Promise.all(
+        Array.from({ length: 12 }, (_, n) => at(all, n).secrets.get('tickets')),
+      )
+      strictEqual(new Set(secrets).size, 1)
+    },
+  },
+]
