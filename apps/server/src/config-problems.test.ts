@@ -33,7 +33,7 @@ describe('findConfigProblems', () => {
         allowedOrigins: ['https://a.example'],
         workspace: '.',
         dashboard: false,
-        shared: { ensembles: ['band'], tools: [] },
+        shared: { ensembles: ['band'], tools: [], tags: { band: ['loud'] } },
         secrets: ['something-secret'],
         telemetry: { traces: { url: 'https://a.example/v1/traces', sampleRatio: 0.5 } },
       }),
@@ -71,6 +71,11 @@ describe('findConfigProblems', () => {
       'shared',
       { ensembles: [band], shared: { tools: 'x', all: true } },
       ['"all"', '"shared.tools"'],
+    ],
+    [
+      'tags of what is shared',
+      { ensembles: [band], shared: { tags: { band: 'loud' } } },
+      ['"shared.tags.band"'],
     ],
     [
       'auth',

@@ -195,10 +195,19 @@ function sharedProblems(shared: unknown): readonly string[] {
   if (shared === undefined) return []
   if (!isRecord(shared)) return ['"shared" must be an object']
   return [
-    ...unknownFields('setting of "shared"', shared, ['ensembles', 'tools']),
+    ...unknownFields('setting of "shared"', shared, ['ensembles', 'tools', 'tags']),
+    ...tagProblems(shared['tags']),
     ...textListProblems('"shared.ensembles"', shared['ensembles']),
     ...textListProblems('"shared.tools"', shared['tools']),
   ]
+}
+
+function tagProblems(tags: unknown): readonly string[] {
+  if (tags === undefined) return []
+  if (!isRecord(tags)) return ['"shared.tags" must be an object of lists of tags by name']
+  return Object.entries(tags).flatMap(([name, list]) =>
+    textListProblems(`"shared.tags.${name}"`, list),
+  )
 }
 
 /** What addresses and secrets must look like is checked where they are used. */

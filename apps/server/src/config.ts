@@ -170,6 +170,8 @@ export type WebhookEvent = 'run.completed' | 'run.failed' | 'run.cancelled' | 'r
 export interface SharedConfig {
   readonly ensembles?: readonly string[]
   readonly tools?: readonly string[]
+  /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
+  readonly tags?: Readonly<Record<string, readonly string[]>>
 }
 
 /** Gives `config` back; its parameter type is what an editor completes. */

@@ -47,6 +47,13 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toMatchObject([{ inputs, tags: { peer: 'kitchen' } }])
   })
 
+  it('may take 30 minutes unless its tool says otherwise, a tool of a peer no longer than others', () => {
+    const url = 'wss://agents.example.com'
+    expect(peerConnector({ url: `${url}#task:band` }).timeoutMs).toBe(1_800_000)
+    expect(peerConnector({ url: `${url}#band` }).timeoutMs).toBe(1_800_000)
+    expect(peerConnector({ url: `${url}#tool:shout` }).timeoutMs).toBeUndefined()
+  })
+
   it('fails with the reason of the run', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')

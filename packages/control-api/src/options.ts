@@ -146,6 +146,8 @@ export interface Webhook {
 export interface Shared {
   readonly ensembles?: readonly string[]
   readonly tools?: readonly string[]
+  /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
+  readonly tags?: Readonly<Record<string, readonly string[]>>
 }
 
 /** The same with every value present. */

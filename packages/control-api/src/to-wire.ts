@@ -1,7 +1,7 @@
 /** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
-import { sharedEnsembles, sharedTools, type Sharing } from './peers/shared.ts'
+import { sharedEnsembles, sharedTools, tagsOf, type Sharing } from './peers/shared.ts'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
 import type {
@@ -165,8 +165,8 @@ export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog 
       inputSchema: { ...inputSchema },
     })),
     models: [...models.models].map(([alias, { provider }]) => ({ alias, provider })),
-    sharedTasks: sharedEnsembles(parts).map(toSharedInfo),
-    sharedTools: sharedTools(parts).map(toSharedInfo),
+    sharedTasks: sharedEnsembles(parts).map((one) => toSharedInfo(parts, one)),
+    sharedTools: sharedTools(parts).map((one) => toSharedInfo(parts, one)),
     preconfiguredTasks: (ensembles[0]?.tasks ?? []).map(toPreconfiguredTask),
     ensembles: ensembles.map(({ name, description, plan, tasks }) => ({
       name,
@@ -178,8 +178,8 @@ export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog 
   }
 }
 
-function toSharedInfo({ name, description }: SharedInfo): SharedInfo {
-  return { name, description }
+function toSharedInfo(sharing: Sharing, { name, description }: SharedInfo): SharedInfo {
+  return { name, description, ...tagsOf(sharing, name) }
 }
 
 function toPreconfiguredTask(task: Task): PreconfiguredTask {

@@ -5,6 +5,8 @@ import { lifecycleRoutes } from '../src/routes/lifecycle.ts'
 import { anyone } from '../src/caller.ts'
 import { eventsOf, served, type Served } from './served.ts'
 
+import type { ServerStatus } from '@tutti/protocol'
+
 const ADMIN = { name: 'admin', scopes: ['admin'] } as const
 
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
@@ -25,6 +27,41 @@ async function draining() {
 async function answerOf(response: Response): Promise<[number, unknown]> {
   return [response.status, await response.json()]
 }
+
+describe('the phase of a server', () => {
+  it('is STARTING and not ready until its runs are, and STOPPED when they have stopped', async () => {
+    const held = Promise.withResolvers<void>()
+    await using api = await served({ beforeStart: held.promise })
+    expect(await answerOf(await api.get('/api/status'))).toMatchObject([
+      200,
+      { lifecycleState: 'STARTING', activeTasks: 0 },
+    ])
+    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+      503,
+      { status: 'NOT_READY', lifecycleState: 'STARTING' },
+    ])
+    held.resolve()
+    await expect.poll(async () => (await api.get('/api/health/ready')).status).toBe(200)
+    await api.runs.close({ drainTimeoutMs: 1_000 })
+    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+      503,
+      { status: 'NOT_READY', lifecycleState: 'STOPPED' },
+    ])
+  })
+
+  it('goes with the number of the tasks that run', async () => {
+    await using api = await served()
+    await api.submit()
+    await api.submit()
+    const activeTasks = async () => {
+      const { activeTasks: count } = (await (await api.get('/api/status')).json()) as ServerStatus
+      return count
+    }
+    await expect.poll(activeTasks).toBe(2)
+    api.play()
+    await expect.poll(activeTasks).toBe(0)
+  })
+})
 
 describe('POST /api/lifecycle/drain', () => {
   it('answers, then drains: no new runs, readiness 503, and running ones may end', async () => {

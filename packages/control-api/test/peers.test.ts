@@ -1,7 +1,7 @@
 import { apiKey } from '@tutti/control-api'
 import { defineTextTool, toolCatalog } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { decodeServerMessage, type ServerMessage } from '@tutti/protocol'
+import { decodeServerMessage, type CapabilityResponse, type ServerMessage } from '@tutti/protocol'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -449,6 +449,37 @@ describe('what is shared', () => {
       ensemble: 'choir',
       capabilities,
     })
+  })
+
+  it('finds shared capabilities by their tags, and shows the tags wherever it shows capabilities', async () => {
+    const tags = { echo: ['speech', 'loud'], shout: ['loud'] }
+    await using api = await served({ ...options(), shared: { ...options().shared, tags } })
+    await using socket = await connected(api)
+    const query = async (tag: string) => {
+      socket.send({ type: 'capability_query', requestId: tag, from: 'kitchen', tag })
+      const answer = () =>
+        socket.received.find(
+          (message) => message.type === 'capability_response' && message.requestId === tag,
+        )
+      await expect.poll(answer).toBeDefined()
+      return (answer() as CapabilityResponse).capabilities
+    }
+    const task = { ...TASK, tags: ['speech', 'loud'] }
+    const tool = { ...TOOL, tags: ['loud'] }
+    expect(await query('loud')).toEqual([task, tool])
+    expect(await query('speech')).toEqual([task])
+    expect(await query('quiet')).toEqual([])
+    expect(socket.received[0]).toMatchObject({ sharedCapabilities: [task, tool] })
+    const capabilities = await (await api.get('/api/capabilities')).json()
+    expect(capabilities).toMatchObject({
+      sharedTasks: [{ name: 'echo', tags: ['speech', 'loud'] }],
+      sharedTools: [{ name: 'shout', tags: ['loud'] }],
+    })
+  })
+
+  it('refuses tags of something that is not shared', async () => {
+    const shared = { ensembles: ['echo'], tools: ['shout'], tags: { say: ['quiet'] } }
+    await expect(served({ ...options(), shared })).rejects.toThrow('tags are given for "say"')
   })
 
   it('is the same in the status and the capabilities', async () => {

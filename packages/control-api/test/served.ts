@@ -39,12 +39,15 @@ export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never
   readonly limits?: RunServiceOptions
   /** @default a band whose second task waits in its tool */
   readonly ensembles?: readonly Ensemble[]
+  /** What the runs wait for before they start; the API serves meanwhile. @default nothing */
+  readonly beforeStart?: Promise<void>
 }
 
 /** Starts a control API. */
 export async function served({
   limits = {},
   ensembles,
+  beforeStart,
   ...options
 }: ServedOptions = {}): Promise<Served> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
@@ -89,7 +92,8 @@ export async function served({
     },
     { port: 0 },
   )
-  await runs.start()
+  if (beforeStart === undefined) await runs.start()
+  else void beforeStart.then(() => runs.start())
   const { surface = 'all' } = options
   const get = (route: string, init: RequestInit = {}) =>
     checkedFetch(`${server.url}${route}`, init, { surface })

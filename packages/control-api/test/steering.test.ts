@@ -4,9 +4,9 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { choir } from './choir.ts'
-import { eventsOf, frames, served, type Served } from './served.ts'
+import { eventsOf, frames, served, type Served, type Socket } from './served.ts'
 
-import type { LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 
 describe('switching the model of a run', () => {
   it('answers APPLIED with the model before, over REST and WebSocket alike', async () => {
@@ -87,6 +87,42 @@ describe('switching the model of a run', () => {
     expect(words).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_RUNNING', 'INVALID_MODEL'])
   })
 })
+
+describe('acknowledgements for subscribers', () => {
+  it('reach each connection that subscribed to them, once, by whatever route a command came', async () => {
+    await using api = await served()
+    const runId = await playing(api)
+    await using own = api.connect()
+    await using other = api.connect()
+    await using ofAnotherRun = api.connect()
+    await using unsubscribed = api.connect()
+    for (const socket of [own, other, ofAnotherRun, unsubscribed]) await socket.next('hello')
+    const events = ['run_control_ack', 'run_result'] as const
+    own.send({ type: 'subscribe', events })
+    other.send({ type: 'subscribe', events, runId })
+    ofAnotherRun.send({ type: 'subscribe', events: ['run_control_ack'], runId: await api.submit() })
+    for (const socket of [own, other, ofAnotherRun]) await socket.next('subscribe_ack')
+    own.send({ type: 'run_control', runId, action: 'switch_model', model: 'small' })
+    await own.next('run_control_ack')
+    await api.post(`/api/runs/${runId}/cancel`, {})
+    const switched = { action: 'switch_model', status: 'APPLIED', model: 'small' }
+    const cancelling = { action: 'cancel', status: 'CANCELLING' }
+    for (const socket of [own, other]) {
+      await socket.next('run_result')
+      expect(acknowledgements(socket)).toMatchObject([
+        { runId, ...switched },
+        { runId, ...cancelling },
+      ])
+    }
+    await unsubscribed.next('run_result')
+    expect(acknowledgements(unsubscribed)).toEqual([])
+    expect(acknowledgements(ofAnotherRun)).toEqual([])
+  })
+})
+
+function acknowledgements({ received }: Socket): readonly ServerMessage[] {
+  return received.filter(({ type }) => type === 'run_control_ack')
+}
 
 describe('telling the agents of a run something', () => {
   it('reaches the next model call, with its target, its priority and its end', async () => {

@@ -112,6 +112,12 @@ export class Execution {
     this.#work = this.#execute()
   }
 
+  /** Tasks of the run that run now, delegated ones included. */
+  get activeTasks(): number {
+    const { tasks = [] } = this.#handle?.snapshot() ?? {}
+    return tasks.filter(({ phase }) => phase === 'running').length
+  }
+
   /**
    * Does what a signal asks; resolves with the answer when it is durable, with undefined when this process
    * gives no answer, as it has nothing more to do with the run.

@@ -80,6 +80,11 @@ export class RunExecutor {
     return this.#active.size
   }
 
+  /** Tasks that run here, delegated ones included. */
+  get activeTasks(): number {
+    return [...this.#active.values()].reduce((sum, { activeTasks }) => sum + activeTasks, 0)
+  }
+
   /** Begins to renew leases and, in a process that executes, to claim. */
   start(): void {
     const { storage, settings } = this.#options

@@ -46,7 +46,7 @@ import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
 import { Wishes } from './wishes.ts'
 
-import type { LoggedRunEvent } from '@tutti/protocol'
+import type { LifecycleState, LoggedRunEvent } from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
@@ -63,7 +63,7 @@ export interface RunWithTasks {
   readonly tasks: readonly TaskRecord[]
 }
 
-/** What the service does: takes runs, takes none any more, or cannot reach its store. */
+/** Whether the service accepts runs, and why not. */
 export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
 
 /** How often ended runs are deleted, and runs that nobody tells of are looked at, in milliseconds. */
@@ -92,6 +92,8 @@ export class RunService {
   readonly #stops: (() => void)[] = []
   readonly #farewells: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
+  #hasStarted = false
+  #hasStopped = false
 
   /**
    * @throws {TypeError} when there is no ensemble or two have the same name.
@@ -137,7 +139,13 @@ export class RunService {
     return [...this.#ensembles.values()]
   }
 
-  /** Whether new runs are taken, and why not. */
+  /** Phase of the service: STARTING until `start` resolves, STOPPED once `close` has. */
+  get phase(): LifecycleState {
+    if (this.#closing !== undefined) return this.#hasStopped ? 'STOPPED' : 'DRAINING'
+    return this.#hasStarted ? 'READY' : 'STARTING'
+  }
+
+  /** Whether runs are accepted, and why not. They are accepted while the service starts. */
   get state(): ServiceState {
     if (this.#closing !== undefined) return 'DRAINING'
     return this.#storage.isAvailable ? 'READY' : 'STORE_UNAVAILABLE'
@@ -151,6 +159,11 @@ export class RunService {
   /** Runs that execute in this process. */
   get running(): number {
     return this.#executor.running
+  }
+
+  /** Tasks that run in this process, delegated ones included. */
+  get activeTasks(): number {
+    return this.#executor.activeTasks
   }
 
   /** How many runs execute, wait for their turn and wait for a person, over all processes. */
@@ -186,6 +199,7 @@ export class RunService {
       }),
     )
     this.#executor.start()
+    this.#hasStarted = true
     return left
   }
 
@@ -351,6 +365,7 @@ export class RunService {
     for (const stop of this.#stops) stop()
     this.#commits.stop()
     await this.#storage[Symbol.asyncDispose]()
+    this.#hasStopped = true
   }
 
   #hear(notice: Notice): void {

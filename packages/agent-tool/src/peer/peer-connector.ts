@@ -38,6 +38,9 @@ export interface PeerConnectorOptions extends Pick<AgentHttpOptions, 'headers' |
   readonly clock?: Pick<Clock, 'after' | 'elapsed'>
 }
 
+/** Time limit of a task of a peer: it is a whole run there, with model calls and maybe reviews. */
+export const DEFAULT_PEER_TASK_TIMEOUT_MS = 30 * 60_000
+
 /** Who asks, when nothing else is said. */
 const DEFAULT_FROM = 'tutti'
 
@@ -81,6 +84,7 @@ export function peerConnector(options: PeerConnectorOptions): AgentConnector {
   return {
     uri: address.uri,
     protocol: 'ensemble',
+    ...(address.kind === 'tool' ? {} : { timeoutMs: DEFAULT_PEER_TASK_TIMEOUT_MS }),
     connect: async (call) => new PeerSession(shared, call),
     async close() {
       await Promise.all([...links].map((link) => link.close()))

@@ -25,11 +25,20 @@ export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
   const described = (
     type: SharedCapability['type'],
     { name, description }: Pick<SharedCapability, 'name' | 'description'>,
-  ): SharedCapability => ({ name, description, type })
+  ): SharedCapability => ({ name, description, type, ...tagsOf(sharing, name) })
   return [
     ...sharedEnsembles(sharing).map((ensemble) => described('TASK', ensemble)),
     ...sharedTools(sharing).map((tool) => described('TOOL', tool)),
   ]
+}
+
+/** The tags of a shared ensemble or tool, as a field; nothing when it has none. */
+export function tagsOf(
+  { shared }: Pick<Sharing, 'shared'>,
+  name: string,
+): { readonly tags?: string[] } {
+  const tags = shared?.tags?.[name]
+  return tags === undefined ? {} : { tags: [...tags] }
 }
 
 /**
@@ -37,14 +46,18 @@ export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
  *
  * @throws {TuttiError} CONFIG_INVALID naming everything that is not.
  */
-export function assertShared({ runs, tools, shared }: Sharing): void {
+export function assertShared(sharing: Sharing): void {
+  const { runs, tools, shared } = sharing
   const missing = (names: readonly string[] = [], known: readonly { readonly name: string }[]) =>
     names.filter((name) => !known.some((one) => one.name === name)).map((name) => `"${name}"`)
   const ensembles = missing(shared?.ensembles, runs.ensembles)
   const unknownTools = missing(shared?.tools, tools.tools)
+  const offered = [...sharedEnsembles(sharing), ...sharedTools(sharing)]
+  const untagged = missing(Object.keys(shared?.tags ?? {}), offered)
   const problems = [
     ...(ensembles.length === 0 ? [] : [`no ensemble is named ${ensembles.join(', ')}`]),
     ...(unknownTools.length === 0 ? [] : [`no tool is named ${unknownTools.join(', ')}`]),
+    ...(untagged.length === 0 ? [] : [`tags are given for ${untagged.join(', ')}`]),
   ]
   if (problems.length === 0) return
   throw new TuttiError('CONFIG_INVALID', `Cannot share what is not there: ${problems.join('; ')}`)

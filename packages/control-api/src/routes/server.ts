@@ -35,8 +35,6 @@ export function healthRoutes(
   facts: ServerFacts,
 ): readonly Route[] {
   const { runs } = options
-  const lifecycleState = (): 'READY' | 'DRAINING' =>
-    runs.state === 'DRAINING' ? 'DRAINING' : 'READY'
   return [
     {
       ...ROUTES.getStatus,
@@ -46,8 +44,9 @@ export function healthRoutes(
           status: 'running',
           clients: facts.clients(),
           port: facts.port(),
-          lifecycleState: lifecycleState(),
+          lifecycleState: runs.phase,
           queueDepth: queued,
+          activeTasks: runs.activeTasks,
           ...(options.surface === 'all' ? { sharedCapabilities: sharedCapabilities(options) } : {}),
         }
         return Response.json(status)
@@ -60,13 +59,14 @@ export function healthRoutes(
     {
       ...ROUTES.getReadiness,
       handle() {
-        const { state } = runs
+        const { state, phase } = runs
+        const isReady = state === 'READY' && phase === 'READY'
         const body: Readiness = {
-          status: state === 'READY' ? 'READY' : 'NOT_READY',
-          lifecycleState: lifecycleState(),
+          status: isReady ? 'READY' : 'NOT_READY',
+          lifecycleState: runs.phase,
           ...(state === 'STORE_UNAVAILABLE' ? { reason: 'The run store cannot be reached' } : {}),
         }
-        return Response.json(body, { status: state === 'READY' ? 200 : 503 })
+        return Response.json(body, { status: isReady ? 200 : 503 })
       },
     },
   ]

@@ -13,6 +13,9 @@
  *    it was sent as the reason, so that it can go on from there. So is one whose events cannot be read.
  * N4 A connection that wants no snapshot is greeted without one, for which nothing is read; until it
  *    subscribes it gets no event but the results of the runs that it submits.
+ * N5 A connection that subscribed to `run_control_ack` is also sent the acknowledgements of commands of
+ *    others, in whatever process and by whatever route they were given. Without that subscription a
+ *    connection is sent only the acknowledgements of its own commands.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -23,6 +26,7 @@ import { wireErrorOf } from '../http/on-error.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { sharedCapabilities } from '../peers/shared.ts'
 import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
+import { controlAck } from './control-ack.ts'
 import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
@@ -68,6 +72,8 @@ export class Session {
   #subscription: Subscription
   /** Runs submitted here; their result is sent whatever the subscription says. */
   readonly #ownRuns = new Set<string>()
+  /** Commands of this connection whose events are still to come: they are acknowledged as replies. */
+  readonly #ownControls = new Set<string>()
   /** Aborts when the connection is over. */
   readonly #gone = new AbortController()
   /** Events that came before `hello` was ready. */
@@ -170,8 +176,19 @@ export class Session {
       this.#deliverOne(event)
       const closer = panelCloser(event)
       if (closer !== undefined) this.#deliverOne(closer)
+      this.#acknowledge(event)
     }
     if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
+  }
+
+  /** Tells a connection that subscribed to acknowledgements of the command that an event records (N5). */
+  #acknowledge(event: LoggedRunEvent): void {
+    const { runId, types } = this.#subscription
+    if (types?.has('run_control_ack') !== true) return
+    if (runId !== undefined && runId !== event.runId) return
+    const ack = controlAck(event)
+    if (ack === undefined || this.#ownControls.delete(`${ack.action} ${ack.runId}`)) return
+    this.send(ack)
   }
 
   #deliverOne(event: LoggedRunEvent): void {
@@ -217,11 +234,15 @@ export class Session {
     const message = parsed.ok ? parsed.message : undefined
     const { messagesReceived } = this.#options.metrics.instruments
     messagesReceived.add({ type: message?.type ?? 'malformed' })
+    const control =
+      message?.type === 'run_control' ? `${message.action} ${message.runId}` : undefined
     try {
       this.#asker.caller.count()
       if (!parsed.ok) throw parsed.error
+      if (control !== undefined) this.#ownControls.add(control)
       await answerMessage(parsed.message, this.#asker)
     } catch (error) {
+      if (control !== undefined) this.#ownControls.delete(control)
       const wire = wireErrorOf(error, this.#options)
       this.send(parsed.ok ? refusalOf(wire, parsed.message) : malformedRefusalOf(wire, parsed.head))
       if (message?.type === 'review_decision') await this.#showAgain(message.reviewId)

@@ -30,6 +30,11 @@ export interface AgentConnector {
    */
   readonly graceMs?: number
   /**
+   * Time limit of one request when the tool sets none, in milliseconds, for agents whose requests usually take
+   * longer than those of others.
+   */
+  readonly timeoutMs?: number
+  /**
    * Gets ready to ask the agent, for one try of a call. Must end soon after `call.signal` aborts.
    *
    * @throws {AgentError} when the agent cannot be asked.

@@ -299,6 +299,14 @@ describe('limits', () => {
     expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
   })
 
+  it('[Y1] without a limit of the tool, that of its connector counts', async () => {
+    const clock = fakeClock()
+    const connector = { ...localConnector({ answer: hang }, 'tutti://slow'), timeoutMs: 60_000 }
+    const calling = call(hang, {}, { clock, connector })
+    await pass(clock, 60_000)
+    expect((await calling).outcome.result.errorMessage).toContain('it took longer than 60000 ms')
+  })
+
   it('[Y1] each turn of a conversation has the time of its own', async () => {
     const clock = fakeClock()
     const calling = call(

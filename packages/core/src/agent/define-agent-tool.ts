@@ -28,7 +28,7 @@ export const DEFAULT_MAX_TURNS = 5
 export interface AgentLimits {
   /**
    * For sync and for each turn of a conversation, from the moment of sending; for streaming the whole stream.
-   * In milliseconds; Infinity is none. @default 30000, none for streaming
+   * In milliseconds; Infinity is none. @default 30000, 1800000 for a task of a peer, none for streaming
    */
   readonly timeoutMs?: number
   /**
@@ -168,6 +168,7 @@ function resolve(
 ): ResolvedAgentSettings {
   const { name, connector, mode = 'sync', maxTurns = DEFAULT_MAX_TURNS, reply } = definition
   const isStreaming = mode === 'streaming'
+  const { timeoutMs: requestTimeoutMs = DEFAULT_AGENT_TIMEOUT_MS } = connector
   const settings: ResolvedAgentSettings = {
     name,
     connector,
@@ -176,7 +177,7 @@ function resolve(
     reply,
     retries: definition.retries ?? 0,
     retryDelayMs: definition.retryDelayMs ?? 500,
-    timeoutMs: definition.timeoutMs ?? (isStreaming ? Infinity : DEFAULT_AGENT_TIMEOUT_MS),
+    timeoutMs: definition.timeoutMs ?? (isStreaming ? Infinity : requestTimeoutMs),
     idleTimeoutMs: definition.idleTimeoutMs ?? (isStreaming ? DEFAULT_IDLE_TIMEOUT_MS : Infinity),
     maxCostUsd: definition.maxCostUsd ?? Infinity,
     maxTokens: definition.maxTokens ?? Infinity,

@@ -18,7 +18,11 @@ export const ModelInfo = Type.Object({ alias: Type.String(), provider: Type.Stri
 export type ModelInfo = Type.Static<typeof ModelInfo>
 
 /** A task or tool that peers may ask for. Control API seed §4.3. */
-export const SharedInfo = Type.Object(described)
+export const SharedInfo = Type.Object({
+  ...described,
+  /** Tags by which a `capability_query` finds it. Ours. */
+  tags: Type.Optional(Type.Array(Type.String())),
+})
 export type SharedInfo = Type.Static<typeof SharedInfo>
 
 /** A task as the server's code defines it. Control API seed §4.3. */

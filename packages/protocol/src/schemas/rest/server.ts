@@ -12,6 +12,7 @@ export const ServerStatus = Type.Object({
   port: Count,
   lifecycleState: Type.Optional(LifecycleState),
   queueDepth: Type.Optional(Count),
+  /** Tasks that run in the process that answers; `queueDepth` counts over all processes. */
   activeTasks: Type.Optional(Count),
   sharedCapabilities: Type.Optional(Type.Array(SharedCapability)),
 })
