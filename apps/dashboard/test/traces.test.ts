@@ -172,10 +172,16 @@ describe('the page of traces', () => {
         const paths = await exported(page)
         expect(Object.keys(paths)).toEqual([
           `evening-${runId}.trace.json`,
+          `evening-${runId}.dag.json`,
           `evening-${runId}.events.ndjson`,
         ])
+        const { [`evening-${runId}.dag.json`]: dag = '', ...shown } = paths
+        expect(JSON.parse(readFileSync(dag, 'utf8'))).toEqual({
+          ...(await stage.client.runs.dag(runId)),
+          generatedAt: expect.any(String),
+        })
         await page.goto(`${stage.url}#/traces`)
-        for (const [name, path] of Object.entries(paths)) {
+        for (const [name, path] of Object.entries(shown)) {
           await openFile(page, textFile(name, readFileSync(path, 'utf8')))
           await page.getByRole('heading', { name }).waitFor()
           await page.getByText('An evening for Bach').first().waitFor()
@@ -263,7 +269,8 @@ describe('the page of traces', () => {
 /** The files that the menu of a run gives: name → path. */
 async function exported(page: Page): Promise<Readonly<Record<string, string>>> {
   const files: [string, string][] = []
-  for (const name of ['Trace (AgentEnsemble)', 'Events as NDJSON']) {
+  const names = ['Trace (AgentEnsemble)', 'Task graph (AgentEnsemble)', 'Events as NDJSON']
+  for (const name of names) {
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export' }).click()
     await page.getByRole('menuitem', { name }).click()

@@ -1,5 +1,5 @@
 /** The trace of a run, in the form of AgentEnsemble's viewers. */
-import { decode, ROUTES, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
+import { decode, ROUTES, type DagModel, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, served } from './served.ts'
@@ -10,6 +10,14 @@ async function traceOf(api: Pick<Studio, 'get'>, runId: string): Promise<Executi
   expect(response.status).toBe(200)
   const body: unknown = await response.json()
   const decoded = decode(ROUTES.getRunTrace.response, body)
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
+  return decoded.value
+}
+
+async function dagOf(api: Pick<Studio, 'get'>, runId: string): Promise<DagModel> {
+  const response = await api.get(`/api/runs/${runId}/dag`)
+  expect(response.status).toBe(200)
+  const decoded = decode(ROUTES.getRunDag.response, await response.json())
   if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
   return decoded.value
 }
@@ -120,7 +128,7 @@ describe('the trace of a run', () => {
     expect((await api.detail(runId)).options).toEqual({ captureMode })
   })
 
-  it('[E2] has delegated tasks inside the delegations', async () => {
+  it('[E2] has the tasks that a manager delegates inside its delegations and at top level, before the manager', async () => {
     await using api = await studio()
     const runId = await ended(api, {
       tasks: [
@@ -130,8 +138,13 @@ describe('the trace of a run', () => {
       options: { workflow: 'HIERARCHICAL' },
     })
     const trace = await traceOf(api, runId)
-    expect(trace.taskTraces.map(({ agentRole }) => agentRole)).toEqual(['Manager'])
-    const delegations = trace.taskTraces[0]?.delegations ?? []
+    expect(trace.taskTraces.map(({ agentRole }) => agentRole)).toEqual([
+      'Researcher (a)',
+      'Researcher (b)',
+      'Manager',
+    ])
+    const delegations = trace.taskTraces[2]?.delegations ?? []
+    expect(delegations.map(({ workerTrace }) => workerTrace)).toEqual(trace.taskTraces.slice(0, 2))
     expect(delegations).toMatchObject(
       ['a', 'b'].map((name) => ({
         delegatorRole: 'Manager',
@@ -147,6 +160,17 @@ describe('the trace of a run', () => {
     )
     expect(trace.metrics).toMatchObject({ totalDelegations: 2, totalLlmCallCount: 4 })
     expect(trace.agents[0]).toMatchObject({ role: 'Manager', allowDelegation: true })
+    expect(await dagOf(api, runId)).toMatchObject({
+      workflow: 'HIERARCHICAL',
+      tasks: [
+        ...trace.taskTraces.slice(0, 2).map(({ agentRole, taskDescription }) => ({
+          agentRole,
+          description: taskDescription,
+          dependsOn: [],
+        })),
+        { agentRole: 'Manager', dependsOn: ['0', '1'], parallelGroup: 1 },
+      ],
+    })
   })
 
   it('[E2] has every attempt, and the errors', async () => {
@@ -229,9 +253,55 @@ describe('the trace of a run', () => {
     )
   })
 
+  it('[E5] has a list of tool calls in every message and a value, or null, in every output', async () => {
+    await using api = await studio()
+    const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
+    const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)
+    const messages = turns.flatMap((turn) => turn.messages)
+    expect(messages.length).toBeGreaterThan(0)
+    expect(messages.filter(({ toolCalls }) => !Array.isArray(toolCalls))).toEqual([])
+    expect(trace.taskTraces.map(({ parsedOutput }) => parsedOutput)).toEqual([null, null])
+    const calls = turns.flatMap(({ toolCalls }) => toolCalls)
+    expect(calls.map(({ structuredOutput }) => structuredOutput)).not.toContain(undefined)
+  })
+
   it('of an unknown run is refused with 404', async () => {
     await using api = await studio()
     const response = await api.get('/api/runs/run-none/trace')
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: 'RUN_NOT_FOUND' },
+    ])
+  })
+})
+
+describe('the task graph of a run', () => {
+  it('has the tasks as they ran, with their dependencies, levels and longest chain', async () => {
+    await using api = await studio()
+    const runId = await ended(api, { inputs: { topic: 'AI' } })
+    const dag = await dagOf(api, runId)
+    const { agents, taskTraces } = await traceOf(api, runId)
+    expect(dag).toMatchObject({
+      type: 'dag',
+      schemaVersion: '1.3',
+      workflow: 'PARALLEL',
+      agents,
+      tasks: [
+        { id: '0', dependsOn: [], parallelGroup: 0, onCriticalPath: true },
+        { id: '1', dependsOn: ['0'], parallelGroup: 1, onCriticalPath: true },
+      ],
+      parallelGroups: [['0'], ['1']],
+      criticalPath: ['0', '1'],
+    })
+    // AgentEnsemble's viewer joins task graph and trace by role and description.
+    expect(dag.tasks.map(({ agentRole, description }) => [agentRole, description])).toEqual(
+      taskTraces.map(({ agentRole, taskDescription }) => [agentRole, taskDescription]),
+    )
+  })
+
+  it('of an unknown run is refused with 404', async () => {
+    await using api = await studio()
+    const response = await api.get('/api/runs/run-none/dag')
     expect([response.status, await response.json()]).toMatchObject([
       404,
       { error: 'RUN_NOT_FOUND' },

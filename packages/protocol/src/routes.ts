@@ -40,6 +40,7 @@ import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submi
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
 import { LoggedRunEvent } from './schemas/run-event.ts'
 import { JsonObject } from './schemas/scalars.ts'
+import { DagModel } from './schemas/trace/dag-model.ts'
 import { ExecutionTrace } from './schemas/trace/execution-trace.ts'
 
 /** One address: what it takes, what it gives, and what it can refuse with. */
@@ -258,6 +259,15 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: "Get the trace of a run, in AgentEnsemble's form",
+  },
+  getRunDag: {
+    method: 'GET',
+    path: '/api/runs/{runId}/dag',
+    response: DagModel,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['RUN_NOT_FOUND'],
+    summary: "Get the task graph of a run, in AgentEnsemble's form",
   },
   switchModel: {
     method: 'POST',

@@ -1,7 +1,7 @@
 /**
- * Pure: the tasks of a trace file. Each attempt at a task is a trace of its own there, and the work of a
- * delegation is inside of the task that delegates; here each task is one, and delegated ones stand beside
- * the others.
+ * Pure: reads the tasks of a trace file. There each attempt is a trace of its own, and the trace of a
+ * delegated task is inside the delegation (in HIERARCHICAL runs also at top level). The result has each
+ * task once, delegated ones included.
  */
 import {
   delegationOf,
@@ -47,7 +47,7 @@ export function tracedTasks(trace: ExecutionTrace): TracedTasks {
   const delegations: DelegationState[] = []
   const nameOf = namer(tasks)
   // Not by recursion: a file may be nested deeper than the stack.
-  const waiting: Found[] = trace.taskTraces.map((one) => ({ trace: one, name: nameOf(one) }))
+  const waiting: Found[] = ownTraces(trace).map((one) => ({ trace: one, name: nameOf(one) }))
   for (const found of waiting) {
     const known = tasks.get(found.name)
     const task = attemptOf(found, { trace, known, index: indexOf(found, tasks) })
@@ -66,6 +66,31 @@ export function tracedTasks(trace: ExecutionTrace): TracedTasks {
   }
   const inOrder = [...tasks.values()].toSorted((left, right) => left.index - right.index)
   return { tasks: inOrder, delegations: delegations.map((one) => withIndex(one, tasks)) }
+}
+
+/** The top-level traces without those that are also inside a delegation of another one. */
+function ownTraces({ taskTraces, workflow }: ExecutionTrace): readonly TaskTrace[] {
+  if (workflow !== 'HIERARCHICAL') return taskTraces
+  const inside = taskTraces.map((trace) => new Set(nestedIn(trace).map(keyOf)))
+  return taskTraces.filter((trace, at) => {
+    const key = keyOf(trace)
+    return !inside.some((keys, owner) => owner !== at && keys.has(key))
+  })
+}
+
+function nestedIn(trace: TaskTrace): readonly TaskTrace[] {
+  const nested = [...workerTraces(trace)]
+  // The list grows while it is read: a file may be nested deeper than the stack.
+  for (const worker of nested) nested.push(...workerTraces(worker))
+  return nested
+}
+
+function workerTraces({ delegations }: TaskTrace): readonly TaskTrace[] {
+  return delegations.flatMap(({ workerTrace }) => workerTrace ?? [])
+}
+
+function keyOf({ agentRole, taskDescription, startedAt, metadata }: TaskTrace): string {
+  return JSON.stringify([agentRole, taskDescription, startedAt, textAt(metadata, 'taskName')])
 }
 
 /** T4 A name that no other task has; attempts of our own traces say which task they are of. */

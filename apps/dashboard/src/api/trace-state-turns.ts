@@ -44,7 +44,11 @@ function turnOf(
   interaction: LlmInteraction,
   idOf: (call: ToolCallTrace, turn: number) => string,
 ): TurnState {
-  const { iterationIndex, messages, startedAt, completedAt, responseType } = interaction
+  const { iterationIndex, startedAt, completedAt, responseType } = interaction
+  // Traces write an empty list where events write null.
+  const messages = interaction.messages.map((message) =>
+    message.toolCalls?.length === 0 ? { ...message, toolCalls: null } : message,
+  )
   const latencyMs = msOf(interaction.latency)
   const calls = interaction.toolCalls.map((call) => callOf(call, idOf(call, iterationIndex)))
   return {

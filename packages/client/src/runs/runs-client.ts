@@ -65,6 +65,11 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
         ...options,
         path: routePath('getRunTrace', { runId }),
       }),
+    dag: async (runId, options) =>
+      callRoute(settings, ROUTES.getRunDag, {
+        ...options,
+        path: routePath('getRunDag', { runId }),
+      }),
     events: (runId, options = {}) => runEvents(settings, runId, options),
   }
 }

@@ -3,6 +3,7 @@ import type {
   CancelAccepted,
   CancelBody,
   CancelRunsBody,
+  DagModel,
   ExecutionTrace,
   InjectAccepted,
   InjectBody,
@@ -118,6 +119,8 @@ export interface RunsClient {
   inject(runId: string, content: string, options?: InjectOptions): Promise<InjectAccepted>
   /** The trace of a run, in AgentEnsemble's form. */
   trace(runId: string, options?: CallOptions): Promise<ExecutionTrace>
+  /** The task graph of a run, in AgentEnsemble's form. */
+  dag(runId: string, options?: CallOptions): Promise<DagModel>
   /**
    * The events of a run, those of the past and then those to come, until it ends. Reconnects by itself
    * and goes on where it was; events whose type this version does not know are passed over. Leaving the

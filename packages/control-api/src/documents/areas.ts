@@ -13,7 +13,7 @@ export const AREAS: readonly Area[] = [
   {
     name: 'Runs',
     description: 'Submit runs, look at them, take them away.',
-    routes: ['submitRun', 'listRuns', 'getRun', 'deleteRun', 'getRunTrace'],
+    routes: ['submitRun', 'listRuns', 'getRun', 'deleteRun', 'getRunTrace', 'getRunDag'],
   },
   {
     name: 'Events',

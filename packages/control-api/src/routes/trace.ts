@@ -1,18 +1,24 @@
-/** Traces of runs. */
+/** Exports of runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
 
-import { runTrace } from '../trace/run-trace.ts'
+import { runDag, runTrace } from '../trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
 
-/** The trace of a run, as a file that trace viewers show. */
+/** The routes of the trace and of the task graph of a run. */
 export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[] {
   return [
     {
       ...ROUTES.getRunTrace,
       async handle({ parameters: { runId = '' } }) {
         return Response.json(await runTrace(options, runId))
+      },
+    },
+    {
+      ...ROUTES.getRunDag,
+      async handle({ parameters: { runId = '' } }) {
+        return Response.json(await runDag(options, runId))
       },
     },
   ]

@@ -1,18 +1,28 @@
 /**
- * Pure: the trace of a run in AgentEnsemble's form, made of the run's record and its events alone.
+ * Pure: builds the trace of a run in AgentEnsemble's form from the run's record and its events.
  *
- * E1 The capture mode of the run's options says how much is told: OFF without messages and prompts, STANDARD
- *    with them, DETAILED and FULL with the inputs of tools as values too. STANDARD when nothing is said.
- * E2 A task that a delegation made is inside the delegation; every attempt at another one is a trace.
- * E3 A run that goes on is told as far as it is; `now` ends what has not ended.
- * E4 What is done by code has no trace, as in AgentEnsemble.
+ * E1 The capture mode of the run's options controls the content: OFF has no messages and prompts, STANDARD
+ *    has them, DETAILED and FULL also have the inputs of tools as values. The default is STANDARD.
+ * E2 Every attempt of a task is one task trace. A delegated task is inside its delegation; the tasks that
+ *    the manager of a HIERARCHICAL run delegates are also at top level, before the manager, as in
+ *    AgentEnsemble, whose viewer shows only top-level tasks.
+ * E3 The trace of a running run ends at `now`.
+ * E4 Tasks with a handler have no trace, as in AgentEnsemble.
+ * E5 Lists are never null, and outputs that do not exist are null, never absent: AgentEnsemble's viewer
+ *    relies on both.
  */
 import { attemptsOf, type TracedAttempt } from './attempts.ts'
 import { isoDuration } from './iso-duration.ts'
 import { taskTraceOf, type TraceParts } from './task-trace.ts'
 import { addSums, runMetricsOf, sumsOf, taskMetricsOf } from './trace-metrics.ts'
 
-import type { AgentSummary, ExecutionTrace, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type {
+  AgentSummary,
+  ExecutionTrace,
+  LoggedRunEvent,
+  RunEventOf,
+  Workflow,
+} from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 /** AgentEnsemble's version of the form. */
@@ -50,7 +60,9 @@ export function executionTrace(
     totalDuration: isoDuration(run.durationMs ?? completedAt - startedAt),
     inputs: { ...run.inputs },
     agents: agentsOf(attempts),
-    taskTraces: ownAttempts(attempts, events).map((attempt) => taskTraceOf(attempt, parts)),
+    taskTraces: topAttempts(attempts, events, run.workflow).map((attempt) =>
+      taskTraceOf(attempt, parts),
+    ),
     metrics,
     totalCostEstimate: metrics.totalCostEstimate,
     errors: events.flatMap((event) => (event.type === 'task_failed' ? [errorOf(event)] : [])),
@@ -78,16 +90,20 @@ function find<T extends LoggedRunEvent['type']>(
 }
 
 /** E2, E4 */
-function ownAttempts(
+function topAttempts(
   attempts: readonly TracedAttempt[],
   events: readonly LoggedRunEvent[],
+  workflow: Workflow,
 ): readonly TracedAttempt[] {
-  const delegated = new Set(
-    events.flatMap((event) => (event.type === 'delegation_started' ? [event.workerTask] : [])),
+  const delegations = events.filter((event) => event.type === 'delegation_started')
+  const delegated = new Set(delegations.map(({ workerTask }) => workerTask))
+  const byManager = new Set(
+    delegations.filter(({ depth }) => depth === 1).map(({ workerTask }) => workerTask),
   )
-  return attempts.filter(
-    ({ started, input }) => input !== undefined && !delegated.has(started.taskName),
-  )
+  const traced = attempts.filter(({ input }) => input !== undefined)
+  const own = traced.filter(({ started }) => !delegated.has(started.taskName))
+  if (workflow !== 'HIERARCHICAL') return own
+  return [...traced.filter(({ started }) => byManager.has(started.taskName)), ...own]
 }
 
 /** The agents at work, each once. */

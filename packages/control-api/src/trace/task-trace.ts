@@ -3,7 +3,13 @@ import { isoDuration } from './iso-duration.ts'
 import { sumsOf, taskMetricsOf, type CostShares } from './trace-metrics.ts'
 
 import type { Span, TracedAttempt, TracedCall, TracedDelegation, TracedTurn } from './attempts.ts'
-import type { CaptureMode, LlmInteraction, TaskTrace, ToolCallTrace } from '@tutti/protocol'
+import type {
+  CaptureMode,
+  LlmInteraction,
+  LlmMessage,
+  TaskTrace,
+  ToolCallTrace,
+} from '@tutti/protocol'
 
 /** What traces of tasks are made with. */
 export interface TraceParts {
@@ -31,7 +37,7 @@ export function taskTraceOf(attempt: TracedAttempt, parts: TraceParts): TaskTrac
     llmInteractions: turns.map((turn) => interactionOf(turn, parts)),
     delegations: attempt.delegations.map((one) => delegationOf(one, attempt, parts)),
     finalOutput: output?.output ?? null,
-    ...(output?.structuredOutput === undefined ? {} : { parsedOutput: output.structuredOutput }),
+    parsedOutput: output?.structuredOutput ?? null,
     metrics: taskMetricsOf(sumsOf(attempt), parts.shares),
     metadata: {
       taskName: started.taskName,
@@ -70,9 +76,14 @@ function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
     responseType: completed.responseType,
     responseText: completed.responseText ?? null,
     toolCalls: calls.map((call) => callOf(call, parts)),
-    messages: parts.captureMode === 'OFF' ? [] : [...started.messages],
+    messages: parts.captureMode === 'OFF' ? [] : started.messages.map(messageOf),
     model: completed.model,
   }
+}
+
+/** In traces `toolCalls` is always a list: AgentEnsemble's viewer reads its length. */
+function messageOf(message: LlmMessage): LlmMessage {
+  return { ...message, toolCalls: message.toolCalls ?? [] }
 }
 
 function callOf(call: TracedCall, { captureMode }: TraceParts): ToolCallTrace {
@@ -83,9 +94,7 @@ function callOf(call: TracedCall, { captureMode }: TraceParts): ToolCallTrace {
     toolName,
     arguments: toolArguments ?? '',
     result: toolResult,
-    ...(structuredResult === null || structuredResult === undefined
-      ? {}
-      : { structuredOutput: structuredResult }),
+    structuredOutput: structuredResult ?? null,
     ...spanOf(call),
     duration: isoDuration(durationMs),
     outcome,

@@ -100,7 +100,7 @@ function* eventsOf(values: readonly (readonly [place: string, value: unknown])[]
 
 const NOT_EVENTS = 'The file is not a list of the events of one run.'
 
-const IS_GRAPH = 'The file is a task graph (DAG) of an ensemble that has not run, and no trace.'
+const IS_GRAPH = 'The file is a task graph (DAG), not a trace.'
 
 const NO_TRACE: Extract<ReadFile, { ok: false }> = {
   ok: false,

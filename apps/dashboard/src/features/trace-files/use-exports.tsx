@@ -1,6 +1,6 @@
-/** The files that a run can be had as, as items of a menu. */
+/** The menu items that export a run as a file. */
 import { useMutation } from '@tanstack/react-query'
-import { FileClock, List } from 'lucide-react'
+import { FileClock, List, Workflow } from 'lucide-react'
 
 import { failureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
@@ -10,7 +10,7 @@ import { exportName, ndjsonOf } from './export-file.ts'
 import type { RunLog } from '../../api/run-log.ts'
 import type { MenuItem } from '../../ui/layout/menu.tsx'
 
-/** Items for a menu, and why the last trace was not given. */
+/** Returns the menu items, and why the last export failed. */
 export function useExports(
   runId: string,
   log: RunLog,
@@ -21,9 +21,14 @@ export function useExports(
     mutationFn: () => client.runs.trace(runId),
     onSuccess: (file) => downloadText(`${name}.trace.json`, JSON.stringify(file, undefined, 2)),
   })
+  const dag = useMutation({
+    mutationFn: () => client.runs.dag(runId),
+    onSuccess: (file) => downloadText(`${name}.dag.json`, JSON.stringify(file, undefined, 2)),
+  })
   return {
     items: [
       { label: 'Trace (AgentEnsemble)', icon: <FileClock />, onChoose: () => trace.mutate() },
+      { label: 'Task graph (AgentEnsemble)', icon: <Workflow />, onChoose: () => dag.mutate() },
       {
         label: 'Events as NDJSON',
         icon: <List />,
@@ -31,6 +36,10 @@ export function useExports(
           downloadText(`${name}.events.ndjson`, ndjsonOf(log.events), 'application/x-ndjson'),
       },
     ],
-    failure: trace.isError ? `The trace was not exported: ${failureText(trace.error)}` : undefined,
+    failure: problemOf('trace', trace.error) ?? problemOf('task graph', dag.error),
   }
+}
+
+function problemOf(what: string, error: Error | null): string | undefined {
+  return error === null ? undefined : `Failed to export the ${what}: ${failureText(error)}`
 }

@@ -1,4 +1,4 @@
-/** The task graph of an ensemble before it runs: `*.dag.json`. AgentEnsemble, schema version 1.3. */
+/** The task graph of an ensemble or a run: `*.dag.json`. AgentEnsemble, schema version 1.3. */
 import Type from 'typebox'
 import { Count, Instant } from '../scalars.ts'
 import { AgentSummary } from './execution-trace.ts'

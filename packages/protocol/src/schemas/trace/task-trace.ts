@@ -65,6 +65,7 @@ export const TaskTrace = Type.Cyclic(
           workerTrace: Type.Union([Type.Ref('TaskTrace'), Type.Null()]),
         }),
       ),
+      /** Null unless the attempt completed. */
       finalOutput: NullableText,
       parsedOutput: Type.Optional(Type.Unknown()),
       metrics: TraceTaskMetrics,

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+
+import { dagModel } from './dag-model.ts'
+
+import type { LoggedRunEvent, PlannedTask } from '@tutti/protocol'
+
+const START = Date.parse('2026-01-01T00:00:00.000Z')
+
+function planned(...tasks: readonly (readonly [name: string, context: readonly string[]])[]) {
+  const plan: PlannedTask[] = tasks.map(([name, context]) => ({
+    name,
+    description: `Do ${name}`,
+    agentRole: 'Worker',
+    context: [...context],
+  }))
+  // NOTE: only the fields that the graph reads are written.
+  return [
+    { type: 'ensemble_started', tasks: plan, runId: 'r', seq: 0, id: 'r:0' } as LoggedRunEvent,
+  ]
+}
+
+function graphOf(events: readonly LoggedRunEvent[]) {
+  return dagModel({ workflow: 'PARALLEL', agents: [] }, events, START)
+}
+
+describe('a task graph', () => {
+  it('has levels and a longest chain also when dependencies are listed after the tasks that need them', () => {
+    const graph = graphOf(planned(['d', ['b', 'c']], ['a', []], ['b', ['a']], ['c', []]))
+    expect(
+      graph.tasks.map(({ id, dependsOn, parallelGroup }) => [id, dependsOn, parallelGroup]),
+    ).toEqual([
+      ['0', ['2', '3'], 2],
+      ['1', [], 0],
+      ['2', ['1'], 1],
+      ['3', [], 0],
+    ])
+    expect(graph.parallelGroups).toEqual([['1', '3'], ['2'], ['0']])
+    expect(graph.criticalPath).toEqual(['1', '2', '0'])
+    expect(graph.tasks.map(({ onCriticalPath }) => onCriticalPath)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('names the agents of tasks that have not started', () => {
+    expect(graphOf(planned(['a', []])).agents).toEqual([
+      { role: 'Worker', goal: '', background: null, toolNames: [], allowDelegation: false },
+    ])
+  })
+
+  it('of a run that has not started is empty', () => {
+    expect(graphOf([])).toMatchObject({ tasks: [], parallelGroups: [], criticalPath: [] })
+  })
+})

@@ -1,0 +1,144 @@
+/**
+ * Pure: builds the task graph of a run in the form of AgentEnsemble's `*.dag.json` files.
+ *
+ * D1 Nodes are the planned tasks. In a HIERARCHICAL run they are the tasks that the manager delegated, then
+ *    the manager, which depends on them: the planned workers never run themselves.
+ * D2 Role and description of a node equal those of its task trace, because AgentEnsemble's viewer joins the
+ *    two files by them.
+ * D3 Expected outputs and agents are known once a task has started; before that they are empty.
+ */
+import type { AgentSummary, DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
+
+/** AgentEnsemble's version of the form. */
+const SCHEMA_VERSION = '1.3'
+
+interface Node {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly agentRole: string
+  readonly dependsOn: readonly string[]
+}
+
+/** The task graph of a run, generated at `now`, in milliseconds since 1970. */
+export function dagModel(
+  { workflow, agents }: Pick<ExecutionTrace, 'workflow' | 'agents'>,
+  events: readonly LoggedRunEvent[],
+  now: number,
+): DagModel {
+  const nodes = workflow === 'HIERARCHICAL' ? hierarchyOf(events) : planOf(events)
+  const levels = levelsOf(nodes)
+  const criticalPath = longestChain(nodes, levels)
+  const expected = new Map(
+    events.flatMap((event) =>
+      event.type === 'task_input' ? [[event.taskName, event.expectedOutput] as const] : [],
+    ),
+  )
+  return {
+    type: 'dag',
+    schemaVersion: SCHEMA_VERSION,
+    workflow,
+    generatedAt: new Date(now).toISOString(),
+    agents: withUnknown(agents, nodes),
+    tasks: nodes.map(({ id, name, description, agentRole, dependsOn }) => ({
+      id,
+      description,
+      expectedOutput: expected.get(name) ?? '',
+      agentRole,
+      dependsOn: [...dependsOn],
+      parallelGroup: levels.get(id) ?? 0,
+      onCriticalPath: criticalPath.includes(id),
+    })),
+    parallelGroups: groupsOf(nodes, levels),
+    criticalPath,
+  }
+}
+
+function plannedTasks(events: readonly LoggedRunEvent[]) {
+  return events.find((event) => event.type === 'ensemble_started')?.tasks ?? []
+}
+
+function planOf(events: readonly LoggedRunEvent[]): readonly Node[] {
+  const planned = plannedTasks(events)
+  const ids = new Map(planned.map(({ name }, at) => [name, String(at)]))
+  return planned.map(({ name, description, agentRole, context }, at) => ({
+    id: String(at),
+    name,
+    description,
+    agentRole,
+    dependsOn: context.flatMap((needed) => ids.get(needed) ?? []),
+  }))
+}
+
+/** D1 */
+function hierarchyOf(events: readonly LoggedRunEvent[]): readonly Node[] {
+  const nodes = events
+    .filter((event) => event.type === 'delegation_started')
+    .filter(({ depth }) => depth === 1)
+    .map(({ workerTask: name, workerRole: agentRole, taskDescription: description }, at) => {
+      return { id: String(at), name, description, agentRole, dependsOn: [] }
+    })
+  const manager = plannedTasks(events).at(-1)
+  if (manager === undefined) return nodes
+  const { name, description, agentRole } = manager
+  const dependsOn = nodes.map(({ id }) => id)
+  return [...nodes, { id: String(nodes.length), name, description, agentRole, dependsOn }]
+}
+
+/** The length of the longest chain of dependencies before each node. */
+function levelsOf(nodes: readonly Node[]): ReadonlyMap<string, number> {
+  const levels = new Map<string, number>()
+  // Dependencies may be listed after the nodes that need them, so one pass is not enough.
+  for (let isChanged = true; isChanged;) {
+    isChanged = false
+    for (const { id, dependsOn } of nodes) {
+      const before = dependsOn.map((needed) => levels.get(needed))
+      if (levels.has(id) || before.includes(undefined)) continue
+      levels.set(id, Math.max(-1, ...before.map((level = -1) => level)) + 1)
+      isChanged = true
+    }
+  }
+  return levels
+}
+
+/** The longest chain; of several, the one that ends last in the list, as in AgentEnsemble. */
+function longestChain(nodes: readonly Node[], levels: ReadonlyMap<string, number>): string[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const levelOf = (id: string): number => levels.get(id) ?? -1
+  const path: string[] = []
+  let current = nodes.toSorted((left, right) => levelOf(left.id) - levelOf(right.id)).at(-1)
+  while (current !== undefined) {
+    path.unshift(current.id)
+    const deepest = current.dependsOn.toSorted((left, right) => levelOf(right) - levelOf(left))[0]
+    current = deepest === undefined ? undefined : byId.get(deepest)
+  }
+  return path
+}
+
+function groupsOf(nodes: readonly Node[], levels: ReadonlyMap<string, number>): string[][] {
+  const groups: string[][] = []
+  for (const { id } of nodes) {
+    const level = levels.get(id) ?? 0
+    while (groups.length <= level) groups.push([])
+    groups[level]?.push(id)
+  }
+  return groups
+}
+
+/** D3 */
+function withUnknown(agents: readonly AgentSummary[], nodes: readonly Node[]): AgentSummary[] {
+  const known = new Set(agents.map(({ role }) => role))
+  const unknown = new Set(
+    nodes.map(({ agentRole }) => agentRole).filter((role) => !known.has(role)),
+  )
+  return [
+    ...agents,
+    ...[...unknown].map((role) => ({
+      role,
+      goal: '',
+      background: null,
+      toolNames: [],
+      allowDelegation: false,
+    })),
+  ]
+}
