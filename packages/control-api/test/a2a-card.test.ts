@@ -23,12 +23,18 @@ const cardAt = async (path = WELL_KNOWN, headers = {}): Promise<Untyped> =>
   (await fetch(`${api.url}${path}`, { headers })).json()
 
 describe('the agent card', () => {
-  it.each([{}, { 'a2a-version': '1.0' }])(
-    'CARD-STRUCT-001: has the published shape and nothing more, with %j',
-    async (headers) => {
+  it.each(['1.0', '1.1', '2.0'])(
+    'CARD-STRUCT-001: has the published shape and nothing more with A2A-Version: %s',
+    async (version) => {
+      const headers = { 'a2a-version': version }
       expect(misfits(CardShape, await cardAt(WELL_KNOWN, headers))).toEqual([])
     },
   )
+
+  it('CARD-STRUCT-001: has every field of 1.0 without a version too, because an absent one means 0.3', async () => {
+    const modern = await cardAt(WELL_KNOWN, { 'a2a-version': '1.0' })
+    expect(await cardAt()).toMatchObject(modern)
+  })
 
   it('CARD-PROTO-001: names JSON-RPC and REST of 1.0, and JSON-RPC of 0.3, in this order', async () => {
     const { supportedInterfaces, capabilities } = await cardAt()
@@ -62,7 +68,7 @@ describe('the agent card', () => {
   })
 
   it('of one ensemble is that ensemble, at its own addresses', async () => {
-    const card = await cardAt(`/agents/choir${WELL_KNOWN}`)
+    const card = await cardAt(`/agents/choir${WELL_KNOWN}`, { 'a2a-version': '1.0' })
     expect(misfits(CardShape, card)).toEqual([])
     expect(card.name).toBe('choir')
     expect(card.skills).toHaveLength(1)
@@ -72,7 +78,9 @@ describe('the agent card', () => {
 
   it.each([
     ['/.well-known/agent.json', {}],
+    [WELL_KNOWN, {}],
     [WELL_KNOWN, { 'a2a-version': '0.3' }],
+    [WELL_KNOWN, { 'a2a-version': '0.3.0' }],
   ])('at %s with %j has what readers of 0.3 need', async (path, headers) => {
     expect(await cardAt(path, headers)).toMatchObject({
       protocolVersion: '0.3.0',
@@ -96,8 +104,8 @@ describe('the agent card', () => {
     expect(first.headers.get('vary')).toContain('A2A-Version')
     const again = await fetch(`${api.url}${WELL_KNOWN}`, { headers: { 'if-none-match': etag } })
     expect([again.status, await again.text()]).toEqual([304, ''])
-    const old = { 'if-none-match': etag, 'a2a-version': '0.3' }
-    expect((await fetch(`${api.url}${WELL_KNOWN}`, { headers: old })).status).toBe(200)
+    const other = { 'if-none-match': etag, 'a2a-version': '1.0' }
+    expect((await fetch(`${api.url}${WELL_KNOWN}`, { headers: other })).status).toBe(200)
   })
 
   it('has the public address when there is one, with its path', async () => {
@@ -109,14 +117,15 @@ describe('the agent card', () => {
   it('is for everybody, and says that the rest needs a key', async () => {
     const { key, entry } = keyFor()
     await using locked = await a2aAgent({ apiKeys: [entry] })
-    const response = await fetch(`${locked.url}${WELL_KNOWN}`)
+    const headers = { 'a2a-version': '1.0' }
+    const response = await fetch(`${locked.url}${WELL_KNOWN}`, { headers })
     const card = await response.json()
     expect(misfits(CardShape, card)).toEqual([])
     expect(card).toMatchObject({
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
       securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     })
-    const legacy = await (await fetch(`${locked.url}/.well-known/agent.json`)).json()
+    const legacy = await (await fetch(`${locked.url}${WELL_KNOWN}`)).json()
     expect(legacy).toMatchObject({
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       security: [{ bearer: [] }],

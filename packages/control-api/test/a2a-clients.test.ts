@@ -27,8 +27,8 @@ const CLIENTS: Readonly<Record<string, (url: string) => Promise<Client>>> = {
   '1.0 over REST': (url) =>
     new ClientFactory({ transports: [new RestTransportFactory()] }).createFromUrl(url),
   async '0.3 over JSON-RPC'(url) {
-    const response = await fetch(new URL('/.well-known/agent.json', url))
-    // What a reader of 0.3 sees of it.
+    // Clients of 0.3 send no version when they read the card, and see only its fields of 0.3.
+    const response = await fetch(new URL('/.well-known/agent-card.json', url))
     const { supportedInterfaces: _, ...card } = await response.json()
     const legacyCompat = { enabled: true }
     const cardResolver = new DefaultAgentCardResolver({ legacyCompat })

@@ -500,6 +500,38 @@ describe('JSON-RPC', () => {
     expect((await api.call('ListTasks', {})).result.totalSize).toBe(before)
   })
 
+  it.each([
+    ['SendMessage', {}, -32600],
+    ['message/send', { '': 'not_a_dict' }, -32602],
+    ['message/send', 'not_a_dict', -32602],
+    ['message/ssend', {}, -32601],
+    ['tasks/get', { id: 'none' }, -32600],
+  ])(
+    'J4: a request without an id to %s with %j gets the code of its first other problem: %i',
+    async (method, params, code) => {
+      const { error } = await (await raw({ jsonrpc: '2.0', method, params })).json()
+      expect(error.code).toBe(code)
+    },
+  )
+
+  it.each([
+    ['message/stream', { message: { messageId: 'm', role: 'user' } }, -32602],
+    ['message/stream', { message: { ...said('a'), taskId: 'none' } }, -32001],
+    ['tasks/resubscribe', { id: 'none' }, -32001],
+  ])('J5: %s of 0.3 sends its error %j as a stream, with code %i', async (method, params, code) => {
+    const response = await raw({ jsonrpc: '2.0', id: 7, method, params })
+    expect(response.headers.get('content-type')).toContain('text/event-stream')
+    const [data = '', ...rest] = (await response.text()).split('\n\n')
+    expect(JSON.parse(data.replace(/^data: /, ''))).toMatchObject({ id: 7, error: { code } })
+    expect(rest).toEqual([''])
+  })
+
+  it('J5: a streaming method of 1.0 sends its error as JSON', async () => {
+    const response = await raw({ jsonrpc: '2.0', id: 7, method: 'SubscribeToTask', params: {} })
+    expect(response.headers.get('content-type')).toContain('application/json')
+    expect(await response.json()).toMatchObject({ id: 7, error: { code: -32602 } })
+  })
+
   it('the same id twice is two requests', async () => {
     const body = { jsonrpc: '2.0', id: 'same', method: 'SendMessage' }
     for (const text of ['a', 'b']) {

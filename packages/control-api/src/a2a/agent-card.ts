@@ -1,8 +1,9 @@
 /**
- * Pure: the card with which an agent says what it is.
+ * Pure: builds the cards by which agents are discovered.
  *
- * The card of 1.0 has only what 1.0 has, since its JSON schema is closed. Readers of 0.3 get a card with the
- * fields of both, at the address that 0.2 had, or where they name their version.
+ * Callers that name version 1.x get a card with the fields of 1.0 only, because its JSON schema is closed.
+ * All others get a card that readers of 0.3 and of 1.0 can use: clients of 0.3 send no version, and an absent
+ * version means 0.3.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
@@ -23,7 +24,7 @@ export interface CardParts {
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The card of 1.0. */
+/** The card with the fields of 1.0 only. */
 export function agentCard({ agent, base, isSecured }: CardParts): Json {
   const rpc = `${base}${agent.path}/a2a`
   return {
@@ -57,8 +58,8 @@ const USAGE_IN_WORDS =
   'Says in metadata what a task has used: total_cost_usd and, since the update before, cost_usd. A request may ' +
   'set max_cost_usd there, which is the budget of its task then, and deadline_ms, after which it is canceled.'
 
-/** The card for readers of 0.3; those of 1.0 find theirs in it. */
-export function legacyCard(parts: CardParts): Json {
+/** The card with the fields of 0.3 and of 1.0. */
+export function hybridCard(parts: CardParts): Json {
   const { supportedInterfaces, capabilities, securitySchemes: _, ...card } = agentCard(parts)
   const rpc = `${parts.base}${parts.agent.path}/a2a`
   return {

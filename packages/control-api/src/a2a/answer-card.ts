@@ -1,30 +1,26 @@
-/** Sends agent cards. Everybody may read them: they say how to ask, and with which kind of key. */
+/** Sends agent cards. They need no key: they say how to call the agent, and with which kind of key. */
 import { createHash } from 'node:crypto'
 
-import { agentCard, legacyCard } from './agent-card.ts'
+import { agentCard, hybridCard } from './agent-card.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Agent } from './agent.ts'
 
-/** How long a card may be kept, in seconds: what is configured changes with a new process. */
+/** How long a card may be cached, in seconds: it changes only when the server restarts. */
 const MAX_AGE_S = 300
 
-/**
- * The answer with the card of an agent: of 0.3 to readers who name that version, and at the address where only
- * older ones look.
- */
+/** Answers with the card of an agent, in the version that the request asks for. */
 export function answerCard(
   request: Request,
   agent: Agent,
   { publicUrl, apiKeys }: Pick<ResolvedControlApiOptions, 'publicUrl' | 'apiKeys'>,
 ): Response {
-  const { origin, pathname } = new URL(request.url)
+  const { origin } = new URL(request.url)
   const base = (publicUrl ?? origin).replace(/\/+$/, '')
   const parts = { agent, base, isSecured: apiKeys.length > 0 }
   const version = request.headers.get('a2a-version')?.trim() ?? ''
-  const isOldAddress = pathname.endsWith('/agent.json') && !version.startsWith('1.')
-  const isLegacy = version.startsWith('0.') || isOldAddress
-  const body = JSON.stringify(isLegacy ? legacyCard(parts) : agentCard(parts))
+  const isModern = version !== '' && !version.startsWith('0.')
+  const body = JSON.stringify(isModern ? agentCard(parts) : hybridCard(parts))
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   const headers = {
     etag,

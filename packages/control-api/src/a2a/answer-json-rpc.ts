@@ -7,7 +7,10 @@
  *    refusals that pass, have the status that they have on every route.
  * J2 An answer has the id of its request, wherever that could be read.
  * J3 The name of a method says in the objects of which version it is answered; what it is given may be of any.
- * J4 A request without an id is told first what else is wrong with it, as far as that is seen without doing it.
+ * J4 A request without an id is not performed. An unknown method is reported first; with the methods of 0.3
+ *    invalid parameters are too, as its test kit expects.
+ * J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
+ *    of 1.0 answer with JSON.
  */
 import { A2A_ERRORS, A2aError } from './a2a-error.ts'
 import { errorAnswer, type ErrorAnswer } from './error-answer.ts'
@@ -35,23 +38,31 @@ import type { Outcome } from './operations.ts'
 export async function answerJsonRpc(request: Request, asker: Asker): Promise<Response> {
   const { options, headers } = asker
   let id: RpcId = null
+  let method: Method | undefined
   try {
     const sent = await readJson(request, options.maxBodyBytes)
     id = rpcIdOf(sent)
     const { method: name, params } = rpcRequest(sent)
     protocolVersion(headers, ['1.0', '0.3'])
-    const method = methodNamed(name)
+    method = methodNamed(name)
     const given = rpcParams(params)
+    if (method.version === '0.3' && id === null) method.assertParams(given)
     assertAnswerable(sent)
     const outcome = await method.operation(given, asker)
     if (outcome.kind === 'stream') return streamed(id, { outcome, method, options })
     return Response.json(rpcResult(id, resultOf(outcome, method)))
   } catch (error) {
     const answer = errorAnswer(error, options)
-    const { headers: more } = answer
-    return Response.json(rpcError(id, answer), { status: statusOf(answer), headers: more })
+    const status = statusOf(answer)
+    const body = JSON.stringify(rpcError(id, answer))
+    const isStream = method?.isStreaming === true && method.version === '0.3' && status === 200
+    return isStream
+      ? new Response(`data: ${body}\n\n`, { headers: { ...STREAM_HEADERS, ...answer.headers } })
+      : new Response(body, { status, headers: { ...JSON_HEADERS, ...answer.headers } })
   }
 }
+
+const JSON_HEADERS = { 'content-type': 'application/json' }
 
 async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
   const parsed = await readRequest(request, maxBodyBytes)

@@ -21,7 +21,7 @@ export function rpcIdOf(sent: unknown): RpcId {
 }
 
 /**
- * The request that a parsed body is; whether it has an id is asked by `assertAnswerable`.
+ * The request in a parsed body; `assertAnswerable` checks that it has an id.
  *
  * @throws {A2aError} INVALID_REQUEST naming everything that keeps it from being one.
  */
@@ -42,13 +42,13 @@ export function rpcRequest(sent: unknown): RpcRequest {
 }
 
 /**
- * Asks for what no method of A2A can do without: one without an id is a notification, which has no answer.
+ * Rejects a request without an id, which would be a notification: every method of A2A has an answer.
  *
- * @throws {A2aError} INVALID_REQUEST when there is none.
+ * @throws {A2aError} INVALID_REQUEST when there is no id.
  */
 export function assertAnswerable(sent: unknown): void {
   if (isObject(sent) && sent['id'] !== undefined) return
-  throw invalid(['id must be a text or a number, got nothing'])
+  throw invalid(['id must be a string or a number, got nothing'])
 }
 
 /**

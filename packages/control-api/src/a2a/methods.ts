@@ -1,12 +1,23 @@
 /** Pure: the methods of JSON-RPC, in all versions. */
 import { A2aError } from './a2a-error.ts'
-import { OPERATIONS, type Operation, type OperationName } from './operations.ts'
+import { assertParams, OPERATIONS, type Operation, type OperationName } from './operations.ts'
+
+import type { Params } from './modern-params.ts'
 import type { A2aVersion } from './protocol-version.ts'
 
-/** A method: what it does, and in the objects of which version it answers. */
+/** A method of JSON-RPC. */
 export interface Method {
   readonly operation: Operation
+  /** The version whose objects are in the answer. */
   readonly version: A2aVersion
+  /** Whether results are sent as a stream. */
+  readonly isStreaming: boolean
+  /**
+   * Checks parameters without performing the operation.
+   *
+   * @throws {A2aError} INVALID_PARAMS with every problem.
+   */
+  readonly assertParams: (params: Params) => void
 }
 
 /** Names of 0.3, and of its drafts, for the same. */
@@ -36,23 +47,31 @@ const LEGACY_CARD_NAMES: readonly string[] = [
 ]
 
 const METHODS: ReadonlyMap<string, Method> = new Map([
-  ...Object.entries(OPERATIONS).map(([name, operation]): [string, Method] => [
-    name,
-    { operation, version: '1.0' },
-  ]),
-  ...Object.entries(LEGACY_NAMES).map(([name, modern]): [string, Method] => [
-    name,
-    { operation: OPERATIONS[modern], version: '0.3' },
-  ]),
-  ...Object.entries(DRAFT_NAMES).map(([name, modern]): [string, Method] => [
-    name,
-    { operation: OPERATIONS[modern], version: '1.0' },
-  ]),
-  ...LEGACY_CARD_NAMES.map((name): [string, Method] => [
-    name,
-    { operation: refuseCard, version: '0.3' },
-  ]),
+  ...Object.keys(OPERATIONS)
+    .filter(isOperation)
+    .map((name) => [name, methodOf(name, '1.0')] as const),
+  ...Object.entries(LEGACY_NAMES).map(([name, modern]) => [name, methodOf(modern, '0.3')] as const),
+  ...Object.entries(DRAFT_NAMES).map(([name, modern]) => [name, methodOf(modern, '1.0')] as const),
+  ...LEGACY_CARD_NAMES.map(
+    (name) =>
+      [name, { ...methodOf('GetExtendedAgentCard', '0.3'), operation: refuseCard }] as const,
+  ),
 ])
+
+function methodOf(operation: OperationName, version: A2aVersion): Method {
+  return {
+    operation: OPERATIONS[operation],
+    version,
+    isStreaming: operation === 'SendStreamingMessage' || operation === 'SubscribeToTask',
+    assertParams: (params) => {
+      assertParams(operation, params)
+    },
+  }
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name)
+}
 
 /**
  * The method of that name.

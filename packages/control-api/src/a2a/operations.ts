@@ -101,6 +101,25 @@ export const OPERATIONS = {
 /** Name of an operation in 1.0. */
 export type OperationName = keyof typeof OPERATIONS
 
+const PARAMS: Partial<Record<OperationName, TSchema>> = {
+  SendMessage: SendParams,
+  SendStreamingMessage: SendParams,
+  GetTask: GetTaskParams,
+  ListTasks: ListTasksParams,
+  CancelTask: TaskIdParams,
+  SubscribeToTask: TaskIdParams,
+}
+
+/**
+ * Checks parameters without performing the operation.
+ *
+ * @throws {A2aError} INVALID_PARAMS with every problem.
+ */
+export function assertParams(operation: OperationName, params: Params): void {
+  const schema = PARAMS[operation]
+  if (schema !== undefined) checked(schema, params)
+}
+
 async function refusePush(): Promise<never> {
   throw pushNotSupported()
 }
