@@ -16,6 +16,29 @@ describe('inputSchemaOf', () => {
   })
 })
 
+describe('inputSchemaOf of a tool without parameters', () => {
+  it.each([
+    [{}],
+    [{ type: 'object' }],
+    [{ type: 'object', properties: {}, description: 'Nothing' }],
+  ])('forbids parameters for %j', (schema) => {
+    expect(inputSchemaOf(schema)).toEqual({
+      ...schema,
+      type: 'object',
+      additionalProperties: false,
+    })
+  })
+
+  it.each([
+    [{ type: 'object', additionalProperties: { type: 'string' } }],
+    [{ type: 'object', patternProperties: { '^x-': {} } }],
+    [{ type: 'object', properties: { a: {} } }],
+    [{ type: 'object', $ref: '#/$defs/a', $defs: { a: {} } }],
+  ])('changes nothing when the schema allows some: %j', (schema) => {
+    expect(inputSchemaOf(schema)).toEqual(schema)
+  })
+})
+
 describe('outputSchemaOf', () => {
   it('leaves a schema of objects as it is', () => {
     const schema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } }

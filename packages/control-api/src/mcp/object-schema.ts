@@ -15,10 +15,30 @@ export interface ObjectSchema {
 /** The field that holds a value which is no object. */
 const FIELD = 'result'
 
-/** The schema of arguments, which are always an object, also where their schema leaves that open. */
+/**
+ * The schema of arguments, which are always an object, also where their schema leaves that open. One without
+ * parameters forbids others, as the specification recommends.
+ */
 export function inputSchemaOf(schema: object): ObjectSchema {
-  return { ...plain(schema), type: 'object' }
+  const given = plain(schema)
+  const { properties = {}, ...rest } = given
+  const isEmpty = Object.keys(Object(properties)).length === 0
+  const isOpen = Object.keys(rest).some((keyword) => !ANNOTATIONS.has(keyword))
+  return isEmpty && !isOpen
+    ? { ...given, type: 'object', additionalProperties: false }
+    : { ...given, type: 'object' }
 }
+
+/** Keywords that say nothing about which parameters there are. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'type',
+  'title',
+  'description',
+  'required',
+  '$schema',
+  '$id',
+  '$comment',
+])
 
 /** The schema of a structured result. */
 export function outputSchemaOf(schema: object, id: string): ObjectSchema {

@@ -82,7 +82,8 @@ function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
 
 function descriptionOf({ name, description, tasks }: Ensemble): string {
   const does = description === '' ? `Runs the ensemble "${name}"` : description
-  return `${does}\n\nA run of ${tasks.length} tasks by agents; it can take minutes.`
+  const count = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
+  return `${does}\n\nA run of ${count} by agents; it can take minutes.`
 }
 
 /** Where the value of a variable goes, for the model that has to give it. */
