@@ -8,6 +8,16 @@ import { LongFirst } from './tooling/tasks/long-first.ts'
  */
 const conditions = ['@tutti/source', 'node']
 
+/** Without ours, packages resolve to what is published. */
+const BUILT_CONDITIONS = ['node']
+
+/** Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time. */
+const LIMITS = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  expect: { poll: { timeout: 15_000 } },
+}
+
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
@@ -27,6 +37,16 @@ const LIGHT = [
   'apps/dashboard/test/**/*.test.ts',
 ]
 
+/**
+ * Tests of the built packages. Those of HTTP, WebSocket and security run on sources as well: a bundler can change what
+ * the sources do. They import packages by name only.
+ */
+const BUILT_ONLY = ['tooling/checks/built-packages.test.ts']
+const BUILT = [
+  ...BUILT_ONLY,
+  'packages/control-api/test/{errors,event-stream,guard,requests,security-*,sockets,tickets,tools}.test.ts',
+]
+
 /** Tests that install and build for minutes; `npm run check -- ship` runs them. */
 export const SHIPPED = ['tooling/checks/container.test.ts', 'tooling/checks/fresh-install.test.ts']
 
@@ -39,21 +59,25 @@ export default defineConfig({
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false } },
       { extends: true, test: { name: 'light', include: LIGHT, isolate: false } },
       {
+        // What it extended would bring the condition of the sources.
+        extends: false,
+        resolve: { conditions: BUILT_CONDITIONS },
+        ssr: { resolve: { conditions: BUILT_CONDITIONS, externalConditions: BUILT_CONDITIONS } },
+        test: { ...LIMITS, name: 'built', include: BUILT, isolate: false },
+      },
+      {
         extends: true,
         test: {
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
-          exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...SHIPPED],
+          exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...BUILT_ONLY, ...SHIPPED],
         },
       },
     ],
     // By itself it leaves one core idle, which is half of a small machine.
     maxWorkers: '100%',
     sequence: { sequencer: LongFirst },
-    // Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    ...LIMITS,
     reporters: ['default', './tooling/tasks/plain-summary.ts'],
   },
 })
