@@ -61,6 +61,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/chaos/chaos.ts', ...words], ENV)
   },
+  fuzz(words) {
+    install()
+    build()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/fuzz/fuzz.ts', ...words], ENV)
+  },
   gen() {
     install()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/generate.ts'], ENV)

@@ -1,0 +1,108 @@
+import { createServer, type RequestListener } from 'node:http'
+
+import { ClientMessage, decode, ROUTES, SubmitRunBody } from '@tutti/protocol'
+import { Type } from '@tutti/core'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+
+import { MAX_ERROR_BYTES } from './lib/exchange.ts'
+import { faultsOf, messageFaultsOf } from './lib/judge.ts'
+import { attack } from './lib/run-fuzz.ts'
+import { nearValuesOf, valuesOf } from './lib/values.ts'
+import { restTarget } from './targets/rest.ts'
+
+const json = { contentType: 'application/json', isComplete: true, bytes: 100 }
+
+describe('generated values', () => {
+  it('match the schema that they are generated from', () => {
+    const Shape = Type.Object({
+      name: Type.String({ pattern: '^[a-z]{2,5}$' }),
+      kind: Type.Enum(['a', 'b']),
+      counts: Type.Array(Type.Integer({ minimum: 0, maximum: 9 }), { minItems: 2 }),
+      at: Type.Optional(Type.String({ format: 'date-time' })),
+      rest: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.Null()])),
+    })
+    fc.assert(fc.property(valuesOf(Shape), (value) => decode(Shape, value).ok))
+  })
+
+  it('match every body of the control API that has no conditional rules', () => {
+    for (const { body } of [{ body: SubmitRunBody }, ROUTES.injectDirective, ROUTES.cancelRuns]) {
+      const values = fc.sample(valuesOf(body), { numRuns: 50, seed: 1 })
+      expect(values.map((value) => decode(body, value))).toEqual(
+        values.map(() => expect.objectContaining({ ok: true })),
+      )
+    }
+  })
+
+  it('cover every kind of message, and mostly miss the schema where they should', () => {
+    for (const schema of ClientMessage.anyOf) {
+      const values = fc.sample(nearValuesOf(schema), { numRuns: 60, seed: 1 })
+      expect(values.filter((value) => !decode(schema, value).ok).length).toBeGreaterThan(20)
+    }
+  })
+})
+
+describe('faults of an answer', () => {
+  it('are its status, its size, its form and a code that does not belong to the status', () => {
+    const internal = '{"error":"INTERNAL","message":"x"}'
+    expect(faultsOf({ ...json, status: 500, body: internal })).toHaveLength(1)
+    expect(faultsOf({ ...json, status: 400, body: '{"error":"RUN_NOT_FOUND"}' })).toHaveLength(1)
+    expect(faultsOf({ ...json, status: 400, body: '{', bytes: 1 })).toHaveLength(1)
+    const large = { ...json, status: 400, body: '{}', bytes: MAX_ERROR_BYTES + 1 }
+    expect(faultsOf(large)).toHaveLength(1)
+    const rpc = '{"jsonrpc":"2.0","error":{"code":-32603}}'
+    expect(faultsOf({ ...json, status: 200, body: rpc })).toHaveLength(1)
+    expect(messageFaultsOf('{"type":"error","error":"INTERNAL"}')).toHaveLength(1)
+  })
+
+  it('are none for a refusal, a success and what the server does not offer', () => {
+    expect(faultsOf({ ...json, status: 404, body: '{"error":"RUN_NOT_FOUND"}' })).toEqual([])
+    expect(faultsOf({ ...json, status: 200, body: '{"runs":[]}' })).toEqual([])
+    expect(faultsOf({ ...json, status: 503, body: '{"error":"NOT_CONFIGURED"}' })).toEqual([])
+    expect(messageFaultsOf('{"type":"pong"}')).toEqual([])
+  })
+})
+
+describe('an attack', () => {
+  it('finds a server that fails on a long key, and shows the request', async () => {
+    await using server = await listening((request, response) => {
+      let body = ''
+      request.on('data', (data: Buffer) => (body += data.toString()))
+      request.on('end', () => {
+        const isBad = body.includes('"__proto__"') || body.includes('toString')
+        response.writeHead(isBad ? 500 : 200, { 'content-type': 'application/json' })
+        response.end(isBad ? '{"error":"INTERNAL"}' : '{}')
+      })
+    })
+    const found = await attack(server, restTarget(), attackFor(20))
+    expect(found).toEqual([expect.stringMatching(/^rest: Status 500: [^]*sent: POST \/api\//)])
+  })
+
+  it('finds nothing where every request is refused as it should be', async () => {
+    await using server = await listening((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
+    })
+    expect(await attack(server, restTarget(), attackFor(1))).toEqual([])
+  })
+})
+
+function attackFor(seconds: number) {
+  return { seconds, seed: 1, made: [], count: () => undefined }
+}
+
+async function listening(answer: RequestListener) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    hasEnded: false,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

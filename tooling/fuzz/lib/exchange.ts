@@ -1,0 +1,72 @@
+/** One HTTP request and what came back, read up to a limit. */
+import { Agent, request as send } from 'node:http'
+
+/** A request as it goes out: nothing in it is normalized. */
+export interface Request {
+  readonly method: string
+  /** Path and query, already encoded or deliberately not. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  readonly bytes: number
+  /** Whether the server ended the answer; a stream that stays open is left after {@link STREAM_MS}. */
+  readonly isComplete: boolean
+}
+
+/** Largest answer to a request, in bytes: a page of runs with its envelope. */
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+/** Largest error body, in bytes. */
+export const MAX_ERROR_BYTES = 16 * 1024
+
+/** How long an event stream is read, in milliseconds. */
+const STREAM_MS = 100
+
+/** How long an answer may take, in milliseconds; requests with `wait` are answered at the end of it. */
+const ANSWER_MS = 30_000
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+
+/** Sends a request and reads its answer. */
+export function exchange(url: string, { method, path, headers, body }: Request): Promise<Answer> {
+  const { hostname, port } = new URL(url)
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const sent = send({ agent, hostname, port, method, path, headers }, (response) => {
+    const { statusCode: status = 0, headers: got } = response
+    const contentType = got['content-type'] ?? ''
+    const pieces: Buffer[] = []
+    let bytes = 0
+    const finish = (isComplete: boolean): void => {
+      const text = Buffer.concat(pieces).toString()
+      resolve({ status, contentType, body: text, bytes, isComplete })
+      if (!isComplete) sent.destroy()
+    }
+    response.on('data', (data: Buffer) => {
+      bytes += data.length
+      pieces.push(data)
+      if (bytes > MAX_ANSWER_BYTES) finish(false)
+    })
+    response.on('end', () => {
+      finish(true)
+    })
+    response.on('error', reject)
+    if (/event-stream|ndjson/.test(contentType)) {
+      setTimeout(() => {
+        finish(false)
+      }, STREAM_MS).unref()
+    }
+  })
+  sent.setTimeout(ANSWER_MS, () => {
+    sent.destroy(new Error(`No answer within ${ANSWER_MS} ms`))
+  })
+  sent.on('error', reject)
+  sent.end(body)
+  return promise
+}

@@ -1,0 +1,94 @@
+/** The built server under test, which reports the stalls of its event loop. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
+const CONFIG = fileURLToPath(new URL('../fixtures/fuzz.config.mjs', import.meta.url))
+const WATCH = new URL('watch-loop.mjs', import.meta.url).href
+
+/** Variables that would change what the server does. */
+const OWN =
+  /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|OTEL_.*|LANG.*)$/
+
+/** Length of the retained end of the server's output, in characters. */
+const MAX_OUTPUT = 8_000
+
+/** A gap in which the main thread computed. */
+export interface Stall {
+  readonly stalledMs: number
+  /** When it ended, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A server process with an empty store. */
+export class FuzzServer implements AsyncDisposable {
+  readonly #child: ChildProcess
+  readonly #data = mkdtempSync(join(tmpdir(), 'tutti-fuzz-'))
+  readonly stalls: Stall[] = []
+  /** The end of what the server printed. */
+  output = ''
+  readonly #exited: Promise<void>
+  #url = ''
+
+  private constructor() {
+    if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
+    const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
+    this.#child = spawn(process.execPath, ['--import', WATCH, PROGRAM, 'start'], {
+      cwd: this.#data,
+      env: {
+        ...Object.fromEntries(inherited),
+        PORT: '0',
+        TUTTI_CONFIG: CONFIG,
+        TUTTI_DATA_DIR: this.#data,
+        LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', () => {
+        resolve()
+      })
+    })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (data: Buffer) => {
+        this.output = (this.output + data.toString()).slice(-MAX_OUTPUT)
+        this.#url ||= /^Tutti ready on (\S+)$/m.exec(this.output)?.[1] ?? ''
+      })
+    }
+    this.#child.on('message', (stall: Stall) => {
+      this.stalls.push(stall)
+    })
+  }
+
+  /** Starts a server and waits until it accepts requests. */
+  static async start(): Promise<FuzzServer> {
+    const server = new FuzzServer()
+    while (server.url === '' && !server.hasEnded) {
+      await new Promise((resolve) => {
+        server.#child.stdout?.once('data', resolve)
+        server.#child.once('exit', resolve)
+      })
+    }
+    if (!server.hasEnded) return server
+    throw new Error(`The server ended before it was ready:\n${server.output}`)
+  }
+
+  /** Its address, from the line that says it is ready; empty before. */
+  get url(): string {
+    return this.#url
+  }
+
+  /** Whether the process is gone. */
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.hasEnded) this.#child.kill('SIGKILL')
+    await this.#exited
+    rmSync(this.#data, { recursive: true, force: true })
+  }
+}

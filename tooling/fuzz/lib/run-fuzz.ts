@@ -1,0 +1,177 @@
+/**
+ * Attacks one server over all targets at once until the time is over, or a target has found a fault.
+ *
+ *   schema ─▶ attempt ─▶ server ─▶ answer ─▶ faults ─▶ shrunk by fast-check
+ *                          └─ stalls of its event loop, and its end
+ */
+import * as fc from 'fast-check'
+
+import { restTarget } from '../targets/rest.ts'
+import { agentsTarget } from '../targets/agents.ts'
+import { mcpTarget } from '../targets/mcp.ts'
+import { socketsTarget } from '../targets/sockets.ts'
+import { exchange } from './exchange.ts'
+import { FuzzServer } from './fuzz-server.ts'
+
+import type { Attempt, Target } from '../targets/target.ts'
+
+/** Every target, by name. */
+export const TARGETS: readonly Target[] = [
+  restTarget(),
+  socketsTarget(),
+  agentsTarget(),
+  mcpTarget(),
+]
+
+/** Longest stall of the event loop, in milliseconds of its own processor time. */
+export const MAX_STALL_MS = 250
+
+/** What one fuzz run is given. */
+export interface FuzzOptions {
+  readonly seconds: number
+  readonly seed: number
+  readonly targets: readonly Target[]
+}
+
+/** What it found. */
+export interface FuzzReport {
+  /** Target → number of attempts. */
+  readonly attempts: Readonly<Record<string, number>>
+  readonly violations: readonly string[]
+  /** Longest stall of the event loop, in milliseconds; 0 when none was long enough to be noticed. */
+  readonly longestStallMs: number
+}
+
+/** Longest part of an attempt that a report shows, in characters. */
+const MAX_LABEL = 600
+
+/** Stalls are attributed to attempts that were made up to this long before, in milliseconds. */
+const RECENT_MS = 1_500
+
+/** An attempt and the time at which it was made. */
+export interface Made {
+  readonly label: string
+  readonly from: number
+  to: number
+}
+
+/** Runs all targets. */
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  await using server = await FuzzServer.start()
+  await prepare(server)
+  const made: Made[] = []
+  const attempts: Record<string, number> = {}
+  const found = await Promise.all(
+    options.targets.map(async (target) => {
+      attempts[target.name] = 0
+      const count = (): void => {
+        attempts[target.name] = (attempts[target.name] ?? 0) + 1
+      }
+      return attack(server, target, { ...options, made, count })
+    }),
+  )
+  const stalls = server.stalls.filter(({ stalledMs }) => stalledMs > MAX_STALL_MS)
+  const violations = [
+    ...found.flat(),
+    ...stalls.map(({ stalledMs, at }) => stallText(stalledMs, madeBefore(made, at))),
+    ...(server.hasEnded ? [`The server ended:\n${server.output}`] : []),
+  ]
+  const longestStallMs = Math.max(0, ...server.stalls.map(({ stalledMs }) => stalledMs))
+  return { attempts, violations, longestStallMs }
+}
+
+/**
+ * Gives the server what the attempts name: three runs, one of them with an open review. The libraries that a
+ * server loads at the first request of their kind are loaded too: that stall comes once in its life.
+ */
+async function prepare({ url, stalls }: FuzzServer): Promise<void> {
+  const bodies = [
+    { runId: 'first', inputs: { topic: 'x' } },
+    { runId: 'second', inputs: { topic: '{topic}' }, tags: { team: 'a' } },
+    { runId: 'third', ensemble: 'reviewed', inputs: { topic: 'y' } },
+  ]
+  for (const body of bodies) {
+    const headers = { 'content-type': 'application/json' }
+    const request = { method: 'POST', path: '/api/runs', headers, body: JSON.stringify(body) }
+    const { status, body: said } = await exchange(url, request)
+    if (status !== 202) throw new Error(`Cannot submit run "${body.runId}": ${status} ${said}`)
+  }
+  for (const path of LOADED_LATE) {
+    await exchange(url, { method: 'GET', path })
+  }
+  stalls.length = 0
+}
+
+/** Addresses behind which a library is loaded at the first request. */
+const LOADED_LATE = ['/mcp', '/docs/reference.js', '/openapi.json', '/asyncapi.json']
+
+/** How one target is attacked. */
+export interface Attack {
+  readonly seconds: number
+  readonly seed: number
+  /** Receives every attempt, for the attribution of stalls. */
+  readonly made: Made[]
+  readonly count: () => void
+}
+
+/** The server that is attacked. */
+export interface Attacked {
+  readonly url: string
+  /** Whether its process is gone. */
+  readonly hasEnded: boolean
+}
+
+/** Attacks one target; returns what it found. */
+export async function attack(
+  server: Attacked,
+  target: Target,
+  { seconds, seed, made, count }: Attack,
+): Promise<readonly string[]> {
+  const property = fc.asyncProperty(target.attempts, async (attempt) => {
+    if (server.hasEnded) return
+    count()
+    const faults = await recorded(server, attempt, made)
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+  })
+  const { failed, counterexample, errorInstance } = await fc.check(property, {
+    seed,
+    numRuns: Number.MAX_SAFE_INTEGER,
+    interruptAfterTimeLimit: seconds * 1_000,
+    markInterruptAsFailure: false,
+  })
+  if (!failed) return []
+  const [attempt] = counterexample ?? []
+  const reason = errorInstance instanceof Error ? errorInstance.message : String(errorInstance)
+  return [`${target.name}: ${reason}\n  sent: ${shortened(attempt?.label ?? '')}`]
+}
+
+async function recorded(
+  server: Attacked,
+  { label, make }: Attempt,
+  made: Made[],
+): Promise<readonly string[]> {
+  const entry = { label: shortened(label), from: Date.now(), to: Infinity }
+  made.push(entry)
+  while (made.length > 0 && (made[0]?.to ?? Infinity) < Date.now() - 60_000) made.shift()
+  try {
+    return await make(server.url)
+  } catch (error) {
+    return server.hasEnded ? [] : [error instanceof Error ? error.message : String(error)]
+  } finally {
+    entry.to = Date.now()
+  }
+}
+
+function madeBefore(made: readonly Made[], at: number): readonly string[] {
+  return made.filter(({ from, to }) => from <= at && to >= at - RECENT_MS).map(({ label }) => label)
+}
+
+function stallText(stalledMs: number, labels: readonly string[]): string {
+  const during = labels.map((label) => `\n  during: ${label}`)
+  return `The event loop stalled for ${Math.round(stalledMs)} ms${during.join('')}`
+}
+
+function shortened(text: string): string {
+  if (text.length <= MAX_LABEL) return text
+  return `${text.slice(0, MAX_LABEL)}… (${text.length} characters)`
+}
