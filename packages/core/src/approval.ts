@@ -54,6 +54,13 @@ export interface ApprovalRequest {
    * as true where it is not said.
    */
   readonly hasBegun?: boolean
+  /**
+   * Whether the call can be cut off while it waits and be made again for the answer: its tool is idempotent,
+   * and the call has made no step and is not a step itself. Taken as false where it is not said.
+   */
+  readonly isRepeatable?: boolean
+  /** Whether it asks for an answer, not for the approval of the call. */
+  readonly asksForAnswer?: boolean
   /** The problems of an edited input; none when it fits. */
   checkEdit(input: unknown): Promise<readonly Problem[]>
   readonly timeoutMs: number

@@ -297,11 +297,12 @@ describe('[E17] it stands still at once', () => {
 })
 
 describe('[E17] a run that stands still', () => {
-  it('waits for a tool that asks from inside its body', async () => {
+  it('waits for a tool that asks from inside a call that must not be repeated', async () => {
     const calls = new Calls()
     const asking = defineTextTool({
       name: 'look',
       description: 'Asks',
+      idempotent: false,
       async execute(_, { requestApproval }) {
         await requestApproval('May I?')
         return 'asked'

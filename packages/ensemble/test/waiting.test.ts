@@ -154,10 +154,11 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(0)
   })
 
-  it('not while a tool asks from inside its body', async () => {
+  it('not while a tool asks from inside a call that must not be repeated', async () => {
     const asking = defineTextTool({
       name: 'asks',
       description: 'Asks',
+      idempotent: false,
       async execute(_, { requestApproval }) {
         await requestApproval('May I?', LONG)
         return 'asked'
@@ -170,6 +171,70 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(0)
     await decideFirst(run)
     expect((await run.handle.result).status).toBe('COMPLETED')
+  })
+
+  it('while a tool asks from inside a call that can be repeated, which is made again for the answer', async () => {
+    const bodies: string[] = []
+    const asking = defineTextTool({
+      name: 'asks',
+      description: 'Asks',
+      async execute(_, { requestAnswer, idempotencyKey }) {
+        bodies.push(idempotencyKey)
+        const answer = await requestAnswer('Which?', { timeoutMs: Infinity })
+        return answer.answered ? answer.value : 'nothing'
+      },
+    })
+    const model = scriptedModel([calls('asks'), ({ messages }) => String(messages.at(-1)?.content)])
+    const team = ensemble({
+      name: 'team',
+      tasks: [task({ description: 'Do', model, tools: [asking] })],
+    })
+    const first = startKept(team)
+    await nextTurn()
+    expect(first.waits.count).toBe(1)
+    const still = first.handle.standStill()
+    await still
+    first.letGo()
+    const second = startKept(team, { from: joined(first) })
+    await nextTurn()
+    const [gate] = second.handle.snapshot().gates
+    await second.handle.decide(gate?.reviewId ?? '', { action: 'EDIT', input: 'this one' })
+    expect((await second.handle.result).output).toBe('this one')
+    expect(new Set(bodies).size).toBe(1)
+    expect(bodies).toHaveLength(2)
+    expect(model.requests).toHaveLength(2)
+    const asked = joined(first, second).events.filter(({ type }) => type === 'review_requested')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('[E22] as a change too, of every tool that asks, and not while another call is at work', async () => {
+    const clock = fakeClock()
+    const asking = defineTextTool({
+      name: 'asks',
+      description: 'Asks',
+      idempotent: false,
+      async execute(_, { requestAnswer }) {
+        await Promise.all([requestAnswer('One?', LONG), requestAnswer('Two?', LONG)])
+        return 'asked'
+      },
+    })
+    const model = scriptedModel([calls('asks', 'slow'), 'done'])
+    const changes: boolean[] = []
+    const team = ensemble({
+      name: 'team',
+      tasks: [task({ description: 'Do', model, tools: [asking, tool(clock, 'slow', 500)] })],
+    })
+    const run = startKept(team, { clock, onWaitingChange: (waits) => changes.push(waits) })
+    await nextTurn()
+    expect([run.handle.snapshot().gates.length, changes]).toEqual([2, []])
+    await clock.advance(500)
+    expect([changes, run.waits.count]).toEqual([[true], 0])
+    await decideFirst(run)
+    await nextTurn()
+    expect(changes).toEqual([true])
+    await decideFirst(run)
+    expect((await run.handle.result).status).toBe('COMPLETED')
+    expect(changes).toEqual([true, false])
   })
 
   it('of a tool that does a task, while it waits for approval', async () => {

@@ -637,6 +637,52 @@ describe('Execution of a run of the engine', () => {
     })
   })
 
+  it('[X9] takes no place while a tool waits in a call that must not be repeated, and is not parked', async () => {
+    let left = 0
+    const { engine, execution, clock, marks, end } = setUp({
+      options: { onPlaceLeft: () => (left += 1) },
+    })
+    expect(execution.takesPlace).toBe(true)
+    engine.run.waitInTool()
+    await turns(8)
+    expect([marks, execution.takesPlace, left]).toEqual([[true], false, 1])
+    await clock.advance(10 * PARK_AFTER_MS)
+    expect(end()).toBeUndefined()
+    engine.run.work()
+    await turns(8)
+    expect([marks, execution.takesPlace, left]).toEqual([[true, false], true, 1])
+  })
+
+  it('[X9] is marked as waiting only when its review is durable', async () => {
+    const { engine, store, marks } = setUp()
+    const gate = Promise.withResolvers<void>()
+    store.before = () => gate.promise
+    engine.run.emit(token('asks'))
+    engine.run.waitInTool()
+    await turns(8)
+    expect(marks).toEqual([])
+    gate.resolve()
+    await turns(8)
+    expect(marks).toEqual([true])
+  })
+
+  it('[X9] tells the store again when it could not be reached, until the store knows', async () => {
+    let failures = 2
+    const { engine, clock, marks, logged } = setUp({
+      mark: async () => {
+        failures -= 1
+        if (failures >= 0) throw new TuttiError('STORE_UNAVAILABLE', 'gone')
+        return true
+      },
+    })
+    engine.run.waitInTool()
+    await turns(8)
+    await clock.advance(1_000)
+    await clock.advance(1_000)
+    expect(marks).toEqual([true, true, true])
+    expect(logged).toEqual(Array(2).fill('warn Failed to mark a run as waiting'))
+  })
+
   it('[X5] parks while a reviewer is waited for, and goes on where it was decided', async () => {
     const model = scriptedModel(['tuned'])
     const review = { timeoutMs: 60_000 }
@@ -675,6 +721,8 @@ interface SetUp {
   /** How it ended; undefined while it has not. */
   end(): ExecutionEnd | undefined
   readonly releases: readonly Release[]
+  /** What the store was told of whether the run waits. */
+  readonly marks: readonly boolean[]
   /** What was logged: level and message. */
   readonly logged: readonly string[]
 }
@@ -684,19 +732,26 @@ interface Given {
   readonly options?: Partial<ExecutionOptions>
   readonly refusal?: Error
   readonly release?: () => ReturnType<RunQueue['release']>
+  readonly mark?: () => ReturnType<RunQueue['markWaiting']>
 }
 
-function setUp({ claim = claimed(RUN), options = {}, refusal, release }: Given = {}): SetUp {
+function setUp({ claim = claimed(RUN), options = {}, refusal, release, mark }: Given = {}): SetUp {
   const clock = fakeClock()
   const store = new FakeCommits()
   const engine = new FakeEngine()
   engine.refusal = refusal
   const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
   const releases: Release[] = []
+  const marks: boolean[] = []
   const logged: string[] = []
   const execution = new Execution(claim, {
     ensemble: engine.ensemble,
     queue: {
+      markWaiting: async (held, isWaiting) => {
+        expect(held).toEqual({ runId: RUN, epoch: claim.run.epoch })
+        marks.push(isWaiting)
+        return mark === undefined ? true : mark()
+      },
       release: async ({ runId, epoch }, how) => {
         expect([runId, epoch]).toEqual([RUN, claim.run.epoch])
         releases.push(how)
@@ -723,6 +778,7 @@ function setUp({ claim = claimed(RUN), options = {}, refusal, release }: Given =
     over: execution.over,
     end: () => ended,
     releases,
+    marks,
     logged,
   }
 }

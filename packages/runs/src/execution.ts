@@ -13,9 +13,12 @@
  * X3 An owner that lost its claim stops its work and writes nothing more.
  * X4 A run that was asked to end, and cannot go on, is CANCELLED; what was completed stays.
  * X5 A run that does nothing but wait for a person for a while is parked: it holds no process, and its time
- *    limit is kept by the store.
+ *    limit is kept by the store. One that cannot be parked, because a tool asks from inside a call that must
+ *    not be repeated, stays in memory.
  * X6 A run that is handed over begins nothing; what is in flight ends, and is durable, before others get it.
  * X7 A signal is applied once, and its answer is durable together with what it did, or after it.
+ * X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
+ *    takes no place. It continues at once when it is decided, for a moment beyond the limit if need be.
  * X8 A run whose events cannot be kept is given up as lost, and fails when that happens again and again.
  */
 import { setImmediate } from 'node:timers/promises'
@@ -46,7 +49,7 @@ import type { Ensemble, ModelCatalog, Prices, RunHandle, TextLimits } from '@tut
 export interface ExecutionOptions {
   /** The ensemble of the run, or undefined when it is not registered any more. */
   readonly ensemble: Ensemble | undefined
-  readonly queue: Pick<RunQueue, 'release'>
+  readonly queue: Pick<RunQueue, 'release' | 'markWaiting'>
   /** The tasks of the run as they are kept. */
   readonly tasks?: () => Promise<readonly TaskRecord[]>
   /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
@@ -61,6 +64,8 @@ export interface ExecutionOptions {
   readonly toolMetrics?: ToolMetrics | undefined
   /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
   readonly onRateLimitWait?: ((waitedMs: number) => void) | undefined
+  /** Called when the run leaves its place because it waits for a person. */
+  readonly onPlaceLeft?: (() => void) | undefined
   /** How long a run waits for a person before it is parked, in milliseconds. */
   readonly parkAfterMs: number
   /** How often in a row the run may lose its owner without getting further. */
@@ -71,6 +76,9 @@ export interface ExecutionOptions {
 
 /** How long a run that is let go may take to write what has happened, in milliseconds. */
 const LAST_WRITE_MS = 1_000
+
+/** How long to wait before the mark of a waiting run is written again, in milliseconds. */
+const MARK_RETRY_MS = 1_000
 
 /** How an execution ended. */
 export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
@@ -90,6 +98,11 @@ export class Execution {
   readonly #work: Promise<void>
   #handle: RunHandle | undefined
   #stopParkTimer: (() => void) | undefined
+  /** Whether the run waits for a person. */
+  #waits = false
+  /** Whether the store has it marked as waiting. */
+  #isMarked = false
+  #isMarking = false
   #givingUp: Promise<void> | undefined
   #over!: (end: ExecutionEnd) => void
 
@@ -128,6 +141,11 @@ export class Execution {
     const answering = this.#answer(signal)
     this.#answers.set(signal.id, answering)
     return answering
+  }
+
+  /** Whether the run takes a place: it does not wait for a person. */
+  get takesPlace(): boolean {
+    return !this.#isMarked
   }
 
   /** Gives the run up for others as soon as nothing is in flight; resolves when it is given up. */
@@ -218,6 +236,10 @@ export class Execution {
       onWaiting: () => {
         this.#parkSoon()
       },
+      onWaitingChange: (isWaiting) => {
+        this.#waits = isWaiting
+        void this.#mark()
+      },
       ...field('verbose', verbose),
       ...field('toolLogTruncateLength', toolLogTruncateLength),
       ...(models === undefined ? {} : { models }),
@@ -238,6 +260,30 @@ export class Execution {
     } catch (lost) {
       logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
     }
+  }
+
+  /** Writes to the store whether the run waits, until the store knows. */
+  async #mark(): Promise<void> {
+    if (this.#isMarking) return
+    this.#isMarking = true
+    const { queue, clock, logger, onPlaceLeft } = this.#options
+    const { signal } = this.#controller
+    while (this.#waits !== this.#isMarked && !signal.aborted && !this.#isOver) {
+      try {
+        // The review is durable before the run is said to wait for it.
+        if (this.#waits) await this.#journal.flush()
+        const waits = this.#waits
+        if (waits === this.#isMarked) break
+        await queue.markWaiting({ runId: this.runId, epoch: this.epoch }, waits)
+        this.#isMarked = waits
+        if (waits) onPlaceLeft?.()
+      } catch (error) {
+        if (signal.aborted) break
+        logger.warn('Failed to mark a run as waiting', { runId: this.runId, error })
+        await sleep(clock, MARK_RETRY_MS, signal)
+      }
+    }
+    this.#isMarking = false
   }
 
   #parkSoon(): void {

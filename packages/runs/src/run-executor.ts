@@ -5,7 +5,7 @@
  *   notice, poll, end of a run ─▶ claim what is due ─▶ Execution ─▶ place is free ─▶ claim …
  *
  * Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; runs that wait
- *    start in the order in which they came.
+ *    start in the order in which they came. A run that waits for a person takes no place.
  * Q2 A cancelled run that nobody executes ends at once, whatever the limits.
  * Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when the tasks have finished that ran.
@@ -224,7 +224,7 @@ export class RunExecutor {
       for (;;) {
         // Whoever has asked so far is served by what follows.
         this.#isAskedAgain = false
-        const wanted = maxRunsPerProcess - this.#active.size
+        const wanted = maxRunsPerProcess - this.#placesTaken
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
         const request = { ...this.#holder, wanted, maxConcurrentRuns, known: this.#known }
         const claims = await this.#counted(storage.queue.claimNext(request))
@@ -234,6 +234,10 @@ export class RunExecutor {
     } catch (error) {
       this.#logger.warn('Could not look for runs', { error })
     }
+  }
+
+  get #placesTaken(): number {
+    return [...this.#active.values()].filter(({ takesPlace }) => takesPlace).length
   }
 
   #execute(claim: ClaimedRun): Execution {
@@ -277,6 +281,9 @@ export class RunExecutor {
       toolMetrics,
       onRateLimitWait: (waitedMs) => {
         tellActivity(settings, { kind: 'rate_limited', runId, waitedMs })
+      },
+      onPlaceLeft: () => {
+        this.wake()
       },
       parkAfterMs,
       maxLostOwners,

@@ -20,6 +20,7 @@ export function figuresOf(rows: readonly Readonly<Record<string, unknown>>[]): S
   return {
     running: countOf('owned'),
     queued: countOf('ready'),
+    waiting: countOf('waiting'),
     parked: countOf('parked'),
     unfinished,
     oldestQueuedMs: Math.max(0, ...waits),

@@ -78,13 +78,21 @@ export class FakeEngineRun {
   wait(...gatesMs: readonly number[]): void {
     this.status = 'WAITING_REVIEW'
     this.gatesMs = gatesMs
+    this.options.onWaitingChange?.(true)
     this.options.onWaiting?.()
+  }
+
+  /** Comes to wait in a tool whose call must not be repeated. */
+  waitInTool(): void {
+    this.status = 'WAITING_REVIEW'
+    this.options.onWaitingChange?.(true)
   }
 
   /** A decision has come, and the run works on. */
   work(): void {
     this.status = 'RUNNING'
     this.gatesMs = []
+    this.options.onWaitingChange?.(false)
   }
 
   /** What was in flight is over. */

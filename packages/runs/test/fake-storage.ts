@@ -51,7 +51,10 @@ export function fakeStorage({
 }
 
 /** A queue of runs that wait; each claim takes a turn that a test can hold. */
-export class FakeQueue implements Pick<RunQueue, 'claimNext' | 'claim' | 'renew' | 'release'> {
+export class FakeQueue implements Pick<
+  RunQueue,
+  'claimNext' | 'claim' | 'renew' | 'markWaiting' | 'release'
+> {
   /** Runs that wait, the next one first. */
   readonly waiting: ClaimedRun[]
   /** How many were wanted, each time. */
@@ -85,6 +88,8 @@ export class FakeQueue implements Pick<RunQueue, 'claimNext' | 'claim' | 'renew'
     if (this.held === undefined) throw new Error('no connection')
     return this.held()
   }
+
+  markWaiting: RunQueue['markWaiting'] = async () => true
 
   release: RunQueue['release'] = async ({ runId }, { kind }) => {
     this.asked.push(`release ${runId} ${kind}`)

@@ -35,7 +35,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const service = await open(place, desk())
     const reviewId = await parked(service)
     expect(service.running).toBe(0)
-    expect(await service.load()).toEqual({ running: 0, queued: 0, parked: 1 })
+    expect(await service.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 1 })
     expect((await service.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
     const [review] = await service.openReviews()
     expect(review).toMatchObject({
@@ -85,7 +85,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     await expect(api.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_RESOLVED',
     })
-    expect(await api.load()).toEqual({ running: 0, queued: 1, parked: 0 })
+    expect(await api.load()).toEqual({ running: 0, queued: 1, waiting: 0, parked: 0 })
     await api.close(close)
     const worker = await open(place, desk())
     expect((await allEvents(worker, 'run-1')).at(-1)).toMatchObject({

@@ -92,7 +92,7 @@ describe('the queue', () => {
     const ids = ['r-1', 'r-2', 'r-3']
     for (const runId of ids) await service.submit({ runId, inputs: INPUTS })
     await waiting(2)
-    expect(await service.load()).toEqual({ running: 2, queued: 1, parked: 0 })
+    expect(await service.load()).toEqual({ running: 2, queued: 1, waiting: 0, parked: 0 })
     await expect(service.submit({ runId: 'r-4', inputs: INPUTS })).rejects.toMatchObject({
       code: 'CONCURRENCY_LIMIT',
       retryable: true,

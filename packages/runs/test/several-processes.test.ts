@@ -55,6 +55,7 @@ async function mutedProcess(url: string, { ensemble }: Band) {
       if (isMuted) await back.promise
       return storage.queue.renew(holder)
     },
+    markWaiting: (held, isWaiting) => storage.queue.markWaiting(held, isWaiting),
     release: (held, how) => storage.queue.release(held, how),
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
@@ -156,7 +157,7 @@ describe('several processes on one store', () => {
     const running = () => workers.reduce((sum, worker) => sum + worker.running, 0)
     await until('as many run as may', () => running() >= 3)
     expect(running()).toBe(3)
-    expect(await workers[1]?.load()).toEqual({ running: 3, queued: 5, parked: 0 })
+    expect(await workers[1]?.load()).toEqual({ running: 3, queued: 5, waiting: 0, parked: 0 })
     play()
     await until('all have ended', async () => {
       const page = await workers[2]?.list({ statuses: ['COMPLETED'], limit: 1, offset: 0 })

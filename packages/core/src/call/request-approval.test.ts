@@ -68,6 +68,8 @@ describe('a tool that declares requireApproval', () => {
         input: { item: 'tea', count: 2 },
         inputSchema: Order,
         hasBegun: false,
+        isRepeatable: true,
+        asksForAnswer: false,
         checkEdit: expect.any(Function),
         timeoutMs: 300_000,
         onTimeout: 'EXIT_EARLY',

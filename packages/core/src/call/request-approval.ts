@@ -50,7 +50,8 @@ export async function requestAnswer(
 ): Promise<Answer<unknown>> {
   const { jsonSchema, read } = schemaReader(schema, { action: `Cannot ask: answer` })
   const form: Form = { what: 'answer', input: null, schema: jsonSchema, read }
-  const decision = await decide(running, { ...options, description: question, form })
+  const asked = { ...options, description: question, form, asksForAnswer: true }
+  const decision = await decide(running, asked)
   return decision.action === 'EDIT'
     ? { answered: true, value: decision.input }
     : { answered: false, timedOut: decision.timedOut }
@@ -71,6 +72,7 @@ interface Form {
 interface Question extends ApprovalOptions {
   readonly description: string
   readonly form: Form
+  readonly asksForAnswer?: boolean
   /** Takes the question back, beside the signal of the call. */
   readonly signal?: AbortSignal
 }
@@ -101,10 +103,11 @@ function signalOf({ signal }: RunningCall, question: Question): AbortSignal {
 }
 
 function requestOf(
-  { tool, call, options, hasBegun }: RunningCall,
+  { tool, call, options, hasBegun, isRepeatable }: RunningCall,
   {
     description,
     form,
+    asksForAnswer = false,
     timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS,
     onTimeout = 'EXIT_EARLY',
   }: Question,
@@ -120,6 +123,8 @@ function requestOf(
     input: form.input,
     inputSchema: form.schema,
     hasBegun,
+    isRepeatable,
+    asksForAnswer,
     async checkEdit(edited) {
       const decoded = await form.read(edited)
       return decoded.ok ? [] : decoded.problems

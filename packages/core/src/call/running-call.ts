@@ -86,6 +86,11 @@ export class RunningCall {
     return this.#parent?.hasBegun ?? this.#begun
   }
 
+  /** Whether the call can be cut off now and made again without repeating the step of another tool. */
+  get isRepeatable(): boolean {
+    return this.tool.idempotent && this.#parent === undefined && this.stepCount === 0
+  }
+
   /** The signal of the body, made when the body first asks for it. */
   get signal(): AbortSignal {
     this.#watch()

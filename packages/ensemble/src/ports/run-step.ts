@@ -11,7 +11,7 @@ import type { GateDecision, GateTiming } from '../steering/gate.ts'
 import type { ModelReply } from '../model/chat-model.ts'
 import type { AgentUse } from '../budget.ts'
 import type { Usage } from '../usage.ts'
-import type { ToolResult, TuttiError } from '@tutti/core'
+import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
 import type { CancelMode, CostEstimate } from '@tutti/protocol'
 
 /** What every step says. */
@@ -151,6 +151,8 @@ export interface GateOpened extends TaskStepBase {
   readonly slot: string
   /** Milliseconds since 1970. */
   readonly openedAt: number
+  /** JSON Schema of the answer that a tool asks for; absent when it asks for approval of its call. */
+  readonly answerSchema?: TSchema
 }
 
 /** A gate was decided, its time was over, or it was withdrawn. */

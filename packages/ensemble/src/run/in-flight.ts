@@ -8,30 +8,44 @@
  * It counts threads of work: a task that runs is one, and so is each of the tool calls that a task waits
  * for. A thread works, rests, or is at a gate. It works from the moment at which something begins until
  * all that follows from it has been given to the journal, so that nothing is lost when no thread works.
- * Who delegates lends its thread to the worker. A tool that asks from inside its body goes on working.
+ * A task that delegates lends its thread to the worker. A tool that asks from inside its body rests while it
+ * asks, if its call is repeatable. Otherwise its thread goes on working, as its body must not be cut off.
  *
  * E17 A run that is to stand still begins no model call, tool, handler, guardrail, memory or reflection any
  *     more; what is in flight comes to its end and is kept.
  * E18 Whoever started the run is told each time it comes to do nothing but wait for reviewers.
+ * E22 Whoever started the run is also told each time it begins, and ends, to wait for people with every thread,
+ *     including threads of tools that ask from inside calls that must not be repeated.
  */
 import { stoppedError } from './stopped-error.ts'
 
+/** Both are called in a microtask, never from within a method. */
+export interface InFlightOptions {
+  /** Called when the run only waits for reviewers and can be released. */
+  readonly onWaiting?: (() => void) | undefined
+  /** Called when the run begins, and ends, to wait for people with every thread. */
+  readonly onWaitingChange?: ((isWaiting: boolean) => void) | undefined
+}
+
 /** Counts the threads of one run. */
 export class InFlight {
-  readonly #onWaiting: (() => void) | undefined
+  readonly #options: InFlightOptions
   #threads = 0
   #working = 0
   #atGates = 0
+  /** Open questions of bodies that must not be cut off, by call. */
+  readonly #asking = new Map<string, number>()
   /** Decisions on their way to a gate. */
   #deciding = 0
   /** Whether it has been told that the run waits, and the run still does. */
   #told = false
+  /** What {@link InFlightOptions.onWaitingChange} was told last. */
+  #toldWaiting = false
   #isDue = false
   #still: PromiseWithResolvers<void> | undefined
 
-  /** `onWaiting` is told when the run only waits for reviewers; never while somebody calls a method. */
-  constructor(onWaiting?: () => void) {
-    this.#onWaiting = onWaiting
+  constructor(options: InFlightOptions = {}) {
+    this.#options = options
   }
 
   /** Lets nothing begin any more; resolves when no thread works. */
@@ -87,6 +101,20 @@ export class InFlight {
     this.#changed()
   }
 
+  /** The body of a call begins to wait for a reviewer and must not be cut off. */
+  beginAsking(call: string): void {
+    this.#asking.set(call, (this.#asking.get(call) ?? 0) + 1)
+    this.#changed()
+  }
+
+  /** One of its questions is closed. */
+  endAsking(call: string): void {
+    const left = (this.#asking.get(call) ?? 0) - 1
+    if (left > 0) this.#asking.set(call, left)
+    else this.#asking.delete(call)
+    this.#changed()
+  }
+
   /** A decision is on its way. */
   beginDecision(): void {
     this.#deciding += 1
@@ -127,23 +155,35 @@ export class InFlight {
 
   #changed(): void {
     if (this.#working === 0) this.#still?.resolve()
-    if (this.#onWaiting === undefined) return
-    if (!this.#isWaiting) this.#told = false
-    else if (!this.#told && !this.#isDue) this.#tellSoon(this.#onWaiting)
+    if (!this.#onlyRests) this.#told = false
+    const isNews = this.#isWaiting !== this.#toldWaiting || (this.#onlyRests && !this.#told)
+    if (isNews && !this.#isDue) this.#tellSoon()
   }
 
-  get #isWaiting(): boolean {
+  /** Whether every thread rests at a gate, so that the run can be released. */
+  get #onlyRests(): boolean {
     return this.#atGates > 0 && this.#atGates === this.#threads
   }
 
+  /** Whether every thread waits for a person. */
+  get #isWaiting(): boolean {
+    const waiting = this.#atGates + this.#asking.size
+    return waiting > 0 && waiting === this.#threads
+  }
+
   /** What happens at the same moment may end the wait. */
-  #tellSoon(onWaiting: () => void): void {
+  #tellSoon(): void {
     this.#isDue = true
     queueMicrotask(() => {
       this.#isDue = false
-      if (!this.#isWaiting || this.#told || this.#deciding > 0) return
+      const isWaiting = this.#isWaiting && this.#deciding === 0
+      if (isWaiting !== this.#toldWaiting) {
+        this.#toldWaiting = isWaiting
+        this.#options.onWaitingChange?.(isWaiting)
+      }
+      if (!isWaiting || !this.#onlyRests || this.#told) return
       this.#told = true
-      onWaiting()
+      this.#options.onWaiting?.()
     })
   }
 }

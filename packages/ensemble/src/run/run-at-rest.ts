@@ -6,7 +6,7 @@
  * S4 A wish for a run at rest is checked by the same rules as one for a run that executes, and is a part of
  *    the run when it goes on.
  */
-import { systemClock, type Clock } from '@tutti/core'
+import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
 import { allTasks } from '../hierarchy/manager.ts'
 import { workerTask } from '../hierarchy/delegations.ts'
@@ -174,7 +174,12 @@ async function decide(
   const isOver = timeoutMs > 0 && clock.now() >= openedAt + timeoutMs
   if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolved(reviewId)
   const asked = taskOf(ensemble, log, taskName)
-  const approval = { checkEdit: (input: unknown) => findInputProblems(asked, toolName, input) }
+  const { answerSchema } = opened
+  const checkEdit = (input: unknown): Promise<readonly Problem[]> =>
+    answerSchema === undefined
+      ? findInputProblems(asked, toolName, input)
+      : findAnswerProblems(answerSchema, input)
+  const approval = { checkEdit }
   await assertDecision({ reviewId, timing, approval }, decision, (text) =>
     findTextProblem(asked ?? {}, text),
   )
@@ -225,6 +230,16 @@ function taskOf(ensemble: Ensemble, log: StepLog, taskName: string): Task | unde
     if (begun !== undefined) return workerTask(ensemble, begun.workerRole, begun.taskDescription)
   }
   return undefined
+}
+
+/** The problems of an answer; the tool reads it again with the schema that it asked with. */
+async function findAnswerProblems(
+  answerSchema: TSchema,
+  answer: unknown,
+): Promise<readonly Problem[]> {
+  const { read } = schemaReader(answerSchema, { action: 'Cannot check an answer:' })
+  const decoded = await read(answer)
+  return decoded.ok ? [] : decoded.problems
 }
 
 async function findInputProblems(

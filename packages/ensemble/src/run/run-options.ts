@@ -19,11 +19,18 @@ export interface RunOptions {
   /** Told of every event, in order. What it throws is logged and changes nothing. */
   readonly onEvent?: (event: RunEvent) => void
   /**
-   * Told each time the run comes to do nothing but wait for reviewers: a gate is open, every task that runs
-   * waits at one, and nothing else is about to happen. A tool that asks from inside its body is at work, so
-   * it is not told of that one. What it throws is logged and changes nothing.
+   * Called each time the run comes to do nothing but wait for reviewers and can be stopped and resumed without
+   * loss: a review is open, every task that runs waits at one, and nothing else is about to happen. It is not
+   * called while a tool asks from inside a call that must not be repeated. What it throws is logged and
+   * changes nothing.
    */
   readonly onWaiting?: () => void
+  /**
+   * Called when the run begins to do nothing but wait for people, and when it continues. In contrast to
+   * `onWaiting`, a tool that asks from inside its call always counts as waiting. What it throws is logged and
+   * changes nothing.
+   */
+  readonly onWaitingChange?: (isWaiting: boolean) => void
   /**
    * W3C trace context in which the run was asked for, such as `00-<trace>-<span>-01`; what it sends out
    * belongs to the same trace. @default a trace of its own

@@ -72,7 +72,11 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   const onExit = (exit: TuttiError): void => {
     host.endEarly(exit)
   }
-  const inFlight = new InFlight(listenerOf(options, logger))
+  const { onWaiting, onWaitingChange } = options
+  const inFlight = new InFlight({
+    onWaiting: guarded(onWaiting, logger),
+    onWaitingChange: guarded(onWaitingChange, logger),
+  })
   const gates = new Gates({ clock, log, inFlight, reviewer: options.reviewer, onExit })
   const steering = new Steering({
     runId,
@@ -123,11 +127,15 @@ function traceOf({ traceparent }: RunOptions): () => string {
   }
 }
 
-function listenerOf({ onWaiting }: RunOptions, logger: Logger): (() => void) | undefined {
-  if (onWaiting === undefined) return undefined
-  return () => {
+/** A listener whose errors are logged. */
+function guarded<Args extends readonly unknown[]>(
+  listener: ((...args: Args) => void) | undefined,
+  logger: Logger,
+): ((...args: Args) => void) | undefined {
+  if (listener === undefined) return undefined
+  return (...args) => {
     try {
-      onWaiting()
+      listener(...args)
     } catch (error) {
       logger.error('A listener of waiting runs threw', { error })
     }

@@ -307,7 +307,14 @@ export class Gates {
               toolInput: approval.input,
             }),
       },
-      { kind: 'gate_opened', reviewId, timing, slot, openedAt: gate.openedAt },
+      {
+        kind: 'gate_opened',
+        reviewId,
+        timing,
+        slot,
+        openedAt: gate.openedAt,
+        ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
+      },
     )
   }
 
@@ -316,8 +323,12 @@ export class Gates {
     const { clock, inFlight } = this.#options
     const { signal = scope.signal } = question
     const noLongerNeeded = new AbortController()
-    // A tool that asks from inside its body is at work all the time.
-    const lends = gate.approval === undefined || gate.approval.hasBegun === false
+    const { approval } = gate
+    // The body of a call that must not be repeated is at work all the time.
+    const rests =
+      approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
+    const { taskName, attempt } = gate
+    const call = `${taskName}/${attempt}/${approval?.callId}`
     return new Promise((resolve) => {
       const leftMs = gate.openedAt + gate.timeoutMs - clock.now()
       const stopTimer =
@@ -335,7 +346,8 @@ export class Gates {
       const settle = (end: GateEnd): void => {
         if (!this.#open.delete(gate.reviewId)) return
         this.#closed.set(gate.reviewId, closedBy(end, asked.kept))
-        if (lends) inFlight.fromGate()
+        if (rests) inFlight.fromGate()
+        else inFlight.endAsking(call)
         stopTimer?.()
         signal.removeEventListener('abort', onAbort)
         resolve(end)
@@ -343,7 +355,8 @@ export class Gates {
       }
       this.#open.set(gate.reviewId, { ...asked, settle, signal: noLongerNeeded.signal })
       this.#early.open(gate.reviewId)
-      if (lends) inFlight.toGate()
+      if (rests) inFlight.toGate()
+      else inFlight.beginAsking(call)
       const mayNotBegin = gate.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
       if (mayNotBegin !== undefined) settle({ kind: 'failed', error: mayNotBegin })
       else if (signal.aborted) onAbort()

@@ -9,7 +9,8 @@
  *
  * L1 A claim raises the epoch: what an earlier owner writes afterwards is fenced.
  * L2 A run has one owner at a time. When its lease is over without being renewed, others may claim it.
- * L3 At most `maxConcurrentRuns` runs are owned under a lease that is not over, over all processes.
+ * L3 At most `maxConcurrentRuns` runs are owned under a lease that is not over, over all processes. A run
+ *    whose owner has marked it as waiting for a person is not counted.
  * L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
  *    its time is over.
  * L5 A run with a signal that nobody has answered is not parked: it becomes ready.
@@ -20,6 +21,8 @@
  * L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
  *    while.
  * L10 What waits is counted without looking at what has ended.
+ * L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a marked run is
+ *     WAITING_REVIEW, unless it is CANCELLING.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
@@ -34,6 +37,11 @@ export interface RunQueue {
   claim(runId: string, holder: Holder): Promise<ClaimedRun | undefined>
   /** Extends the leases of all runs of an owner from now on; gives the runs that it still has. */
   renew(holder: Holder): Promise<readonly HeldRun[]>
+  /**
+   * Marks an owned run as waiting for a person, or removes the mark; false when the caller does not own the
+   * run.
+   */
+  markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>
   /** Gives up a run, for others or until it is due. */
   release(held: HeldRun, how: Release): Promise<Released>
   /** Makes all owned runs ready: for a store that only this process has, when it starts. */
@@ -98,8 +106,11 @@ export type Released = Release['kind'] | 'fenced'
 
 /** How many runs are in which state, over all processes. */
 export interface QueueLoad {
+  /** Owned runs that do not wait for a person. */
   readonly running: number
   readonly queued: number
+  /** Owned runs that wait for a person. */
+  readonly waiting: number
   readonly parked: number
 }
 

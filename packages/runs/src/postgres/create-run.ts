@@ -87,7 +87,8 @@ async function stateOf({ schema, query }: Session, run: NewRun): Promise<State> 
   const { runId, submission } = run
   const rows = await query(
     `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
-       (SELECT count(*) FROM ${schema}.runs WHERE state IN ('ready', 'owned')) AS unfinished,
+       (SELECT count(*) FROM ${schema}.runs WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)
+       ) AS unfinished,
        current_setting('max_connections') AS connections
      FROM (SELECT) AS one LEFT JOIN ${schema}.runs AS found
        ON run_id = $1 OR idempotency_key = $2`,

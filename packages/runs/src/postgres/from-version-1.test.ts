@@ -10,7 +10,7 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
-/** Removes what versions 2 to 4 have added; the indexes go with their columns. */
+/** Removes what later versions have added; the indexes go with their columns. */
 function toVersion1(schema: string): string {
   return `
     DROP TABLE ${schema}.secrets;
@@ -20,7 +20,7 @@ function toVersion1(schema: string): string {
     DROP INDEX ${schema}.runs_spent;
     DROP INDEX ${schema}.runs_of_actor;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
-      DROP COLUMN actor_index, DROP COLUMN cost_usd;
+      DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN waiting;
     UPDATE ${schema}.schema_version SET version = 1`
 }
 

@@ -22,6 +22,7 @@ describe('a store of version 2', () => {
     expect(before).toHaveLength(3)
     await database.client.query(
       `DROP TABLE texts.secrets; DROP TABLE texts.run_texts;
+       ALTER TABLE texts.runs DROP COLUMN waiting;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

@@ -165,6 +165,10 @@ export const MIGRATIONS: readonly string[] = [
     value text NOT NULL
   );
   `,
+  // True while the owner of a run does nothing but wait for a person.
+  `
+  ALTER TABLE $schema.runs ADD COLUMN waiting boolean NOT NULL DEFAULT false;
+  `,
 ]
 
 /**

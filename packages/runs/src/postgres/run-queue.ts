@@ -38,11 +38,14 @@ const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
 /** A hundred years: what Postgres takes for as long as anyone waits. */
 const LONGEST_MS = 3.15e12
 
+/** The state of a run for counting: an owned run that waits for a person counts as waiting. */
+const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
+
 /** What a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
 const TAKE = `
   lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
   write_no = 0, owner = $1, due_at = clock_timestamp() + $2 * interval '1 millisecond',
-  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+  waiting = false, status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
 
 /** The queue of a Postgres store. */
 export class PostgresRunQueue implements RunQueue {
@@ -106,6 +109,19 @@ export class PostgresRunQueue implements RunQueue {
     }))
   }
 
+  async markWaiting({ runId, epoch }: HeldRun, isWaiting: boolean): Promise<boolean> {
+    const { database } = this.#parts
+    const status = isWaiting
+      ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
+      : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+    const rows = await database.query(
+      `UPDATE ${database.schema}.runs SET waiting = $3, status = ${status}
+       WHERE run_id = $1 AND epoch = $2 AND state = 'owned' RETURNING id`,
+      [toColumn(runId), epoch, isWaiting],
+    )
+    return rows.length > 0
+  }
+
   async release(held: HeldRun, how: Release): Promise<Released> {
     const { database, notices } = this.#parts
     const became = await database.transaction({}, (session) => this.#release(session, held, how))
@@ -137,12 +153,17 @@ export class PostgresRunQueue implements RunQueue {
   async load(): Promise<QueueLoad> {
     const { database } = this.#parts
     const rows = await database.query(
-      `SELECT state, count(*) AS count FROM ${database.schema}.runs
-       WHERE state <> 'ended' GROUP BY state`,
+      `SELECT ${KIND} AS kind, count(*) AS count FROM ${database.schema}.runs
+       WHERE state <> 'ended' GROUP BY kind`,
     )
-    const counts = new Map(rows.map((row) => [row['state'], Number(row['count'])]))
-    const of = (state: RunRow['state']): number => counts.get(state) ?? 0
-    return { running: of('owned'), queued: of('ready'), parked: of('parked') }
+    const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
+    const of = (state: RunRow['state'] | 'waiting'): number => counts.get(state) ?? 0
+    return {
+      running: of('owned'),
+      queued: of('ready'),
+      waiting: of('waiting'),
+      parked: of('parked'),
+    }
   }
 
   async figures(): Promise<StoreFigures> {
@@ -150,10 +171,10 @@ export class PostgresRunQueue implements RunQueue {
     const { schema } = database
     // A run that was reclaimed is due since the beginning of time; it waits since it was made.
     const rows = await database.query(
-      `SELECT state AS kind, status, count(*) AS count,
+      `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(extract(epoch FROM statement_timestamp()
            - greatest(due_at, to_timestamp(created_at / 1000))) * 1000) AS waited_ms
-       FROM ${schema}.runs WHERE state <> 'ended' GROUP BY state, status
+       FROM ${schema}.runs WHERE state <> 'ended' GROUP BY 1, 2
        UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM ${schema}.reviews WHERE status = 'OPEN'
        UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
          WHERE due_at IS NOT NULL`,
@@ -203,23 +224,24 @@ export class PostgresRunQueue implements RunQueue {
 
 /**
  * Takes runs whose lease is over while there is room below those that are under a lease, then those that
- * wait while there is room below all that are owned (Q2). `$3` is how many, `$4` the limit, `$5` the
+ * wait while there is room below all that are owned (Q2). Runs that wait for a person take no room. `$3` is how many, `$4` the limit, `$5` the
  * ensembles, null for all, and `$6` how long a run of another one is due first, in milliseconds.
  */
 function claimSql(schema: string): string {
   return `
     WITH owned AS (
       SELECT count(*) AS total, count(*) FILTER (WHERE due_at IS NULL OR NOT ${OVER}) AS active
-      FROM ${schema}.runs WHERE state = 'owned'
+      FROM ${schema}.runs WHERE state = 'owned' AND NOT waiting
     ), lost AS (
-      SELECT id, due_at FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} AND ${FITS}
+      SELECT id, due_at, waiting FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} AND ${FITS}
       ORDER BY due_at, id
       LIMIT (SELECT greatest(least($3::int8, $4::int8 - active), 0) FROM owned)
       FOR UPDATE SKIP LOCKED
     ), waiting AS (
       SELECT id, due_at FROM ${schema}.runs
       WHERE (state = 'ready' OR (state = 'parked' AND ${OVER})) AND ${FITS} ORDER BY due_at, id
-      LIMIT (SELECT greatest(least($3::int8 - (SELECT count(*) FROM lost), $4::int8 - total), 0)
+      LIMIT (SELECT greatest(least($3::int8 - (SELECT count(*) FROM lost),
+          $4::int8 - total - (SELECT count(*) FROM lost WHERE waiting)), 0)
         FROM owned)
       FOR UPDATE SKIP LOCKED
     ), due AS (

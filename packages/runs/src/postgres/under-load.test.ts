@@ -41,7 +41,7 @@ describe('several stores at once under load', () => {
       expect(texts, `run-${index}`).toEqual(Array.from({ length: WRITES_A_RUN }, (_, n) => `${n}`))
       expect(events.at(-1)?.type).toBe('run_result')
     }
-    expect(await first.queue.load()).toEqual({ running: 0, queued: 0, parked: 0 })
+    expect(await first.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
     await watcher.end()
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
   }, 60_000)

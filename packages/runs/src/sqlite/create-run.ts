@@ -19,7 +19,8 @@ export function runCreator(
   const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
-    `SELECT count(*) AS count FROM runs WHERE state IN ('ready', 'owned')`,
+    `SELECT count(*) AS count FROM runs
+     WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
   )
   const insert = database.prepare(
     `INSERT INTO runs

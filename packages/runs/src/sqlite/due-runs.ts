@@ -8,8 +8,8 @@ export function dueRuns(
   database: DatabaseSync,
 ): (request: ClaimRequest, now: number) => readonly number[] {
   const active = database.prepare(
-    `SELECT (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at IS NULL)
-       + (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at > ?) AS count`,
+    `SELECT (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at IS NULL AND NOT waiting)
+       + (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at > ? AND NOT waiting) AS count`,
   )
   const all = dueReader(database, '')
   const fitting = dueReader(database, FITS)

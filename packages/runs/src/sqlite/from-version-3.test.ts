@@ -12,7 +12,7 @@ import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-fligh
 import { MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-/** Removes what versions 4 to 6 have added. */
+/** Removes what later versions have added. */
 const TO_VERSION_3 = `
   DROP TABLE secrets;
   DROP TABLE run_texts;
@@ -24,6 +24,7 @@ const TO_VERSION_3 = `
   ALTER TABLE runs DROP COLUMN actor;
   ALTER TABLE runs DROP COLUMN webhooks;
   ALTER TABLE runs DROP COLUMN cost_usd;
+  ALTER TABLE runs DROP COLUMN waiting;
   PRAGMA user_version = 3`
 
 let directory: string

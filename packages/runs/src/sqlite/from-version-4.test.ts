@@ -30,7 +30,10 @@ describe('a store of version 4', () => {
     const before = texts()
     expect(before).toHaveLength(3)
     const database = openFile()
-    database.exec('DROP TABLE secrets; DROP TABLE run_texts; PRAGMA user_version = 4')
+    database.exec(
+      `DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
+       PRAGMA user_version = 4`,
+    )
     database.close()
     await sqliteRunStorage(directory)[Symbol.asyncDispose]()
     expect(texts()).toEqual(before)

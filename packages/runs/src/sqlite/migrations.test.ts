@@ -152,7 +152,7 @@ describe('a store of version 2', () => {
         VALUES (1, 0, 'run_queued', '{"type":"run_queued"}'), (1, 1, 'token', '{"type":"token"}');
       INSERT INTO steps (run, n, data) VALUES (1, 0, '{"kind":"run_begun"}');`)
     await using storage = sqliteRunStorage(directory)
-    expect(await storage.queue.load()).toEqual({ running: 0, queued: 3, parked: 0 })
+    expect(await storage.queue.load()).toEqual({ running: 0, queued: 3, waiting: 0, parked: 0 })
     expect(await storage.queue.reclaimAll()).toEqual([])
     const claimed = await storage.queue.claimNext({
       owner: 'x',
@@ -178,7 +178,7 @@ describe('a store of version 2', () => {
       ${insertRun(3, 'run-3', { status: 'CANCELLED', created: 450 })}
       ${insertRun(4, 'run-4', { status: 'REJECTED', created: 40, completed: 600 })}`)
     await using storage = sqliteRunStorage(directory)
-    expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, parked: 0 })
+    expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
     expect(await storage.events.heads([])).toEqual([])
     expect(Object.keys((await storage.runs.get('run-1')) ?? {})).not.toContain('error')
     expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({

@@ -206,6 +206,10 @@ export const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // 1 while the owner of a run does nothing but wait for a person.
+  `
+  ALTER TABLE runs ADD COLUMN waiting INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /**

@@ -53,6 +53,11 @@ export class SqliteRunQueue implements RunQueue {
     }))
   }
 
+  async markWaiting({ runId, epoch }: HeldRun, isWaiting: boolean): Promise<boolean> {
+    const { mark, unmark } = this.#statements
+    return (isWaiting ? mark : unmark).run(runId, epoch).changes > 0
+  }
+
   async release(held: HeldRun, how: Release): Promise<Released> {
     const { board, rows, transaction } = this.#parts
     const became = transaction((): Released => {
@@ -79,10 +84,15 @@ export class SqliteRunQueue implements RunQueue {
 
   async load(): Promise<QueueLoad> {
     const counts = new Map(
-      this.#statements.load.all().map((row) => [row['state'], Number(row['count'])]),
+      this.#statements.load.all().map((row) => [row['kind'], Number(row['count'])]),
     )
-    const of = (state: RunState): number => counts.get(state) ?? 0
-    return { running: of('owned'), queued: of('ready'), parked: of('parked') }
+    const of = (state: RunState | 'waiting'): number => counts.get(state) ?? 0
+    return {
+      running: of('owned'),
+      queued: of('ready'),
+      waiting: of('waiting'),
+      parked: of('parked'),
+    }
   }
 
   async figures(): Promise<StoreFigures> {
@@ -109,10 +119,22 @@ function isAtRest(state: RunState): boolean {
 
 type Statements = Readonly<
   Record<
-    'take' | 'renew' | 'park' | 'makeReady' | 'lapse' | 'reclaim' | 'load' | 'figures',
+    | 'take'
+    | 'renew'
+    | 'mark'
+    | 'unmark'
+    | 'park'
+    | 'makeReady'
+    | 'lapse'
+    | 'reclaim'
+    | 'load'
+    | 'figures',
     StatementSync
   >
 >
+
+/** The state of a run for counting: an owned run that waits for a person counts as waiting. */
+const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
 
 /**
  * `due_at` of a run that is ready is since when it waits; of one that is owned, when its lease is over;
@@ -122,12 +144,22 @@ function prepareStatements(database: DatabaseSync): Statements {
   return {
     take: database.prepare(
       `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
-         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?,
+         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?, waiting = 0,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
        WHERE id = ? RETURNING *`,
     ),
     renew: database.prepare(
       `UPDATE runs SET due_at = ? WHERE state = 'owned' AND owner = ? RETURNING run_id, epoch`,
+    ),
+    mark: database.prepare(
+      `UPDATE runs SET waiting = 1,
+         status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
+       WHERE run_id = ? AND epoch = ? AND state = 'owned'`,
+    ),
+    unmark: database.prepare(
+      `UPDATE runs SET waiting = 0,
+         status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
+       WHERE run_id = ? AND epoch = ? AND state = 'owned'`,
     ),
     park: database.prepare(
       `UPDATE runs SET state = 'parked', owner = NULL, due_at = ?,
@@ -147,14 +179,14 @@ function prepareStatements(database: DatabaseSync): Statements {
        WHERE state = 'owned' RETURNING run_id`,
     ),
     load: database.prepare(
-      `SELECT state, count(*) AS count FROM runs WHERE state IN ('owned', 'ready', 'parked')
-       GROUP BY state`,
+      `SELECT ${KIND} AS kind, count(*) AS count FROM runs
+       WHERE state IN ('owned', 'ready', 'parked') GROUP BY kind`,
     ),
     // A run that was reclaimed is due since the beginning of time; it waits since it was made.
     figures: database.prepare(
-      `SELECT state AS kind, status, count(*) AS count,
+      `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(? - max(coalesce(due_at, 0), created_at)) AS waited_ms
-       FROM runs WHERE state IN ('owned', 'ready', 'parked') GROUP BY state, status
+       FROM runs WHERE state IN ('owned', 'ready', 'parked') GROUP BY 1, 2
        UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM reviews WHERE status = 'OPEN'
        UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM deliveries WHERE due_at IS NOT NULL`,
     ),

@@ -185,7 +185,7 @@ export const claimCases: readonly StorageCase[] = [
         'run-4',
         'run-5',
       ])
-      deepStrictEqual(await storage.queue.load(), { running: 6, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), { running: 6, queued: 0, waiting: 0, parked: 0 })
     },
   },
   {
@@ -226,7 +226,12 @@ export const claimCases: readonly StorageCase[] = [
       )
       const ids = claims.flat().map(({ run }) => run.runId)
       deepStrictEqual([ids.length, new Set(ids).size], [11, 11])
-      deepStrictEqual(await storage.queue.load(), { running: 11, queued: 19, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), {
+        running: 11,
+        queued: 19,
+        waiting: 0,
+        parked: 0,
+      })
     },
   },
   {

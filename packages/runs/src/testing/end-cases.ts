@@ -59,7 +59,7 @@ export const endCases: readonly StorageCase[] = [
       deepStrictEqual(await claimDue(storage), [])
       deepStrictEqual(await storage.queue.renew({ owner: 'x', leaseMs: 1000 }), [])
       deepStrictEqual(await storage.queue.reclaimAll(), [])
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 0 })
     },
   },
   {
@@ -98,7 +98,7 @@ export const endCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.runs.steps('run-a'), [])
       deepStrictEqual(await storage.runs.reviews({ open: true }), [])
       strictEqual(await storage.queue.claim('run-a', HOLDER), undefined)
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 0 })
       deepStrictEqual(await storage.events.heads([]), [])
     },
   },
@@ -208,7 +208,7 @@ export const endCases: readonly StorageCase[] = [
       deepStrictEqual(await batch(), ['run-2', 'run-3'])
       deepStrictEqual(await batch(), ['run-4'])
       deepStrictEqual(await batch(), [])
-      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 6, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 6, waiting: 0, parked: 1 })
       strictEqual((await listed(storage)).length, 9)
     },
   },

@@ -14,6 +14,7 @@ export const figuresCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.queue.figures(), {
         running: 0,
         queued: 0,
+        waiting: 0,
         parked: 0,
         unfinished: {},
         oldestQueuedMs: 0,
@@ -36,6 +37,7 @@ export const figuresCases: readonly StorageCase[] = [
       deepStrictEqual(counts, {
         running: 1,
         queued: 2,
+        waiting: 0,
         parked: 1,
         unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
         openReviews: 1,

@@ -195,7 +195,7 @@ export const recordCases: readonly StorageCase[] = [
       strictEqual((await storage.runs.tasks('run-a'))[0]?.status, 'PENDING')
       deepStrictEqual(await storage.runs.reviews({}), [])
       deepStrictEqual(await storage.runs.steps('run-a'), [])
-      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
     },
   },
   {

@@ -30,10 +30,10 @@ export const releaseCases: readonly StorageCase[] = [
       strictEqual(await release(0), 'fenced')
       strictEqual(await release(2), 'fenced')
       strictEqual(await release(1, 'run-z'), 'fenced')
-      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, parked: 0 })
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
       strictEqual(await release(1), 'parked')
       strictEqual(await release(1), 'fenced')
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
   },
   {
@@ -78,7 +78,7 @@ export const releaseCases: readonly StorageCase[] = [
       assertClaimed(await claimDue(storage), ['run-1'])
       await passTime(1e10)
       deepStrictEqual(await claimDue(storage), [])
-      deepStrictEqual(await storage.queue.load(), { running: 2, queued: 0, parked: 2 })
+      deepStrictEqual(await storage.queue.load(), { running: 2, queued: 0, waiting: 0, parked: 2 })
     },
   },
   {
@@ -217,7 +217,7 @@ export const releaseCases: readonly StorageCase[] = [
       await owner.commit([started, cancelling])
       const reclaimed = await storage.queue.reclaimAll()
       deepStrictEqual(reclaimed.toSorted(), ['run-2', 'run-3'])
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 3, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 3, waiting: 0, parked: 1 })
       deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
       const claimed = await claimDue(storage)
       deepStrictEqual(

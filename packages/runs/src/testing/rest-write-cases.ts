@@ -55,7 +55,7 @@ export const restWriteCases: readonly StorageCase[] = [
       await passTime(30_000)
       await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [token('x')] }))
       strictEqual((await recordOf(storage, 'run-a')).status, 'WAITING_REVIEW')
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
       const queued = await recordOf(storage, 'run-b')
       await storage.runs.commitAtRest(restWrite(queued, 'stay', { events: [token('y')] }))
       assertClaimed(await claimDue(storage), ['run-b'])
@@ -101,7 +101,7 @@ export const restWriteCases: readonly StorageCase[] = [
         )
         deepStrictEqual(again, { kind: 'fenced' })
       }
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
     },
   },
   {
@@ -187,7 +187,7 @@ export const restWriteCases: readonly StorageCase[] = [
       strictEqual((await storage.runs.commitAtRest(write)).kind, 'failed')
       deepStrictEqual(await recordOf(storage, 'run-a'), run)
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
-      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, parked: 1 })
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
   },
   {

@@ -1,7 +1,7 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage
  * for each case and runs it; a case throws when the adapter breaks its contract, whose rules are in the
- * heads of the ports: P1 to P12, L1 to L10, W1 to W4, O1 to O4, A1 to A3, X1.
+ * heads of the ports: P1 to P12, L1 to L11, W1 to W4, O1 to O4, A1 to A3, X1.
  *
  * Time passes for the storage only as the test lets it, or also by itself: cases leave a second between
  * what they expect to be over and what not.
@@ -22,6 +22,7 @@ import { releaseCases } from './release-cases.ts'
 import { restWriteCases } from './rest-write-cases.ts'
 import { secretCases } from './secret-cases.ts'
 import { signalCases } from './signal-cases.ts'
+import { waitingCases } from './waiting-cases.ts'
 
 import type { StorageCase } from './storage-case.ts'
 
@@ -35,6 +36,7 @@ export const runStorageCases: readonly StorageCase[] = [
   ...endCases,
   ...claimCases,
   ...releaseCases,
+  ...waitingCases,
   ...restWriteCases,
   ...signalCases,
   ...quotaCases,

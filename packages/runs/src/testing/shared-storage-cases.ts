@@ -43,7 +43,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       const events = (await readAll(other, 'run-a')).slice(1)
       deepStrictEqual(events, logged('run-a', 1, [started, token(ODD_TEXT)]))
       deepStrictEqual(await other.events.heads([]), [{ runId: 'run-a', lastSeq: 2 }])
-      deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, parked: 0 })
+      deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
     },
   },
   {
@@ -71,7 +71,12 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       )
       const ids = claims.flat().map(({ run }) => run.runId)
       deepStrictEqual([ids.length, new Set(ids).size], [13, 13])
-      deepStrictEqual(await given.storage.queue.load(), { running: 13, queued: 17, parked: 0 })
+      deepStrictEqual(await given.storage.queue.load(), {
+        running: 13,
+        queued: 17,
+        waiting: 0,
+        parked: 0,
+      })
     },
   },
   {

@@ -51,8 +51,8 @@ export function RunDetails({
         </Fact>
         <Id name="Run id" id={runId} />
         <Id name="Id in the work" id={state.id === runId ? undefined : state.id} />
-        <Fact name="Holders">
-          {state.epoch === undefined ? undefined : `${state.epoch}: it was taken up again`}
+        <Fact name="Resumed">
+          {state.epoch === undefined ? undefined : `Claimed ${state.epoch} times`}
         </Fact>
       </Facts>
       <Times state={state} />

@@ -11,7 +11,7 @@ const MARK_WORDS: Readonly<Record<TimelineMark['kind'], string>> = {
   directive: 'directive delivered',
   switch: 'model switched',
   cancel: 'cancel',
-  resume: 'taken up again',
+  resume: 'resumed',
 }
 
 const MARK_KINDS = ['directive', 'switch', 'cancel', 'resume'] as const

@@ -37,7 +37,7 @@ function wordsOf(event: LoggedRunEvent, state: RunState): readonly string[] {
         `run ${event.runId} of "${oneLine(event.ensemble)}" accepted, ${counted(event.totalTasks, 'task')}`,
       ]
     case 'run_resumed':
-      return ['run taken up again by another process']
+      return ['run resumed']
     case 'run_cancelling':
       return [`cancel asked for${by(event.actor)}`]
     case 'model_switched':

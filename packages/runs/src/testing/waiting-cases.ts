@@ -1,0 +1,137 @@
+/** Cases of L3 and L11: owned runs that wait for a person take no place. */
+import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+
+import { cancelling, queued, started } from './event-fixtures.ts'
+import {
+  assertClaimed,
+  claimDue,
+  createRun,
+  HOLDER,
+  newRun,
+  ownedRun,
+  recordOf,
+  type Owner,
+} from './run-fixtures.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { StorageCase } from './storage-case.ts'
+
+const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+
+/** The cases. */
+export const waitingCases: readonly StorageCase[] = [
+  {
+    name: '[L3] a run that its owner marks as waiting leaves its place to another',
+    async run({ storage }) {
+      const [first, second] = [await ownedRun(storage, 'run-1'), await ownedRun(storage, 'run-2')]
+      await createRun(storage, 'run-3')
+      await createRun(storage, 'run-4')
+      const claim = () => claimDue(storage, { maxConcurrentRuns: 2 })
+      deepStrictEqual(await claim(), [])
+      strictEqual(await storage.queue.markWaiting(first, true), true)
+      assertClaimed(await claim(), ['run-3'])
+      deepStrictEqual(await claim(), [])
+      strictEqual(await storage.queue.markWaiting(second, true), true)
+      strictEqual(await storage.queue.markWaiting(first, false), true)
+      deepStrictEqual(await claim(), [])
+      await storage.queue.release(first, { kind: 'parked' })
+      assertClaimed(await claim(), ['run-4'])
+      deepStrictEqual(await storage.queue.load(), { running: 2, queued: 0, waiting: 1, parked: 1 })
+      const { running, waiting, parked } = await storage.queue.figures()
+      deepStrictEqual({ running, waiting, parked }, { running: 2, waiting: 1, parked: 1 })
+    },
+  },
+  {
+    name: '[L3] twenty claims at once stay within the limit while runs wait and continue',
+    async run({ storage }) {
+      const waiting: Owner[] = []
+      for (let n = 0; n < 10; n += 1) waiting.push(await ownedRun(storage, `run-w${n}`))
+      for (const owner of waiting) await storage.queue.markWaiting(owner, true)
+      for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
+      const claims = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          claimDue(storage, { owner: `owner-${n}`, wanted: 3, maxConcurrentRuns: 7 }),
+        ),
+      )
+      strictEqual(claims.flat().length, 7)
+      deepStrictEqual(await storage.queue.load(), {
+        running: 7,
+        queued: 23,
+        waiting: 10,
+        parked: 0,
+      })
+    },
+  },
+  {
+    name: '[L3] a waiting run whose owner is lost takes a place again when it is claimed',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-1', { holder: LEASED })
+      await storage.queue.markWaiting(owner, true)
+      await createRun(storage, 'run-2')
+      await passTime(61_000)
+      const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
+      assertClaimed(await claim(), ['run-1'])
+      deepStrictEqual(await claim(), [])
+      strictEqual((await recordOf(storage, 'run-1')).status, 'RUNNING')
+    },
+  },
+  {
+    name: '[L11] only the owner of a run can mark it, and only until the run has ended',
+    async run({ storage }) {
+      await createRun(storage, 'run-1')
+      const mark = (epoch: number, runId = 'run-1') =>
+        storage.queue.markWaiting({ runId, epoch }, true)
+      strictEqual(await mark(0), false)
+      strictEqual(await mark(1, 'run-z'), false)
+      const [claimed] = await claimDue(storage)
+      strictEqual(claimed?.run.epoch, 1)
+      strictEqual(await mark(2), false)
+      strictEqual(await mark(1), true)
+      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
+      strictEqual(await mark(1), false)
+      deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
+    },
+  },
+  {
+    name: '[L11] the record of a marked run is WAITING_REVIEW, then RUNNING, and stays CANCELLING',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-1')
+      await owner.commit([started])
+      const mark = async (isWaiting: boolean): Promise<string> => {
+        await storage.queue.markWaiting(owner, isWaiting)
+        return (await recordOf(storage, 'run-1')).status
+      }
+      deepStrictEqual([await mark(true), await mark(false)], ['WAITING_REVIEW', 'RUNNING'])
+      await owner.commit([cancelling])
+      deepStrictEqual([await mark(true), await mark(false)], ['CANCELLING', 'CANCELLING'])
+    },
+  },
+  {
+    name: '[L11] the mark is gone when the run is claimed again, however it was released',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-1')
+      await storage.queue.markWaiting(owner, true)
+      await storage.queue.release(owner, { kind: 'ready' })
+      assertClaimed(await claimDue(storage), ['run-1'])
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
+      await storage.queue.markWaiting({ runId: 'run-1', epoch: 2 }, true)
+      await storage.queue.reclaimAll()
+      strictEqual((await storage.queue.claim('run-1', HOLDER))?.run.epoch, 3)
+      deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[P1] a waiting run does not count against the runs that may wait or execute',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-1')
+      await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })
+      await storage.queue.markWaiting(owner, true)
+      strictEqual((await submit(storage, 'run-2')).kind, 'created')
+    },
+  },
+]
+
+function submit(storage: RunStorage, runId: string) {
+  const run = newRun(runId)
+  return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
+}
