@@ -1,10 +1,10 @@
 /** Submits what a body or a message asks for. */
 import { TuttiError } from '@tutti/core'
+import { shortList, type SubmitRunBody } from '@tutti/protocol'
 
 import { actorOf, type Caller } from './caller.ts'
 
 import type { ResolvedControlApiOptions } from './options.ts'
-import type { SubmitRunBody } from '@tutti/protocol'
 import type { RunRecord, SubmitRun } from '@tutti/runs'
 
 /** Who submits, under which key, and what else is kept with the run that a body cannot say. */
@@ -40,6 +40,6 @@ function assertWebhooks(names: readonly string[], known: readonly string[]): voi
   if (unknown.length === 0) return
   throw new TuttiError(
     'INVALID_WEBHOOK',
-    `Unknown webhook '${unknown.join("', '")}'. Available: [${known.join(', ')}]`,
+    `Unknown webhook ${shortList(unknown.map((name) => `'${name}'`))}. Available: [${shortList(known)}]`,
   )
 }

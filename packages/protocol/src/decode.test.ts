@@ -198,7 +198,7 @@ describe('decode, of a very large value', () => {
     expect(decoded.ok ? [] : decoded.problems).toHaveLength(MAX_PROBLEMS + 1)
     expect(decoded.ok ? undefined : decoded.problems.at(-1)).toEqual({
       path: '',
-      message: 'has more problems than the 1000 listed',
+      message: 'has more problems than the 100 listed',
     })
   })
 

@@ -14,6 +14,7 @@ export {
 } from './decode.ts'
 export type { Decoded } from './decode.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
+export { shortList, shortText } from './problems/short-text.ts'
 export { suggest } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 

@@ -27,6 +27,7 @@ import {
   type GateDecision,
   type ModelSwitch,
 } from '@tutti/ensemble'
+import { shortList, shortText } from '@tutti/protocol'
 
 import { tellActivity, tellExecuted } from './activity.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
@@ -433,8 +434,8 @@ export class RunService {
     const [first] = this.#ensembles.values()
     const found = name === undefined ? first : this.#ensembles.get(name)
     if (found !== undefined) return found
-    const known = [...this.#ensembles.keys()].join(', ')
-    throw new TuttiError('INVALID_ENSEMBLE', `Unknown ensemble '${name}'. Available: [${known}]`)
+    const message = `Unknown ensemble '${shortText(name ?? '')}'. Available: [${shortList([...this.#ensembles.keys()])}]`
+    throw new TuttiError('INVALID_ENSEMBLE', message)
   }
 
   #assertReady(): void {

@@ -1,4 +1,6 @@
 /** Pure: the errors of A2A, and what each is on JSON-RPC and on REST. */
+import { problemsText } from '../http/error-limits.ts'
+
 import type { Problem } from '@tutti/protocol'
 
 /** What stands for an error on each wire. */
@@ -56,6 +58,6 @@ export class A2aError extends Error {
 
 /** The error of parameters that do not fit, with every problem. */
 export function invalidParams(problems: readonly Problem[]): A2aError {
-  const list = problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
-  return new A2aError('INVALID_PARAMS', `The parameters do not fit: ${list.join('; ')}`, problems)
+  const text = `The parameters do not fit: ${problemsText(problems)}`
+  return new A2aError('INVALID_PARAMS', text, problems)
 }

@@ -1,6 +1,7 @@
 /** From anything that was thrown to the error that a caller over A2A gets. */
 import { TuttiError } from '@tutti/core'
 
+import { limitedMessage, limitedProblems } from '../http/error-limits.ts'
 import { errorHeaders, wireErrorOf } from '../http/on-error.ts'
 import { A2A_ERRORS, A2aError, type A2aErrorInfo, type A2aReason } from './a2a-error.ts'
 
@@ -47,7 +48,8 @@ export function errorAnswer(
   if (error instanceof A2aError) {
     const { reason, message, problems } = error
     const { redactor } = options
-    return answerOf(reason, redactor.text(message), redactor.value(problems))
+    const texts = redactor.value({ message, problems })
+    return answerOf(reason, limitedMessage(texts.message), limitedProblems(texts.problems))
   }
   if (TuttiError.isInstance(error) && OF_HTTP.includes(error.code)) throw error
   return answerOfWire(wireErrorOf(error, options))

@@ -1,4 +1,6 @@
 /** Pure: requests and answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
+import { previewOf } from '@tutti/protocol'
+
 import { A2aError } from './a2a-error.ts'
 import { isObject, type Params } from './modern-params.ts'
 
@@ -14,10 +16,14 @@ export interface RpcRequest {
   readonly params: unknown
 }
 
-/** The id of anything that was sent as a request. */
+/** Maximum length of an id: every answer repeats it. */
+export const MAX_RPC_ID_LENGTH = 255
+
+/** Returns the id of anything that was sent as a request; null when it has none, or one that is too long. */
 export function rpcIdOf(sent: unknown): RpcId {
   const id = isObject(sent) ? sent['id'] : undefined
-  return typeof id === 'string' || typeof id === 'number' ? id : null
+  if (typeof id === 'string') return id.length <= MAX_RPC_ID_LENGTH ? id : null
+  return typeof id === 'number' ? id : null
 }
 
 /**
@@ -27,7 +33,7 @@ export function rpcIdOf(sent: unknown): RpcId {
  */
 export function rpcRequest(sent: unknown): RpcRequest {
   if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
-  if (!isObject(sent)) throw invalid([`must be an object, got ${JSON.stringify(sent)}`])
+  if (!isObject(sent)) throw invalid([`must be an object, got ${said(sent)}`])
   const { jsonrpc, method, id, params } = sent
   const isId = ['string', 'number', 'undefined'].includes(typeof id) || id === null
   const problems = [
@@ -36,6 +42,9 @@ export function rpcRequest(sent: unknown): RpcRequest {
       ? []
       : [`method must be a text, got ${said(method)}`]),
     ...(isId ? [] : [`id must be a text or a number, got ${said(id)}`]),
+    ...(typeof id === 'string' && id.length > MAX_RPC_ID_LENGTH
+      ? [`id must have at most ${MAX_RPC_ID_LENGTH} characters, got ${id.length}`]
+      : []),
   ]
   if (problems.length > 0) throw invalid(problems)
   return { id: rpcIdOf(sent), method: String(method), params }
@@ -77,6 +86,5 @@ function invalid(problems: readonly string[]): A2aError {
 }
 
 function said(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+  return value === undefined ? 'nothing' : previewOf(value)
 }

@@ -8,6 +8,8 @@ import {
   type Problem,
 } from '@tutti/protocol'
 
+import { problemsText } from './error-limits.ts'
+
 /** An error as it goes over the wire. */
 export interface WireError {
   readonly status: number
@@ -17,13 +19,15 @@ export interface WireError {
 /** How long a caller should wait, in milliseconds, where the error does not say: until a store or server is back. */
 const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
 
-/** Makes the error of a request that does not fit, with every problem. */
+/** Makes the error of a request that does not fit, with its problems. */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {
-  const list = problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
-  return new TuttiError('BAD_REQUEST', `${what} does not fit: ${list.join('; ')}`, {
+  return new TuttiError('BAD_REQUEST', `${what} does not fit: ${problemsText(problems)}`, {
     details: { problems },
   })
 }
+
+/** Maximum number of missing inputs that are named. */
+const MAX_MISSING = 100
 
 /** The wire form of `error`; undefined when it is a fault of ours that the caller learns nothing of. */
 export function toWireError(error: unknown): WireError | undefined {
@@ -51,7 +55,7 @@ function wireError(code: ErrorCode, error: TuttiError): WireError {
 
 function missingInputs(error: TuttiError): WireError {
   const missing = error.details?.['missing']
-  const names = Array.isArray(missing) ? missing.map(String) : []
+  const names = Array.isArray(missing) ? missing.slice(0, MAX_MISSING).map(String) : []
   const problems = names.map((name) => ({
     path: `/inputs/${name}`,
     message: 'is required: a task text has this template variable',

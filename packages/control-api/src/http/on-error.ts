@@ -2,6 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { toWireError, type WireError } from './api-error.ts'
+import { limitedBody } from './error-limits.ts'
 
 import type { ServerMetrics } from '../metrics/server-metrics.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -15,7 +16,9 @@ export function wireErrorOf(
 ): WireError {
   const wire = toWireError(error) ?? fault(error, logger)
   countError(error, wire, metrics)
-  return redactor.value(wire)
+  // Cut after redaction: the rest of a secret that was cut in two would not be recognized.
+  const { status, body } = redactor.value(wire)
+  return { status, body: limitedBody(body) }
 }
 
 function countError(

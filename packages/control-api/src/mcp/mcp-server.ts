@@ -15,7 +15,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { suggest, type Scope } from '@tutti/protocol'
+import { shortList, shortText, suggest, type Scope } from '@tutti/protocol'
 import { errorMessage } from '@tutti/core'
 
 import { audited } from '../audit/audited.ts'
@@ -123,7 +123,7 @@ function offerOf(offers: readonly Offer[], name: string): Offer {
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
   throw new ProtocolError(
     INVALID_PARAMS,
-    `Unknown tool '${name}'. Available: [${names.join(', ')}]${hint}`,
+    `Unknown tool '${shortText(name)}'. Available: [${shortList(names)}]${hint}`,
   )
 }
 

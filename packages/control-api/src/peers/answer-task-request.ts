@@ -11,7 +11,7 @@
  * T4 With USE_CACHED the newest run that was COMPLETED under the same key, and is not too old, answers.
  */
 import { TuttiError } from '@tutti/core'
-import { suggest, type TaskRequest } from '@tutti/protocol'
+import { shortList, shortText, suggest, type TaskRequest } from '@tutti/protocol'
 
 import { submitRun } from '../submit-run.ts'
 import { cancelAtDeadline } from './cancel-at-deadline.ts'
@@ -79,7 +79,7 @@ function sharedTask(shared: readonly Ensemble[], name: string): Ensemble {
   const names = shared.map((ensemble) => ensemble.name)
   const near = suggest(name, names)
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-  const message = `Unknown shared task '${name}'. Available: [${names.join(', ')}]${hint}`
+  const message = `Unknown shared task '${shortText(name)}'. Available: [${shortList(names)}]${hint}`
   throw new TuttiError('INVALID_ENSEMBLE', message)
 }
 

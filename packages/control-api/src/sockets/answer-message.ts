@@ -1,6 +1,6 @@
 /** Answers the messages of a connection, each as the REST route of the same name does. */
 import { traceContextOf } from '@tutti/core'
-import { isTerminalRunStatus } from '@tutti/protocol'
+import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
 
 import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
 import { cancelRun } from '../cancel-run.ts'
@@ -11,6 +11,7 @@ import { decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
 import { switchModel } from '../switch-model.ts'
 import { answerPeer } from './answer-peer.ts'
+import { decodeMessage, ownText } from './parse-message.ts'
 import { answerStateQuery } from './state-query.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -53,47 +54,64 @@ export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
 }
 
 /**
- * Does what a message asks and replies, when its sender may; the audit trail tells of what changes
- * something.
+ * Does what a message asks and replies, if its sender may; what changes something is written to the audit trail.
+ * `onDecoded` is called with the message once it is known to fit its schema.
  *
- * @throws {TuttiError} when it is refused; nothing was sent then.
+ * @throws {TuttiError} FORBIDDEN before the message is decoded, BAD_REQUEST, and what the action throws; nothing
+ * was sent then.
  */
-export async function answerMessage(message: ClientMessage, asker: Asker): Promise<void> {
+export async function answerMessage(
+  sent: unknown,
+  asker: Asker,
+  onDecoded: (message: ClientMessage) => void,
+): Promise<void> {
   const { caller, options } = asker
-  const { type: action } = message
+  const action = actionOf(sent)
+  if (action === undefined) {
+    decodeMessage(sent)
+    return
+  }
   const scope = MESSAGE_SCOPES[action]
   const work = async (tell: TellSubject): Promise<void> => {
     assertScope(caller, scope)
+    const message = decodeMessage(sent)
+    onDecoded(message)
     await answer(message, asker, tell)
   }
   if (!isAudited(scope)) {
     await work(() => undefined)
     return
   }
-  const asked = { caller, action, via: 'websocket', ...subjectOf(message, asker) } as const
+  const asked = { caller, action, via: 'websocket', ...subjectOf(action, sent, asker) } as const
   await audited(asked, { trail: options.trail, now: options.clock.now() }, work)
 }
 
-/** What a message is about, as far as it says so. */
-function subjectOf(message: ClientMessage, { runId: home }: Asker): AuditSubject {
-  switch (message.type) {
-    case 'run_control':
-      return { runId: message.runId }
-    case 'directive': {
-      const { runId = home, to } = message
-      return {
-        ...(runId === undefined ? {} : { runId }),
-        ...(to === undefined ? {} : { target: to }),
-      }
-    }
-    case 'review_decision':
-      return { target: message.reviewId }
-    case 'task_request':
-      return { target: message.task }
-    case 'tool_request':
-      return { target: message.tool }
-    default:
-      return {}
+/** Returns the type of a message that is not decoded yet; undefined for a type that does not exist. */
+function actionOf(sent: unknown): ClientMessage['type'] | undefined {
+  const type = ownText(sent, 'type')
+  return CLIENT_MESSAGE_TYPES.find((known) => known === type)
+}
+
+/** Field that names the target of a message in the audit trail. */
+const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
+  directive: 'to',
+  review_decision: 'reviewId',
+  task_request: 'task',
+  tool_request: 'tool',
+}
+
+/** Returns what a message is about, as far as it says so. It is not decoded yet, so texts are cut. */
+function subjectOf(
+  action: ClientMessage['type'],
+  sent: unknown,
+  { runId: home }: Asker,
+): AuditSubject {
+  const named = action === 'run_control' || action === 'directive' ? ownText(sent, 'runId') : ''
+  const runId = action === 'directive' ? (named ?? home) : named
+  const target = ownText(sent, TARGETS[action] ?? '')
+  return {
+    ...(runId === undefined || runId === '' ? {} : { runId: shortText(runId) }),
+    ...(target === undefined ? {} : { target: shortText(target) }),
   }
 }
 

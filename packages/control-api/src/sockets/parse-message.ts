@@ -1,4 +1,7 @@
-/** Reads a message of a client: as JSON, and fitting its schema. */
+/**
+ * Reads a message of a client in two steps, so that the sender's scope is checked in between: describing what is
+ * wrong with a message is the expensive part, and its result is only for callers that may send it.
+ */
 import { decodeClientMessage, type ClientMessage } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
@@ -7,9 +10,15 @@ import { parseJson } from '../http/parse-json.ts'
 import type { TuttiError } from '@tutti/core'
 import type { RawData } from 'ws'
 
-/** A message, or what is wrong with it and what can be told of it. */
+/** JSON that may be a message, or why it is not JSON. */
 export type ParsedMessage =
-  | { readonly ok: true; readonly message: ClientMessage }
+  | {
+      readonly ok: true
+      readonly value: unknown
+      readonly head: MessageHead
+      /** Whether it is cheap to decode, whoever sent it. */
+      readonly isShort: boolean
+    }
   | { readonly ok: false; readonly error: TuttiError; readonly head: MessageHead }
 
 /** What says which message it is, as far as it is there. */
@@ -18,28 +27,52 @@ export interface MessageHead {
   readonly requestId?: string
 }
 
-/** Reads a message; one that does not fit is BAD_REQUEST with every problem. Never throws. */
+/** Maximum length of a request id that is repeated in a reply; the schema has the same limit. */
+const MAX_REQUEST_ID = 200
+
+/** Length in bytes up to which a message is short. */
+const SHORT = 4_096
+
+/** Parses JSON and reads which message it says it is. Never throws. */
 export function parseMessage(data: RawData): ParsedMessage {
-  const parsed = parseJson(bytesOf(data))
+  const bytes = bytesOf(data)
+  const parsed = parseJson(bytes)
   if (!parsed.ok) return { ok: false, error: badRequest('Message', [parsed.problem]), head: {} }
+  const { value } = parsed
+  return { ok: true, value, head: headOf(value), isShort: bytes.length <= SHORT }
+}
+
+/** Returns the message that a caller without its scope has sent, for the form of the refusal, if that is cheap. */
+export function refusedMessage(parsed: ParsedMessage): ClientMessage | undefined {
+  if (!parsed.ok || !parsed.isShort) return undefined
   const decoded = decodeClientMessage(parsed.value)
-  if (decoded.ok) return { ok: true, message: decoded.value }
-  const error = badRequest('Message', decoded.problems)
-  return { ok: false, error, head: headOf(parsed.value) }
+  return decoded.ok ? decoded.value : undefined
+}
+
+/**
+ * Checks a parsed message.
+ *
+ * @throws {TuttiError} BAD_REQUEST with its problems.
+ */
+export function decodeMessage(value: unknown): ClientMessage {
+  const decoded = decodeClientMessage(value)
+  if (decoded.ok) return decoded.value
+  throw badRequest('Message', decoded.problems)
 }
 
 function headOf(value: unknown): MessageHead {
-  if (typeof value !== 'object' || value === null) return {}
   const type = ownText(value, 'type')
   const requestId = ownText(value, 'requestId')
   return {
     ...(type === undefined ? {} : { type }),
-    ...(requestId === undefined ? {} : { requestId }),
+    ...(requestId === undefined || requestId.length > MAX_REQUEST_ID ? {} : { requestId }),
   }
 }
 
-function ownText(value: object, key: string): string | undefined {
-  const entry = Object.entries(value).find(([name]) => name === key)?.[1]
+/** Returns the text in an own field of a value; undefined if it is not a text. */
+export function ownText(value: unknown, key: string): string | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+  const entry: unknown = Reflect.get(value, key)
   return typeof entry === 'string' ? entry : undefined
 }
 

@@ -31,12 +31,12 @@ import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
 import { openGate, openGates } from './open-gates.ts'
-import { parseMessage } from './parse-message.ts'
+import { parseMessage, refusedMessage } from './parse-message.ts'
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { LoggedRunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
+import type { ClientMessage, LoggedRunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
 import type { RawData, WebSocket } from 'ws'
 
 /** "Try again later", the registered close code for a server that cannot keep up with a client. */
@@ -231,21 +231,29 @@ export class Session {
 
   async #receive(data: RawData): Promise<void> {
     const parsed = parseMessage(data)
-    const message = parsed.ok ? parsed.message : undefined
     const { messagesReceived } = this.#options.metrics.instruments
-    messagesReceived.add({ type: message?.type ?? 'malformed' })
-    const control =
-      message?.type === 'run_control' ? `${message.action} ${message.runId}` : undefined
+    let message: ClientMessage | undefined
+    let control: string | undefined
+    const onDecoded = (decoded: ClientMessage): void => {
+      message = decoded
+      messagesReceived.add({ type: decoded.type })
+      if (decoded.type !== 'run_control') return
+      control = `${decoded.action} ${decoded.runId}`
+      this.#ownControls.add(control)
+    }
     try {
       this.#asker.caller.count()
       if (!parsed.ok) throw parsed.error
-      if (control !== undefined) this.#ownControls.add(control)
-      await answerMessage(parsed.message, this.#asker)
+      await answerMessage(parsed.value, this.#asker, onDecoded)
     } catch (error) {
       if (control !== undefined) this.#ownControls.delete(control)
+      if (message === undefined) messagesReceived.add({ type: 'malformed' })
       const wire = wireErrorOf(error, this.#options)
-      this.send(parsed.ok ? refusalOf(wire, parsed.message) : malformedRefusalOf(wire, parsed.head))
-      if (message?.type === 'review_decision') await this.#showAgain(message.reviewId)
+      const refused = message ?? refusedMessage(parsed)
+      this.send(
+        refused === undefined ? malformedRefusalOf(wire, parsed.head) : refusalOf(wire, refused),
+      )
+      if (refused?.type === 'review_decision') await this.#showAgain(refused.reviewId)
     }
   }
 

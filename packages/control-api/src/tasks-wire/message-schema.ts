@@ -60,5 +60,5 @@ export const CancelParams = Type.Object({ id: Type.String({ minLength: 1 }) })
 export type CancelParams = Static<typeof CancelParams>
 
 /** The id of a JSON-RPC request. */
-export const RpcId = Type.Union([Type.String(), Type.Number(), Type.Null()])
+export const RpcId = Type.Union([Type.String({ maxLength: 255 }), Type.Number(), Type.Null()])
 export type RpcId = Static<typeof RpcId>

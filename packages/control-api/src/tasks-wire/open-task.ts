@@ -15,6 +15,8 @@ import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
 import {
   decode,
   isTerminalRunStatus,
+  shortList,
+  shortText,
   suggest,
   type SubmitRunBody,
   USAGE_EXTENSION,
@@ -181,7 +183,7 @@ function ensembleOf(name: string | undefined, { options, ensemble }: Sender): En
   const names = known.map((one) => one.name)
   const near = name === undefined ? undefined : suggest(name, names)
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-  const message = `Unknown ensemble '${name}'. Available: [${names.join(', ')}]${hint}`
+  const message = `Unknown ensemble '${shortText(name ?? '')}'. Available: [${shortList(names)}]${hint}`
   throw new TuttiError('INVALID_ENSEMBLE', message)
 }
 

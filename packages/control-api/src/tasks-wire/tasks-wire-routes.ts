@@ -20,7 +20,7 @@
  *    `data`.
  */
 import { TuttiError, Type } from '@tutti/core'
-import { suggest } from '@tutti/protocol'
+import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import { idempotencyKey } from '../http/idempotency-key.ts'
 import { readBody } from '../http/read-body.ts'
@@ -104,6 +104,6 @@ function ensembleAt(
   const names = shared.map((ensemble) => ensemble.name)
   const near = suggest(name, names)
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-  const message = `No agent has the name '${name}'. Available: [${names.join(', ')}]${hint}`
+  const message = `No agent has the name '${shortText(name)}'. Available: [${shortList(names)}]${hint}`
   throw new TuttiError('NOT_FOUND', message)
 }

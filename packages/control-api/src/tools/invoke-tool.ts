@@ -21,7 +21,7 @@ import {
   type ToolCatalog,
   type RunToolOptions,
 } from '@tutti/core'
-import { suggest, type Problem, type ToolInvocation } from '@tutti/protocol'
+import { shortList, shortText, suggest, type Problem, type ToolInvocation } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 import { boundedResult } from './bounded-result.ts'
@@ -74,7 +74,7 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
   throw new TuttiError(
     'TOOL_NOT_FOUND',
-    `Unknown tool '${name}'. Available: [${names.join(', ')}]${hint}`,
+    `Unknown tool '${shortText(name)}'. Available: [${shortList(names)}]${hint}`,
   )
 }
 

@@ -24,13 +24,15 @@ export interface Place {
 export function describeProblem(error: TValidationError, place: Place): Problem[] {
   switch (error.keyword) {
     case 'required':
-      return error.params.requiredProperties.map((key) => describeMissing(key, place))
+      return first(error.params.requiredProperties).map((key) => describeMissing(key, place))
     case 'additionalProperties':
-      return error.params.additionalProperties.map((key) => describeUnknown(key, place))
+      return first(error.params.additionalProperties).map((key) => describeUnknown(key, place))
     case 'unevaluatedProperties':
-      return error.params.unevaluatedProperties.map((key) => describeUnknown(String(key), place))
+      return first(error.params.unevaluatedProperties).map((key) =>
+        describeUnknown(String(key), place),
+      )
     case 'propertyNames':
-      return error.params.propertyNames.map((key) =>
+      return first(error.params.propertyNames).map((key) =>
         problemAt(field(place, key), 'has a name that is not allowed'),
       )
     case 'dependentRequired':
@@ -46,6 +48,13 @@ export function describeProblem(error: TValidationError, place: Place): Problem[
     default:
       return [mismatch(place, demandOf(error))]
   }
+}
+
+/** Maximum number of fields that one error names: a value with a million unknown fields has one such error. */
+const MAX_FIELDS = 100
+
+function first<T>(fields: readonly T[]): readonly T[] {
+  return fields.slice(0, MAX_FIELDS)
 }
 
 /** The message of a required field that is not there. */

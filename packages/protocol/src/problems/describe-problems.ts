@@ -38,8 +38,8 @@ import {
   type SchemaNode,
 } from './schema-node.ts'
 
-/** Problems listed for one value at most; a body of a million wrong items needs no million lines. */
-export const MAX_PROBLEMS = 1000
+/** Maximum number of problems listed for one value. The walk stops there, so the rest is not counted. */
+export const MAX_PROBLEMS = 100
 
 /**
  * Schemas gone down into at most, one inside the other; the stack holds several times as many. Only a
@@ -52,8 +52,8 @@ export function describeProblems(schema: object, value: unknown): Problem[] {
   const walk: Walk = { problems: [], depth: 0, scopes: [schema], inside: undefined }
   visit({ path: '', value, schema }, walk)
   if (walk.problems.length === 0) return describeLeftOver({ path: '', value, schema })
-  const problems = distinct(walk.problems)
-  if (problems.length < MAX_PROBLEMS) return problems
+  const problems = distinct(walk.problems.slice(0, MAX_PROBLEMS))
+  if (walk.problems.length < MAX_PROBLEMS) return problems
   return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
 }
 

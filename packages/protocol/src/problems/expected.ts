@@ -36,9 +36,14 @@ export function expectedOf(schema: Schema): string {
   return typeWords(schema)
 }
 
-/** `"a"` for one value, `one of "a", "b"` for several. */
+/** Maximum number of values that `oneOf` lists. */
+const MAX_LISTED = 30
+
+/** Returns `"a"` for one value, `one of "a", "b"` for several. */
 export function oneOf(values: readonly unknown[]): string {
-  const texts = values.map(previewOf).join(', ')
+  const texts = values.slice(0, MAX_LISTED).map(previewOf).join(', ')
+  const rest = values.length - MAX_LISTED
+  if (rest > 0) return `one of ${texts} and ${rest} more`
   return values.length === 1 ? texts : `one of ${texts}`
 }
 

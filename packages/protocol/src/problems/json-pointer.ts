@@ -1,8 +1,13 @@
 /** JSON pointers (RFC 6901): `/tasks/0/description`, with `~` as `~0` and `/` as `~1`. */
 
-/** The pointer of a member of the place that `path` points to. */
+/** Maximum characters of a field name in a pointer: a longer name is cut, and no longer points anywhere. */
+export const MAX_SEGMENT = 100
+
+/** Returns the pointer to a member of the place that `path` points to. */
 export function pointer(path: string, key: string | number): string {
-  return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const name = String(key)
+  const shown = name.length <= MAX_SEGMENT ? name : `${name.slice(0, MAX_SEGMENT - 1)}…`
+  return `${path}/${shown.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** The value that a pointer points to; undefined when there is none. */

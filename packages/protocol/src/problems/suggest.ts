@@ -1,7 +1,10 @@
 /** "Did you mean": the known word that is closest to a mistyped one. */
 
 /** Longer words are not compared: the work grows with the square of the length. */
-const MAX_LENGTH = 64
+const MAX_LENGTH = 48
+
+/** Maximum number of known words that are compared; the list can come from the request itself. */
+const MAX_CANDIDATES = 200
 
 /** The known word that is nearly this one, or nothing when none is near enough. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
@@ -9,7 +12,10 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   const wanted = plain(word)
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let compared = 0
   for (const candidate of known) {
+    if (compared === MAX_CANDIDATES) break
+    compared += 1
     if (candidate.length > MAX_LENGTH) continue
     const distance = editDistance(wanted, plain(candidate))
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]

@@ -48,6 +48,12 @@ export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
 /** Text with at least one character that is not white space. */
 export const NonBlank = Type.String({ pattern: NON_BLANK })
 
+/**
+ * Id that a client gives to a message and gets back in the reply. Limited, because a reply must not grow with
+ * what it repeats.
+ */
+export const RequestId = Type.String({ pattern: NON_BLANK, maxLength: 200 })
+
 /** A run's id, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
 export const RunId = Type.String({ pattern: RUN_ID })
 

@@ -1,5 +1,5 @@
 /** Finds the tools and models that a request names. */
-import { suggest } from '@tutti/protocol'
+import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import type { Catalogs } from './ensemble-of.ts'
 import type { Refusals } from './refusals.ts'
@@ -17,7 +17,11 @@ export function namedTools(
     if (tool !== undefined) return [tool]
     const at = `${path}/${index}`
     if (known.length === 0) {
-      refusals.add('NOT_CONFIGURED', at, () => `This server offers no tools, got '${name}'`)
+      refusals.add(
+        'NOT_CONFIGURED',
+        at,
+        () => `This server offers no tools, got '${shortText(name)}'`,
+      )
     } else refusals.add('INVALID_TOOL', at, () => unknown('tool', name, known))
     return []
   })
@@ -33,7 +37,11 @@ export function namedModel(
   if (model !== undefined) return model
   const known = [...(catalogs.models?.models.keys() ?? [])]
   if (known.length === 0) {
-    refusals.add('NOT_CONFIGURED', path, () => `This server offers no models, got '${alias}'`)
+    refusals.add(
+      'NOT_CONFIGURED',
+      path,
+      () => `This server offers no models, got '${shortText(alias)}'`,
+    )
   } else refusals.add('INVALID_MODEL', path, () => unknown('model', alias, known))
   return undefined
 }
@@ -46,9 +54,9 @@ export interface NamesIn {
   readonly path: string
 }
 
-/** What is said of a name that is not there. */
+/** Describes a name that does not exist. Names can come from the request, so both name and list are cut. */
 export function unknown(kind: string, name: string, known: readonly string[]): string {
   const meant = suggest(name, known)
   const hint = meant === undefined ? '' : `. Did you mean '${meant}'?`
-  return `Unknown ${kind} '${name}'. Available: [${known.join(', ')}]${hint}`
+  return `Unknown ${kind} '${shortText(name)}'. Available: [${shortList(known)}]${hint}`
 }

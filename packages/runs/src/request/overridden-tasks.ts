@@ -8,6 +8,7 @@
  * V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
+import { shortList, shortText } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { namedModel, namedTools } from './catalog-names.ts'
@@ -111,7 +112,7 @@ function removedTools(
   for (const [index, tool] of wanted.entries()) {
     if (known.includes(tool)) continue
     const message = (): string =>
-      `Task '${name}' has no tool '${tool}'. It has: [${known.join(', ')}]`
+      `Task '${name}' has no tool '${shortText(tool)}'. It has: [${shortList(known)}]`
     refusals.add('INVALID_TOOL', `${path}/tools/remove/${index}`, message)
   }
   return new Set(wanted)
@@ -124,18 +125,20 @@ function keysByTask(
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
   const byTask = new Map<string, string>()
-  const names = tasks.map(({ name }) => name).join(', ')
+  const names = (): string => shortList(tasks.map(({ name }) => name))
   for (const key of keys) {
     const [meant, ...others] = tasksMeant(tasks, key)
-    const refuse = (message: string): void => {
-      refusals.add('INVALID_TASK_OVERRIDE', pathOf(key), () => message)
+    const shown = shortText(key)
+    const refuse = (message: () => string): void => {
+      refusals.add('INVALID_TASK_OVERRIDE', pathOf(key), message)
     }
-    if (meant === undefined) refuse(`No task matching '${key}'. Available: [${names}]`)
+    if (meant === undefined) refuse(() => `No task matching '${shown}'. Available: [${names()}]`)
     else if (others.length > 0) {
-      const found = [meant, ...others].map(({ name }) => name).join(', ')
-      refuse(`'${key}' means several tasks: [${found}]. Use the name of one`)
+      const found = [meant, ...others].map(({ name }) => name)
+      refuse(() => `'${shown}' means several tasks: [${shortList(found)}]. Use the name of one`)
     } else if (byTask.has(meant.name)) {
-      refuse(`'${key}' and '${byTask.get(meant.name) ?? ''}' mean the same task '${meant.name}'`)
+      const other = shortText(byTask.get(meant.name) ?? '')
+      refuse(() => `'${shown}' and '${other}' mean the same task '${meant.name}'`)
     } else byTask.set(meant.name, key)
   }
   return byTask

@@ -3,8 +3,11 @@ import { TuttiError } from '@tutti/core'
 
 import type { ErrorCode, Problem } from '@tutti/protocol'
 
-/** Problems that are told, at most: more help nobody, and each costs time to put into words. */
-const MAX_TOLD = 100
+/** Maximum number of problems described. Each costs a search for similar names. */
+const MAX_TOLD = 20
+
+/** Maximum number of problems repeated in the message of the error. */
+const MAX_IN_MESSAGE = 5
 
 /** What is wrong with a request so far. */
 export class Refusals {
@@ -19,13 +22,16 @@ export class Refusals {
     else this.#untold += 1
   }
 
-  /** @throws {TuttiError} with the code of the first problem and the texts of all, up to a hundred. */
+  /** @throws {TuttiError} with the code of the first problem, the texts of the first few, and all described. */
   throwIfAny(): void {
     if (this.#code === undefined) return
-    const texts = new Set(this.#problems.map((problem) => problem.message))
-    if (this.#untold > 0) texts.add(`and ${this.#untold} more problems`)
-    throw new TuttiError(this.#code, [...texts].join('; '), {
-      details: { problems: this.#problems },
+    const texts = [...new Set(this.#problems.map((problem) => problem.message))]
+    const shown = texts.slice(0, MAX_IN_MESSAGE)
+    const more = texts.length - shown.length + this.#untold
+    const rest = more === 0 ? [] : [`and ${more} more problems`]
+    const untold = { path: '', message: `has ${this.#untold} more problems` }
+    throw new TuttiError(this.#code, [...shown, ...rest].join('; '), {
+      details: { problems: this.#untold === 0 ? this.#problems : [...this.#problems, untold] },
     })
   }
 }

@@ -8,6 +8,7 @@
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { task, type Task } from '@tutti/ensemble'
+import { shortText } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { boundedSchema, faultOf, newPatience, type Patience } from './bounded-schema.ts'
@@ -56,15 +57,16 @@ export function requestedTasks(
 /** T1 */
 function namesOf(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
   const names: string[] = []
-  const given = new Set(bodies.flatMap(({ name }) => name ?? []))
-  for (const [index, { name, description }] of bodies.entries()) {
-    if (name === undefined) {
-      names.push(freeName(task({ description }).name, new Set([...given, ...names])))
-      continue
+  const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
+  const seen = new Set<string>()
+  for (const [index, { name: given, description }] of bodies.entries()) {
+    const name = given ?? freeName(task({ description }).name, taken)
+    if (given !== undefined && seen.has(name)) {
+      const text = (): string => `Two tasks are named '${shortText(name)}'`
+      refusals.add('BAD_REQUEST', `/tasks/${index}/name`, text)
     }
-    if (names.includes(name)) {
-      refusals.add('BAD_REQUEST', `/tasks/${index}/name`, () => `Two tasks are named '${name}'`)
-    }
+    seen.add(name)
+    taken.add(name)
     names.push(name)
   }
   return names

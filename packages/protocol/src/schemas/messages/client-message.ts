@@ -4,7 +4,14 @@ import { CancelMode, Priority } from '../enums.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
-import { CLOSED, IdempotencyKey, IsoDuration, NonBlank, requiredWhen } from '../scalars.ts'
+import {
+  CLOSED,
+  IdempotencyKey,
+  IsoDuration,
+  NonBlank,
+  RequestId,
+  requiredWhen,
+} from '../scalars.ts'
 import { CapabilityQuery, TaskRequest, ToolRequest, TraceContext } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
@@ -24,7 +31,7 @@ export const RunRequest = Type.Object(
   {
     type: Type.Literal('run_request'),
     /** Comes back in `run_ack`. */
-    requestId: Type.Optional(NonBlank),
+    requestId: Type.Optional(RequestId),
     ...submitRunFields,
     /** What the header `Idempotency-Key` says over REST. Ours. */
     idempotencyKey: Type.Optional(IdempotencyKey),
@@ -59,7 +66,7 @@ export type RunControl = Type.Static<typeof RunControl>
 export const StateQuery = Type.Object(
   {
     type: Type.Literal('state_query'),
-    requestId: NonBlank,
+    requestId: RequestId,
     query: Type.Enum(['runs', 'run_detail', 'capabilities']),
     /** Needed for `run_detail`. */
     runId: Type.Optional(NonBlank),

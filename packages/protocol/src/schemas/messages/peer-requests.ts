@@ -1,7 +1,7 @@
 /** Client → server: what one ensemble asks of another. AgentEnsemble's network wire. */
 import Type from 'typebox'
 import { Priority } from '../enums.ts'
-import { CLOSED, IsoDuration, NonBlank } from '../scalars.ts'
+import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
 import { CapabilityType } from '../shared-capability.ts'
 
 /** W3C trace context, as two headers would carry it. */
@@ -13,7 +13,7 @@ export type TraceContext = Type.Static<typeof TraceContext>
 
 const peerRequest = {
   /** Correlates the reply, and makes a repeat harmless. */
-  requestId: NonBlank,
+  requestId: RequestId,
   /** Name of the ensemble that asks. */
   from: NonBlank,
 }

@@ -18,6 +18,15 @@ import {
   TaskReference,
 } from '../scalars.ts'
 
+/** Maximum number of tasks, and of overrides, in one request. */
+export const MAX_REQUEST_TASKS = 1_000
+
+/** Maximum number of tools that a request names for one task. */
+const MAX_TASK_TOOLS = 256
+
+/** Maximum number of webhooks that a request names. */
+const MAX_WEBHOOKS = 100
+
 /** One task defined by the request (level 3). Control API seed §4.1. */
 export const TaskDefinitionBody = Type.Object(
   {
@@ -26,13 +35,13 @@ export const TaskDefinitionBody = Type.Object(
     description: NonBlank,
     expectedOutput: Type.Optional(NonBlank),
     /** Names of tools in the server's catalog. */
-    tools: Type.Optional(Type.Array(NonBlank)),
+    tools: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
     /** Alias of a model in the server's catalog. */
     model: Type.Optional(NonBlank),
     /** Limit of model turns; 25 when absent. */
     maxIterations: Type.Optional(PositiveCount),
     /** Tasks whose output this one gets, and so waits for. */
-    context: Type.Optional(Type.Array(TaskReference)),
+    context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** JSON Schema that the answer must fit; its own form is checked by the server. */
     outputSchema: Type.Optional(JsonObject),
     review: Type.Optional(Type.Enum(['required', 'skip'])),
@@ -53,8 +62,8 @@ export const TaskOverrideBody = Type.Object(
     tools: Type.Optional(
       Type.Object(
         {
-          add: Type.Optional(Type.Array(NonBlank)),
-          remove: Type.Optional(Type.Array(NonBlank)),
+          add: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
+          remove: Type.Optional(Type.Array(NonBlank, { maxItems: MAX_TASK_TOOLS })),
         },
         CLOSED,
       ),
@@ -110,9 +119,13 @@ export type RunBudgetGiven = Type.Static<typeof RunBudgetGiven>
 export const submitRunFields = {
   /** Values of the template variables. */
   inputs: Type.Optional(StringMap),
-  tasks: Type.Optional(Type.Array(TaskDefinitionBody, { minItems: 1 })),
+  tasks: Type.Optional(
+    Type.Array(TaskDefinitionBody, { minItems: 1, maxItems: MAX_REQUEST_TASKS }),
+  ),
   /** Task name, or the start of its description → what changes. */
-  taskOverrides: Type.Optional(mapOf(TaskOverrideBody, { minProperties: 1 })),
+  taskOverrides: Type.Optional(
+    mapOf(TaskOverrideBody, { minProperties: 1, maxProperties: MAX_REQUEST_TASKS }),
+  ),
   options: Type.Optional(RunOptionsBody),
   /** What the run may use; beyond it the run fails, and what was done is kept. Ours. */
   budget: Type.Optional(RunBudgetBody),
@@ -123,7 +136,7 @@ export const submitRunFields = {
   /** An id of the client's choice; the server chooses one when absent. Ours. */
   runId: Type.Optional(RunId),
   /** Names of webhooks that the operator has registered; they are told what becomes of the run. Ours. */
-  webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true })),
+  webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
 }
 
 /** Body of `POST /api/runs`. Control API seed §4.1. */

@@ -1,0 +1,85 @@
+/**
+ * Pure: keeps error bodies small, whatever was sent. Without a limit, a request with many wrong fields gets an
+ * answer that is many times its own size.
+ *
+ * B1 The message and each text of a problem are cut; problems that do not fit are counted, not sent.
+ * B2 A body is at most `MAX_ERROR_BYTES` as JSON, on every wire, also where a wire repeats the message.
+ */
+import { shortText, type ErrorBody, type Problem } from '@tutti/protocol'
+
+/** Maximum size of an error body on every wire, in bytes of JSON. */
+export const MAX_ERROR_BYTES = 16_384
+
+/** Of the body: the message, which two wires send twice, and the problems. The rest is for codes and ids. */
+const MAX_MESSAGE_BYTES = 2_048
+const MAX_PROBLEMS_BYTES = 10_240
+
+const MAX_PATH_LENGTH = 300
+const MAX_TEXT_LENGTH = 500
+
+/** Maximum number of problems that are looked at. */
+const MAX_PROBLEMS = 100
+
+/** Problems whose text stands in the message too: the message is often all that a person sees. */
+const PROBLEMS_IN_MESSAGE = 5
+
+/** Returns the first problems as one line of text, and the number of the rest. */
+export function problemsText(problems: readonly Problem[]): string {
+  const shown = problems
+    .slice(0, PROBLEMS_IN_MESSAGE)
+    .map(({ path, message }) => shortText(path === '' ? message : `${path} ${message}`, 300))
+  const rest = problems.length - shown.length
+  return rest === 0 ? shown.join('; ') : `${shown.join('; ')}; and ${rest} more problems`
+}
+
+/** Returns the body within the limits. */
+export function limitedBody(body: ErrorBody): ErrorBody {
+  const { problems, message, requestId } = body
+  return {
+    ...body,
+    message: limitedMessage(message),
+    ...(problems === undefined ? {} : { problems: limitedProblems(problems) }),
+    ...(requestId === undefined ? {} : { requestId: shortText(requestId, 200) }),
+  }
+}
+
+/** Returns the message, cut so that it takes at most 2 KiB as JSON. */
+export function limitedMessage(message: string): string {
+  const cut = shortText(message, MAX_MESSAGE_BYTES - 2)
+  if (jsonBytes(cut) <= MAX_MESSAGE_BYTES) return cut
+  // A character takes up to six bytes as JSON.
+  return shortText(message, Math.floor(MAX_MESSAGE_BYTES / 6) - 1)
+}
+
+/** Returns the problems that fit, and one that counts those that do not. */
+export function limitedProblems(problems: readonly Problem[]): Problem[] {
+  const kept: Problem[] = []
+  let bytes = 0
+  for (const problem of problems.slice(0, MAX_PROBLEMS)) {
+    const limited = limitedProblem(problem)
+    bytes += jsonBytes(limited)
+    if (bytes > MAX_PROBLEMS_BYTES) break
+    kept.push(limited)
+  }
+  const rest = problems.length - kept.length
+  return rest === 0 ? kept : [...kept, { path: '', message: `has ${rest} more problems` }]
+}
+
+function limitedProblem({ path, message, expected, received }: Problem): Problem {
+  return {
+    path: shortText(path, MAX_PATH_LENGTH),
+    message: shortText(message, MAX_TEXT_LENGTH),
+    ...(expected === undefined ? {} : { expected: shortText(expected, MAX_TEXT_LENGTH) }),
+    ...(received === undefined ? {} : { received: limitedValue(received) }),
+  }
+}
+
+/** Received values are already cut where problems are found; those of other sources are not. */
+function limitedValue(value: unknown): unknown {
+  if (typeof value === 'string') return shortText(value, MAX_TEXT_LENGTH)
+  return typeof value === 'object' ? shortText(JSON.stringify(value), MAX_TEXT_LENGTH) : value
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}
