@@ -197,7 +197,10 @@ function recordsOf(events: readonly LoggedRunEvent[]) {
   let [liveCalls, endedCalls] = [0, 0]
   for (const event of events) {
     if (event.type === 'tool_called' && event.parentToolCallId === undefined) liveCalls += 1
-    const isEnd = event.type === 'task_completed' || event.type === 'task_failed'
+    const isEnd =
+      event.type === 'task_completed' ||
+      event.type === 'task_attempt_failed' ||
+      event.type === 'task_failed'
     if (!isEnd && event.type !== 'metrics_snapshot') continue
     const { taskIndex, attempt, inputTokens, outputTokens } = event
     const cost = isEnd ? event.costUsd : event.costEstimate && Number(event.costEstimate)

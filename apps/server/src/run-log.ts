@@ -81,6 +81,7 @@ function tellEvent(logger: Logger, told: Told, event: LoggedRunEvent): void {
       logger.debug('Task completed', { ...told, taskName, attempt, durationMs })
       return
     }
+    case 'task_attempt_failed':
     case 'task_failed': {
       const { taskName, attempt, durationMs, code, willRetry } = event
       logger.info('Task failed', { ...told, taskName, attempt, durationMs, code, willRetry })

@@ -167,7 +167,7 @@ describe('the lines of a run', () => {
     expect(view([...answered, broken])).toContainEqual(
       expect.stringMatching(/^ {2}✖ \S+ {2}Error: no net$/),
     )
-    const again = eventOf('task_failed', { willRetry: true, reason: 'Bad' })
+    const again = eventOf('task_attempt_failed', { willRetry: true, reason: 'Bad' })
     expect(view([again])).toContainEqual(
       expect.stringMatching(/^✖ researcher .*is tried again: Bad$/),
     )

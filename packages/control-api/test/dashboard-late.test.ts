@@ -181,6 +181,8 @@ describe('a dashboard that comes late', () => {
     expect(decided.status).toBe(200)
     await first.until(({ turns }) => turns['Worker:Work on redone']?.length === 2)
     await first.until((picture) => picture.panels.at(-1)?.reviewId !== panels[0]?.reviewId)
+    // A task whose attempt is repeated runs on; `task_failed` would show it as failed for good.
+    expect(first.picture.tasks).toMatchObject([{ taskIndex: 1, status: 'running' }])
     await using late = new Screen(api, `/runs/${runId}/ws`)
     await late.until((picture) => picture.panels.length === 1)
     const { recentIterations = [] } = await late.socket.next('hello')

@@ -2,7 +2,7 @@
  * Checks the order of one run's messages, and that its totals are the sums of its parts.
  *
  *   ensemble_started ─▶ per task: [BEFORE gate] task_started ─▶ task_input ─▶ turns ─▶ [AFTER gate]
- *     ─▶ task_completed | task_failed ─▶ ensemble_completed ─▶ run_result
+ *     ─▶ task_completed | task_attempt_failed | task_failed ─▶ ensemble_completed ─▶ run_result
  *   turn: llm_iteration_started ─▶ token … ─▶ llm_iteration_completed ─▶ tool_called …
  */
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -80,8 +80,16 @@ function seeTask(seen: Seen, event: LoggedRunEvent): string | undefined {
   }
   if (task === undefined || !task.open) return 'of a task that is not open'
   if ('taskName' in event && event.taskName !== task.name) return `number of ${task.name}`
-  if (event.type === 'task_completed' || event.type === 'task_failed') return end(seen, event, task)
+  if (isEnd(event)) return end(seen, event, task)
   return seeWork(task, event)
+}
+
+type EndOfAttempt = LoggedRunEvent & {
+  readonly type: 'task_completed' | 'task_attempt_failed' | 'task_failed'
+}
+
+function isEnd(event: LoggedRunEvent): event is EndOfAttempt {
+  return ['task_completed', 'task_attempt_failed', 'task_failed'].includes(event.type)
 }
 
 function start(
@@ -99,16 +107,12 @@ function start(
     : `${taskIndex} of ${totalTasks}`
 }
 
-function end(
-  seen: Seen,
-  event: LoggedRunEvent & { readonly type: 'task_completed' | 'task_failed' },
-  task: TaskSeen,
-): string | undefined {
+function end(seen: Seen, event: EndOfAttempt, task: TaskSeen): string | undefined {
   task.open = false
   seen.tools += event.toolCallCount
   seen.tokens += event.inputTokens + event.outputTokens
   if (event.toolCallCount !== task.tools) return `${event.toolCallCount} tool calls`
-  if (event.type === 'task_failed') return undefined
+  if (event.type !== 'task_completed') return undefined
   const { tokenCount, inputTokens, outputTokens } = event
   if (tokenCount !== inputTokens + outputTokens) return `${tokenCount} tokens`
   return task.turn === undefined ? undefined : 'while a turn was under way'

@@ -101,7 +101,7 @@ function mostRunning(events: readonly RunEvent[]): number {
   let most = 0
   for (const { type } of events) {
     if (type === 'task_started') running += 1
-    if (type === 'task_completed' || type === 'task_failed') running -= 1
+    if (/^task_(?:completed|attempt_failed|failed)$/.test(type)) running -= 1
     most = Math.max(most, running)
   }
   return most

@@ -15,7 +15,7 @@ import {
 import { endsOf, gateOf, modelsAsked } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, watchRun, type WatchedRun, type WatchOptions } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun, type WatchedRun, type WatchOptions } from './watch-run.ts'
 
 let clock: FakeClock
 let toolCalls: number
@@ -112,7 +112,7 @@ describe.each(['the run', 'the task'] as const)('[B1] a limit of %s', (whose) =>
     expect('error' in result && result.error.message).toContain(
       `The budget of ${label} is used up: ${limit} is ${max}, used `,
     )
-    expect(eventsOf(watched.events, 'task_failed')).toMatchObject([{ willRetry: false }])
+    expect(failuresOf(watched.events)).toMatchObject([{ willRetry: false }])
   })
 
   it('[B4] on time stops the work in flight when it is reached', async () => {
@@ -175,7 +175,7 @@ describe('[B1] what counts', () => {
     const watched = await run(team)
     expect(modelsAsked(watched)).toHaveLength(5)
     expect(endsOf(watched)).toEqual({ a: 'BUDGET_EXCEEDED' })
-    expect(eventsOf(watched.events, 'task_failed').map(({ code }) => code)).toEqual([
+    expect(failuresOf(watched.events).map(({ code }) => code)).toEqual([
       'MODEL_FAILED',
       'MODEL_FAILED',
       'BUDGET_EXCEEDED',

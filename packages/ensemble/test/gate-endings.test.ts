@@ -7,7 +7,7 @@ import { gatedTeam, WORKFLOWS } from './gated-team.ts'
 import { closingsOf, endsOf, gateOf } from './read-run.ts'
 import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun, type WatchedRun } from './watch-run.ts'
 
 let clock: FakeClock
 
@@ -144,7 +144,7 @@ describe('a reviewer', () => {
     await clock.advance(600_000)
     expect((await run.ended).status).toBe('FAILED')
     expect(model.requests).toEqual([])
-    expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ willRetry: false }])
+    expect(failuresOf(run.events)).toMatchObject([{ willRetry: false }])
   })
 
   it('[G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
@@ -161,7 +161,7 @@ describe('a reviewer', () => {
     const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
     const run = watchRun(gatedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
     expect((await run.ended).status).toBe('FAILED')
-    expect(eventsOf(run.events, 'task_failed')[0]?.reason).toContain(
+    expect(failuresOf(run.events)[0]?.reason).toContain(
       'action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got nothing',
     )
   })

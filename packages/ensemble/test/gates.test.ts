@@ -6,7 +6,7 @@ import { agent, ensemble, task, type GateDecision } from '../src/index.ts'
 import { gatedTeam, WORKFLOWS, type Work } from './gated-team.ts'
 import { closingsOf, endsOf, gateOf, promptsOf } from './read-run.ts'
 import { scriptedModel, scriptedReviewer } from './testing.ts'
-import { eventsOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, failuresOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
 
 import type { Workflow } from '@tutti/protocol'
 
@@ -74,7 +74,7 @@ describe.each(WORKFLOWS)('[G8] the gate before a task, in %s', (workflow) => {
     const decision = { action: 'REJECT', feedback: 'Not today' } as const
     const run = await review(workflow, { beforeReview: true, model: asked, retries: 2 }, decision)
     expect(asked.requests).toEqual([])
-    expect(eventsOf(run.events, 'task_failed')).toMatchObject([
+    expect(failuresOf(run.events)).toMatchObject([
       {
         taskName: 'work',
         code: 'REVIEW_REJECTED',
@@ -174,7 +174,7 @@ describe.each(WORKFLOWS)('[G9] the gate after a task, in %s', (workflow) => {
     expect(promptsOf(asked)[1]).toContain(
       '## Revision Instructions (Attempt 2)\nA reviewer sent your last answer back: Shorter, please\n\nYour last answer was:\ndraft',
     )
-    expect(eventsOf(run.events, 'task_failed')).toMatchObject([
+    expect(failuresOf(run.events)).toMatchObject([
       { taskName: 'work', attempt: 1, code: 'REVIEW_REJECTED', willRetry: true },
     ])
     expect(eventsOf(run.events, 'review_requested').map(({ attempt }) => attempt)).toEqual([1, 2])
@@ -195,11 +195,7 @@ it('[T5] a reviewer can send a task back as often as its gate allows, whatever i
     reviewer: scriptedReviewer([{ action: 'REJECT', feedback: 'No' }]),
   })
   expect(await run.ended).toMatchObject({ status: 'FAILED', error: { code: 'REVIEW_REJECTED' } })
-  expect(eventsOf(run.events, 'task_failed').map(({ willRetry }) => willRetry)).toEqual([
-    true,
-    true,
-    false,
-  ])
+  expect(failuresOf(run.events).map(({ willRetry }) => willRetry)).toEqual([true, true, false])
 })
 
 describe('[G4] a decision that does not fit', () => {

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, memoryScope, inMemoryStore, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, watchRun, type WatchOptions } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun, type WatchOptions } from './watch-run.ts'
 
 import type { Handler, HandlerContext, TaskDefinition } from '../src/index.ts'
 
@@ -84,7 +84,7 @@ describe('[T9] a handler', () => {
   ])('that %s fails its task', async (_what, handler, code, message) => {
     const { result, events } = await run(handler)
     expect(result).toMatchObject({ status: 'FAILED', error: { code, message } })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code, reason: message }])
+    expect(failuresOf(events)).toMatchObject([{ code, reason: message }])
   })
 
   it('whose value does not fit the schema fails its task with every problem', async () => {
@@ -149,14 +149,14 @@ describe('[T9] a handler', () => {
     const { result, events } = await run(handler, { options: { signal: controller.signal } })
     expect(result.status).toBe('CANCELLED')
     expect(stoppedAt).toBe(100)
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
+    expect(failuresOf(events)).toMatchObject([{ code: 'CANCELLED', durationMs: 100 }])
   })
 
   it('[C4] that ignores its signal is abandoned 5 s after the abort, and said so', async () => {
     const handler: Handler = () => new Promise(() => undefined)
     const { result, events } = await run(handler, { timeoutMs: 1_000 })
     expect(result.error?.code).toBe('TASK_TIMEOUT')
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
+    expect(failuresOf(events)).toMatchObject([
       {
         reason:
           'Task "work" took longer than 1000 ms; Handler was abandoned: it ignored its signal',

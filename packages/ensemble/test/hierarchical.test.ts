@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { agent, ensemble, MANAGER, task } from '../src/index.ts'
 import { delegate, teamModel, told } from './team-model.ts'
 import { fakeClock, scriptedReviewer } from './testing.ts'
-import { eventsOf, watchRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
 
 import type { EnsembleDefinition, TaskDefinition } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -262,7 +262,7 @@ describe('[H3] a delegated task', () => {
     await ended
     expect(seen).toEqual([{ count: 3 }])
     expect(told(model.requestsOf(MANAGER)[1])[0]).toContain('Counter failed: The output of task')
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
+    expect(failuresOf(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
   })
 
   it('asks its gates, and stands still for the manager meanwhile', async () => {
@@ -324,7 +324,7 @@ describe('[H4] what a worker fails with', () => {
     const { events, ended } = watchRun(team(model, [retried]), { clock })
     await clock.advance(5_000)
     expect((await ended).status).toBe('COMPLETED')
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ willRetry: true }])
+    expect(failuresOf(events)).toMatchObject([{ willRetry: true }])
     expect(eventsOf(events, 'delegation_started')).toHaveLength(1)
     expect(told(model.requestsOf(MANAGER)[1])).toEqual(['{"ok":true}'])
   })
@@ -341,9 +341,7 @@ describe('[H4] what a worker fails with', () => {
     const result = await ended
     expect(result).toMatchObject({ status: 'COMPLETED', tasks: [{ taskName: 'writer' }] })
     expect(eventsOf(events, 'delegation_completed')).toHaveLength(1)
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
-      { taskName: MANAGER, code: 'EXIT_EARLY' },
-    ])
+    expect(failuresOf(events)).toMatchObject([{ taskName: MANAGER, code: 'EXIT_EARLY' }])
     expect(model.requestsOf(MANAGER)).toHaveLength(1)
   })
 })

@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts'
 import { delegate, teamModel } from './team-model.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, watchRun, type WatchOptions } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun, type WatchOptions } from './watch-run.ts'
 
 import type {
   ChatModel,
@@ -170,9 +170,7 @@ describe('[T11] a task with memory', () => {
       timeoutMs: 100,
     })
     expect(result.status).toBe('FAILED')
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
-      { code: 'TASK_TIMEOUT', durationMs: 5_100 },
-    ])
+    expect(failuresOf(events)).toMatchObject([{ code: 'TASK_TIMEOUT', durationMs: 5_100 }])
   })
 })
 

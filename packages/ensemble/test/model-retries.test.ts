@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { agent, ensemble, modelCatalog, priceList, rateLimit, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, watchRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
 
 import type { ChatModel, EnsembleDefinition, RunOptions, TaskDefinition } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
@@ -227,7 +227,7 @@ describe('[L16] fallback models', () => {
     const last = scriptedModel([new TuttiError('MODEL_FAILED', 'No credit')])
     const { events, result } = await run(scriptedModel([refused]), { fallbackModels: [last] })
     expect(result).toMatchObject({ status: 'FAILED', error: { message: 'No credit' } })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
+    expect(failuresOf(events)).toMatchObject([
       { code: 'MODEL_FAILED', reason: 'No credit', willRetry: false },
     ])
   })
@@ -321,7 +321,7 @@ describe('[L5] a cancel', () => {
     expect((await ended).status).toBe('CANCELLED')
     expect(clock.elapsed()).toBe(100)
     expect(times).toEqual([0])
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'CANCELLED' }])
+    expect(failuresOf(events)).toMatchObject([{ code: 'CANCELLED' }])
     expect(clock.pending).toBe(0)
   })
 
@@ -427,9 +427,7 @@ describe('[L16] a rate limit', () => {
     const { model, times } = asked(clock.elapsed, 'a', ['done'])
     const { events, result } = await run(model, { rateLimit: limit, retries: 1 })
     expect(result).toMatchObject({ status: 'COMPLETED', tasks: [{ attempt: 2 }] })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
-      { code: 'RATE_LIMIT_TIMEOUT', willRetry: true },
-    ])
+    expect(failuresOf(events)).toMatchObject([{ code: 'RATE_LIMIT_TIMEOUT', willRetry: true }])
     expect(iterations(events)).toHaveLength(2)
     expect(times).toEqual([1_000])
   })

@@ -28,9 +28,7 @@ export function endsOf({ events }: WatchedRun): Readonly<Record<string, string>>
   for (const event of events) {
     if (event.type === 'task_completed') ends[event.taskName ?? ''] = 'completed'
     if (event.type === 'task_skipped') ends[event.taskName] = 'skipped'
-    if (event.type === 'task_failed' && !event.willRetry) {
-      ends[event.taskName ?? ''] = event.code ?? ''
-    }
+    if (event.type === 'task_failed') ends[event.taskName ?? ''] = event.code ?? ''
   }
   return ends
 }

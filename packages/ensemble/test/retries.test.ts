@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, watchRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
 
 import type { ChatModel, RunOptions, TaskDefinition } from '../src/index.ts'
 
@@ -60,7 +60,7 @@ describe('[T5] a task that failed', () => {
     expect(eventsOf(events, 'task_started').map(({ attempt }) => attempt)).toEqual([
       1, 2, 3, 4, 5, 6, 7,
     ])
-    expect(eventsOf(events, 'task_failed').every(({ willRetry }) => willRetry)).toBe(true)
+    expect(failuresOf(events).every(({ willRetry }) => willRetry)).toBe(true)
   })
 
   it.each([
@@ -73,7 +73,7 @@ describe('[T5] a task that failed', () => {
       const { events, result } = await runHandler(handler, { retries })
       expect(asked).toHaveLength(count)
       expect(result.error).toMatchObject({ code: 'TASK_FAILED', message: 'Not yet' })
-      expect(eventsOf(events, 'task_failed').map(({ willRetry }) => willRetry)).toEqual([
+      expect(failuresOf(events).map(({ willRetry }) => willRetry)).toEqual([
         ...Array.from({ length: count - 1 }, () => true),
         false,
       ])
@@ -116,7 +116,7 @@ describe('[T5] a task that failed', () => {
     expect((await ended).status).toBe('CANCELLED')
     expect(asked).toHaveLength(1)
     expect(clock.elapsed()).toBe(100)
-    expect(eventsOf(events, 'task_failed').at(-1)).toMatchObject({ willRetry: false })
+    expect(failuresOf(events).at(-1)).toMatchObject({ willRetry: false })
   })
 })
 
@@ -153,7 +153,7 @@ describe('[T6] the time limit of a task', () => {
     const model = scriptedModel(['one two three four', 'done now'], { clock, delayMs: 300 })
     const { events, result } = await run(model, { timeoutMs: 1_000, retries: 1 })
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done now' })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([
+    expect(failuresOf(events)).toMatchObject([
       {
         code: 'TASK_TIMEOUT',
         reason: 'Task "work" took longer than 1000 ms',
@@ -194,7 +194,7 @@ describe('[L9] what attempts have used', () => {
     const calls = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
     const model = scriptedModel([calls, error, calls, calls, { text: 'done', usage }])
     const { events, result } = await run(model, { retries: 1, tools: [echo] })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ ...usage, toolCallCount: 1 }])
+    expect(failuresOf(events)).toMatchObject([{ ...usage, toolCallCount: 1 }])
     expect(eventsOf(events, 'task_completed')).toMatchObject([
       { inputTokens: 300, outputTokens: 30, toolCallCount: 2 },
     ])

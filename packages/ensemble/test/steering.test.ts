@@ -7,7 +7,7 @@ import { gatedTeam, WORKFLOWS } from './gated-team.ts'
 import { endsOf } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
-import { eventsOf, watchRun, type WatchedRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun, type WatchedRun } from './watch-run.ts'
 
 let clock: FakeClock
 
@@ -169,7 +169,7 @@ describe('[C12] while a delegated task works', () => {
       expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 5_100 })
       expect(endOf(run, child)).toBeGreaterThan(0)
       expect(endOf(run, child)).toBeLessThan(endOf(run, parent))
-      const [failed] = eventsOf(run.events, 'task_failed')
+      const [failed] = failuresOf(run.events)
       expect(failed?.reason).toBe('Tool "deaf" was abandoned: it ignored its signal')
       await clock.advance(60_000)
       expect(clock.pending).toBe(0)
@@ -197,11 +197,7 @@ describe('[C12] while a delegated task works', () => {
     await clock.advance(60_000)
     await run.ended
     expect(
-      eventsOf(run.events, 'task_failed').map(({ taskName, code, willRetry }) => [
-        taskName,
-        code,
-        willRetry,
-      ]),
+      failuresOf(run.events).map(({ taskName, code, willRetry }) => [taskName, code, willRetry]),
     ).toEqual([
       ['w', 'TASK_TIMEOUT', false],
       ['Manager', 'TASK_TIMEOUT', false],
@@ -214,7 +210,7 @@ it('[S1] [E4] a cancel during the wait for another attempt ends the task at once
   const tasks = [task({ name: 'a', description: 'A', retries: 5, handler })]
   const run = start(ensemble({ name: 'team', tasks }))
   await clock.advance(1)
-  expect(eventsOf(run.events, 'task_failed')).toMatchObject([{ attempt: 1, willRetry: true }])
+  expect(failuresOf(run.events)).toMatchObject([{ attempt: 1, willRetry: true }])
   run.handle.cancel()
   expect(await run.ended).toMatchObject({ status: 'CANCELLED', durationMs: 1 })
   expect(endsOf(run)).toEqual({ a: 'CANCELLED' })

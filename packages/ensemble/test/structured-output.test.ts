@@ -6,7 +6,7 @@ import { FINAL_ANSWER_REQUEST } from '../src/agent/prompt.ts'
 import { correctionRequest, outputInstructions } from '../src/agent/structured-output.ts'
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
-import { eventsOf, watchRun } from './watch-run.ts'
+import { eventsOf, failuresOf, watchRun } from './watch-run.ts'
 
 import type { ChatModel, ModelRequest, TaskDefinition } from '../src/index.ts'
 
@@ -129,7 +129,7 @@ describe('[L18] an answer that does not fit', () => {
       message: expect.stringContaining(`after ${outputRetries} corrections`),
       details: { problem: 'Answer has no JSON in it, got "never JSON"', answer: 'never JSON' },
     })
-    expect(eventsOf(events, 'task_failed')).toMatchObject([{ code: 'OUTPUT_INVALID' }])
+    expect(failuresOf(events)).toMatchObject([{ code: 'OUTPUT_INVALID' }])
     expect(eventsOf(events, 'task_skipped')).toMatchObject([{ taskName: 'tell' }])
   })
 

@@ -160,12 +160,14 @@ class Reader {
       require(task.phase === 'running', where)
       require(event.attempt === task.attempt, `attempt ${event.attempt} in ${where}`)
       readTurn(event, task.turn, where)
-      if (event.type === 'task_completed' || event.type === 'task_failed') this.#end(task, event)
+      if (isEnd(event)) this.#end(task, event)
     }
   }
 
-  #end(task: ReadTask, event: RunEventOf<'task_completed' | 'task_failed'>): void {
+  #end(task: ReadTask, event: EndOfAttempt): void {
     const { taskName } = event
+    require(event.type !== 'task_failed' ||
+      !event.willRetry, `${taskName} failed for good, and is retried`)
     for (const gate of this.#gates.values()) {
       require(!(gate.open && gate.taskName === taskName), `${taskName} ended with an open gate`)
     }
@@ -173,7 +175,7 @@ class Reader {
       require(!(open && delegator === taskName), `${taskName} ended before ${workerTask}`)
     }
     task.phase = event.type === 'task_completed' ? 'completed' : 'failed'
-    task.willRetry = event.type === 'task_failed' && event.willRetry
+    task.willRetry = event.type === 'task_attempt_failed'
   }
 
   #add(name: string): ReadTask {
@@ -186,6 +188,12 @@ class Reader {
     this.tasks.set(name, task)
     return task
   }
+}
+
+type EndOfAttempt = RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
+
+function isEnd(event: RunEvent): event is EndOfAttempt {
+  return ['task_completed', 'task_attempt_failed', 'task_failed'].includes(event.type)
 }
 
 type EventOfTask = Exclude<

@@ -133,12 +133,19 @@ export function namesOf(
   return [...phases].filter(([, is]) => is === phase).map(([name]) => name)
 }
 
-/** The events of one type. */
+/** The events of these types. */
 export function eventsOf<T extends RunEvent['type']>(
   events: readonly RunEvent[],
-  type: T,
+  ...types: readonly T[]
 ): readonly RunEventOf<T>[] {
-  return events.filter((event): event is RunEventOf<T> => event.type === type)
+  return events.filter((event): event is RunEventOf<T> => types.some((type) => type === event.type))
+}
+
+/** The ends of attempts that failed, whether or not another attempt followed. */
+export function failuresOf(
+  events: readonly RunEvent[],
+): readonly RunEventOf<'task_attempt_failed' | 'task_failed'>[] {
+  return eventsOf(events, 'task_attempt_failed', 'task_failed')
 }
 
 /** Lets everything that is ready run. */

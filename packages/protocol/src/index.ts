@@ -43,6 +43,7 @@ export {
 export {
   MetricsSnapshot,
   TaskCompleted,
+  TaskAttemptFailed,
   TaskFailed,
   TaskInput,
   TaskSkipped,

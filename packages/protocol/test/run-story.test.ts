@@ -36,7 +36,7 @@ it('tells a run from its first event to its last', () => {
   tell(eventOf('llm_iteration_started'), eventOf('token', { iterationIndex: 0, token: 'Let me' }))
   tell(
     eventOf('llm_iteration_failed', { retryInMs: undefined }),
-    eventOf('task_failed', { costUsd: 0.001 }),
+    eventOf('task_attempt_failed', { costUsd: 0.001 }),
   )
   expect(state.tasks[0]?.error).toMatchObject({ code: 'MODEL_FAILED', willRetry: true })
   expect(turns('researcher')).toEqual([['FAILED', 'Let me']])
@@ -79,7 +79,7 @@ it('tells a run from its first event to its last', () => {
   tell(eventOf('review_requested', second))
   expect(state.status).toBe('WAITING_REVIEW')
   tell(eventOf('review_decided'))
-  tell(eventOf('task_failed', { ...second, code: 'REVIEW_REJECTED' }))
+  tell(eventOf('task_attempt_failed', { ...second, code: 'REVIEW_REJECTED' }))
   tell(eventOf('task_started', { attempt: 3 }), eventOf('task_completed', { attempt: 3 }))
   expect(state.tasks[0]?.earlierAttempts).toMatchObject([
     { attempt: 1, code: 'MODEL_FAILED' },

@@ -57,8 +57,8 @@ const COMPLETED: RunEventOf<'task_completed'> = {
   costUsd: 0.5,
 }
 
-const FAILED: RunEventOf<'task_failed'> = {
-  type: 'task_failed',
+const FAILED: RunEventOf<'task_attempt_failed'> = {
+  type: 'task_attempt_failed',
   ...TASK,
   failedAt: AT,
   reason: 'it broke',
@@ -230,7 +230,8 @@ describe('changesOf, of a task', () => {
     expect(changesOf(FAILED)).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'FAILED' } },
     ])
-    expect(changesOf({ ...FAILED, code: 'CANCELLED', willRetry: false })).toEqual([
+    const final = { ...FAILED, type: 'task_failed', willRetry: false } as const
+    expect(changesOf({ ...final, code: 'CANCELLED' })).toEqual([
       { kind: 'task', taskIndex: 2, set: { ...set, status: 'CANCELLED' } },
     ])
   })

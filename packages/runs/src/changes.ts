@@ -176,6 +176,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
         }),
         { kind: 'run', set: {}, addCompletedTasks: 1 },
       ]
+    case 'task_attempt_failed':
     case 'task_failed':
       return [
         change(event, {
@@ -195,7 +196,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
 
 /** What an attempt has used, as its end says. */
 function usedBy(
-  event: RunEventOf<'task_completed' | 'task_failed'>,
+  event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
 ): Pick<TaskFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
   const { inputTokens, outputTokens, toolCallCount, costUsd = null } = event
   return { inputTokens, outputTokens, toolCallCount, costUsd }

@@ -52,6 +52,7 @@ const TYPES = [
   'delegation_completed',
   'delegation_failed',
   'task_completed',
+  'task_attempt_failed',
   'task_failed',
   'task_skipped',
   'review_requested',

@@ -20,6 +20,7 @@ export function taskEvent(table: SpanTable, event: TracedEvent): boolean {
     case 'task_completed':
       endTask(table, event, { endMs: nowMs })
       return true
+    case 'task_attempt_failed':
     case 'task_failed':
       endTask(table, event, failed(nowMs, event, redact))
       return true
@@ -104,20 +105,20 @@ function beginTask(table: SpanTable, event: RunEventOf<'task_started'>): void {
 
 function endTask(
   table: SpanTable,
-  event: RunEventOf<'task_completed' | 'task_failed'>,
+  event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
   end: SpanEnd,
 ): void {
   const facts = factsOf(table, event)
   if (facts === undefined) return
   const { key, span } = facts
   const { inputTokens, outputTokens, toolCallCount, costUsd } = event
-  table.endAll(event.type === 'task_failed' ? end : { endMs: end.endMs }, key)
+  table.endAll(event.type === 'task_completed' ? { endMs: end.endMs } : end, key)
   span.set({
     ...usage(inputTokens, outputTokens),
     [TUTTI.toolCalls]: toolCallCount,
     [TUTTI.costUsd]: costUsd,
   })
-  if (event.type === 'task_failed') span.set({ [TUTTI.willRetry]: event.willRetry })
+  if (event.type !== 'task_completed') span.set({ [TUTTI.willRetry]: event.willRetry })
   else {
     span.set({ [TUTTI.iterationLimitReached]: event.iterationLimitReached })
     if (table.captureContent) {

@@ -63,6 +63,7 @@ export function runAfter(line: KnownLine, event: CourseEvent): RunLine | undefin
       return withTask(line, event.taskIndex, { state: 'over' })
     case 'metrics_snapshot':
     case 'task_completed':
+    case 'task_attempt_failed':
     case 'task_failed':
       return worked(line, event)
     default:
@@ -103,7 +104,9 @@ function begun(line: KnownLine, event: LoggedRunEventOf<'task_started'>): KnownL
 /** What a step of an attempt says; of one that had begun when the run was read, it may be too little. */
 function worked(
   line: KnownLine,
-  event: LoggedRunEventOf<'metrics_snapshot' | 'task_completed' | 'task_failed'>,
+  event: LoggedRunEventOf<
+    'metrics_snapshot' | 'task_completed' | 'task_attempt_failed' | 'task_failed'
+  >,
 ): KnownLine | undefined {
   const task = line.course.tasks.get(event.taskIndex)
   if (task === undefined || task.used === undefined) return undefined
@@ -116,7 +119,7 @@ function worked(
   if (restCalls === 'unknown') return undefined
   const { toolCalls, ...more } = usedAtEnd(event)
   const used = { ...more, toolCalls: toolCalls - restCalls }
-  if (event.type === 'task_failed') {
+  if (event.type !== 'task_completed') {
     return withTask(line, event.taskIndex, { used, state: event.willRetry ? 'retrying' : 'over' })
   }
   return withTask(line, event.taskIndex, { used, state: 'completed' })

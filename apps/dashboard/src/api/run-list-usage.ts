@@ -60,7 +60,7 @@ export function usedAtEnd({
   outputTokens,
   toolCallCount,
   costUsd,
-}: ListEvent & { readonly type: 'task_completed' | 'task_failed' }): Used {
+}: ListEvent & { readonly type: 'task_completed' | 'task_attempt_failed' | 'task_failed' }): Used {
   return usedOf(sumOf(inputTokens, outputTokens), toolCallCount, costUsd)
 }
 

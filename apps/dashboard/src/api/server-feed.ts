@@ -15,6 +15,7 @@ export const LIST_EVENTS = [
   'run_cancelling',
   'task_started',
   'task_completed',
+  'task_attempt_failed',
   'task_failed',
   'task_skipped',
   'delegation_started',

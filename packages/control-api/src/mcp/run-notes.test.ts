@@ -29,7 +29,7 @@ describe('runNotes', () => {
       STARTED,
       event('task_started', { taskName: 'a', totalTasks: 2 }),
       event('tool_progress', { taskName: 'a', toolName: 'tune', message: 'half' }),
-      event('task_failed', { taskName: 'a', reason: 'Flat', willRetry: true }),
+      event('task_attempt_failed', { taskName: 'a', reason: 'Flat', willRetry: true }),
       event('task_failed', { taskName: 'a', reason: 'Flat', willRetry: false }),
       event('review_requested', { taskName: 'a', reviewId: 'r1' }),
       event('review_decided', { decision: 'CONTINUE' }),

@@ -56,6 +56,7 @@ function messageOf(event: RunEvent): string | undefined {
       return `"${event.ensemble}" has begun: ${event.totalTasks} tasks`
     case 'task_started':
       return `"${event.taskName}" has begun`
+    case 'task_attempt_failed':
     case 'task_failed':
       return `"${event.taskName}" failed: ${event.reason}${event.willRetry ? '; it is tried again' : ''}`
     case 'tool_progress':

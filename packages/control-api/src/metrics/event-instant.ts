@@ -36,6 +36,7 @@ function instantText(event: LoggedRunEvent): string | undefined {
       return event.completedAt
     case 'llm_iteration_failed':
     case 'delegation_failed':
+    case 'task_attempt_failed':
     case 'task_failed':
       return event.failedAt
     case 'task_skipped':

@@ -164,6 +164,7 @@ class RunFigures {
         return
       }
       case 'task_completed':
+      case 'task_attempt_failed':
       case 'task_failed':
       case 'task_skipped':
         this.#countTask(ensemble, event)
@@ -179,15 +180,15 @@ class RunFigures {
 
   #countTask(
     ensemble: string,
-    event: RunEventOf<'task_completed' | 'task_failed' | 'task_skipped'>,
+    event: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed' | 'task_skipped'>,
   ): void {
     const { tasksEnded, taskDuration, taskRetries } = this.#instruments
     const status = TASK_STATUSES[event.type]
-    const code = event.type === 'task_failed' ? failureCode(event.code) : NONE
+    const code = 'code' in event ? failureCode(event.code) : NONE
     tasksEnded.add({ ensemble, status, code })
     if (event.type === 'task_skipped') return
     taskDuration.observe({ ensemble, status }, event.durationMs / 1_000)
-    if (event.type === 'task_failed' && event.willRetry) taskRetries.add({ ensemble })
+    if ('willRetry' in event && event.willRetry) taskRetries.add({ ensemble })
   }
 
   #countModel(
@@ -270,6 +271,7 @@ class RunFigures {
 
 const TASK_STATUSES = {
   task_completed: 'COMPLETED',
+  task_attempt_failed: 'FAILED',
   task_failed: 'FAILED',
   task_skipped: 'SKIPPED',
 } as const

@@ -30,6 +30,7 @@ const COURSE: readonly RunEvent['type'][] = [
   'ensemble_started',
   'task_started',
   'task_completed',
+  'task_attempt_failed',
   'task_failed',
   'task_skipped',
   'ensemble_completed',

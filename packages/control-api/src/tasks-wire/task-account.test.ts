@@ -175,7 +175,7 @@ describe('[A3] lines', () => {
       },
     ],
     [
-      { type: 'task_failed', ...at, code: 'TASK_FAILED', reason: 'No', willRetry: true },
+      { type: 'task_attempt_failed', ...at, code: 'TASK_FAILED', reason: 'No', willRetry: true },
       {
         type: 'task_failed',
         task: 'a',

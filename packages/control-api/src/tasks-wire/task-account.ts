@@ -139,6 +139,7 @@ function lineOf(event: LoggedRunEvent, used: Used): Told {
     }
     case 'task_completed':
       return working('task_completed', { task: event.taskName, output: event.output })
+    case 'task_attempt_failed':
     case 'task_failed': {
       const { taskName: task, attempt, code: error, reason, willRetry } = event
       const fields = { task, attempt, error, message: reason, will_retry: willRetry }

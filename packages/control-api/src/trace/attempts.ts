@@ -42,7 +42,7 @@ export interface TracedAttempt {
   input?: RunEventOf<'task_input'>
   readonly turns: TracedTurn[]
   readonly delegations: TracedDelegation[]
-  end?: RunEventOf<'task_completed' | 'task_failed'>
+  end?: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
 }
 
 interface Open extends TracedAttempt {
@@ -102,6 +102,7 @@ function take(attempt: Open, event: LoggedRunEvent): void {
       break
     }
     case 'task_completed':
+    case 'task_attempt_failed':
     case 'task_failed':
       attempt.end = event
       break

@@ -65,7 +65,9 @@ export function executionTrace(
     ),
     metrics,
     totalCostEstimate: metrics.totalCostEstimate,
-    errors: events.flatMap((event) => (event.type === 'task_failed' ? [errorOf(event)] : [])),
+    errors: events.flatMap((event) =>
+      event.type === 'task_failed' || event.type === 'task_attempt_failed' ? [errorOf(event)] : [],
+    ),
     mapReduceLevels: [],
     loopTraces: [],
     graphTrace: null,
@@ -124,7 +126,9 @@ function agentsOf(attempts: readonly TracedAttempt[]): AgentSummary[] {
   return [...agents.values()]
 }
 
-function errorOf(event: RunEventOf<'task_failed'>): ExecutionTrace['errors'][number] {
+function errorOf(
+  event: RunEventOf<'task_attempt_failed' | 'task_failed'>,
+): ExecutionTrace['errors'][number] {
   return {
     agentRole: event.agentRole,
     taskDescription: event.taskDescription,

@@ -110,6 +110,7 @@ const TOLD: readonly RunEvent['type'][] = [
   'review_requested',
   'review_decided',
   'task_completed',
+  'task_attempt_failed',
   'task_failed',
   'task_skipped',
 ]

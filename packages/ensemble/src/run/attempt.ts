@@ -3,11 +3,12 @@
  *
  *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ gate ─▶ reflection ─▶ memory ─▶ completed
  *
- * T1 task_started, task_input, the events of the work, then exactly one of task_completed and task_failed.
+ * T1 task_started, task_input, the events of the work, then exactly one of task_completed,
+ *    task_attempt_failed and task_failed.
  * T2 task_completed is committed together with the step that keeps the task from running again.
  * T3 task_input shows what the agent is given; its context is cut after 8 000 characters, the model's is
  *    not.
- * T4 task_failed says why, with a code, and whether another attempt follows.
+ * T4 task_attempt_failed and task_failed say why, with a code; another attempt follows the first.
  * T8 A task that is completed stays completed: what its memory or its reflection fails with is logged.
  */
 import { isoNow, limitText, TuttiError } from '@tutti/core'
@@ -354,14 +355,15 @@ function fail(
       !signal.aborted)
   scope.emit(
     {
-      type: 'task_failed',
+      ...(willRetry
+        ? { type: 'task_attempt_failed' as const, willRetry }
+        : { type: 'task_failed' as const, willRetry }),
       ...identity,
       failedAt: isoNow(run.clock),
       reason: error.message,
       durationMs: Math.round(run.clock.elapsed() - startedAt),
       code: error.code,
       ...usageFields(used),
-      willRetry,
     },
     {
       kind: 'task_failed',

@@ -61,6 +61,7 @@ function lineOf(event: RunEvent, toolLogLength: number): Line | undefined {
     }
     case 'task_completed':
       return line('Task completed', { task: event.taskName, durationMs: event.durationMs })
+    case 'task_attempt_failed':
     case 'task_failed':
       return line('Task failed', { task: event.taskName, code: event.code, reason: event.reason })
     case 'run_result':

@@ -51,6 +51,7 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
     case 'task_started':
     case 'task_input':
     case 'task_completed':
+    case 'task_attempt_failed':
     case 'task_failed':
     case 'task_skipped':
     case 'metrics_snapshot':

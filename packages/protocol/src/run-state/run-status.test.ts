@@ -53,8 +53,8 @@ describe('WAITING_REVIEW', () => {
   })
 
   it('is not while a task is between two attempts', () => {
-    const failed = eventOf('task_failed')
-    const final = eventOf('task_failed', { willRetry: false })
+    const failed = eventOf('task_attempt_failed')
+    const final = eventOf('task_failed')
     expect(statusAfter(...startOfRun(), failed, gateOfWriter)).toBe('RUNNING')
     expect(statusAfter(...startOfRun(), final, gateOfWriter)).toBe('WAITING_REVIEW')
     const skipped = eventOf('task_skipped', { taskName: 'researcher' })

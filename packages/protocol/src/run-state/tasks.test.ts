@@ -48,7 +48,7 @@ describe('task_started', () => {
     const failed = after(
       eventOf('task_input'),
       eventOf('llm_iteration_completed'),
-      eventOf('task_failed'),
+      eventOf('task_attempt_failed'),
     )
     expect(researcher(applyToTasks(failed, secondTry))).toEqual({
       name: 'researcher',
@@ -75,7 +75,7 @@ describe('task_started', () => {
   })
 
   it('keeps what is of the task and not of an attempt', () => {
-    const state = changeTask(after(eventOf('task_failed')), 'researcher', (task) => ({
+    const state = changeTask(after(eventOf('task_attempt_failed')), 'researcher', (task) => ({
       ...task,
       context: ['writer'],
       model: 'haiku',
@@ -90,9 +90,9 @@ describe('task_started', () => {
 
   it('keeps all earlier attempts, in order', () => {
     const state = after(
-      eventOf('task_failed'),
+      eventOf('task_attempt_failed'),
       secondTry,
-      eventOf('task_failed', { attempt: 2, code: 'REVIEW_REJECTED' }),
+      eventOf('task_attempt_failed', { attempt: 2, code: 'REVIEW_REJECTED' }),
       eventOf('task_started', { attempt: 3 }),
     )
     expect(researcher(state)?.earlierAttempts.map(({ attempt, code }) => [attempt, code])).toEqual([
@@ -102,7 +102,11 @@ describe('task_started', () => {
   })
 
   it('adds no attempt whose end was not seen to the earlier ones', () => {
-    const state = after(eventOf('task_failed'), secondTry, eventOf('task_started', { attempt: 3 }))
+    const state = after(
+      eventOf('task_attempt_failed'),
+      secondTry,
+      eventOf('task_started', { attempt: 3 }),
+    )
     expect(researcher(state)?.attempt).toBe(3)
     expect(researcher(state)?.earlierAttempts.map(({ attempt }) => attempt)).toEqual([1])
   })
@@ -110,7 +114,7 @@ describe('task_started', () => {
 
 describe('an event of a past attempt', () => {
   it('changes nothing', () => {
-    const state = after(eventOf('task_failed'), secondTry)
+    const state = after(eventOf('task_attempt_failed'), secondTry)
     const late = [
       eventOf('task_started'),
       eventOf('token'),
@@ -187,20 +191,30 @@ describe('task_completed', () => {
   })
 })
 
-describe('task_failed', () => {
-  it('says why and whether another try follows', () => {
-    expect(researcher(after(eventOf('task_failed')))).toMatchObject({
+describe.each([
+  ['task_attempt_failed', true],
+  ['task_failed', false],
+] as const)('%s', (type, willRetry) => {
+  it('says why, and whether another attempt follows', () => {
+    expect(researcher(after(eventOf(type)))).toMatchObject({
       status: 'FAILED',
       completedAt: '2025-03-15T10:30:08.200Z',
       durationMs: 8200,
       error: {
         reason: 'Model "sonnet" gave no usable answer',
         code: 'MODEL_FAILED',
-        willRetry: true,
+        willRetry,
       },
       usage: { inputTokens: 812, outputTokens: 41, toolCallCount: 1, costUsd: 0.0031 },
       earlierAttempts: [],
     })
+  })
+})
+
+describe('task_failed', () => {
+  it('of an earlier version says by itself that another attempt follows', () => {
+    const state = after(eventOf('task_failed', { willRetry: true }))
+    expect(researcher(state)?.error?.willRetry).toBe(true)
   })
 
   it('is CANCELLED with the code CANCELLED', () => {

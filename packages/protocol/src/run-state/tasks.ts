@@ -17,6 +17,7 @@ export type TaskEvent =
       | 'task_started'
       | 'task_input'
       | 'task_completed'
+      | 'task_attempt_failed'
       | 'task_failed'
       | 'task_skipped'
       | 'metrics_snapshot'
@@ -81,6 +82,7 @@ function taskAfter(
       return given(task, event)
     case 'task_completed':
       return completed(task, event)
+    case 'task_attempt_failed':
     case 'task_failed':
       return failed(task, event)
     case 'metrics_snapshot':
@@ -139,7 +141,10 @@ function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskSt
   }
 }
 
-function failed(task: TaskState, event: RunEventOf<'task_failed'>): TaskState {
+function failed(
+  task: TaskState,
+  event: RunEventOf<'task_attempt_failed' | 'task_failed'>,
+): TaskState {
   const { failedAt, durationMs, reason, code, willRetry } = event
   return {
     ...task,

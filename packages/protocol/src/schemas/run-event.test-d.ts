@@ -39,6 +39,7 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'run_resumed':
       case 'run_cancelling':
       case 'task_skipped':
+      case 'task_attempt_failed':
       case 'llm_iteration_failed':
       case 'review_decided':
       case 'review_withdrawn':

@@ -25,6 +25,7 @@ const TYPES = [
   'delegation_completed',
   'delegation_failed',
   'task_completed',
+  'task_attempt_failed',
   'task_failed',
   'task_skipped',
   'metrics_snapshot',

@@ -50,6 +50,7 @@ import {
 } from './events/steering-events.ts'
 import {
   MetricsSnapshot,
+  TaskAttemptFailed,
   TaskCompleted,
   TaskFailed,
   TaskInput,
@@ -82,6 +83,7 @@ export const RunEvent = Type.Union([
   DelegationCompleted,
   DelegationFailed,
   TaskCompleted,
+  TaskAttemptFailed,
   TaskFailed,
   TaskSkipped,
   MetricsSnapshot,

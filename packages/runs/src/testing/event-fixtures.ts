@@ -74,8 +74,8 @@ export const completed: RunEventOf<'task_completed'> = {
 }
 
 /** The end of an attempt at the first task that is tried again. */
-export const failed: RunEventOf<'task_failed'> = {
-  type: 'task_failed',
+export const failed: RunEventOf<'task_attempt_failed'> = {
+  type: 'task_attempt_failed',
   ...taskOf(1),
   failedAt: AT,
   reason: 'it broke',

@@ -44,7 +44,7 @@ function story(): readonly RunEvent[] {
   return [
     ...startOfRun(),
     ...turn(0, 'small', used(100, 10, 0.01)),
-    eventOf('task_failed', { ...used(100, 10, 0.01), toolCallCount: 1, willRetry: true }),
+    eventOf('task_attempt_failed', { ...used(100, 10, 0.01), toolCallCount: 1, willRetry: true }),
     eventOf('task_started', RETRY),
     ...turn(0, 'small', used(200, 20, 0.02), RETRY),
     eventOf('agent_tool_invoked', RETRY),

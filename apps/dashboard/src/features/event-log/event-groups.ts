@@ -39,6 +39,7 @@ export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
   delegation_completed: 'agents',
   delegation_failed: 'agents',
   task_completed: 'tasks',
+  task_attempt_failed: 'tasks',
   task_failed: 'tasks',
   task_skipped: 'tasks',
   metrics_snapshot: 'tasks',
@@ -58,6 +59,7 @@ export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
 export function isFailure(event: LoggedRunEvent): boolean {
   switch (event.type) {
     case 'llm_iteration_failed':
+    case 'task_attempt_failed':
     case 'task_failed':
     case 'delegation_failed':
     case 'agent_tool_error':

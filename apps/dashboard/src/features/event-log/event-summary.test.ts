@@ -36,7 +36,9 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   delegation_completed: 'by Technical Writer · researcher/1 · 3.1 s',
   delegation_failed: 'to Technical Writer · No worker with role "Technical Writer"',
   task_completed: '8.2 s · 10.2k tokens · 5 tool calls · $0.06 · ## EU AI Act Analysis …',
-  task_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer · another attempt follows',
+  task_attempt_failed:
+    'MODEL_FAILED · Model "sonnet" gave no usable answer · another attempt follows',
+  task_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer',
   task_skipped: 'Task "researcher" failed',
   metrics_snapshot: '8000 in 2150 out · 2 model calls · $0.06',
   review_requested: 'after execution',
@@ -98,6 +100,7 @@ describe('an event', () => {
       'llm_iteration_failed',
       'agent_tool_error',
       'delegation_failed',
+      'task_attempt_failed',
       'task_failed',
     ])
     expect(isFailure(logged(eventOf('tool_called', { outcome: 'FAILURE' })))).toBe(true)

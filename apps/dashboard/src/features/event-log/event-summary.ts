@@ -96,6 +96,7 @@ const SUMMARIES: Summaries = {
       formatMoney(costUsd),
       cut(output),
     ),
+  task_attempt_failed: ({ code, reason }) => joined(code, reason, 'another attempt follows'),
   task_failed: ({ code, reason, willRetry }) =>
     joined(code, reason, willRetry ? 'another attempt follows' : ''),
   task_skipped: ({ reason }) => reason,

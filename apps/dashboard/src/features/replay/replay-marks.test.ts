@@ -32,6 +32,7 @@ describe('the events that matter', () => {
       'run_cancelling',
       'run_result',
       'run_resumed',
+      'task_attempt_failed',
       'task_completed',
       'task_failed',
       'task_skipped',

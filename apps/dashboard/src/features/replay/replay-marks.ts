@@ -15,6 +15,7 @@ export const PLACES = 240
 /** What an event is about; undefined for one that one does not step to. */
 export function matterOf(event: LoggedRunEvent): Matter | undefined {
   switch (event.type) {
+    case 'task_attempt_failed':
     case 'task_failed':
       return 'failed'
     case 'task_started':

@@ -64,7 +64,9 @@ function randomRun(seed: number): readonly LoggedRunEvent[] {
     if (next(3) === 0) events.push(eventOf('run_resumed', { resumedAt: at(attempt * 15_000) }))
     // A process that was cut off does not say that its attempt has failed.
     if (next(2) === 0) {
-      events.push(eventOf('task_failed', { attempt, failedAt: at(19_000), willRetry: true }))
+      events.push(
+        eventOf('task_attempt_failed', { attempt, failedAt: at(19_000), willRetry: true }),
+      )
     }
   }
   events.push(eventOf('task_completed', { attempt: 2, completedAt: at(40_000) }))

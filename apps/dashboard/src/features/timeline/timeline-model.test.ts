@@ -97,7 +97,7 @@ interface CalledFields {
   readonly turn?: number
 }
 const failed = (name: string, ms: number, fields: object = {}): Event => ({
-  type: 'task_failed',
+  type: 'task_attempt_failed',
   ...place(name),
   taskDescription: name,
   failedAt: at(ms),

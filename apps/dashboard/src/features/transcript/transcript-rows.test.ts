@@ -93,7 +93,7 @@ describe('the rows of a task', () => {
       keysOf(
         ...startOfRun(),
         gate('old', { timing: 'AFTER_EXECUTION' }),
-        eventOf('task_failed'),
+        eventOf('task_attempt_failed'),
         eventOf('task_started', { attempt: 2 }),
         gate('other', { taskName: 'writer', attempt: 2 }),
         gate('new', { timing: 'AFTER_EXECUTION', attempt: 2 }),

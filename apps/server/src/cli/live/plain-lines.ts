@@ -73,6 +73,7 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
       const used = event.toolCallCount === 0 ? '' : `, ${counted(event.toolCallCount, 'tool call')}`
       return [`${oneLine(event.taskName)}: completed in ${duration(event.durationMs)}${used}`]
     }
+    case 'task_attempt_failed':
     case 'task_failed': {
       const again = event.willRetry ? '; is tried again' : ''
       return [

@@ -58,12 +58,7 @@ export const TaskCompleted = Type.Object({
 })
 export type TaskCompleted = Type.Static<typeof TaskCompleted>
 
-/**
- * A try of a task failed, by itself or by its reviewer (code REVIEW_REJECTED). Its tokens, tool calls
- * and cost are those of this attempt. AgentEnsemble wire.
- */
-export const TaskFailed = Type.Object({
-  type: Type.Literal('task_failed'),
+const failedAttempt = {
   taskIndex: Count,
   ...taskLabel,
   failedAt: Instant,
@@ -77,7 +72,28 @@ export const TaskFailed = Type.Object({
   toolCallCount: Count,
   /** Absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
-  /** True when another try follows by itself: a `task_started` with the next attempt. */
+}
+
+/**
+ * An attempt at a task failed, by itself or by its reviewer (code REVIEW_REJECTED), and another one follows:
+ * a `task_started` with the next attempt. Tokens, tool calls and cost are those of this attempt. An event of
+ * its own, because AgentEnsemble's viewer shows a task as failed for good after `task_failed`. Ours.
+ */
+export const TaskAttemptFailed = Type.Object({
+  type: Type.Literal('task_attempt_failed'),
+  ...failedAttempt,
+  willRetry: Type.Literal(true),
+})
+export type TaskAttemptFailed = Type.Static<typeof TaskAttemptFailed>
+
+/**
+ * A task failed, by itself or by its reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those
+ * of its last attempt. AgentEnsemble wire.
+ */
+export const TaskFailed = Type.Object({
+  type: Type.Literal('task_failed'),
+  ...failedAttempt,
+  /** True only in logs of earlier versions, which had no `task_attempt_failed`. */
   willRetry: Type.Boolean(),
 })
 export type TaskFailed = Type.Static<typeof TaskFailed>
