@@ -1,8 +1,16 @@
-/** Runs the benchmarks that are named, or all. Each prints its figures; none asserts a time. */
+/**
+ * Runs the benchmarks that are named, or all. Each prints its figures; none asserts a time. With `--short` each runs
+ * once, small and without peers, to show that it still runs.
+ */
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-const { positionals } = parseArgs({ allowPositionals: true })
+import { chooseShortForm } from './lib/short.ts'
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean', default: false } },
+})
 const known = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'bench.ts')
   .map((file) => file.slice(0, -'.ts'.length))
@@ -11,6 +19,8 @@ if (unknown.length > 0) {
   console.error(`Unknown benchmark "${unknown.join('", "')}". Known: ${known.join(', ')}`)
   process.exit(2)
 }
+
+if (values.short) chooseShortForm()
 for (const name of known) {
   if (positionals.length > 0 && !positionals.includes(name)) continue
   console.log(`# ${name}`)

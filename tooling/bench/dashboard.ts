@@ -6,14 +6,21 @@
 import { openStage, visit, type Stage } from '../../apps/dashboard/test/stage.ts'
 import { launchBrowser } from '../browser/launch-browser.ts'
 import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
+import { sized } from './lib/short.ts'
 import { heapMiB, smoothness, type Smoothness } from './lib/dashboard-smoothness.ts'
 
 import type { Browser, Page } from 'playwright-core'
 
-const RUNS = 1_000
+const RUNS = sized(1_000, 20)
+
+/** Model turns of the long run; each makes some five events. */
+const TURNS = sized(2_000, 20)
+
+/** Turns of the wheel over a list, in each direction. */
+const WHEEL_TURNS = sized(60, 2)
 const VIEWPORT = { width: 1440, height: 900 }
 
-const stage = await openStage({ ...bigEnsembles() })
+const stage = await openStage({ ...bigEnsembles(TURNS) })
 const browser = await launchBrowser()
 try {
   await watchBigRun(browser, stage)
@@ -75,10 +82,10 @@ async function scrollList(browser: Browser, stage: Stage): Promise<void> {
       await page.getByRole('heading', { name: 'Runs' }).waitFor()
       report('the list scrolled to its end', await smoothness(page, () => wheel(page, /runs/i)))
       const live = smoothness(page, async () => {
-        await submitMany(stage.client, 100)
+        await submitMany(stage.client, RUNS / 10)
         await wheel(page, /runs/i)
       })
-      report('scrolled while 100 runs come and go', await live, await heapMiB(page))
+      report('scrolled while runs come and go', await live, await heapMiB(page))
     },
   })
 }
@@ -89,7 +96,7 @@ async function wheel(page: Page, name: RegExp): Promise<void> {
   if (box === null) throw new Error(`There is no list named ${name}`)
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
   for (const direction of [1, -1]) {
-    for (let turn = 0; turn < 60; turn++) {
+    for (let turn = 0; turn < WHEEL_TURNS; turn++) {
       await page.mouse.wheel(0, direction * 600)
       await page.evaluate('new Promise(requestAnimationFrame)')
     }

@@ -6,7 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-const RUNS = 21
+import { sized } from './lib/short.ts'
+
+const RUNS = sized(21, 1)
 
 const core = createRequire(new URL('../../packages/core/package.json', import.meta.url))
 const typebox = pathToFileURL(core.resolve('typebox')).href

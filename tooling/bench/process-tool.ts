@@ -7,8 +7,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 
 import { builtPackage } from './lib/built.ts'
+import { sized } from './lib/short.ts'
 
-const WORKER_CALLS = 2_000
+const WORKER_CALLS = sized(2_000, 10)
+const WARM_UP_CALLS = sized(50, 1)
+const WARM_UP_STARTS = sized(5, 0)
 
 const { runTool } = await builtPackage<typeof import('../../packages/core/src/index.ts')>('core')
 const { processTool } =
@@ -51,7 +54,7 @@ const python = spawnSync('python3', ['-c', 'import sys; print(sys.executable)'],
 })
 
 const PROGRAMS: readonly Program[] = [
-  { name: 'sh', command: 'sh', once: ['-c', 'cat >/dev/null; echo HELLO'], calls: 300 },
+  { name: 'sh', command: 'sh', once: ['-c', 'cat >/dev/null; echo HELLO'], calls: sized(300, 2) },
   ...(python.status === 0
     ? [
         {
@@ -59,7 +62,7 @@ const PROGRAMS: readonly Program[] = [
           command: python.stdout.trim(),
           once: ['-c', PYTHON_ONCE],
           worker: ['-c', PYTHON_WORKER],
-          calls: 100,
+          calls: sized(100, 2),
         },
       ]
     : []),
@@ -68,7 +71,7 @@ const PROGRAMS: readonly Program[] = [
     command: process.execPath,
     once: [MODULE, '-e', NODE_ONCE],
     worker: [MODULE, '-e', NODE_WORKER],
-    calls: 60,
+    calls: sized(60, 2),
   },
 ]
 
@@ -88,7 +91,7 @@ async function compareStarts({ command, once, calls }: Program) {
   const tool = processTool({ name: 'work', description: 'Works', command, args: once })
   const bare: number[] = []
   const through: number[] = []
-  for (let index = -5; index < calls; index += 1) {
+  for (let index = -WARM_UP_STARTS; index < calls; index += 1) {
     const bareMs = await timeOf(() => bareCall(command, once))
     const toolMs = await timeOf(() => toolCall(tool))
     if (index < 0) continue
@@ -107,7 +110,7 @@ async function workerCallMs({ command, worker }: Program & { readonly worker: re
     args: worker,
     mode: 'worker',
   })
-  for (let index = 0; index < 50; index += 1) await toolCall(tool)
+  for (let index = 0; index < WARM_UP_CALLS; index += 1) await toolCall(tool)
   const times: number[] = []
   for (let index = 0; index < WORKER_CALLS; index += 1) {
     times.push(await timeOf(() => toolCall(tool)))

@@ -15,21 +15,23 @@
 import { median } from './lib/measure.ts'
 import { measureFanOut } from './lib/server-fan-out.ts'
 import { LoadClient, type LoadBounds } from './lib/server-load.ts'
+import { isShort, sized } from './lib/short.ts'
 import { startServerProcess } from './lib/server-process.ts'
 import { peerServers, TUTTI, TUTTI_NORMAL, type ServerProduct } from './lib/server-products.ts'
 import { printServers, type ServerFigures } from './lib/server-table.ts'
 
-const ROUNDS = 3
+const ROUNDS = sized(3, 1)
 const WIDTHS = [1, 20, 50] as const
 
-const WARM_UP: LoadBounds = { runs: 2_000, forMs: 3_000 }
-const LOAD: LoadBounds = { runs: 4_000, forMs: 3_000 }
-const TOOL_CALLS: LoadBounds = { runs: 500, forMs: 2_000 }
+const SHORT_LOAD: LoadBounds = { runs: 50, forMs: 500 }
+const WARM_UP = sized<LoadBounds>({ runs: 2_000, forMs: 3_000 }, SHORT_LOAD)
+const LOAD = sized<LoadBounds>({ runs: 4_000, forMs: 3_000 }, SHORT_LOAD)
+const TOOL_CALLS = sized<LoadBounds>({ runs: 500, forMs: 2_000 }, SHORT_LOAD)
 
 // Ends through the exit of this process, which ends the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const products = [TUTTI, TUTTI_NORMAL, ...peerServers()]
+const products = [TUTTI, TUTTI_NORMAL, ...(isShort() ? [] : peerServers())]
 const rounds = new Map<ServerProduct, ServerFigures[]>(products.map((product) => [product, []]))
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const product of products) rounds.get(product)?.push(await measure(product))

@@ -17,14 +17,10 @@ import {
   orderZodSchema,
 } from './lib/order-tool.ts'
 import { importPeer } from './lib/peers.ts'
+import { isShort } from './lib/short.ts'
 
-const results = await compare(
-  [await tuttiCalls(), await langchainCalls(), ...(await aiSdkCalls())],
-  {
-    calls: 5_000,
-    rounds: 15,
-  },
-)
+const peers = isShort() ? [] : [await langchainCalls(), ...(await aiSdkCalls())]
+const results = await compare([await tuttiCalls(), ...peers], { calls: 5_000, rounds: 15 })
 const own = results[0]?.us ?? Number.NaN
 for (const { name, us } of results) {
   const ratio = us === own ? '' : ` (${(us / own).toFixed(1)} times as long)`

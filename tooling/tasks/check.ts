@@ -62,6 +62,11 @@ const STEPS: readonly Step[] = [
     modes: TO_WRITE,
   },
   {
+    name: 'benches',
+    remedy: 'run "npm run bench -- --short" and fix the benchmark that stops it',
+    command: ['node', 'tooling/bench/bench.ts', '--short'],
+  },
+  {
     name: 'ship',
     remedy: 'mend what it names; see CONTRIBUTING.md',
     command: ['vitest', 'run', '--config', 'tooling/checks/ship.config.ts'],

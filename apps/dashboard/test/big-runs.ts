@@ -1,4 +1,4 @@
-/** Runs to look at: one of 10 000 events, and many that are over at once. */
+/** Runs to measure the dashboard with: a long one, and many that end at once. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -6,11 +6,8 @@ import { scriptedModel } from '@tutti/testing'
 import type { TuttiClient } from '@tutti/client'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** Model turns of the long run; each makes some five events. */
-const TURNS = 2_000
-
-/** What the long and the short runs are made of. */
-export function bigEnsembles(): { readonly ensembles: readonly Ensemble[] } {
+/** Returns the ensembles of the long run, which takes `turns` model turns, and of the short ones. */
+export function bigEnsembles(turns: number): { readonly ensembles: readonly Ensemble[] } {
   const look = defineTool({
     name: 'look',
     description: 'Looks at a page',
@@ -19,7 +16,7 @@ export function bigEnsembles(): { readonly ensembles: readonly Ensemble[] } {
   })
   const reader = scriptedModel(({ messages }) => {
     const turn = messages.filter(({ role }) => role === 'assistant').length
-    if (turn >= TURNS) return 'All pages are read.'
+    if (turn >= turns) return 'All pages are read.'
     return {
       text: `Page ${turn} comes next. `,
       toolCalls: [{ name: 'look', arguments: { page: turn } }],
@@ -29,7 +26,7 @@ export function bigEnsembles(): { readonly ensembles: readonly Ensemble[] } {
     name: 'read',
     description: 'Read all pages of {book}',
     tools: [look],
-    maxIterations: TURNS + 10,
+    maxIterations: turns + 10,
   })
   const short = task({ name: 'note', description: 'Note {book}', handler: () => 'Noted' })
   return {

@@ -5,13 +5,14 @@
 import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+import { sized } from './short.ts'
 
 import type { ChatModel } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 
 /** Runs before the first measurement, so that code and caches are there. */
-const WARM_UP_RUNS = 10_000
+const WARM_UP_RUNS = sized(10_000, 100)
 
 /** Runs in flight at a time. */
 const WIDTH = 50

@@ -1,5 +1,10 @@
 /** Measuring side by side: every contestant in turn, round after round, so that noise meets all alike. */
 
+import { isShort } from './short.ts'
+
+/** Calls in the one round of the short form. */
+const SHORT_CALLS = 10
+
 /** Something that is measured: `run` does the work `count` times. */
 export interface Contestant {
   readonly name: string
@@ -20,8 +25,9 @@ export interface CompareOptions {
 /** Microseconds a call, the median of the rounds, by contestant in the order given. */
 export async function compare(
   contestants: readonly Contestant[],
-  { calls, rounds, warmUpMs = 0 }: CompareOptions,
+  options: CompareOptions,
 ): Promise<readonly { readonly name: string; readonly us: number }[]> {
+  const { calls, rounds, warmUpMs = 0 } = isShort() ? { calls: SHORT_CALLS, rounds: 1 } : options
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   for (const contestant of contestants) {
     const startedAt = performance.now()

@@ -26,6 +26,12 @@ export interface SpeedClaim {
   readonly times: number
 }
 
+/** Runners, and what is claimed of them. */
+export interface Race {
+  readonly runners: readonly Runner[]
+  readonly claims: readonly SpeedClaim[]
+}
+
 /**
  * Races `runners` in turns, and prints microseconds a run, how many times those of the first that is,
  * and runs a second; then a line for each of `claims`.

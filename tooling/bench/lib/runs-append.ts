@@ -1,14 +1,15 @@
 /** How many events a second a store takes, batch after batch, as the group commit of one process gives them. */
 import { openStorage, type Place, type Places } from './runs-places.ts'
 import { printHeading, printRow } from './runs-table.ts'
+import { sized } from './short.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { RunEvent } from '../../../packages/protocol/src/index.ts'
 import type { ClaimedRun, RunStorage } from '../../../packages/runs/src/index.ts'
 
-const RUNS = 50
+const RUNS = sized(50, 5)
 const EVENTS_PER_RUN = 20
-const FOR_MS = 2_500
+const FOR_MS = sized(2_500, 50)
 const WARM_UP_BATCHES = 10
 
 /** Prints events a second. */

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 
 import { typicalMs } from './runs-table.ts'
 import { nowMs } from './runs-teams.ts'
+import { sized } from './short.ts'
 
-const WRITES = 200
+const WRITES = sized(200, 5)
 const BLOCK = Buffer.alloc(4_096, 1)
 
 /** Prints how long a small write takes that waits for the disk, and how busy this machine is. */

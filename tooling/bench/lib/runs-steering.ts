@@ -4,12 +4,13 @@ import { openService, watchRun } from './runs-services.ts'
 import { startProcess } from './runs-processes.ts'
 import { printHeading, printRow, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
+import { sized } from './short.ts'
 
 import type { Places } from './runs-places.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
-const CANCELS = 40
-const INJECTS = 40
+const CANCELS = sized(40, 2)
+const INJECTS = sized(40, 2)
 
 interface Steering {
   /** From the call of `cancel` until the signal of the tool aborts. */

@@ -4,16 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startProcess, type RunProcess } from './runs-processes.ts'
 import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
 import { nowMs, STEP_MS } from './runs-teams.ts'
+import { sized } from './short.ts'
 
 import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'
 
 /** A process that is killed dies at this many instants, spread over the time between two renewals. */
-const DEATHS = 5
+const DEATHS = sized(5, 1)
 const RENEWALS_PER_LEASE = 3
-const LEASES_MS = [2_000, 10_000]
-const RESTARTS = 5
-const HAND_OVERS = 7
+const LEASES_MS = sized([2_000, 10_000], [1_000])
+const RESTARTS = sized(5, 1)
+const HAND_OVERS = sized(7, 1)
 
 /** As often as its process is lost here, a run goes on. */
 const MAX_LOST_OWNERS = 100

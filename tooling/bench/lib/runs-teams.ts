@@ -6,6 +6,7 @@ import { defineTool, Type } from '@tutti/core'
 import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
+import { sized } from './short.ts'
 
 import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.ts'
 
@@ -22,7 +23,10 @@ export type TeamName = 'order' | 'held' | 'stepping' | 'tokens'
 export const STEP_MS = 20
 
 /** What each run of the team `tokens` writes. */
-export const TOKENS = { everyMs: 20, warmUpMs: 500, measuredMs: 5_000 } as const
+export const TOKENS = sized(
+  { everyMs: 20, warmUpMs: 500, measuredMs: 5_000 },
+  { everyMs: 20, warmUpMs: 40, measuredMs: 200 },
+)
 
 const USAGE = { inputTokens: 1, outputTokens: 1 }
 

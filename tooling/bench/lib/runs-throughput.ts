@@ -3,16 +3,17 @@ import { roundTrips } from './runs-round-trips.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { NONE, printHeading, printRow, quantile, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
+import { sized } from './short.ts'
 
 import type { Places } from './runs-places.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
 const WIDTHS = [1, 5, 20]
-const ROUNDS = 3
-const ROUND_MS = 1_500
-const WARM_UP_MS = 700
-const SINGLE_RUNS = 120
-const WARM_UP_RUNS = 20
+const ROUNDS = sized(3, 1)
+const ROUND_MS = sized(1_500, 50)
+const WARM_UP_MS = sized(700, 50)
+const SINGLE_RUNS = sized(120, 2)
+const WARM_UP_RUNS = sized(20, 1)
 const QUEUED = 1_000
 
 /** Prints runs a second at several widths, each store in turn, and what a run asks of Postgres. */

@@ -1,15 +1,21 @@
 /** How long tokens of many runs take from the model to a reader, and how many events a store takes. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { openService } from './runs-services.ts'
 import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
 import { nowMs, stampsOf, teamNamed, TOKENS } from './runs-teams.ts'
 import { startProcess } from './runs-processes.ts'
+import { sized } from './short.ts'
 
 import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
+/** How often a reader looks for its run: several times while the run warms up. */
+const LOOK_EVERY_MS = sized(100, 10)
+
 /** Runs that write tokens at the same time. */
-const RUNS = 100
+const RUNS = sized(100, 5)
 
 /** Prints from emit to reader: one in the process that executes, and one in another. */
 export async function measureTokens(places: Places, reports: Reports): Promise<void> {
@@ -28,6 +34,8 @@ export async function tokenLatencies(
 ): Promise<readonly number[]> {
   const latencies: number[] = []
   const read = async (runId: string): Promise<void> => {
+    // A reader of a run that does not exist ends at once.
+    while ((await service.record(runId)) === undefined) await sleep(LOOK_EVERY_MS)
     for await (const events of service.follow({ runId, from: 0 })) {
       const atMs = nowMs()
       for (const event of events) {
@@ -70,6 +78,7 @@ async function submitAll(service: RunService): Promise<void> {
 }
 
 function told(latencies: readonly number[]): string {
+  if (latencies.length === 0) throw new Error('The reader was given no tokens')
   const perSecond = latencies.length / (TOKENS.measuredMs / 1_000)
   const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(latencies, q)))
   return `median ${p50}, p99 ${p99} (${perSecond.toFixed(0)} tokens/s)`

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { ROUTES } from '@tutti/protocol'
 
 import { median } from './measure.ts'
+import { sized } from './short.ts'
 import { tuttiCommand } from './server-products.ts'
 import { startServerProcess, type ServerProcess } from './server-process.ts'
 
@@ -34,8 +35,8 @@ interface Broadcast {
   readonly messages: readonly string[]
 }
 
-const READERS = 1_000
-const ROUNDS = 3
+const READERS = sized(1_000, 20)
+const ROUNDS = sized(3, 1)
 
 const FIXTURES = new URL('../fixtures/', import.meta.url)
 

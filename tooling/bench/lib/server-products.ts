@@ -92,7 +92,7 @@ export function tuttiCommand(
 ): (place: ServerPlace) => ServerCommand {
   return ({ port, dataDir }) => ({
     file: process.execPath,
-    args: [PROGRAM],
+    args: [PROGRAM, 'start'],
     env: { ...QUIET, ...env, PORT: String(port), TUTTI_DATA_DIR: dataDir, TUTTI_CONFIG: config },
   })
 }
