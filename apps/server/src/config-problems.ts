@@ -2,48 +2,101 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { Scope, WebhookEventType } from '@tutti/protocol'
+import { Scope, suggest, WebhookEventType } from '@tutti/protocol'
 
 import { MIN_KEY_LENGTH } from './api-keys.ts'
 
-const KNOWN_KEYS = [
-  'ensembles',
-  'tools',
-  'models',
-  'limits',
-  'auth',
-  'allowedHosts',
-  'publicUrl',
-  'allowedOrigins',
-  'workspace',
-  'dashboard',
-  'shared',
-  'webhooks',
-  'secrets',
-  'telemetry',
-]
+import type { OptionNames } from '@tutti/core'
+import type {
+  AuthConfig,
+  KeyConfig,
+  KeyLimitsConfig,
+  LimitsConfig,
+  SharedConfig,
+  TelemetryConfig,
+  TracesConfig,
+  TuttiConfig,
+  WebhookConfig,
+} from './config.ts'
 
-const KNOWN_LIMITS = [
-  'maxConcurrentRuns',
-  'maxRunsPerProcess',
-  'maxQueuedRuns',
-  'maxRetainedRuns',
-  'maxRetainedAgeMs',
-  'leaseMs',
-  'maxBodyBytes',
-  'maxInputBytes',
-  'maxTextBytes',
-  'maxRunTextBytes',
-  'maxToolCalls',
-  'maxAuditEntries',
-  'maxConnections',
-  'maxSockets',
-  'drainTimeoutMs',
-]
+const SETTING_NAMES = {
+  ensembles: true,
+  tools: true,
+  models: true,
+  limits: true,
+  auth: true,
+  allowedHosts: true,
+  publicUrl: true,
+  allowedOrigins: true,
+  workspace: true,
+  dashboard: true,
+  shared: true,
+  webhooks: true,
+  secrets: true,
+  telemetry: true,
+} as const satisfies OptionNames<TuttiConfig>
 
-const KNOWN_KEY_FIELDS = ['name', 'key', 'sha256', 'scopes', 'expiresAt', 'limits']
+const LIMIT_NAMES = {
+  maxConcurrentRuns: true,
+  maxRunsPerProcess: true,
+  maxQueuedRuns: true,
+  maxRetainedRuns: true,
+  maxRetainedAgeMs: true,
+  leaseMs: true,
+  maxBodyBytes: true,
+  maxInputBytes: true,
+  maxTextBytes: true,
+  maxRunTextBytes: true,
+  maxToolCalls: true,
+  maxAuditEntries: true,
+  maxConnections: true,
+  maxSockets: true,
+  drainTimeoutMs: true,
+} as const satisfies OptionNames<LimitsConfig>
 
-const KNOWN_KEY_LIMITS = ['maxUnfinishedRuns', 'requestsPerMinute', 'maxCostUsdPerDay']
+const AUTH_NAMES = {
+  keys: true,
+  allowUnauthenticated: true,
+} as const satisfies OptionNames<AuthConfig>
+
+const KEY_NAMES = {
+  name: true,
+  key: true,
+  sha256: true,
+  scopes: true,
+  expiresAt: true,
+  limits: true,
+} as const satisfies OptionNames<KeyConfig>
+
+const KEY_LIMIT_NAMES = {
+  maxUnfinishedRuns: true,
+  requestsPerMinute: true,
+  maxCostUsdPerDay: true,
+} as const satisfies OptionNames<KeyLimitsConfig>
+
+const SHARED_NAMES = {
+  ensembles: true,
+  tools: true,
+  tags: true,
+} as const satisfies OptionNames<SharedConfig>
+
+const WEBHOOK_NAMES = {
+  url: true,
+  secret: true,
+  events: true,
+} as const satisfies OptionNames<WebhookConfig>
+
+const TELEMETRY_NAMES = {
+  traces: true,
+  captureContent: true,
+} as const satisfies OptionNames<TelemetryConfig>
+
+const TRACES_NAMES = {
+  url: true,
+  headers: true,
+  serviceName: true,
+  sampleRatio: true,
+} as const satisfies OptionNames<TracesConfig>
 
 /** Everything that is wrong with the value a config file exports. No problem shows a key or a secret. */
 export function findConfigProblems(config: unknown): readonly string[] {
@@ -51,9 +104,9 @@ export function findConfigProblems(config: unknown): readonly string[] {
     return ['its default export must be a config: export default defineConfig({ … })']
   }
   return [
-    ...unknownFields('setting', config, KNOWN_KEYS),
+    ...unknownFields('setting', config, SETTING_NAMES),
     ...ensembleProblems(config['ensembles']),
-    ...limitProblems('limits', config['limits'], KNOWN_LIMITS),
+    ...limitProblems('limits', config['limits'], LIMIT_NAMES),
     ...authProblems(config['auth']),
     ...['allowedHosts', 'allowedOrigins', 'secrets'].flatMap((name) =>
       textListProblems(`"${name}"`, config[name]),
@@ -73,10 +126,17 @@ function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function unknownFields(what: string, value: Fields, known: readonly string[]): readonly string[] {
+type Names = Readonly<Record<string, true>>
+
+function unknownFields(what: string, value: Fields, known: Names): readonly string[] {
+  const names = Object.keys(known)
   return Object.keys(value)
-    .filter((key) => !known.includes(key))
-    .map((key) => `"${key}" is not a known ${what}. Known: ${known.join(', ')}`)
+    .filter((key) => !names.includes(key))
+    .map((key) => {
+      const meant = suggest(key, names)
+      const hint = meant === undefined ? `Known: ${names.join(', ')}` : `Did you mean "${meant}"?`
+      return `"${key}" is not a known ${what}. ${hint}`
+    })
 }
 
 function ensembleProblems(ensembles: unknown): readonly string[] {
@@ -93,12 +153,12 @@ function isEnsemble(value: unknown): boolean {
   )
 }
 
-function limitProblems(what: string, limits: unknown, known: readonly string[]): readonly string[] {
+function limitProblems(what: string, limits: unknown, known: Names): readonly string[] {
   if (limits === undefined) return []
   if (!isRecord(limits)) return [`"${what}" must be an object of numbers`]
   const wrong = Object.entries(limits).filter(
     ([name, limit]) =>
-      known.includes(name) && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
+      name in known && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
   )
   return [
     ...unknownFields(`limit in "${what}"`, limits, known),
@@ -113,7 +173,7 @@ function authProblems(auth: unknown): readonly string[] {
   if (!isRecord(auth)) return ['"auth" must be an object']
   const { keys = [], allowUnauthenticated = false } = auth
   return [
-    ...unknownFields('setting of "auth"', auth, ['keys', 'allowUnauthenticated']),
+    ...unknownFields('setting of "auth"', auth, AUTH_NAMES),
     ...(typeof allowUnauthenticated === 'boolean'
       ? []
       : ['"auth.allowUnauthenticated" must be true or false']),
@@ -125,7 +185,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   const what = `"auth.keys[${index}]"`
   if (!isRecord(entry)) return [`${what} must be an object`]
   const { name, key, sha256, scopes = [], expiresAt, limits } = entry
-  const problems: string[] = [...unknownFields(`field of ${what}`, entry, KNOWN_KEY_FIELDS)]
+  const problems: string[] = [...unknownFields(`field of ${what}`, entry, KEY_NAMES)]
   if (typeof name !== 'string' || name === '') problems.push(`${what} must have a name`)
   if ((key === undefined) === (sha256 === undefined)) {
     problems.push(`${what} must have either a key or its sha256`)
@@ -144,7 +204,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   }
   problems.push(
     ...scopeProblems(what, scopes),
-    ...limitProblems(`limits of auth.keys[${index}]`, limits, KNOWN_KEY_LIMITS),
+    ...limitProblems(`limits of auth.keys[${index}]`, limits, KEY_LIMIT_NAMES),
   )
   return problems
 }
@@ -195,7 +255,7 @@ function sharedProblems(shared: unknown): readonly string[] {
   if (shared === undefined) return []
   if (!isRecord(shared)) return ['"shared" must be an object']
   return [
-    ...unknownFields('setting of "shared"', shared, ['ensembles', 'tools', 'tags']),
+    ...unknownFields('setting of "shared"', shared, SHARED_NAMES),
     ...tagProblems(shared['tags']),
     ...textListProblems('"shared.ensembles"', shared['ensembles']),
     ...textListProblems('"shared.tools"', shared['tools']),
@@ -221,7 +281,7 @@ function webhookProblems(webhooks: unknown): readonly string[] {
     const known: readonly unknown[] = WebhookEventType.enum
     const isKnown = Array.isArray(events) && events.every((event) => known.includes(event))
     return [
-      ...unknownFields(`setting of ${what}`, webhook, ['url', 'secret', 'events']),
+      ...unknownFields(`setting of ${what}`, webhook, WEBHOOK_NAMES),
       ...(typeof url === 'string' ? [] : [`${what} must have a url`]),
       ...(typeof secret === 'string' ? [] : [`${what} must have a secret`]),
       ...(isKnown ? [] : [`events of ${what} must be a list of ${known.join(', ')}`]),
@@ -235,7 +295,7 @@ function telemetryProblems(telemetry: unknown): readonly string[] {
   if (!isRecord(telemetry)) return ['"telemetry" must be an object']
   const { traces = false, captureContent = false } = telemetry
   return [
-    ...unknownFields('setting of "telemetry"', telemetry, ['traces', 'captureContent']),
+    ...unknownFields('setting of "telemetry"', telemetry, TELEMETRY_NAMES),
     ...(typeof captureContent === 'boolean'
       ? []
       : ['"telemetry.captureContent" must be true or false']),
@@ -252,12 +312,7 @@ function tracesProblems(traces: unknown): readonly string[] {
     isRecord(headers) && Object.values(headers).every((value) => typeof value === 'string')
   const isRatio = typeof sampleRatio === 'number' && sampleRatio >= 0 && sampleRatio <= 1
   return [
-    ...unknownFields(`setting of ${what}`, traces, [
-      'url',
-      'headers',
-      'serviceName',
-      'sampleRatio',
-    ]),
+    ...unknownFields(`setting of ${what}`, traces, TRACES_NAMES),
     ...(url === undefined || isUrl ? [] : [`url of ${what} must be a URL`]),
     ...(areTexts ? [] : [`headers of ${what} must be texts by name`]),
     ...(serviceName === undefined || typeof serviceName === 'string'

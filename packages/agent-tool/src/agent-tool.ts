@@ -1,6 +1,13 @@
 /** Any agent as a tool: the address says what it is spoken to in. */
+import { assertKnownOptions, pickOptions, type OptionNames } from '@tutti/core'
+import {
+  AGENT_TOOL_NAMES,
+  defineAgentTool,
+  localConnector,
+  type AgentToolDefinition,
+} from '@tutti/core/agent'
+
 import { connectorOf, type AgentAddressOptions } from './connector-of.ts'
-import { defineAgentTool, localConnector, type AgentToolDefinition } from '@tutti/core/agent'
 
 import type { SourceOf, ToolSchema, Type, TypedTool, ValueOf } from '@tutti/core'
 import type { LocalAgent } from '@tutti/core/agent'
@@ -24,6 +31,25 @@ export interface AgentToolOptions<
   readonly agent: string | URL | LocalAgent
 }
 
+const ADDRESS_NAMES = {
+  headers: true,
+  allowHttp: true,
+  allow: true,
+  resolve: true,
+  agents: true,
+  mcpServers: true,
+  wire: true,
+  cardUrl: true,
+} as const satisfies OptionNames<AgentAddressOptions>
+
+const { connector: _, ...DEFINITION_NAMES } = AGENT_TOOL_NAMES
+
+const OPTION_NAMES = {
+  ...DEFINITION_NAMES,
+  ...ADDRESS_NAMES,
+  agent: true,
+} as const satisfies OptionNames<AgentToolOptions<ToolSchema, ToolSchema>>
+
 /** A tool that asks an agent, and what its calls share. */
 export interface AgentAsTool<Input, Output, Source>
   extends TypedTool<Input, Output, Source>, AsyncDisposable {
@@ -43,11 +69,19 @@ export function agentTool<
   options: AgentToolOptions<Input, Output>,
 ): AgentAsTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
   const { agent } = options
+  assertKnownOptions(
+    `Cannot define agent tool ${JSON.stringify(options.name)}:`,
+    options,
+    OPTION_NAMES,
+  )
   const isHere = typeof agent === 'object' && !(agent instanceof URL)
   const connector = isHere
     ? localConnector(agent, `tutti://${options.name}`)
     : connectorOf(agent, options)
-  const tool = defineAgentTool<Input, Output>({ ...options, connector })
+  const tool = defineAgentTool<Input, Output>({
+    ...pickOptions(options, DEFINITION_NAMES),
+    connector,
+  })
   const close = async (): Promise<void> => {
     await connector.close?.()
   }

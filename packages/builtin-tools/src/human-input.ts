@@ -1,7 +1,19 @@
 /** The human_input tool. */
-import { DEFAULT_APPROVAL_TIMEOUT_MS, defineTextTool, ToolResult } from '@tutti/core'
+import {
+  assertKnownOptions,
+  DEFAULT_APPROVAL_TIMEOUT_MS,
+  defineTextTool,
+  TOOL_SETTING_NAMES,
+  ToolResult,
+} from '@tutti/core'
 
-import type { ApprovalTimeoutAction, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type {
+  ApprovalTimeoutAction,
+  OptionNames,
+  ToolContext,
+  ToolSettings,
+  TypedTool,
+} from '@tutti/core'
 
 /** Settings of the human_input tool. */
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
@@ -13,6 +25,14 @@ export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, '
    */
   readonly onTimeout?: ApprovalTimeoutAction
 }
+
+const { requireApproval: _, ...SETTING_NAMES } = TOOL_SETTING_NAMES
+
+const OPTION_NAMES = {
+  ...SETTING_NAMES,
+  answerTimeoutMs: true,
+  onTimeout: true,
+} as const satisfies OptionNames<HumanInputOptions>
 
 const DEFAULTS = {
   name: 'human_input',
@@ -29,6 +49,7 @@ const DEFAULTS = {
  * @throws {RangeError} for an `answerTimeoutMs` that is no positive number.
  */
 export function humanInput(options: HumanInputOptions = {}): TypedTool<string> {
+  assertKnownOptions('Cannot define tool "human_input":', options, OPTION_NAMES)
   const {
     answerTimeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS,
     onTimeout = 'CONTINUE',

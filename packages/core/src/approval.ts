@@ -6,8 +6,11 @@ import type { TSchema, TString } from 'typebox'
 /** Time a reviewer has when nothing else is said; AgentEnsemble's. */
 export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
 
-/** What happens when nobody answers in time. */
-export type ApprovalTimeoutAction = 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
+/** The actions that can follow when no answer arrives in time. */
+export const APPROVAL_TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
+
+/** What happens when no answer arrives in time. */
+export type ApprovalTimeoutAction = (typeof APPROVAL_TIMEOUT_ACTIONS)[number]
 
 /** How long to wait for an answer, and what silence means. */
 export interface ApprovalOptions {

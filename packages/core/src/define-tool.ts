@@ -11,8 +11,10 @@ import { isStandardSchema } from './input/standard-reader.ts'
 import { standardOver } from './input/standard-schema.ts'
 import { BareText, textReader } from './input/text-reader.ts'
 import { makeTool } from './make-tool.ts'
+import { assertToolSettings, TOOL_SETTING_NAMES } from './tool-settings.ts'
 
 import type Type from 'typebox'
+import type { OptionNames } from './known-options.ts'
 import type { OutputCheck } from './tool-output.ts'
 import type { ToolContext } from './tool-context.ts'
 import type { ToolReturn } from './make-tool.ts'
@@ -47,6 +49,28 @@ export interface ToolDefinition<
   execute(input: Value, context: ToolContext<Value>): ToolReturn<Given> | Promise<ToolReturn<Given>>
 }
 
+/** The options that a typed tool has. */
+export const TYPED_TOOL_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  input: true,
+  output: true,
+  coerce: true,
+  outputCheck: true,
+  execute: true,
+} as const satisfies OptionNames<ToolDefinition<ToolSchema, ToolSchema>>
+
+/** The parts that a definition has when it is a copy of a tool with changes. */
+const TOOL_PART_NAMES = {
+  kind: true,
+  inputSchema: true,
+  outputSchema: true,
+  readInput: true,
+  call: true,
+  '~standard': true,
+} as const satisfies OptionNames<
+  Omit<TypedTool<never>, keyof ToolDefinition<ToolSchema, ToolSchema>>
+>
+
 /**
  * Makes a typed tool. Its schemas are compiled here, once.
  *
@@ -61,6 +85,7 @@ export function defineTool<
 >(
   definition: ToolDefinition<Input, Output, NoInfer<Value>, NoInfer<Given>>,
 ): TypedTool<Value, Given, Source> {
+  assertToolSettings(definition, { ...TYPED_TOOL_NAMES, ...TOOL_PART_NAMES })
   const { name, input, output, coerce = true } = definition
   const reader = inputReader(input, { toolName: name, coerce })
   return makeTool(definition, {
@@ -87,12 +112,18 @@ export interface TextToolDefinition extends ToolSettings<string> {
   ): string | ToolResult | Promise<string | ToolResult>
 }
 
+const TEXT_TOOL_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  execute: true,
+} as const satisfies OptionNames<TextToolDefinition>
+
 /**
  * Makes a tool whose whole input is one string, such as an expression or a question.
  *
  * @throws {TypeError} naming everything of the definition that does not fit.
  */
 export function defineTextTool(definition: TextToolDefinition): TypedTool<string> {
+  assertToolSettings(definition, { ...TEXT_TOOL_NAMES, ...TOOL_PART_NAMES })
   return makeTool<string, string>(definition, {
     kind: 'text',
     reader: textReader,

@@ -5,6 +5,7 @@ export { default as Type, type Static, type TObject, type TSchema } from 'typebo
 export {
   defineTextTool,
   defineTool,
+  TYPED_TOOL_NAMES,
   type TextToolDefinition,
   type ToolDefinition,
 } from './define-tool.ts'
@@ -25,6 +26,7 @@ export { isToolResult, toModelText, ToolResult } from './tool-result.ts'
 export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
+  TOOL_SETTING_NAMES,
   type ApprovalSettings,
   type ToolSettings,
 } from './tool-settings.ts'
@@ -60,12 +62,19 @@ export {
 } from './metrics.ts'
 
 // To extend
-export type { Decoded, Problem } from '@tutti/protocol'
+export { suggest, type Decoded, type Problem } from '@tutti/protocol'
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { problemList } from './input-failure.ts'
 export { limitText, startOfInput } from './limit-text.ts'
+export {
+  assertKnownOptions,
+  findChoiceProblems,
+  findUnknownOptions,
+  pickOptions,
+  type OptionNames,
+} from './known-options.ts'
 export { silentLogger, type LogFields, type Logger } from './logger.ts'
 export {
   childTraceparent,

@@ -3,6 +3,7 @@
  * that use one API, or for all tools of a run. Whoever waits gets its turn in the order of asking.
  */
 import { systemClock, type Clock } from './clock.ts'
+import { assertKnownOptions, type OptionNames } from './known-options.ts'
 
 /** Turns, given in the order of asking. */
 export interface Limiter {
@@ -31,6 +32,13 @@ export interface LimiterOptions {
   readonly clock?: Clock
 }
 
+const OPTION_NAMES = {
+  maxConcurrent: true,
+  maxPerInterval: true,
+  intervalMs: true,
+  clock: true,
+} as const satisfies OptionNames<LimiterOptions>
+
 /**
  * Makes a limiter, such as `createLimiter({ maxConcurrent: 2, maxPerInterval: 10 })` for an API that
  * allows ten calls a second.
@@ -38,6 +46,7 @@ export interface LimiterOptions {
  * @throws {RangeError} naming every bound that does not fit.
  */
 export function createLimiter(options: LimiterOptions): Limiter {
+  assertKnownOptions('Cannot make a limiter:', options, OPTION_NAMES)
   const { maxConcurrent, maxPerInterval = Infinity, intervalMs = 1000 } = options
   assertBounds({ maxConcurrent, maxPerInterval, intervalMs })
   return new TurnLimiter(

@@ -34,11 +34,7 @@ export interface ToolParts<Input, Output, Source = Input> {
   ): ToolReturn<Output> | Promise<ToolReturn<Output>>
 }
 
-/**
- * Makes a tool from its parts.
- *
- * @throws {TypeError} naming every setting that does not fit.
- */
+/** Makes a tool from its parts; its settings have been checked. */
 export function makeTool<Input, Output, Source = Input>(
   settings: ToolSettings<Input>,
   { kind, reader, output, standard, execute }: ToolParts<Input, Output, Source>,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createLimiter } from './limiter.ts'
-import { settleTool } from './tool-settings.ts'
+import { assertToolSettings, settleTool, TOOL_SETTING_NAMES } from './tool-settings.ts'
 
 const LEAST = { name: 'a', description: 'A' }
 
@@ -28,18 +28,23 @@ describe('settleTool', () => {
   it('makes a limiter of its own from a bound', () => {
     expect(settleTool({ ...LEAST, maxConcurrentCalls: 3 }).limiter?.maxConcurrent).toBe(3)
   })
+})
 
+describe('assertToolSettings', () => {
   it('names everything that does not fit, at once', () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     expect(() =>
-      settleTool({
-        name: 'two words',
-        description: ' ',
-        timeoutMs: 0,
-        graceMs: 0,
-        maxConcurrentCalls: 1.5,
-        limiter,
-      }),
+      assertToolSettings(
+        {
+          name: 'two words',
+          description: ' ',
+          timeoutMs: 0,
+          graceMs: 0,
+          maxConcurrentCalls: 1.5,
+          limiter,
+        },
+        TOOL_SETTING_NAMES,
+      ),
     ).toThrow(
       new TypeError(
         'Cannot define tool "two words": a name is 1 to 64 letters, digits, "_" or "-"; ' +

@@ -1,7 +1,8 @@
 /** What every kind of tool is told besides its schema and body, with the defaults and the checks. */
+import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from './approval.ts'
+import { findChoiceProblems, findUnknownOptions, type OptionNames } from './known-options.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 
-import type { ApprovalOptions } from './approval.ts'
 import type { AgentTool } from './tool.ts'
 
 /** Default limit of one tool call: long enough for a web request, short enough to notice a hang. */
@@ -39,19 +40,32 @@ export interface ApprovalSettings<Input> extends ApprovalOptions {
   describe?(input: Input): string
 }
 
+/** The options that every tool has. */
+export const TOOL_SETTING_NAMES = {
+  name: true,
+  description: true,
+  timeoutMs: true,
+  graceMs: true,
+  idempotent: true,
+  requireApproval: true,
+  maxConcurrentCalls: true,
+  limiter: true,
+} as const satisfies OptionNames<ToolSettings<never>>
+
+const APPROVAL_SETTING_NAMES = {
+  timeoutMs: true,
+  onTimeout: true,
+  describe: true,
+} as const satisfies OptionNames<ApprovalSettings<never>>
+
 /** The part of a tool that follows from its settings alone. */
 export type SettledTool = Pick<
   AgentTool,
   'name' | 'description' | 'timeoutMs' | 'graceMs' | 'idempotent' | 'requireApproval' | 'limiter'
 >
 
-/**
- * Fills in the defaults.
- *
- * @throws {TypeError} naming every setting that does not fit.
- */
+/** Fills in the defaults. */
 export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
-  assertSettings(settings)
   const { name, description, graceMs, maxConcurrentCalls } = settings
   const limiter =
     maxConcurrentCalls === undefined
@@ -68,7 +82,15 @@ export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
   }
 }
 
-function assertSettings<Input>(settings: ToolSettings<Input>): void {
+/**
+ * Checks the settings of a tool; `known` are the options that this kind of tool has.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function assertToolSettings(
+  settings: ToolSettings<never>,
+  known: Readonly<Record<string, true>>,
+): void {
   const {
     name,
     description,
@@ -77,7 +99,7 @@ function assertSettings<Input>(settings: ToolSettings<Input>): void {
     maxConcurrentCalls = 1,
     limiter,
   } = settings
-  const problems: string[] = []
+  const problems = [...findUnknownOptions(settings, known)]
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     problems.push('a name is 1 to 64 letters, digits, "_" or "-"')
   }
@@ -92,6 +114,20 @@ function assertSettings<Input>(settings: ToolSettings<Input>): void {
   if (settings.maxConcurrentCalls !== undefined && limiter !== undefined) {
     problems.push('maxConcurrentCalls and limiter exclude each other')
   }
+  problems.push(...findApprovalProblems(settings.requireApproval))
   if (problems.length === 0) return
   throw new TypeError(`Cannot define tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
+}
+
+function findApprovalProblems(approval: ToolSettings<never>['requireApproval']): readonly string[] {
+  if (approval === undefined || typeof approval === 'boolean') return []
+  if (typeof approval !== 'object' || approval === null) {
+    return [`requireApproval must be true, false or an object, got ${String(approval)}`]
+  }
+  const { timeoutMs = 1, onTimeout } = approval
+  return [
+    ...findUnknownOptions(approval, APPROVAL_SETTING_NAMES, 'requireApproval'),
+    ...findChoiceProblems('requireApproval.onTimeout', onTimeout, APPROVAL_TIMEOUT_ACTIONS),
+    ...(timeoutMs > 0 ? [] : [`requireApproval.timeoutMs must be > 0, got ${timeoutMs}`]),
+  ]
 }

@@ -1,4 +1,6 @@
 /** Who works on a task. */
+import { findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
+
 import type { ChatModel } from './model/chat-model.ts'
 import type { RateLimit } from './model/rate-limit.ts'
 import type { AgentTool } from '@tutti/core'
@@ -29,8 +31,32 @@ export type AgentDefinition = Omit<Agent, 'tools'> & {
   readonly tools?: readonly AgentTool[]
 }
 
-/** Makes an agent. */
+const AGENT_NAMES = {
+  role: true,
+  goal: true,
+  background: true,
+  tools: true,
+  model: true,
+  maxIterations: true,
+  responseFormat: true,
+  rateLimit: true,
+  allowDelegation: true,
+} as const satisfies OptionNames<AgentDefinition>
+
+/**
+ * Makes an agent.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every unknown option.
+ */
 export function agent(definition: AgentDefinition): Agent {
+  const problems = findUnknownOptions(definition, AGENT_NAMES)
+  if (problems.length > 0) {
+    throw new TuttiError(
+      'CONFIG_INVALID',
+      `Cannot make agent "${definition.role}": ${problems.join('; ')}`,
+      { details: { problems } },
+    )
+  }
   return { ...definition, tools: definition.tools ?? [] }
 }
 

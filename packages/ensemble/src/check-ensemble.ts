@@ -1,13 +1,61 @@
 /** Everything that is wrong with the definition of an ensemble, all of it at once. */
-import { TuttiError } from '@tutti/core'
+import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
+import { ReviewPolicy, Workflow } from '@tutti/protocol'
 
 import { findBudgetProblems } from './budget.ts'
 import { findDelegationProblems } from './hierarchy/limits.ts'
 import { modelOfTask } from './model/model-of-task.ts'
+import { ERROR_STRATEGIES } from './next.ts'
 import { findPlanProblems } from './plan.ts'
 
-import type { EnsembleDefinition } from './ensemble.ts'
-import type { Workflow } from '@tutti/protocol'
+import type { Ensemble, EnsembleDefinition } from './ensemble.ts'
+
+/** A copy of an ensemble has the parts that were made for the original, too. */
+const ENSEMBLE_NAMES = {
+  name: true,
+  model: true,
+  fallbackModels: true,
+  rateLimit: true,
+  budget: true,
+  delegation: true,
+  description: true,
+  tasks: true,
+  workflow: true,
+  errorStrategy: true,
+  maxConcurrentTasks: true,
+  maxConcurrentToolCalls: true,
+  maxToolOutputLength: true,
+  modelRetries: true,
+  reviewPolicy: true,
+  verbose: true,
+  managerModel: true,
+  managerMaxIterations: true,
+  plan: true,
+  manager: true,
+  run: true,
+  start: true,
+  asAgent: true,
+  asTool: true,
+} as const satisfies OptionNames<Record<keyof EnsembleDefinition | keyof Ensemble, unknown>>
+
+/**
+ * Checks that every task was made with `task()`, which fills in what the rest relies on.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every one that was not.
+ */
+export function assertTasks({ name, tasks }: EnsembleDefinition): void {
+  const problems = tasks.flatMap((task: unknown, index) =>
+    isTask(task) ? [] : [`tasks[${index}] must be made with task()`],
+  )
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot make ensemble "${name}": ${problems.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+function isTask(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
+}
 
 /**
  * Checks a definition.
@@ -43,7 +91,13 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   } = definition
   const { modelRetries = 0 } = definition
   const bounds = { maxConcurrentTasks, maxConcurrentToolCalls, managerMaxIterations }
-  const problems = definition.name.trim() === '' ? ['name must not be blank'] : []
+  const problems = [
+    ...findUnknownOptions(definition, ENSEMBLE_NAMES),
+    ...(definition.name.trim() === '' ? ['name must not be blank'] : []),
+    ...findChoiceProblems('workflow', definition.workflow, Workflow.enum),
+    ...findChoiceProblems('errorStrategy', definition.errorStrategy, ERROR_STRATEGIES),
+    ...findChoiceProblems('reviewPolicy', definition.reviewPolicy, ReviewPolicy.enum),
+  ]
   for (const [bound, value] of Object.entries(bounds)) {
     if (!Number.isInteger(value) || value < 1) {
       problems.push(`${bound} must be an integer >= 1, got ${value}`)

@@ -1,11 +1,14 @@
 /** Pure: everything that is wrong with the definition of a task, one sentence each. */
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
 import { findBudgetProblems } from './budget.ts'
 import { duplicates } from './duplicates.ts'
+import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './hierarchy/limits.ts'
 import { findReviewProblems } from './review.ts'
 
-import type { TaskDefinition } from './task.ts'
+import type { Task, TaskDefinition } from './task.ts'
 
 /** What a task with a handler cannot have, since no model is asked. */
 const FOR_AGENTS = [
@@ -18,9 +21,36 @@ const FOR_AGENTS = [
   'tools',
 ] as const satisfies readonly (keyof TaskDefinition)[]
 
+/** A copy of a task has the parts that were made for the original, too. */
+const TASK_NAMES = {
+  description: true,
+  model: true,
+  fallbackModels: true,
+  rateLimit: true,
+  guardrails: true,
+  additionalContext: true,
+  beforeReview: true,
+  review: true,
+  timeoutMs: true,
+  budget: true,
+  reflection: true,
+  name: true,
+  expectedOutput: true,
+  agent: true,
+  tools: true,
+  context: true,
+  maxIterations: true,
+  output: true,
+  outputReader: true,
+  outputRetries: true,
+  retries: true,
+  memory: true,
+  handler: true,
+} as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
+
 /** The problems of a definition; none when a task can be made of it. */
 export function findTaskProblems(definition: TaskDefinition, name: string): readonly string[] {
-  const problems: string[] = []
+  const problems = [...findUnknownOptions(definition, TASK_NAMES)]
   if (name.trim() === '') problems.push('name must not be blank')
   if (definition.description.trim() === '') problems.push('description must not be blank')
   const { maxIterations, outputRetries = 0, retries = 0, timeoutMs = 1 } = definition
@@ -44,6 +74,7 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   return [
     ...problems,
     ...findBudgetProblems(definition.budget),
+    ...findGuardrailProblems(definition.guardrails),
     ...findReviewProblems('review', definition.review),
     ...findReviewProblems('beforeReview', definition.beforeReview),
     ...findHandlerProblems(definition),

@@ -1,7 +1,7 @@
 /** What a user writes: tasks that belong together, checked when they are put together. */
 import { ensembleAgent, type AgentRunOptions } from './as-agent/ensemble-agent.ts'
 import { ensembleTool, type EnsembleToolSettings } from './as-agent/ensemble-tool.ts'
-import { assertEnsemble } from './check-ensemble.ts'
+import { assertEnsemble, assertTasks } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './hierarchy/manager.ts'
 import { DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
 import { inferWorkflow, planTasks, type Plan } from './plan.ts'
@@ -129,6 +129,7 @@ export interface EnsembleDefinition extends EnsembleSettings {
  */
 export function ensemble(definition: EnsembleDefinition): Ensemble {
   const tasks = [...definition.tasks]
+  assertTasks(definition)
   const workflow = definition.workflow ?? inferWorkflow(tasks)
   assertEnsemble(definition, workflow)
   const managerMaxIterations = definition.managerMaxIterations ?? DEFAULT_MANAGER_MAX_ITERATIONS

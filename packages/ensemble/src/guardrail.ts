@@ -1,5 +1,11 @@
 /** Guardrails: the author's own checks of what a task is given and of what it gives. */
-import { errorMessage, TuttiError, type Clock } from '@tutti/core'
+import {
+  errorMessage,
+  findUnknownOptions,
+  TuttiError,
+  type Clock,
+  type OptionNames,
+} from '@tutti/core'
 
 import { stoppedError } from './run/stopped-error.ts'
 import { untilStopped } from './run/until-stopped.ts'
@@ -45,6 +51,15 @@ export type OutputGuardrail = (
 export interface Guardrails {
   readonly input?: readonly InputGuardrail[]
   readonly output?: readonly OutputGuardrail[]
+}
+
+const GUARDRAIL_NAMES = { input: true, output: true } as const satisfies OptionNames<Guardrails>
+
+/** Returns what is wrong with the guardrails of a task, one sentence each. */
+export function findGuardrailProblems(guardrails: Guardrails | undefined): readonly string[] {
+  return guardrails === undefined
+    ? []
+    : findUnknownOptions(guardrails, GUARDRAIL_NAMES, 'guardrails')
 }
 
 /** What a guardrail looks at, and how it is called in a message. */

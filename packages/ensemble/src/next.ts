@@ -4,8 +4,11 @@ import type { Plan } from './plan.ts'
 /** How far a task is. A `skipped` task will not run because one it waits for did not complete. */
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
 
+/** The strategies for the failure of a task. */
+export const ERROR_STRATEGIES = ['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const
+
 /** What the failure of a task means for the others. */
-export type ErrorStrategy = 'FAIL_FAST' | 'CONTINUE_ON_ERROR'
+export type ErrorStrategy = (typeof ERROR_STRATEGIES)[number]
 
 /** What to do now. When nothing runs and nothing starts, the run is over. */
 export interface Next {

@@ -1,4 +1,6 @@
 /** Which tasks a person looks at, and for how long the run waits. */
+import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
+
 import type { ReviewPolicy } from '@tutti/protocol'
 import type { Task } from './task.ts'
 
@@ -8,8 +10,11 @@ export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000
 /** How often a reviewer can send the same task back when nothing else is said. */
 export const DEFAULT_MAX_REVISIONS = 5
 
-/** What happens when nobody decides in time. */
-export type ReviewTimeoutAction = 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
+/** The actions that can follow when no decision arrives in time. */
+const TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
+
+/** What happens when no decision arrives in time. */
+export type ReviewTimeoutAction = (typeof TIMEOUT_ACTIONS)[number]
 
 /** One gate of a task. */
 export interface ReviewSettings {
@@ -24,6 +29,14 @@ export interface ReviewSettings {
   /** How often REJECT makes the task run again before it fails it. @default 5 */
   readonly maxRevisions?: number
 }
+
+const SETTING_NAMES = {
+  prompt: true,
+  timeoutMs: true,
+  onTimeout: true,
+  requiredRole: true,
+  maxRevisions: true,
+} as const satisfies OptionNames<ReviewSettings>
 
 /** `true` asks with the defaults, `false` never asks, whatever the policy of the ensemble is. */
 export type ReviewSetting = boolean | ReviewSettings
@@ -50,8 +63,15 @@ export function findReviewProblems(
   name: string,
   setting: ReviewSetting | undefined,
 ): readonly string[] {
-  const { timeoutMs = 1, maxRevisions = 0 } = settingsOf(setting) ?? {}
-  const problems: string[] = []
+  if (setting === undefined || typeof setting === 'boolean') return []
+  if (typeof setting !== 'object' || setting === null) {
+    return [`${name} must be true, false or an object, got ${String(setting)}`]
+  }
+  const { timeoutMs = 1, maxRevisions = 0, onTimeout } = setting
+  const problems = [
+    ...findUnknownOptions(setting, SETTING_NAMES, name),
+    ...findChoiceProblems(`${name}.onTimeout`, onTimeout, TIMEOUT_ACTIONS),
+  ]
   if (!(timeoutMs > 0)) problems.push(`${name}.timeoutMs must be > 0, got ${timeoutMs}`)
   if (!(Number.isInteger(maxRevisions) && maxRevisions >= 0)) {
     problems.push(`${name}.maxRevisions must be an integer >= 0, got ${maxRevisions}`)

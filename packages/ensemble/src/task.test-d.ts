@@ -1,6 +1,7 @@
 import { defineTool, ToolResult, Type } from '@tutti/core'
 import { expectTypeOf, test } from 'vitest'
 
+import { agent } from './agent.ts'
 import { ensemble } from './ensemble.ts'
 import { task, type Task } from './task.ts'
 
@@ -76,4 +77,28 @@ test('[T9] a handler knows what it is given; a tool may stand in for it', () => 
   expectTypeOf(task({ description: 'Find', output: Person, handler: find })).toEqualTypeOf<
     Task<{ name: string; age?: number }>
   >()
+})
+
+test('an option that no task has is an error, with and without a schema', () => {
+  // @ts-expect-error -- "reviw" is not an option
+  task({ description: 'Pay', reviw: { prompt: 'Pay?' } })
+  // @ts-expect-error -- "reviw" is not an option
+  task({ description: 'Pay', output: Person, reviw: true })
+  // @ts-expect-error -- "retry" is not an option
+  task({ description: 'Pay', output: Person, handler: () => ({ name: 'Ada' }), retry: 1 })
+  // @ts-expect-error -- "maxIteration" is not an option
+  task({ ...typed, maxIteration: 3 })
+  // @ts-expect-error -- "promt" is not an option of a review
+  task({ description: 'Pay', output: Person, review: { promt: 'Pay?' } })
+  // @ts-expect-error -- "FAL" is not an action
+  task({ description: 'Pay', review: { onTimeout: 'FAL' } })
+})
+
+test('an option that no agent or ensemble has is an error', () => {
+  // @ts-expect-error -- "tool" is not an option
+  agent({ role: 'Clerk', goal: 'Pay', tool: [] })
+  // @ts-expect-error -- "reviewPolice" is not an option
+  ensemble({ name: 'pay', tasks: [plain], reviewPolice: 'AFTER_EVERY_TASK' })
+  // @ts-expect-error -- "PARALEL" is not a workflow
+  ensemble({ name: 'pay', tasks: [plain], workflow: 'PARALEL' })
 })

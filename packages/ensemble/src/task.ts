@@ -81,7 +81,9 @@ export interface Task<Output = unknown> extends TaskSettings {
 }
 
 /** What the author of a task writes. */
-export interface TaskDefinition<Schema extends ToolSchema = ToolSchema> extends TaskSettings {
+export interface TaskDefinition<
+  Schema extends ToolSchema | undefined = ToolSchema,
+> extends TaskSettings {
   /** @default made from the first words of the description */
   readonly name?: string
   /** @default {@link DEFAULT_EXPECTED_OUTPUT} */
@@ -101,14 +103,14 @@ export interface TaskDefinition<Schema extends ToolSchema = ToolSchema> extends 
   readonly retries?: number
   readonly memory?: readonly MemoryScope[]
   /** Does the task in place of an agent: code, or a tool. */
-  readonly handler?: Handler<ValueOf<Schema>>
+  readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
 }
 
-/** What tells a copy of a task from a definition that somebody wrote. */
-type TaskCopy<Output> = Pick<
-  Task<Output>,
-  'name' | 'agent' | 'maxIterations' | 'outputRetries' | 'outputReader' | 'retries' | 'memory'
->
+/** The type of what a task gives: that of its schema, text without one. */
+type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
+
+/** The part of a copied task that says what its output is. */
+type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
 
 /**
  * Makes a task. A task is a definition too: `task({ ...research, maxIterations: 5 })` is a copy with a
@@ -116,13 +118,12 @@ type TaskCopy<Output> = Pick<
  *
  * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
-export function task<const Schema extends ToolSchema>(
-  definition: TaskDefinition<Schema> & { readonly output: Schema },
-): Task<ValueOf<Schema>>
-export function task<Output>(definition: TaskDefinition & TaskCopy<Output>): Task<Output>
-export function task<Definition extends TaskDefinition>(
-  definition: Definition & (Definition extends { readonly output: ToolSchema } ? never : unknown),
-): Task<string>
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Output = OutputOf<Schema>,
+>(
+  definition: TaskDefinition<Schema> & TaskCopy<Output>,
+): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(definition: TaskDefinition): Task {
   const name = definition.name ?? nameFromDescription(definition.description)
   const reader = readerOf(definition)

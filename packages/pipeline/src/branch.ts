@@ -11,13 +11,13 @@ import { ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'
 import { callPart, resultOf } from './call-part.ts'
 import { compoundTool, type Compound, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems } from './definition-error.ts'
+import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
 import { doorTo } from './door.ts'
 import { inputFor, valueResult } from './hand-off.ts'
 import { toolProblems } from './is-tool.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
-import type { AgentTool, ToolContext, TSchema, TypedTool } from '@tutti/core'
+import type { AgentTool, OptionNames, ToolContext, TSchema, TypedTool } from '@tutti/core'
 import type { Door } from './door.ts'
 import type { Fitting, Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
@@ -31,6 +31,10 @@ export interface BranchWays<Yes, No, Input = unknown> extends CompoundSettings<I
   /** Called where it is not. @default the input is the result */
   readonly no?: No
 }
+
+const OWN_OPTIONS = { yes: true, no: true } as const satisfies OptionNames<
+  Omit<BranchWays<AgentTool, AgentTool>, keyof CompoundSettings<unknown>>
+>
 
 type Tools<Yes, No> = Yes | Exclude<No, undefined>
 
@@ -88,11 +92,13 @@ function branchTool<Seen, Input, Output>(
   predicate: Predicate<Seen>,
   ways: BranchWays<AgentTool, AgentTool | undefined, Seen>,
 ): TypedTool<Input, Output> {
-  const { yes, no, ...settings } = ways
+  const { yes, no } = ways
+  const settings = toolSettings(ways)
   const problems = [
     ...predicateProblems(predicate),
     ...toolProblems(yes, 'yes'),
     ...(no === undefined ? [] : toolProblems(no, 'no')),
+    ...optionProblems(ways, OWN_OPTIONS),
   ]
   if (problems.length > 0) throw definitionError('a branch', problems, settings)
   const defaults = defaultsOf(yes, no)

@@ -1,10 +1,32 @@
 /** Saying everything that is wrong with a tool made of tools at once. */
-import { defineTextTool, errorMessage, type ToolSettings } from '@tutti/core'
+import {
+  defineTextTool,
+  errorMessage,
+  findUnknownOptions,
+  pickOptions,
+  TOOL_SETTING_NAMES,
+  type ToolSettings,
+} from '@tutti/core'
 
 type Settings = Partial<ToolSettings<never>>
 
 /** Longest name that models take; the rule itself is that of `defineTool`. */
 const LONGEST_NAME = 64
+
+/** Returns the settings that every tool has, without the options of one kind of tool. */
+export function toolSettings<Given extends object>(
+  given: Given,
+): Pick<Given, Extract<keyof Given, keyof typeof TOOL_SETTING_NAMES>> {
+  return pickOptions(given, TOOL_SETTING_NAMES)
+}
+
+/** Returns a problem for each option that is not one of `own` nor of every tool. */
+export function optionProblems(
+  given: object,
+  own: Readonly<Record<string, true>>,
+): readonly string[] {
+  return findUnknownOptions(given, { ...own, ...TOOL_SETTING_NAMES })
+}
 
 /** What is wrong with a name made of other names, where no name is set. */
 export function nameProblems(name: string, settings: Settings): readonly string[] {

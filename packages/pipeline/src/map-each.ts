@@ -9,7 +9,7 @@
  */
 import { defineTool, ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems } from './definition-error.ts'
+import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
 import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
 import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
 import { inputFor, readJson, valueResult } from './hand-off.ts'
@@ -18,7 +18,7 @@ import { toolProblems } from './is-tool.ts'
 import { partSchema, type PartOutput } from './part-failure.ts'
 import { embedSchema } from './schema/embed-schema.ts'
 
-import type { AgentTool, TypedTool } from '@tutti/core'
+import type { AgentTool, OptionNames, TypedTool } from '@tutti/core'
 import type { Door, Entered, Problems } from './door.ts'
 import type { InputOf, IsText, OutputOf } from './step-types.ts'
 
@@ -42,6 +42,11 @@ export interface MapEachOptions<
   readonly concurrency?: number
 }
 
+const OWN_OPTIONS = {
+  errorStrategy: true,
+  concurrency: true,
+} as const satisfies OptionNames<Omit<MapEachOptions, keyof CompoundSettings<unknown>>>
+
 /** A list of what `Tool` takes; a text tool takes anything, as text. */
 export type ItemsFor<Tool> = Items<IsText<InputOf<Tool>> extends true ? unknown : InputOf<Tool>>
 
@@ -59,11 +64,13 @@ export function mapEach<Tool extends AgentTool, const Strategy extends ErrorStra
   tool: Tool,
   options: MapEachOptions<ItemsFor<Tool>, Strategy> = {},
 ): TypedTool<ItemsFor<Tool>, PartOutput<OutputOf<Tool>, Strategy>[]> {
-  const { errorStrategy = 'FAIL_FAST', concurrency = DEFAULT_CONCURRENCY, ...settings } = options
+  const { errorStrategy = 'FAIL_FAST', concurrency = DEFAULT_CONCURRENCY } = options
+  const settings = toolSettings(options)
   const notATool = toolProblems(tool, 'what is called for each item')
   const name = notATool.length === 0 ? `each_${tool.name}` : ''
   const problems = [
     ...notATool,
+    ...optionProblems(options, OWN_OPTIONS),
     ...strategyProblems(errorStrategy),
     ...concurrencyProblems(concurrency),
     ...nameProblems(name, settings),

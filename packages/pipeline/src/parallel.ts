@@ -1,7 +1,7 @@
 /** Tools side by side, as one tool. */
 import { ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems } from './definition-error.ts'
+import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
 import { doorTo } from './door.ts'
 import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
 import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
@@ -9,7 +9,7 @@ import { inputFor, valueResult } from './hand-off.ts'
 import { isTool, toolProblems } from './is-tool.ts'
 import { partSchema, type PartOutput } from './part-failure.ts'
 
-import type { AgentTool, TSchema, TypedTool } from '@tutti/core'
+import type { AgentTool, OptionNames, TSchema, TypedTool } from '@tutti/core'
 import type { Flat, OutputOf, SharedInput, SharedSeen } from './step-types.ts'
 
 /** Tools by the names that their results get. */
@@ -29,6 +29,11 @@ export interface ParallelOptions<
   readonly concurrency?: number
 }
 
+const OWN_OPTIONS = {
+  errorStrategy: true,
+  concurrency: true,
+} as const satisfies OptionNames<Omit<ParallelOptions, keyof CompoundSettings<unknown>>>
+
 /** What the branches give, by their names. */
 export type ParallelOutput<Tools extends Branches, Strategy extends ErrorStrategy> = Flat<{
   -readonly [Name in keyof Tools]: PartOutput<OutputOf<Tools[Name]>, Strategy>
@@ -47,7 +52,8 @@ export function parallel<
   branches: Tools,
   options: ParallelOptions<SharedSeen<Tools[keyof Tools]>, Strategy> = {},
 ): TypedTool<SharedInput<Tools[keyof Tools]>, ParallelOutput<Tools, Strategy>> {
-  const { errorStrategy = 'FAIL_FAST', concurrency = Infinity, ...settings } = options
+  const { errorStrategy = 'FAIL_FAST', concurrency = Infinity } = options
+  const settings = toolSettings(options)
   const entries = Object.entries<AgentTool>(branches)
   const tools = entries.map(([, tool]) => tool).filter(isTool)
   const name = entries.map(([key]) => key.replaceAll(/[^A-Za-z0-9_-]/g, '_')).join('_and_')
@@ -55,6 +61,7 @@ export function parallel<
   const problems = [
     ...(entries.length === 0 ? ['it needs at least one branch'] : []),
     ...entries.flatMap(([key, tool]) => toolProblems(tool, `branch '${key}'`)),
+    ...optionProblems(options, OWN_OPTIONS),
     ...strategyProblems(errorStrategy),
     ...concurrencyProblems(concurrency),
     ...nameProblems(name, settings),

@@ -1,18 +1,22 @@
 /** A pipeline as a tool: what it is by default, and what it takes and gives. */
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
-import { definitionError, nameProblems } from './definition-error.ts'
+import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
 import { doorTo } from './door.ts'
 import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
 import { isTool, toolProblems } from './is-tool.ts'
 import { runSteps, type PipelineStep } from './run-steps.ts'
 
-import type { TypedTool } from '@tutti/core'
+import type { OptionNames, TypedTool } from '@tutti/core'
 
 /** What the author of a pipeline may set. */
 export interface PipelineOptions<Input = unknown> extends CompoundSettings<Input> {
   /** What the failure of a step means for the rest. @default FAIL_FAST */
   readonly errorStrategy?: ErrorStrategy
 }
+
+const OWN_OPTIONS = { errorStrategy: true } as const satisfies OptionNames<
+  Omit<PipelineOptions, keyof CompoundSettings<unknown>>
+>
 
 /** A pipeline as it was written, before anything of it was checked. */
 export interface PipelineDefinition<Input> {
@@ -32,7 +36,8 @@ export function pipelineTool<Input, Output>({
   options,
   problems = [],
 }: PipelineDefinition<Input>): TypedTool<Input, Output> {
-  const { errorStrategy = 'FAIL_FAST', ...settings } = options
+  const { errorStrategy = 'FAIL_FAST' } = options
+  const settings = toolSettings(options)
   const tools = steps.map(({ tool }) => tool).filter(isTool)
   const names = tools.map(({ name }) => name)
   const name = names.join('_then_')
@@ -41,6 +46,7 @@ export function pipelineTool<Input, Output>({
     ...(steps.length === 0 ? ['it needs at least one step'] : []),
     ...steps.flatMap(({ tool }, index) => toolProblems(tool, `step ${index + 1}`)),
     ...problems,
+    ...optionProblems(options, OWN_OPTIONS),
     ...strategyProblems(errorStrategy),
     ...nameProblems(name, settings),
   ]

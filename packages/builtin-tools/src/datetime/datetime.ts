@@ -1,5 +1,11 @@
 /** The datetime tool. */
-import { defineTextTool, systemClock, ToolResult } from '@tutti/core'
+import {
+  assertKnownOptions,
+  defineTextTool,
+  systemClock,
+  TOOL_SETTING_NAMES,
+  ToolResult,
+} from '@tutti/core'
 
 import { DatetimeError, shown } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'
@@ -8,7 +14,7 @@ import { addAmounts, printMoment, readMoment, readTimeIn, type Moment } from './
 import { FORMS, parseCommand, unrecognized, type Command, type Start } from './parse-command.ts'
 import { splitWrittenTime } from './written-time.ts'
 
-import type { Clock, ToolSettings, TypedTool } from '@tutti/core'
+import type { Clock, OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
 /** Settings of the datetime tool. */
 export interface DatetimeOptions extends Partial<ToolSettings<string>> {
@@ -17,6 +23,12 @@ export interface DatetimeOptions extends Partial<ToolSettings<string>> {
   /** Zone of `now` and `today` without one: an IANA name, or an offset such as +02:00. @default UTC */
   readonly timeZone?: string
 }
+
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  clock: true,
+  timeZone: true,
+} as const satisfies OptionNames<DatetimeOptions>
 
 const DEFAULTS = {
   name: 'datetime',
@@ -34,6 +46,7 @@ const DEFAULTS = {
  * @throws {RangeError} for a `timeZone` that is none.
  */
 export function datetime(options: DatetimeOptions = {}): TypedTool<string> {
+  assertKnownOptions('Cannot define tool "datetime":', options, OPTION_NAMES)
   const { clock = systemClock, timeZone = 'UTC', ...settings } = options
   assertTimeZone(timeZone)
   return defineTextTool({

@@ -1,5 +1,5 @@
 /** The file_read tool. */
-import { defineTool, Type } from '@tutti/core'
+import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, Type } from '@tutti/core'
 
 import { answer } from './answer.ts'
 import { locate } from './locate.ts'
@@ -7,7 +7,7 @@ import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from '
 import { pathParts } from './path-parts.ts'
 import { readText } from './read-text.ts'
 
-import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
 
 /** Arguments of the file_read tool. */
 export interface FileReadInput {
@@ -16,6 +16,12 @@ export interface FileReadInput {
 
 /** Settings of the file_read tool. */
 export interface FileReadOptions extends FileOptions, Partial<ToolSettings<FileReadInput>> {}
+
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  directory: true,
+  maxBytes: true,
+} as const satisfies OptionNames<FileReadOptions>
 
 const DEFAULTS = {
   name: 'file_read',
@@ -34,6 +40,7 @@ const Input = Type.Object({
  * @throws {RangeError} for a `maxBytes` that is no positive number.
  */
 export function fileRead(options: FileReadOptions): TypedTool<FileReadInput> {
+  assertKnownOptions('Cannot define tool "file_read":', options, OPTION_NAMES)
   const { directory, maxBytes, ...settings } = options
   const definition = { ...DEFAULTS, ...settings }
   const resolved = resolveFileOptions({ directory, maxBytes }, definition.name)

@@ -1,5 +1,5 @@
 /** The file_write tool. */
-import { defineTool, startOfInput, Type } from '@tutti/core'
+import { assertKnownOptions, defineTool, startOfInput, TOOL_SETTING_NAMES, Type } from '@tutti/core'
 
 import { answer } from './answer.ts'
 import { FileError, shownPath } from './file-error.ts'
@@ -8,7 +8,7 @@ import { resolveFileOptions, type FileOptions, type ResolvedFileOptions } from '
 import { pathParts } from './path-parts.ts'
 import { replaceFile } from './replace-file.ts'
 
-import type { ToolContext, ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames, ToolContext, ToolSettings, TypedTool } from '@tutti/core'
 
 /** Arguments of the file_write tool. */
 export interface FileWriteInput {
@@ -18,6 +18,12 @@ export interface FileWriteInput {
 
 /** Settings of the file_write tool. */
 export interface FileWriteOptions extends FileOptions, Partial<ToolSettings<FileWriteInput>> {}
+
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  directory: true,
+  maxBytes: true,
+} as const satisfies OptionNames<FileWriteOptions>
 
 const DEFAULTS = {
   name: 'file_write',
@@ -38,6 +44,7 @@ const Input = Type.Object({
  * @throws {RangeError} for a `maxBytes` that is no positive number.
  */
 export function fileWrite(options: FileWriteOptions): TypedTool<FileWriteInput> {
+  assertKnownOptions('Cannot define tool "file_write":', options, OPTION_NAMES)
   const { directory, maxBytes, requireApproval, ...settings } = options
   const definition = { ...DEFAULTS, ...settings }
   const resolved = resolveFileOptions({ directory, maxBytes }, definition.name)

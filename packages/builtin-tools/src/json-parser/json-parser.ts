@@ -1,5 +1,5 @@
 /** The json_parser tool. */
-import { defineTool, ToolResult, Type } from '@tutti/core'
+import { assertKnownOptions, defineTool, TOOL_SETTING_NAMES, ToolResult, Type } from '@tutti/core'
 
 import { followPath } from './follow-path.ts'
 import { JsonError } from './json-error.ts'
@@ -7,7 +7,7 @@ import { readJsonPath } from './json-path.ts'
 import { showJson } from './json-value.ts'
 import { readJson } from './read-json.ts'
 
-import type { ToolSettings, TypedTool } from '@tutti/core'
+import type { OptionNames, ToolSettings, TypedTool } from '@tutti/core'
 
 /** Arguments of the json_parser tool. */
 export interface JsonParserInput {
@@ -23,6 +23,11 @@ export interface JsonParserOptions extends Partial<ToolSettings<JsonParserInput>
 
 /** More than any model writes, and read in a quarter of a second, measured on a small machine. */
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
+
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  maxBytes: true,
+} as const satisfies OptionNames<JsonParserOptions>
 
 const DEFAULTS = {
   name: 'json_parser',
@@ -44,6 +49,7 @@ const Input = Type.Object({
  * @throws {RangeError} for a `maxBytes` that is no positive number.
  */
 export function jsonParser(options: JsonParserOptions = {}): TypedTool<JsonParserInput> {
+  assertKnownOptions('Cannot define tool "json_parser":', options, OPTION_NAMES)
   const { maxBytes = DEFAULT_MAX_BYTES, ...settings } = options
   if (!(maxBytes > 0)) {
     throw new RangeError(`Cannot define tool "json_parser": maxBytes must be > 0, got ${maxBytes}`)

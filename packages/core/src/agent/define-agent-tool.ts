@@ -5,6 +5,13 @@
  */
 import { defineTextTool, defineTool } from '../define-tool.ts'
 import { TextToolInput } from '../input/text-reader.ts'
+import {
+  findChoiceProblems,
+  findUnknownOptions,
+  pickOptions,
+  type OptionNames,
+} from '../known-options.ts'
+import { TOOL_SETTING_NAMES, type ToolSettings } from '../tool-settings.ts'
 import { callAgent } from './call-agent.ts'
 
 import type Type from 'typebox'
@@ -12,7 +19,6 @@ import type { OutputCheck } from '../tool-output.ts'
 import type { ToolContext } from '../tool-context.ts'
 import type { SourceOf, ToolSchema, ValueOf } from '../tool-schema.ts'
 import type { TypedTool } from '../tool.ts'
-import type { ToolSettings } from '../tool-settings.ts'
 import type { AgentAnswer, AgentConnector, AgentMode } from './agent-connector.ts'
 
 /** Time for one request, or one turn, when nothing else is said; the seed's. */
@@ -100,6 +106,27 @@ export interface AgentToolDefinition<
   readonly outputCheck?: OutputCheck
 }
 
+/** The options that a tool has that asks an agent. */
+export const AGENT_TOOL_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  idleTimeoutMs: true,
+  maxCostUsd: true,
+  maxTokens: true,
+  mode: true,
+  maxTurns: true,
+  reply: true,
+  retries: true,
+  retryDelayMs: true,
+  connector: true,
+  input: true,
+  request: true,
+  output: true,
+  outputCheck: true,
+} as const satisfies OptionNames<AgentToolDefinition<ToolSchema, ToolSchema>>
+
+type TextAgentTool = ToolSettings<never> &
+  Pick<AgentToolDefinition<ToolSchema, ToolSchema>, 'output' | 'outputCheck'>
+
 /** The settings of a call with every value present. */
 export interface ResolvedAgentSettings extends Required<AgentLimits> {
   readonly name: string
@@ -125,23 +152,32 @@ export function defineAgentTool<
   definition: AgentToolDefinition<Input, Output>,
 ): TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>> {
   const settings = resolve(definition)
-  const { input, request = (value: unknown) => value, connector } = definition
+  const { input, output, outputCheck, request = (value: unknown) => value, connector } = definition
   const { graceMs = connector.graceMs } = definition
   const tool = {
-    ...definition,
+    ...pickOptions(definition, TOOL_SETTING_NAMES),
     idempotent: definition.idempotent ?? false,
     // The limits of a call to an agent are kept where the agent can be told.
     timeoutMs: Infinity,
     ...(graceMs === undefined ? {} : { graceMs }),
   }
+  const checked = {
+    ...(output === undefined ? {} : { output }),
+    ...(outputCheck === undefined ? {} : { outputCheck }),
+  }
   if (input === undefined) {
     // NOTE: without a schema the input is a text, which is the type that `Input` has then.
     const ask = (text: string, context: AgentToolContext): ReturnType<typeof callAgent> =>
       callAgent(settings, request(text as ValueOf<Input>), context)
-    return textTool(tool, ask) as TypedTool<ValueOf<Input>, SourceOf<Output>, SourceOf<Input>>
+    return textTool({ ...tool, ...checked }, ask) as TypedTool<
+      ValueOf<Input>,
+      SourceOf<Output>,
+      SourceOf<Input>
+    >
   }
   return defineTool({
     ...tool,
+    ...checked,
     input,
     execute: (value, context) => callAgent(settings, request(value), context),
   })
@@ -149,10 +185,9 @@ export function defineAgentTool<
 
 /** A tool whose input is one text; one that gives a value has to be a typed tool for that. */
 function textTool(
-  definition: Omit<AgentToolDefinition<ToolSchema, ToolSchema>, 'request'>,
+  { output, outputCheck, ...tool }: TextAgentTool,
   ask: (text: string, context: AgentToolContext) => ReturnType<typeof callAgent>,
 ): unknown {
-  const { input: _input, output, outputCheck, ...tool } = definition
   if (output === undefined) return defineTextTool({ ...tool, execute: ask })
   return defineTool({
     ...tool,
@@ -183,7 +218,7 @@ function resolve(
     maxTokens: definition.maxTokens ?? Infinity,
     wantsValue: definition.output !== undefined,
   }
-  const problems = problemsOf(settings)
+  const problems = [...findUnknownOptions(definition, AGENT_TOOL_NAMES), ...problemsOf(settings)]
   if (problems.length === 0) return settings
   throw new TypeError(`Cannot define agent tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
 }
@@ -194,7 +229,7 @@ function problemsOf(settings: ResolvedAgentSettings): readonly string[] {
   const { mode, maxTurns, retries, retryDelayMs } = settings
   const limits = ['timeoutMs', 'idleTimeoutMs', 'maxCostUsd', 'maxTokens'] as const
   return [
-    ...(MODES.includes(mode) ? [] : [`mode must be one of ${MODES.join(', ')}, got "${mode}"`]),
+    ...findChoiceProblems('mode', mode, MODES),
     ...limits.flatMap((name) =>
       settings[name] > 0 ? [] : [`${name} must be > 0, got ${settings[name]}`],
     ),

@@ -16,6 +16,7 @@ export type {
 export { AgentError, type AgentErrorOptions, type AgentFailureType } from './agent-error.ts'
 export { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
 export {
+  AGENT_TOOL_NAMES,
   DEFAULT_AGENT_TIMEOUT_MS,
   DEFAULT_IDLE_TIMEOUT_MS,
   DEFAULT_MAX_TURNS,

@@ -1,5 +1,7 @@
 /** Limits of delegation, and what is wrong with them. */
 
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
 /** What an agent wants to hand to another. */
 export interface DelegationRequest {
   readonly fromRole: string
@@ -37,6 +39,16 @@ export interface DelegationLimits {
   readonly policies?: readonly DelegationPolicy[]
 }
 
+const LIMIT_NAMES = {
+  maxDepth: true,
+  maxDelegations: true,
+  maxCallsPerWorker: true,
+  allowedWorkers: true,
+  requiredWorkers: true,
+  requiredStages: true,
+  policies: true,
+} as const satisfies OptionNames<DelegationLimits>
+
 /** The name of the tool with which agents delegate. */
 export const DELEGATE_TOOL = 'delegate_task'
 
@@ -67,6 +79,7 @@ export function findDelegationProblems(
   ]
   const unknown = [...new Set(named.filter((role) => !roles.includes(role)))]
   return [
+    ...findUnknownOptions(limits, LIMIT_NAMES, 'delegation'),
     ...Object.entries(numbers)
       .filter(([, value]) => !(Number.isInteger(value) && value >= 1))
       .map(([name, value]) => `${name} must be an integer >= 1, got ${value}`),

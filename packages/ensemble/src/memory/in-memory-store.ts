@@ -5,7 +5,7 @@
  * M4 A scope holds at most `maxEntriesPerScope` entries, the last ones, and none older than `maxAgeMs`.
  * M5 What was appended is a copy, and cannot be changed through what is given.
  */
-import { systemClock, type Clock } from '@tutti/core'
+import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@tutti/core'
 
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 
@@ -18,6 +18,12 @@ export interface InMemoryStoreOptions {
   /** @default the system's clock */
   readonly clock?: Clock
 }
+
+const OPTION_NAMES = {
+  maxEntriesPerScope: true,
+  maxAgeMs: true,
+  clock: true,
+} as const satisfies OptionNames<InMemoryStoreOptions>
 
 /** Far more than a prompt shows, and few enough for a process that never stops. */
 const DEFAULT_MAX_ENTRIES = 1000
@@ -33,6 +39,7 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
     maxAgeMs = Infinity,
     clock = systemClock,
   } = options
+  assertKnownOptions('Cannot make a memory store:', options, OPTION_NAMES)
   assertBounds({ maxEntriesPerScope, maxAgeMs })
   const scopes = new Map<string, readonly MemoryEntry[]>()
 

@@ -9,6 +9,7 @@
  * M2 Entries are shown in the order that the store gives them, each with its task, its agent and its
  *    time, whole.
  */
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
 /** Something that a task gave, as it is kept. */
 export interface MemoryEntry {
@@ -54,6 +55,12 @@ export interface MemoryScopeDefinition {
   readonly limit?: number
 }
 
+const SCOPE_NAMES = {
+  name: true,
+  store: true,
+  limit: true,
+} as const satisfies OptionNames<MemoryScopeDefinition>
+
 /** AgentEnsemble's. */
 const DEFAULT_LIMIT = 5
 
@@ -64,7 +71,7 @@ const DEFAULT_LIMIT = 5
  */
 export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   const { name, store, limit = DEFAULT_LIMIT } = definition
-  const problems: string[] = []
+  const problems = [...findUnknownOptions(definition, SCOPE_NAMES)]
   if (typeof name !== 'string' || name.trim() === '') {
     problems.push(`name must be a text that is not blank, got ${JSON.stringify(name)}`)
   }

@@ -12,7 +12,13 @@
  * R4 Who gives up while waiting takes no token, and those behind move up.
  * R5 A limit that nobody waits for has no timer, and no listener on any signal.
  */
-import { systemClock, TuttiError, type Clock } from '@tutti/core'
+import {
+  findUnknownOptions,
+  systemClock,
+  TuttiError,
+  type Clock,
+  type OptionNames,
+} from '@tutti/core'
 
 /** How often something may be done. */
 export interface RateLimitOptions {
@@ -42,6 +48,12 @@ export interface TakeOptions {
   readonly clock?: Clock
 }
 
+const OPTION_NAMES = {
+  requests: true,
+  intervalMs: true,
+  maxWaitMs: true,
+} as const satisfies OptionNames<RateLimitOptions>
+
 /** AgentEnsemble's. */
 const DEFAULT_MAX_WAIT_MS = 30_000
 
@@ -52,7 +64,7 @@ const DEFAULT_MAX_WAIT_MS = 30_000
  */
 export function rateLimit(options: RateLimitOptions): RateLimit {
   const { requests, intervalMs, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
-  const problems: string[] = []
+  const problems = [...findUnknownOptions(options, OPTION_NAMES)]
   if (!Number.isInteger(requests) || requests < 1) {
     problems.push(`requests must be an integer >= 1, got ${requests}`)
   }

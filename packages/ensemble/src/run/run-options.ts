@@ -7,7 +7,7 @@ import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { RunReviewer } from '../steering/gate.ts'
 import type { TextLimits } from '../text-limits.ts'
-import type { Clock, Logger, ToolMetrics } from '@tutti/core'
+import type { Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
 /** Surroundings of a run. */
@@ -73,6 +73,32 @@ export interface RunOptions {
   /** What an earlier process left of this run. */
   readonly resume?: ResumePoint
 }
+
+/** The options of a run. */
+export const RUN_OPTION_NAMES = {
+  runId: true,
+  signal: true,
+  onEvent: true,
+  onWaiting: true,
+  onWaitingChange: true,
+  textLimits: true,
+  traceparent: true,
+  tracestate: true,
+  clock: true,
+  logger: true,
+  reviewer: true,
+  decidable: true,
+  models: true,
+  prices: true,
+  budget: true,
+  verbose: true,
+  toolLogTruncateLength: true,
+  toolMetrics: true,
+  onRateLimitWait: true,
+  reflections: true,
+  journal: true,
+  resume: true,
+} as const satisfies OptionNames<RunOptions>
 
 /** Where a run that was cut off goes on. */
 export interface ResumePoint {

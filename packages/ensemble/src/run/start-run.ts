@@ -1,5 +1,5 @@
 /** Checks that a run can start, and starts it. */
-import { TuttiError } from '@tutti/core'
+import { findUnknownOptions, TuttiError } from '@tutti/core'
 
 import { findBudgetProblems } from '../budget.ts'
 import { allTasks } from '../hierarchy/manager.ts'
@@ -8,11 +8,11 @@ import { reviewAfter, settingsOf } from '../review.ts'
 import { assertTextSizes } from '../text-limits.ts'
 import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
+import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
 
 import type { Ensemble } from '../ensemble.ts'
 import type { Task } from '../task.ts'
 import type { RunHandle } from './run-handle.ts'
-import type { RunOptions } from './run-options.ts'
 
 /** Starts a run of `ensemble`; see `Ensemble.start`. */
 export function startRun(ensemble: Ensemble, inputs: Inputs, options: RunOptions): RunHandle {
@@ -25,6 +25,7 @@ export function startRun(ensemble: Ensemble, inputs: Inputs, options: RunOptions
 function assertOptions(ensemble: Ensemble, options: RunOptions): void {
   const tasks = allTasks(ensemble)
   const problems = [
+    ...findUnknownOptions(options, RUN_OPTION_NAMES),
     ...findBudgetProblems(options.budget),
     ...(options.reviewer === undefined && options.decidable !== true
       ? findGates(ensemble, tasks).map(

@@ -7,7 +7,13 @@ import {
   defineTextTool,
   defineTool,
   DEFAULT_TOOL_TIMEOUT_MS,
+  pickOptions,
+  suggest,
+  TOOL_SETTING_NAMES,
   ToolResult,
+  TYPED_TOOL_NAMES,
+  type AgentTool,
+  type OptionNames,
   type SourceOf,
   type ToolContext,
   type ToolDefinition,
@@ -21,8 +27,19 @@ import {
 import { callEndpoint, type Endpoint } from './call-endpoint.ts'
 import { HttpConnections } from './connections.ts'
 import { describeRequest } from './describe-request.ts'
-import { resolveHttpOptions, type HttpOptions, type ResolvedHttpOptions } from './options.ts'
-import { partsOfInput, planRequest, planTextRequest, type RequestParts } from './request-parts.ts'
+import {
+  HTTP_OPTION_NAMES,
+  resolveHttpOptions,
+  type HttpOptions,
+  type ResolvedHttpOptions,
+} from './options.ts'
+import {
+  isRecord,
+  partsOfInput,
+  planRequest,
+  planTextRequest,
+  type RequestParts,
+} from './request-parts.ts'
 
 /** What the author of an HTTP tool writes whose whole input is one string. */
 export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
@@ -42,6 +59,22 @@ export interface TypedHttpToolOptions<Input extends ToolSchema, Output extends T
    */
   request?(input: ValueOf<Input>): RequestParts
 }
+
+const TEXT_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  ...HTTP_OPTION_NAMES,
+  input: true,
+  output: true,
+  request: true,
+} as const satisfies OptionNames<TextHttpToolOptions>
+
+const { execute: _, ...DEFINITION_NAMES } = TYPED_TOOL_NAMES
+
+const TYPED_NAMES = {
+  ...DEFINITION_NAMES,
+  ...HTTP_OPTION_NAMES,
+  request: true,
+} as const satisfies OptionNames<TypedHttpToolOptions<ToolSchema, ToolSchema>>
 
 /** A tool that is an HTTP endpoint. */
 export interface HttpTool<Input, Output = string>
@@ -68,7 +101,11 @@ export function httpTool(
   options: TextHttpToolOptions | TypedHttpToolOptions<ToolSchema, ToolSchema>,
 ): HttpTool<unknown, unknown> {
   const isTyped = options.input !== undefined
-  const resolved = resolveHttpOptions(options, { name: options.name, isTyped })
+  const resolved = resolveHttpOptions(options, {
+    name: options.name,
+    isTyped,
+    optionNames: isTyped ? TYPED_NAMES : TEXT_NAMES,
+  })
   const connections = new HttpConnections(resolved.guard)
   const tool = httpToolOver(connections, options, resolved)
   const close = (): Promise<void> => connections.close()
@@ -102,22 +139,48 @@ export function httpToolOver(
   const shared = { idempotent, ...approvalOf(options, resolved) }
   if (options.input === undefined) {
     return defineTextTool({
-      ...options,
+      ...pickOptions(options, TOOL_SETTING_NAMES),
       ...shared,
       execute: (input, context) =>
         callEndpoint(endpoint, planTextRequest(template, { method, input }), context),
     })
   }
   const request = options.request ?? ((input) => partsOfInput(input, { ...template, method }))
-  return defineTool({
-    ...options,
+  const tool = defineTool({
+    ...pickOptions(options, DEFINITION_NAMES),
     ...shared,
     execute: (input: unknown, context: ToolContext) => {
-      const plan = planRequest(template, request(input))
+      const parts = request(input)
+      const plan = planRequest(template, parts, { isStrict: options.request !== undefined })
       if (plan.ok) return callEndpoint(endpoint, plan.request, context)
       return ToolResult.failure(`Invalid input for "${options.name}": ${plan.problems.join('; ')}`)
     },
   })
+  if (options.request === undefined) assertPlaces(tool, template.places)
+  return tool
+}
+
+/**
+ * Checks that the input has a field for each place of the URL, when its schema lists all fields.
+ *
+ * @throws {TypeError} naming every place without a field.
+ */
+function assertPlaces({ name, inputSchema }: AgentTool, places: readonly string[]): void {
+  const { properties, additionalProperties, anyOf, oneOf, allOf, $ref } = inputSchema as Readonly<
+    Record<string, unknown>
+  >
+  if (!isRecord(properties) || additionalProperties === true || isRecord(additionalProperties))
+    return
+  if ([anyOf, oneOf, allOf, $ref].some((part) => part !== undefined)) return
+  const problems = places
+    .filter((place) => !Object.hasOwn(properties, place))
+    .map((place) => {
+      const meant = suggest(place, Object.keys(properties))
+      const hint = meant === undefined ? '' : ` (did you mean {${meant}}?)`
+      return `url has the place {${place}}, and the input has no such field${hint}`
+    })
+  if (problems.length === 0) return
+  throw new TypeError(`Cannot define HTTP tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
 }
 
 /** A reviewer is shown the request, unless the tool describes its calls itself. */

@@ -1,5 +1,11 @@
 /** What the author of an HTTP tool writes about its requests, with the defaults and the checks. */
-import { systemClock, type Clock, type ToolContext } from '@tutti/core'
+import {
+  findUnknownOptions,
+  systemClock,
+  type Clock,
+  type OptionNames,
+  type ToolContext,
+} from '@tutti/core'
 import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
 
 import { toTarget, type HttpTarget } from './exchange.ts'
@@ -50,6 +56,20 @@ export interface HttpOptions {
   readonly clock?: Clock
 }
 
+/** The options of the requests of an HTTP tool. */
+export const HTTP_OPTION_NAMES = {
+  url: true,
+  method: true,
+  headers: true,
+  maxResponseBytes: true,
+  redirects: true,
+  retries: true,
+  idempotencyKeyHeader: true,
+  idempotent: true,
+  guard: true,
+  clock: true,
+} as const satisfies OptionNames<HttpOptions>
+
 /** {@link HttpOptions} with every default filled in. */
 export interface ResolvedHttpOptions {
   readonly template: UrlTemplate
@@ -82,6 +102,8 @@ export interface HttpToolKind {
   readonly name: string
   /** Whether the URL may have places for fields of the input. */
   readonly isTyped: boolean
+  /** The options that the tool has. @default those of its requests */
+  readonly optionNames?: Readonly<Record<string, true>>
 }
 
 /**
@@ -91,13 +113,14 @@ export interface HttpToolKind {
  */
 export function resolveHttpOptions(
   options: HttpOptions,
-  { name, isTyped }: HttpToolKind,
+  { name, isTyped, optionNames = HTTP_OPTION_NAMES }: HttpToolKind,
 ): ResolvedHttpOptions {
   const method = (options.method ?? 'POST').toUpperCase()
   const idempotent =
     options.idempotent ?? (isIdempotent(method) || options.idempotencyKeyHeader !== undefined)
   const read = readUrlTemplate(String(options.url), { allowPlaces: isTyped })
   const problems = [
+    ...findUnknownOptions(options, optionNames),
     ...(read.ok ? originProblems(read.template, options) : [read.problem]),
     ...requestProblems(options, method),
     ...limitProblems(options),

@@ -1,4 +1,6 @@
 /** From the input of a call to the request that is sent. Pure. */
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
 import { headerProblems } from './header-rules.ts'
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
 
@@ -30,8 +32,21 @@ export type Plan =
   | { readonly ok: true; readonly request: PlannedRequest }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Makes the request of its parts. */
-export function planRequest(template: UrlTemplate, parts: RequestParts): Plan {
+const PART_NAMES = {
+  path: true,
+  query: true,
+  headers: true,
+  body: true,
+} as const satisfies OptionNames<RequestParts>
+
+/** Makes the request of its parts; `isStrict` also refuses parts that no request has, and values without a place. */
+export function planRequest(
+  template: UrlTemplate,
+  parts: RequestParts,
+  { isStrict = false }: { readonly isStrict?: boolean } = {},
+): Plan {
+  const unused = isStrict ? findUnusedParts(template, parts) : []
+  if (unused.length > 0) return { ok: false, problems: unused }
   const filled = fillUrl(template, parts.path ?? {})
   if (!filled.ok) return filled
   const problems = headerProblems(parts.headers ?? {})
@@ -49,6 +64,14 @@ export function planRequest(template: UrlTemplate, parts: RequestParts): Plan {
       ...(sent.body === undefined ? {} : { body: sent.body }),
     },
   }
+}
+
+function findUnusedParts({ places }: UrlTemplate, parts: RequestParts): readonly string[] {
+  const known = Object.fromEntries(places.map((name) => [name, true] as const))
+  return [
+    ...findUnknownOptions(parts, PART_NAMES, 'the request'),
+    ...findUnknownOptions(parts.path ?? {}, known, 'the path'),
+  ]
 }
 
 /** Methods whose input goes into the query. */

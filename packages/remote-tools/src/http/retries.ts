@@ -7,6 +7,8 @@
  * T3 A wait that would outlast the call is not begun: the failure is the answer.
  */
 
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
 /** Why a request may be made again: a status, or no answer at all. */
 export type RetryReason = number | 'network'
 
@@ -21,6 +23,13 @@ export interface RetryOptions {
   /** Longest wait that the tool chooses, in milliseconds; a server may ask for more. @default 10000 */
   readonly maxDelayMs?: number
 }
+
+const RETRY_OPTION_NAMES = {
+  max: true,
+  on: true,
+  firstDelayMs: true,
+  maxDelayMs: true,
+} as const satisfies OptionNames<RetryOptions>
 
 /** {@link RetryOptions} with every default filled in. */
 export interface ResolvedRetryOptions {
@@ -67,7 +76,7 @@ export function retryProblems(
 ): readonly string[] {
   if (options === undefined) return []
   const { max, on = [], firstDelayMs = 0, maxDelayMs = 0 } = options
-  const problems: string[] = []
+  const problems = [...findUnknownOptions(options, RETRY_OPTION_NAMES, 'retries')]
   if (!Number.isInteger(max) || max < 0) {
     problems.push(`retries.max must be an integer >= 0, got ${String(max)}`)
   }

@@ -65,7 +65,53 @@ describe('the fields of the input', () => {
   })
 })
 
+describe('a place of the URL', () => {
+  it('must be a field of the input', () => {
+    const options = { name: 'x', description: 'X', input }
+    expect(() => httpTool({ ...options, url: 'http://a.test/{ids}/{tags}' })).toThrow(
+      new TypeError(
+        'Cannot define HTTP tool "x": url has the place {ids}, and the input has no such field (did you mean {id}?)',
+      ),
+    )
+    const open = Type.Object({}, { additionalProperties: true })
+    expect(() => httpTool({ ...options, input: open, url: 'http://a.test/{ids}' })).not.toThrow()
+  })
+
+  it('needs an input schema', () => {
+    expect(() => httpTool({ name: 'x', description: 'X', url: 'http://a.test/{id}' })).toThrow(
+      'url has places for fields ({id}), and the tool has no input schema',
+    )
+  })
+})
+
+it('an option that no HTTP tool has is rejected with every other problem', () => {
+  const options = { name: 'x', description: 'X', url: 'http://a.test', redirect: 1, input }
+  const retries = { max: -1, delayMs: 5 }
+  expect(() => httpTool({ ...options, retries })).toThrow(
+    'Cannot define HTTP tool "x": unknown option "redirect" (did you mean "redirects"?); ' +
+      'unknown option "delayMs" of retries (known options: max, on, firstDelayMs, maxDelayMs); ' +
+      'retries.max must be an integer >= 0, got -1',
+  )
+})
+
 describe('a request of the author', () => {
+  it('fails the call when a part or a value has no place', async () => {
+    const request = (() => ({ path: { idd: 'a' }, quer: 'x' })) as () => RequestParts
+    const tool = httpTool({
+      name: 'x',
+      description: 'X',
+      url: 'http://a.test/{id}',
+      input,
+      request,
+    })
+    onTestFinished(() => tool.close())
+    const { result } = await call(tool, { id: 'a' })
+    expect(result.errorMessage).toBe(
+      'Invalid input for "x": unknown option "quer" of the request (did you mean "query"?); ' +
+        'unknown option "idd" of the path (did you mean "id"?)',
+    )
+  })
+
   async function made(parts: RequestParts, options: Partial<HttpOptions> = {}) {
     const server = await localServer(echo)
     const url = `${server.origin}/{id}`

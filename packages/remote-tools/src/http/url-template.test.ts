@@ -29,9 +29,12 @@ describe('a template', () => {
     expect(template(new URL('https://a.test/users/{id}').href).places).toEqual(['id'])
   })
 
-  it('of a text tool has none', () => {
+  it('of a text tool must not have places', () => {
     const read = readUrlTemplate('https://a.test/{x}', { allowPlaces: false })
-    expect(read).toMatchObject({ ok: true, template: { places: [] } })
+    expect(read).toEqual({
+      ok: false,
+      problem: 'url has places for fields ({x}), and the tool has no input schema',
+    })
   })
 
   it.each(['', 'x', '/path', 'file:///etc/passwd', 'http://', '{a}{b}', 'http://a.test:{port}/'])(

@@ -35,7 +35,9 @@ export function readUrlTemplate(
 ): UrlTemplateReading {
   // What the URL class has encoded is a place again.
   const [text = ''] = given.replaceAll(/%7B([\w.-]+)%7D/gi, '{$1}').split('#', 1)
-  const places = allowPlaces ? [...text.matchAll(PLACE)].map(([, name = '']) => name) : []
+  const named = [...text.matchAll(PLACE)].map(([, name = '']) => name)
+  if (!allowPlaces && named.length > 0) return { ok: false, problem: placesProblem(named) }
+  const places = named
   const [beforeQuery = ''] = text.split('?', 1)
   if (allowPlaces && /^\{[^{}]+\}$/.test(text)) {
     return { ok: true, template: { text, fixedOrigin: undefined, places, shown: text } }
@@ -57,6 +59,11 @@ export function readUrlTemplate(
   }
   const fixedOrigin = hasPlace ? undefined : url.origin
   return { ok: true, template: { text, fixedOrigin, places, shown: beforeQuery } }
+}
+
+function placesProblem(names: readonly string[]): string {
+  const list = names.map((name) => `{${name}}`).join(', ')
+  return `url has places for fields (${list}), and the tool has no input schema`
 }
 
 function withoutUser(text: string): string {

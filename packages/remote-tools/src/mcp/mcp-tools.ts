@@ -10,6 +10,7 @@ import { ToolNames } from '../http/tool-names.ts'
 import { McpConnection } from './connection.ts'
 import { toolResultOf } from './mcp-result.ts'
 import {
+  assertToolsOptions,
   DEFAULT_CONNECT_TIMEOUT_MS,
   resolveServer,
   type McpServer,
@@ -47,6 +48,7 @@ export async function mcpTools(
   server: McpServer,
   options: McpToolsOptions = {},
 ): Promise<McpTools> {
+  assertToolsOptions(options)
   const connection = new McpConnection(resolveServer(server), {
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     onChange: () => options.onChange?.(),

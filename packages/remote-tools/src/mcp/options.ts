@@ -1,4 +1,6 @@
 /** Which MCP server tools come from, and what is made of them. */
+import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
+
 import { resolveProgramOptions, type ResolvedProgramOptions } from '../process/options.ts'
 
 import type { Limiter, OutputCheck } from '@tutti/core'
@@ -66,6 +68,49 @@ export interface McpToolsOptions {
   readonly onChange?: () => void
 }
 
+const TOOLS_OPTION_NAMES = {
+  prefix: true,
+  include: true,
+  exclude: true,
+  approve: true,
+  timeoutMs: true,
+  limiter: true,
+  outputCheck: true,
+  connectTimeoutMs: true,
+  onChange: true,
+} as const satisfies OptionNames<McpToolsOptions>
+
+const PROGRAM_NAMES = {
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  inheritEnv: true,
+  killGraceMs: true,
+} as const satisfies OptionNames<McpProgram>
+
+const ENDPOINT_NAMES = {
+  url: true,
+  headers: true,
+} as const satisfies OptionNames<McpEndpoint>
+
+/**
+ * Checks the options of an import.
+ *
+ * @throws {TypeError} naming everything that does not fit.
+ */
+export function assertToolsOptions(options: McpToolsOptions): void {
+  const { approve } = options
+  const problems = [
+    ...findUnknownOptions(options, TOOLS_OPTION_NAMES),
+    ...(typeof approve === 'function'
+      ? []
+      : findChoiceProblems('approve', approve, ['all', 'destructive', 'none'])),
+  ]
+  if (problems.length === 0) return
+  throw new TypeError(`Cannot import MCP tools: ${problems.join('; ')}`)
+}
+
 /** The place of a server, checked. */
 export type ResolvedServer =
   | { readonly kind: 'program'; readonly program: ResolvedProgramOptions }
@@ -79,13 +124,21 @@ export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000
 export function resolveServer(server: McpServer): ResolvedServer {
   if ('client' in server) return { kind: 'client', client: server.client }
   if ('url' in server) {
+    const unknown = findUnknownOptions(server, ENDPOINT_NAMES)
+    if (unknown.length > 0) throw new TypeError(`Cannot import MCP tools: ${unknown.join('; ')}`)
     const url = URL.parse(String(server.url))
     if (url !== null && /^https?:$/.test(url.protocol)) {
       return { kind: 'endpoint', url, headers: server.headers }
     }
     throw new TypeError('Cannot import MCP tools: url must be an http or https URL')
   }
-  return { kind: 'program', program: resolveProgramOptions({ ...server, name: 'MCP server' }) }
+  return {
+    kind: 'program',
+    program: resolveProgramOptions(
+      { ...server, name: 'MCP server' },
+      { ...PROGRAM_NAMES, name: true },
+    ),
+  }
 }
 
 /** What a server is called in messages: the program, or the origin, which holds no secret. */

@@ -11,6 +11,8 @@ import {
   defineTool,
   DEFAULT_TOOL_TIMEOUT_MS,
   errorMessage,
+  findChoiceProblems,
+  findUnknownOptions,
   ToolResult,
   type AgentTool,
   type ToolContext,
@@ -26,7 +28,12 @@ import { OpenApiDocument, objectOf } from './document.ts'
 import { answerSchema, descriptionOf, operationsOf, type FoundOperation } from './operations.ts'
 import { operationInput } from './operation-input.ts'
 import { operationRequest, shownInput } from './operation-request.ts'
-import { isChosen, type OpenApiOperation, type OpenApiToolsOptions } from './options.ts'
+import {
+  isChosen,
+  OPEN_API_OPTION_NAMES,
+  type OpenApiOperation,
+  type OpenApiToolsOptions,
+} from './options.ts'
 import { parametersOf } from './parameters.ts'
 import { requestBodyOf } from './request-body.ts'
 import { Schemas } from './schemas.ts'
@@ -83,10 +90,17 @@ export function openApiTools(document: unknown, options: OpenApiToolsOptions = {
 }
 
 function assertOptions(
-  { baseUrl }: OpenApiToolsOptions,
+  options: OpenApiToolsOptions,
   { schemes, auth }: Pick<SecurityContext, 'schemes' | 'auth'>,
 ): void {
-  const problems = [...authProblems(auth, schemes)]
+  const { approve, baseUrl } = options
+  const problems = [
+    ...findUnknownOptions(options, OPEN_API_OPTION_NAMES),
+    ...(typeof approve === 'function'
+      ? []
+      : findChoiceProblems('approve', approve, ['all', 'writes', 'none'])),
+    ...authProblems(auth, schemes),
+  ]
   const url = baseUrl === undefined ? undefined : URL.parse(String(baseUrl))
   if (url === null || (url !== undefined && !/^https?:$/.test(url.protocol))) {
     problems.push('baseUrl must be an http or https URL')

@@ -1,5 +1,5 @@
 /** What is made of an OpenAPI document, and how its tools call. */
-import type { Limiter, OutputCheck } from '@tutti/core'
+import type { Limiter, OptionNames, OutputCheck } from '@tutti/core'
 import type { HttpOptions } from '../http/options.ts'
 import type { OpenApiAuth } from './security.ts'
 
@@ -48,6 +48,28 @@ export interface OpenApiToolsOptions extends Pick<
   /** What an answer that does not match the schema of its operation means. @default warn */
   readonly outputCheck?: OutputCheck
 }
+
+/** The options of an import. */
+export const OPEN_API_OPTION_NAMES = {
+  headers: true,
+  maxResponseBytes: true,
+  redirects: true,
+  idempotencyKeyHeader: true,
+  guard: true,
+  clock: true,
+  baseUrl: true,
+  auth: true,
+  include: true,
+  exclude: true,
+  deprecated: true,
+  rename: true,
+  prefix: true,
+  approve: true,
+  retries: true,
+  timeoutMs: true,
+  limiter: true,
+  outputCheck: true,
+} as const satisfies OptionNames<OpenApiToolsOptions>
 
 /** Whether a choice has an operation. */
 export function isChosen(choice: OpenApiChoice, operation: OpenApiOperation): boolean {

@@ -1,7 +1,13 @@
 /** What the author of a process tool writes about its program, with the defaults and the checks. */
 import { fileURLToPath } from 'node:url'
 
-import { systemClock, type Clock } from '@tutti/core'
+import {
+  findChoiceProblems,
+  findUnknownOptions,
+  systemClock,
+  type Clock,
+  type OptionNames,
+} from '@tutti/core'
 
 import { environmentProblems } from './environment.ts'
 import {
@@ -41,6 +47,20 @@ export interface ProgramOptions {
   readonly clock?: Clock
 }
 
+/** The options of the program of a tool. */
+export const PROGRAM_OPTION_NAMES = {
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  inheritEnv: true,
+  maxOutputBytes: true,
+  killGraceMs: true,
+  mode: true,
+  worker: true,
+  clock: true,
+} as const satisfies OptionNames<ProgramOptions>
+
 /** {@link ProgramOptions} with every default filled in. */
 export interface ResolvedProgramOptions {
   readonly command: string
@@ -77,8 +97,16 @@ const LONGEST_KILL_GRACE_MS = 4_000
  *
  * @throws {TypeError} naming every option that does not fit.
  */
-export function resolveProgramOptions(options: ToolOfProgram): ResolvedProgramOptions {
+export function resolveProgramOptions(
+  options: ToolOfProgram,
+  optionNames: Readonly<Record<string, true>> = {
+    ...PROGRAM_OPTION_NAMES,
+    name: true,
+    output: true,
+  },
+): ResolvedProgramOptions {
   const problems = [
+    ...findUnknownOptions(options, optionNames),
     ...commandProblems(options),
     ...environmentProblems(options),
     ...limitProblems(options),
@@ -131,9 +159,8 @@ function limitProblems({ maxOutputBytes = 1, killGraceMs = 0 }: ProgramOptions):
 }
 
 function modeProblems({ mode = 'once', worker }: ProgramOptions): readonly string[] {
-  if (mode !== 'once' && mode !== 'worker') {
-    return [`mode must be "once" or "worker", got ${shown(mode)}`]
-  }
+  const wrong = findChoiceProblems('mode', mode, ['once', 'worker'])
+  if (wrong.length > 0) return wrong
   if (worker === undefined) return []
   if (mode === 'once') return ['worker goes with mode "worker" only']
   return workerProblems(worker)

@@ -5,6 +5,10 @@
 import {
   defineTextTool,
   defineTool,
+  pickOptions,
+  TOOL_SETTING_NAMES,
+  TYPED_TOOL_NAMES,
+  type OptionNames,
   type SourceOf,
   type ToolDefinition,
   type ToolResult,
@@ -17,7 +21,7 @@ import {
 
 import { describeCall } from './describe-call.ts'
 import { OnceRunner } from './once-runner.ts'
-import { resolveProgramOptions, type ProgramOptions } from './options.ts'
+import { PROGRAM_OPTION_NAMES, resolveProgramOptions, type ProgramOptions } from './options.ts'
 import { WorkerPool } from './worker/pool.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
@@ -32,6 +36,20 @@ export interface TextProcessToolOptions extends ToolSettings<string>, ProgramOpt
 /** What the author of a typed process tool writes: the program gets the whole object as its input. */
 export interface TypedProcessToolOptions<Input extends ToolSchema, Output extends ToolSchema>
   extends Omit<ToolDefinition<Input, Output>, 'execute'>, ProgramOptions {}
+
+const TEXT_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  ...PROGRAM_OPTION_NAMES,
+  input: true,
+  output: true,
+} as const satisfies OptionNames<TextProcessToolOptions>
+
+const { execute: _, ...DEFINITION_NAMES } = TYPED_TOOL_NAMES
+
+const TYPED_NAMES = {
+  ...DEFINITION_NAMES,
+  ...PROGRAM_OPTION_NAMES,
+} as const satisfies OptionNames<TypedProcessToolOptions<ToolSchema, ToolSchema>>
 
 /** A tool that is a program. */
 export interface ProcessTool<Input, Output = string>
@@ -57,7 +75,10 @@ export function processTool<
 export function processTool(
   options: TextProcessToolOptions | TypedProcessToolOptions<ToolSchema, ToolSchema>,
 ): ProcessTool<unknown, unknown> {
-  const program = resolveProgramOptions(options)
+  const program = resolveProgramOptions(
+    options,
+    options.input === undefined ? TEXT_NAMES : TYPED_NAMES,
+  )
   const { worker } = program
   const runner = worker === undefined ? new OnceRunner(program) : new WorkerPool(program, worker)
   const execute = (input: unknown, context: Call['context']): Promise<ToolResult> =>
@@ -65,8 +86,8 @@ export function processTool(
   const shared = { ...turnsOf(options, program), ...approvalOf(options, program), execute }
   const tool =
     options.input === undefined
-      ? defineTextTool({ ...options, ...shared })
-      : defineTool({ ...options, ...shared })
+      ? defineTextTool({ ...pickOptions(options, TOOL_SETTING_NAMES), ...shared })
+      : defineTool({ ...pickOptions(options, DEFINITION_NAMES), ...shared })
   const close = (): Promise<void> => runner.close()
   // NOTE: a tool takes the input that its own schema describes, which the signatures above say.
   return Object.assign(tool, { close, [Symbol.asyncDispose]: close }) as ProcessTool<

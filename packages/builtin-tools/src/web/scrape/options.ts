@@ -1,7 +1,11 @@
 /** The options of `web_scrape`, with their defaults and checks. */
+import {
+  assertKnownOptions,
+  TOOL_SETTING_NAMES,
+  type OptionNames,
+  type ToolSettings,
+} from '@tutti/core'
 import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
-
-import type { ToolSettings } from '@tutti/core'
 
 /** What the model gives to `web_scrape`. */
 export interface ScrapeInput {
@@ -37,6 +41,16 @@ export interface ResolvedWebScrapeOptions {
   readonly settings: ToolSettings<ScrapeInput>
 }
 
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  maxBytes: true,
+  maxChars: true,
+  maxRedirects: true,
+  links: true,
+  allow: true,
+  resolve: true,
+} as const satisfies OptionNames<WebScrapeOptions>
+
 const SCRAPE_DEFAULTS = {
   name: 'web_scrape',
   description: 'Fetches a web page and returns its readable text, with the title first',
@@ -56,6 +70,7 @@ const SCRAPE_DEFAULTS = {
  * @throws {RangeError} naming every limit that does not fit.
  */
 export function resolveWebScrapeOptions(options: WebScrapeOptions): ResolvedWebScrapeOptions {
+  assertKnownOptions('Cannot define tool "web_scrape":', options, OPTION_NAMES)
   const { allow, resolve, maxBytes, maxChars, timeoutMs, maxRedirects, links, ...settings } = {
     ...SCRAPE_DEFAULTS,
     ...options,

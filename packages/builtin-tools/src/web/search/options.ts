@@ -1,5 +1,11 @@
 /** The options of `web_search`, with their defaults and checks. */
-import type { ToolSettings } from '@tutti/core'
+import {
+  assertKnownOptions,
+  TOOL_SETTING_NAMES,
+  type OptionNames,
+  type ToolSettings,
+} from '@tutti/core'
+
 import type { SearchProvider } from './search-provider.ts'
 
 /** What the model gives to `web_search`. */
@@ -22,6 +28,12 @@ export interface ResolvedWebSearchOptions {
   readonly settings: ToolSettings<SearchInput>
 }
 
+const OPTION_NAMES = {
+  ...TOOL_SETTING_NAMES,
+  provider: true,
+  maxResults: true,
+} as const satisfies OptionNames<WebSearchOptions>
+
 const SEARCH_DEFAULTS = {
   name: 'web_search',
   description: 'Searches the web and returns title, URL and a snippet of each result',
@@ -38,6 +50,7 @@ const SEARCH_DEFAULTS = {
  * @throws {RangeError} when `maxResults` does not fit.
  */
 export function resolveWebSearchOptions(options: WebSearchOptions): ResolvedWebSearchOptions {
+  assertKnownOptions('Cannot define tool "web_search":', options, OPTION_NAMES)
   const { provider, maxResults, ...settings } = { ...SEARCH_DEFAULTS, ...options }
   const name = JSON.stringify(settings.name)
   if (typeof provider !== 'function') {

@@ -1,5 +1,7 @@
 /** How many programs a worker tool keeps, and for how long. */
 
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
 /** The pool of programs of a tool in worker mode. */
 export interface WorkerOptions {
   /** Programs kept at the same time, at most; those that are being ended are not counted. @default 1 */
@@ -21,6 +23,15 @@ export interface WorkerOptions {
    */
   readonly startTimeoutMs?: number
 }
+
+const WORKER_OPTION_NAMES = {
+  size: true,
+  concurrency: true,
+  maxCallsPerWorker: true,
+  idleTimeoutMs: true,
+  maxRestarts: true,
+  startTimeoutMs: true,
+} as const satisfies OptionNames<WorkerOptions>
 
 /** {@link WorkerOptions} with every default filled in. */
 export interface ResolvedWorkerOptions extends Required<Omit<WorkerOptions, 'startTimeoutMs'>> {
@@ -53,6 +64,7 @@ export function workerProblems(options: WorkerOptions): readonly string[] {
   const { size = 1, concurrency = 1, maxCallsPerWorker = 1, maxRestarts = 0 } = options
   const { idleTimeoutMs = 1, startTimeoutMs = 1 } = options
   return [
+    ...findUnknownOptions(options, WORKER_OPTION_NAMES, 'worker'),
     ...Object.entries({ size, concurrency })
       .filter(([, bound]) => !isCount(bound, 1))
       .map(([name, bound]) => `worker.${name} must be an integer >= 1, got ${bound}`),

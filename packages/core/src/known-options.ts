@@ -1,0 +1,71 @@
+/**
+ * Checks of option objects at run time. The compiler rejects unknown keys only in object literals; a definition that
+ * comes from JavaScript, from a variable or from a spread may still have a misspelled one, and a typo must never
+ * turn off a review or a limit.
+ */
+import { suggest } from '@tutti/protocol'
+
+/**
+ * The names of all options of `Options`. Write the list with `satisfies OptionNames<Options>`: an option that is
+ * missing from it, or no longer exists, is then an error of the compiler.
+ */
+export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>
+
+/** Returns one problem for each key of `given` that is not a known option; `owner` is such as `review`. */
+export function findUnknownOptions(
+  given: object,
+  known: Readonly<Record<string, true>>,
+  owner?: string,
+): readonly string[] {
+  const names = Object.keys(known)
+  const where = owner === undefined ? '' : ` of ${owner}`
+  return Object.keys(given)
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => `unknown option "${name.slice(0, 100)}"${where}${hint(name, names)}`)
+}
+
+/**
+ * Checks the keys of an options object; `action` is such as `Cannot define tool "datetime":`.
+ *
+ * @throws {TypeError} naming every unknown option.
+ */
+export function assertKnownOptions(
+  action: string,
+  given: object,
+  known: Readonly<Record<string, true>>,
+): void {
+  const problems = findUnknownOptions(given, known)
+  if (problems.length > 0) throw new TypeError(`${action} ${problems.join('; ')}`)
+}
+
+/** Returns a problem unless `value` is one of `choices` or undefined. */
+export function findChoiceProblems(
+  name: string,
+  value: unknown,
+  choices: readonly string[],
+): readonly string[] {
+  if (value === undefined || (typeof value === 'string' && choices.includes(value))) return []
+  const quoted = choices.map((choice) => JSON.stringify(choice))
+  const list = quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`
+  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : typeof value
+  const meant = typeof value === 'string' ? suggest(value, choices) : undefined
+  const question = meant === undefined ? '' : ` (did you mean ${JSON.stringify(meant)}?)`
+  return [`${name} must be ${list}, got ${shown}${question}`]
+}
+
+/** Copies the known options of `given` and leaves out the others. */
+export function pickOptions<Given extends object, Name extends string>(
+  given: Given,
+  known: Readonly<Record<Name, true>>,
+): Pick<Given, Extract<keyof Given, Name>> {
+  const entries = Object.entries(given).filter(([name]) => Object.hasOwn(known, name))
+  // NOTE: the entries are those of `given` whose names are in `known`, as the type says.
+  return Object.fromEntries(entries) as Pick<Given, Extract<keyof Given, Name>>
+}
+
+function hint(name: string, names: readonly string[]): string {
+  const meant = suggest(name, names)
+  return meant === undefined
+    ? ` (known options: ${names.join(', ')})`
+    : ` (did you mean "${meant}"?)`
+}
