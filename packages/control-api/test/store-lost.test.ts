@@ -180,6 +180,8 @@ function losable(inner: RunStorage) {
     outbox: guarded(inner.outbox),
     audit: guarded(inner.audit),
     secrets: guarded(inner.secrets),
+    memories: guarded(inner.memories),
+    reflections: guarded(inner.reflections),
     isShared: inner.isShared,
     get isAvailable() {
       return !lost

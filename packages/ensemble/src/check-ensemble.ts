@@ -28,6 +28,8 @@ const ENSEMBLE_NAMES = {
   modelRetries: true,
   reviewPolicy: true,
   verbose: true,
+  captureMode: true,
+  toolLogTruncateLength: true,
   managerModel: true,
   managerMaxIterations: true,
   plan: true,
@@ -89,7 +91,7 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
     maxConcurrentToolCalls = 1,
     managerMaxIterations = 1,
   } = definition
-  const { modelRetries = 0 } = definition
+  const { modelRetries = 0, toolLogTruncateLength = 0 } = definition
   const bounds = { maxConcurrentTasks, maxConcurrentToolCalls, managerMaxIterations }
   const problems = [
     ...findUnknownOptions(definition, ENSEMBLE_NAMES),
@@ -105,6 +107,9 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   }
   if (!Number.isInteger(modelRetries) || modelRetries < 0) {
     problems.push(`modelRetries must be an integer >= 0, got ${modelRetries}`)
+  }
+  if (!Number.isInteger(toolLogTruncateLength)) {
+    problems.push(`toolLogTruncateLength must be an integer, got ${toolLogTruncateLength}`)
   }
   return problems
 }

@@ -5,6 +5,7 @@ import { assertEnsemble, assertTasks } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './hierarchy/manager.ts'
 import { DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
 import { inferWorkflow, planTasks, type Plan } from './plan.ts'
+import { DEFAULT_TOOL_LOG_LENGTH } from './run/logging-journal.ts'
 import { startRun } from './run/start-run.ts'
 
 import type { Budget } from './budget.ts'
@@ -19,7 +20,7 @@ import type { RunResult } from './run/run-result.ts'
 import type { Task } from './task.ts'
 import type { TypedTool } from '@tutti/core'
 import type { LocalAgent } from '@tutti/core/agent'
-import type { ReviewPolicy, Workflow } from '@tutti/protocol'
+import type { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol'
 
 /** Tasks running at the same time when nothing else is said: more than most graphs are wide. */
 const DEFAULT_MAX_CONCURRENT_TASKS = 16
@@ -38,6 +39,11 @@ interface EnsembleSettings {
   readonly rateLimit?: RateLimit
   /** What a whole run may use. */
   readonly budget?: Budget
+  /**
+   * How much of a run a server stores and shows in its trace, unless the run says so itself: OFF stores no
+   * prompts. @default STANDARD
+   */
+  readonly captureMode?: CaptureMode
   /** Limits of what agents may hand to one another. */
   readonly delegation?: DelegationLimits
 }
@@ -65,6 +71,8 @@ export interface Ensemble extends EnsembleSettings {
   readonly reviewPolicy: ReviewPolicy
   /** Whether the logger of a run is told of every task, model turn and tool call. */
   readonly verbose: boolean
+  /** Longest tool output in the log of a run, in characters; negative is no limit. */
+  readonly toolLogTruncateLength: number
   /**
    * Runs the tasks in this process, with no server. A task that fails is a result, not a throw.
    *
@@ -115,6 +123,8 @@ export interface EnsembleDefinition extends EnsembleSettings {
   readonly reviewPolicy?: ReviewPolicy
   /** Whether the logger of a run is told of every task, model turn and tool call. @default false */
   readonly verbose?: boolean
+  /** Longest tool output in the log of a run, in characters; negative is no limit. @default 200 */
+  readonly toolLogTruncateLength?: number
   /** Model of the manager in HIERARCHICAL. @default the ensemble's */
   readonly managerModel?: ChatModel
   /** Model turns of the manager. @default 20 */
@@ -146,6 +156,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
     reviewPolicy: definition.reviewPolicy ?? 'NEVER',
     verbose: definition.verbose ?? false,
+    toolLogTruncateLength: definition.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,
     ...(workflow === 'HIERARCHICAL' ? { manager: managerOf(definition) } : {}),
     run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),

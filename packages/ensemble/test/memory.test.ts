@@ -302,3 +302,24 @@ describe('[T8] a reflection that fails', () => {
     ])
   })
 })
+
+describe('a memory scope without a store', () => {
+  const model = () => scriptedModel([{ text: 'Jazz began in New Orleans' }])
+  const memory = [memoryScope({ name: 'facts' })]
+
+  it('uses the store of the run, which can serve many runs', async () => {
+    const memories = inMemoryStore()
+    await run(model(), { memory, options: { memories } })
+    const second = model()
+    await run(second, { memory, options: { memories } })
+    const [request] = second.requests
+    expect(JSON.stringify(request)).toContain('Jazz began in New Orleans')
+  })
+
+  it('remembers nothing after the run when nobody gives a store', async () => {
+    await run(model(), { memory })
+    const second = model()
+    await run(second, { memory })
+    expect(JSON.stringify(second.requests)).not.toContain('Memory: facts')
+  })
+})

@@ -43,7 +43,15 @@ import type { Signal, SignalAnswer } from './ports/run-signals.ts'
 import type { TaskRecord } from './run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
 
-import type { Ensemble, ModelCatalog, Prices, RunHandle, TextLimits } from '@tutti/ensemble'
+import type {
+  Ensemble,
+  MemoryStore,
+  ModelCatalog,
+  Prices,
+  ReflectionStore,
+  RunHandle,
+  TextLimits,
+} from '@tutti/ensemble'
 
 /** What a run is executed with. */
 export interface ExecutionOptions {
@@ -60,6 +68,10 @@ export interface ExecutionOptions {
   readonly prices: Prices | undefined
   /** Sizes that its inputs and texts may have. */
   readonly textLimits?: TextLimits | undefined
+  /** Where its tasks remember. */
+  readonly memories?: MemoryStore | undefined
+  /** Where its tasks learn. */
+  readonly reflections?: ReflectionStore | undefined
   /** Where its tool calls are counted. */
   readonly toolMetrics?: ToolMetrics | undefined
   /** Told how long a model call waited for its turn under a rate limit, in milliseconds. */
@@ -203,7 +215,8 @@ export class Execution {
 
   #start(): RunHandle {
     const { ensemble: template, tools, models, prices, clock, logger } = this.#options
-    const { maxLostOwners, textLimits, toolMetrics, onRateLimitWait } = this.#options
+    const { maxLostOwners, memories, reflections, textLimits, toolMetrics, onRateLimitWait } =
+      this.#options
     const { run, steps, lostOwners } = this.#claim
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
@@ -245,6 +258,8 @@ export class Execution {
       ...(models === undefined ? {} : { models }),
       ...(prices === undefined ? {} : { prices }),
       ...field('textLimits', textLimits),
+      ...field('memories', memories),
+      ...field('reflections', reflections),
       ...field('toolMetrics', toolMetrics),
       ...field('onRateLimitWait', onRateLimitWait),
       ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),

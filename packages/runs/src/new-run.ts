@@ -73,7 +73,11 @@ export function newRunOf(
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
   const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
-  const request = requestOf({ ...untraced, ...traced })
+  const request = requestOf({
+    ...untraced,
+    ...traced,
+    ...field('options', optionsOf(submitted, template)),
+  })
   const ensemble = ensembleOf(template, request ?? {}, { tools, models })
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
@@ -127,6 +131,12 @@ export function queuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_queued'>
     tags: { ...tags },
     ...field('actor', actor),
   }
+}
+
+/** The options of a submission, with the capture mode of the ensemble where they have none. */
+function optionsOf({ options }: SubmitRun, { captureMode }: Ensemble): RunRequest['options'] {
+  if (captureMode === undefined || options?.captureMode !== undefined) return options
+  return { ...options, captureMode }
 }
 
 /** A submission of which some fields may be left out. */

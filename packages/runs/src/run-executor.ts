@@ -22,6 +22,7 @@ import { sleep, TuttiError, type Logger } from '@tutti/core'
 import { tellActivity } from './activity.ts'
 import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
+import { capturing } from './capture.ts'
 import { redactedJournal } from './redacted-journal.ts'
 
 import type { GroupCommit } from './group-commit.ts'
@@ -265,7 +266,8 @@ export class RunExecutor {
     return execution
   }
 
-  #executionOptions({ run: { runId, epoch, ensemble } }: ClaimedRun): ExecutionOptions {
+  #executionOptions({ run }: ClaimedRun): ExecutionOptions {
+    const { runId, epoch, ensemble, request } = run
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
     const { toolMetrics, maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
@@ -273,11 +275,17 @@ export class RunExecutor {
       ensemble: ensembles.get(ensemble),
       queue: storage.queue,
       tasks: () => storage.runs.tasks(runId),
-      journal: (onLost) => redactedJournal(commits.journal({ runId, epoch, onLost }), redact),
+      journal: (onLost) =>
+        redactedJournal(
+          commits.journal({ runId, epoch, onLost }),
+          capturing(request?.options?.captureMode, redact),
+        ),
       tools,
       models,
       prices,
       textLimits: { maxInputBytes, maxTextBytes, maxRunTextBytes },
+      memories: storage.memories,
+      reflections: storage.reflections,
       toolMetrics,
       onRateLimitWait: (waitedMs) => {
         tellActivity(settings, { kind: 'rate_limited', runId, waitedMs })

@@ -11,6 +11,7 @@ import type {
   SecretStore,
   WebhookOutbox,
 } from '@tutti/runs'
+import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 
 /** What a test gives. */
 export interface FakeParts {
@@ -43,6 +44,8 @@ export function fakeStorage({
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,
     secrets: {} as SecretStore,
+    memories: {} as MemoryStore,
+    reflections: {} as ReflectionStore,
     isShared,
     isAvailable: true,
     listen: (_listener: (notice: Notice) => void) => () => undefined,

@@ -26,6 +26,8 @@ export function storageOver(
     outbox: storage.outbox,
     audit: storage.audit,
     secrets: storage.secrets,
+    memories: storage.memories,
+    reflections: storage.reflections,
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

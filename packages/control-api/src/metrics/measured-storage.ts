@@ -36,6 +36,8 @@ export function measuredStorage(storage: RunStorage, options: MeasuringOptions):
     outbox: measured('outbox', storage.outbox),
     audit: measured('audit', storage.audit),
     secrets: measured('secrets', storage.secrets),
+    memories: measured('memories', storage.memories),
+    reflections: measured('reflections', storage.reflections),
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

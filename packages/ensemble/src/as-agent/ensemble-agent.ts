@@ -24,7 +24,10 @@ import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/core/age
 import type { RunEvent } from '@tutti/protocol'
 
 /** What the runs of an ensemble that is an agent are given, beside what its caller gives. */
-export type AgentRunOptions = Pick<RunOptions, 'models' | 'prices' | 'reflections' | 'toolMetrics'>
+export type AgentRunOptions = Pick<
+  RunOptions,
+  'memories' | 'models' | 'prices' | 'reflections' | 'toolMetrics'
+>
 
 /** The ensemble as an agent; see `Ensemble.asAgent`. */
 export function ensembleAgent(ensemble: Ensemble, options: AgentRunOptions): LocalAgent {

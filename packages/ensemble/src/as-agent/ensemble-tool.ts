@@ -26,11 +26,12 @@ export interface EnsembleToolSettings
 /** Makes the tool; see `Ensemble.asTool`. */
 export function ensembleTool(
   ensemble: Ensemble,
-  { models, prices, reflections, toolMetrics, ...settings }: EnsembleToolSettings,
+  { memories, models, prices, reflections, toolMetrics, ...settings }: EnsembleToolSettings,
 ): TypedTool<Inputs> {
   const options: AgentRunOptions = {
     ...(models === undefined ? {} : { models }),
     ...(prices === undefined ? {} : { prices }),
+    ...(memories === undefined ? {} : { memories }),
     ...(reflections === undefined ? {} : { reflections }),
     ...(toolMetrics === undefined ? {} : { toolMetrics }),
   }

@@ -3,7 +3,7 @@
  *
  *   task completed ─append─▶ store ─retrieve─▶ section "Memory: <scope>" of a later prompt
  *
- * The engine knows stores only through this port; `inMemoryStore` is one.
+ * The engine knows stores only through this port: `inMemoryStore`, or the database of a server.
  *
  * M1 A prompt has at most `limit` entries of a scope, those that the store finds most fitting.
  * M2 Entries are shown in the order that the store gives them, each with its task, its agent and its
@@ -41,7 +41,8 @@ export interface MemoryStore {
 /** A named part of a store that a task reads before it begins and writes to when it is completed. */
 export interface MemoryScope {
   readonly name: string
-  readonly store: MemoryStore
+  /** Absent for the store of the run. */
+  readonly store?: MemoryStore
   /** Entries that a prompt shows at most. */
   readonly limit: number
 }
@@ -50,7 +51,11 @@ export interface MemoryScope {
 export interface MemoryScopeDefinition {
   /** Not blank. */
   readonly name: string
-  readonly store: MemoryStore
+  /**
+   * Where its entries are.
+   * @default the store of the run: the database of a server; without one, `memories` of the run options
+   */
+  readonly store?: MemoryStore
   /** At least 1. @default 5 */
   readonly limit?: number
 }
@@ -77,13 +82,13 @@ export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   }
   // A definition of plain JavaScript may hold anything.
   const { append, retrieve }: Partial<MemoryStore> = store ?? {}
-  if (typeof append !== 'function' || typeof retrieve !== 'function') {
+  if (store !== undefined && (typeof append !== 'function' || typeof retrieve !== 'function')) {
     problems.push('store must have append and retrieve, such as inMemoryStore()')
   }
   if (!Number.isInteger(limit) || limit < 1) {
     problems.push(`limit must be an integer >= 1, got ${limit}`)
   }
-  if (problems.length === 0) return { name, store, limit }
+  if (problems.length === 0) return { name, limit, ...(store === undefined ? {} : { store }) }
   throw new TypeError(`Cannot make a memory scope: ${problems.join('; ')}`)
 }
 

@@ -51,7 +51,7 @@ export async function readNotes(scope: TaskScope, { description }: TaskText): Pr
 
 async function readMemory(
   { run, signal }: TaskScope,
-  { name, store, limit }: MemoryScope,
+  { name, store = run.memories, limit }: MemoryScope,
   query: string,
 ): Promise<string> {
   try {
@@ -105,7 +105,7 @@ export async function remember(
     runId,
   }
   await Promise.all(
-    task.memory.map(async ({ name, store }) => {
+    task.memory.map(async ({ name, store = run.memories }) => {
       try {
         const isNew = !log.isKnown || !(await isRemembered(store, name, entry))
         if (isNew) await store.append(name, entry)

@@ -1,5 +1,6 @@
 /** Surroundings of a run. */
 import type { Budget } from '../budget.ts'
+import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { Prices } from '../model/prices.ts'
@@ -60,7 +61,7 @@ export interface RunOptions {
   readonly textLimits?: TextLimits
   /** Whether the logger is told of every task, model turn and tool call. @default the ensemble's */
   readonly verbose?: boolean
-  /** Characters of a tool's output in the log; negative is no limit. @default 200 */
+  /** Characters of a tool's output in the log; negative is no limit. @default the ensemble's */
   readonly toolLogTruncateLength?: number
   /** Where tool calls are counted. */
   readonly toolMetrics?: ToolMetrics
@@ -68,6 +69,8 @@ export interface RunOptions {
   readonly onRateLimitWait?: (waitedMs: number) => void
   /** Where tasks with reflection learn. @default a store that lasts as long as the run */
   readonly reflections?: ReflectionStore
+  /** Where memory scopes without a store of their own are. @default a store that lasts as long as the run */
+  readonly memories?: MemoryStore
   /** Where events and steps go instead of `onEvent`. */
   readonly journal?: RunJournal
   /** What an earlier process left of this run. */
@@ -96,6 +99,7 @@ export const RUN_OPTION_NAMES = {
   toolMetrics: true,
   onRateLimitWait: true,
   reflections: true,
+  memories: true,
   journal: true,
   resume: true,
 } as const satisfies OptionNames<RunOptions>

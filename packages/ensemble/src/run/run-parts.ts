@@ -12,6 +12,7 @@ import {
 import { Meter, THE_RUN, type Budget } from '../budget.ts'
 import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
 import { allTasks } from '../hierarchy/manager.ts'
+import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { listenerJournal, type RunJournal } from '../ports/run-journal.ts'
 import { countEarlierRun } from '../resume/count-earlier.ts'
@@ -21,7 +22,7 @@ import { Directives } from '../steering/directives.ts'
 import { Gates } from '../steering/gates.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from './in-flight.ts'
-import { DEFAULT_TOOL_LOG_LENGTH, loggingJournal } from './logging-journal.ts'
+import { loggingJournal } from './logging-journal.ts'
 import { Steering } from './steering.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -60,7 +61,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     runId,
     logger,
     verbose: options.verbose ?? ensemble.verbose,
-    toolLogTruncateLength: options.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,
+    toolLogTruncateLength: options.toolLogTruncateLength ?? ensemble.toolLogTruncateLength,
   })
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const switches = new ModelSwitches(options.models)
@@ -112,6 +113,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     prices: options.prices,
     hasReviewer: options.reviewer !== undefined || options.decidable === true,
     reflections: options.reflections ?? inMemoryReflectionStore(),
+    memories: options.memories ?? inMemoryStore({ clock }),
     delegations: new Delegations({ ensemble, inputs, log, host }),
     onRateLimitWait: options.onRateLimitWait,
   }

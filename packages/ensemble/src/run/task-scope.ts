@@ -13,6 +13,7 @@ import type { Ensemble } from '../ensemble.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
 import type { Inputs } from '../inputs.ts'
 import type { Meter } from '../budget.ts'
+import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
 import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
@@ -64,6 +65,8 @@ export interface RunScope {
   /** Whether there is anybody to decide a gate. */
   readonly hasReviewer: boolean
   readonly reflections: ReflectionStore
+  /** Where memory scopes without a store of their own are. */
+  readonly memories: MemoryStore
   readonly delegations: Delegations
   /** Told how long a model call waited for its turn, in milliseconds. */
   readonly onRateLimitWait: ((waitedMs: number) => void) | undefined

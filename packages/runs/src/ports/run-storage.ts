@@ -1,6 +1,7 @@
 /** A place where runs are kept: the ports together, and what it tells by itself. */
 import type { AuditLog } from './audit-log.ts'
 import type { EventLog } from './event-log.ts'
+import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { RunSignals } from './run-signals.ts'
 import type { RunStore } from './run-store.ts'
@@ -8,7 +9,7 @@ import type { SecretStore } from './secret-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
 /** A place where runs are kept. */
-export interface RunStorage extends AsyncDisposable {
+export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly queue: RunQueue
   readonly signals: RunSignals

@@ -13,6 +13,7 @@ const database = ownDatabase()
 /** Removes what later versions have added; the indexes go with their columns. */
 function toVersion1(schema: string): string {
   return `
+    DROP TABLE ${schema}.memories, ${schema}.reflections;
     DROP TABLE ${schema}.secrets;
     DROP TABLE ${schema}.run_texts;
     DROP TABLE ${schema}.deliveries;

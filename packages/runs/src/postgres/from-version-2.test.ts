@@ -21,7 +21,7 @@ describe('a store of version 2', () => {
     const before = await texts()
     expect(before).toHaveLength(3)
     await database.client.query(
-      `DROP TABLE texts.secrets; DROP TABLE texts.run_texts;
+      `DROP TABLE texts.memories, texts.reflections, texts.secrets; DROP TABLE texts.run_texts;
        ALTER TABLE texts.runs DROP COLUMN waiting;
        UPDATE texts.schema_version SET version = 2`,
     )

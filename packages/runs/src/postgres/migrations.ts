@@ -169,6 +169,20 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE $schema.runs ADD COLUMN waiting boolean NOT NULL DEFAULT false;
   `,
+  // What tasks remember by scope, and learn by the hash of their description.
+  `
+  CREATE TABLE $schema.memories (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    scope text NOT NULL,
+    data text NOT NULL
+  );
+  CREATE INDEX memories_by_scope ON $schema.memories (scope, id);
+
+  CREATE TABLE $schema.reflections (
+    key text PRIMARY KEY,
+    data text NOT NULL
+  );
+  `,
 ]
 
 /**

@@ -13,9 +13,9 @@ describe('every storage', () => {
   it.for(runStorageCases)('$name', async ({ run }) => {
     await using place = placeIn('cases')
     const storage = await place.open()
-    await database.client.query(
-      'DELETE FROM cases.runs; DELETE FROM cases.audit; DELETE FROM cases.secrets',
-    )
+    for (const table of ['runs', 'audit', 'secrets', 'memories', 'reflections']) {
+      await database.client.query(`DELETE FROM cases.${table}`)
+    }
     await run({ storage, passTime: place.passTime })
   })
 })

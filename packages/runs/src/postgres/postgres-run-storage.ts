@@ -17,6 +17,7 @@ import {
   type PostgresRunStorageOptions,
   type ResolvedPostgresRunStorageOptions,
 } from './options.ts'
+import { postgresRunMemory } from './run-memory.ts'
 import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresRunSignals } from './run-signals.ts'
 import { PostgresRunStore } from './run-store.ts'
@@ -75,6 +76,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     outbox: new PostgresWebhookOutbox(parts),
     audit: new PostgresAuditLog(database),
     secrets: postgresSecretStore(database),
+    ...postgresRunMemory(database),
     isShared: true,
     get isAvailable() {
       return availability.isAvailable

@@ -14,6 +14,8 @@ import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 /** Removes what later versions have added. */
 const TO_VERSION_3 = `
+  DROP TABLE memories;
+  DROP TABLE reflections;
   DROP TABLE secrets;
   DROP TABLE run_texts;
   DROP TABLE deliveries;

@@ -31,7 +31,7 @@ describe('a store of version 4', () => {
     expect(before).toHaveLength(3)
     const database = openFile()
     database.exec(
-      `DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
+      `DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
        PRAGMA user_version = 4`,
     )
     database.close()

@@ -210,6 +210,20 @@ export const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE runs ADD COLUMN waiting INTEGER NOT NULL DEFAULT 0;
   `,
+  // What tasks remember by scope, and learn by the hash of their description.
+  `
+  CREATE TABLE memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX memories_by_scope ON memories (scope, id);
+
+  CREATE TABLE reflections (
+    key TEXT PRIMARY KEY,
+    data TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /**

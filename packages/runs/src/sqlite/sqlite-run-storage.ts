@@ -9,6 +9,7 @@ import { openDatabase, type Synchronous } from './open-database.ts'
 import { runRowsOf } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'
 import { sqliteEventLog } from './sqlite-event-log.ts'
+import { sqliteRunMemory } from './sqlite-run-memory.ts'
 import { SqliteRunQueue } from './sqlite-run-queue.ts'
 import { SqliteRunSignals } from './sqlite-run-signals.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
@@ -69,6 +70,7 @@ export function sqliteRunStorage(
     outbox: new SqliteWebhookOutbox(parts),
     audit: new SqliteAuditLog(parts),
     secrets: sqliteSecretStore(parts),
+    ...sqliteRunMemory(parts),
     isShared: false,
     isAvailable: true,
     listen: (listener) => board.listen(listener),

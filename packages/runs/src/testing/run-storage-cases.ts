@@ -1,7 +1,7 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage
  * for each case and runs it; a case throws when the adapter breaks its contract, whose rules are in the
- * heads of the ports: P1 to P12, L1 to L11, W1 to W4, O1 to O4, A1 to A3, X1.
+ * heads of the ports: P1 to P12, L1 to L11, W1 to W4, O1 to O4, A1 to A3, X1, M1 to M4.
  *
  * Time passes for the storage only as the test lets it, or also by itself: cases leave a second between
  * what they expect to be over and what not.
@@ -14,6 +14,7 @@ import { deleteCases } from './delete-cases.ts'
 import { endCases } from './end-cases.ts'
 import { figuresCases } from './figures-cases.ts'
 import { listCases } from './list-cases.ts'
+import { memoryCases } from './memory-cases.ts'
 import { outboxCases } from './outbox-cases.ts'
 import { quotaCases } from './quota-cases.ts'
 import { readCases } from './read-cases.ts'
@@ -44,5 +45,6 @@ export const runStorageCases: readonly StorageCase[] = [
   ...outboxCases,
   ...auditCases,
   ...secretCases,
+  ...memoryCases,
   ...figuresCases,
 ]

@@ -15,6 +15,7 @@ import {
   recordOf,
   restWrite,
 } from './run-fixtures.ts'
+import { sharedMemoryCases } from './memory-cases.ts'
 import { sharedSecretCases } from './secret-cases.ts'
 import { sharedActorCases } from './shared-actor-cases.ts'
 import { sharedNoticeCases } from './shared-notice-cases.ts'
@@ -29,6 +30,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNoticeCases,
   ...sharedActorCases,
   ...sharedSecretCases,
+  ...sharedMemoryCases,
   {
     name: '[P4] what one writes, another reads: the run, its tasks, steps, reviews and events',
     async run({ storage, another }) {

@@ -77,13 +77,13 @@ export type TaskOverrideBody = Type.Static<typeof TaskOverrideBody>
 const runOptionsFields = {
   /** Characters of a tool's output that reach the model; -1 for all. */
   maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
-  /** Characters of a tool's output that reach the log of the server; -1 for all, 200 when absent. */
+  /** Characters of a tool's output that reach the log of the server; -1 for all, the ensemble's when absent. */
   toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
   workflow: Type.Optional(Workflow),
   /** Whether the server's log tells of every model turn and tool call of the run. */
   verbose: Type.Optional(Type.Boolean()),
   reviewPolicy: Type.Optional(ReviewPolicy),
-  /** How much the trace of the run tells; STANDARD when absent. */
+  /** How much of the run is stored and shown in its trace: OFF stores no prompts. The ensemble's when absent. */
   captureMode: Type.Optional(CaptureMode),
 }
 

@@ -1,0 +1,19 @@
+/**
+ * What tasks remember and learn over many runs, shared by every process on the store. The ports are those of
+ * the engine; this file adds what a database promises.
+ *
+ * M1 `retrieve` returns the most recent entries of a scope, oldest first. Scopes share nothing.
+ * M2 A scope holds its last `MAX_MEMORY_ENTRIES` entries.
+ * M3 A reflection replaces the earlier one with the same key.
+ * M4 Entries and reflections outlive the runs that wrote them.
+ */
+import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
+
+/** Maximum number of entries of one scope: far more than a prompt shows. */
+export const MAX_MEMORY_ENTRIES = 1_000
+
+/** Durable memory of ensembles. */
+export interface RunMemory {
+  readonly memories: MemoryStore
+  readonly reflections: ReflectionStore
+}

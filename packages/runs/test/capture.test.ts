@@ -1,0 +1,75 @@
+/** What is stored of a run, by its capture mode. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { agent, ensemble, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { temporaryDirectory } from './band.ts'
+import { until } from './places.ts'
+
+import type { CaptureMode } from '@tutti/protocol'
+
+/** Texts that stand only in prompts. */
+const ONLY_IN_PROMPTS = ['canary-goal', 'canary-background']
+
+interface Modes {
+  readonly ofEnsemble?: CaptureMode
+  readonly ofRun?: CaptureMode
+}
+
+/** Completes a run and returns every byte of its store, and the capture mode of its record. */
+async function stored({ ofEnsemble, ofRun }: Modes) {
+  using directory = temporaryDirectory()
+  const write = task({
+    name: 'write',
+    description: 'Write about {topic}',
+    agent: agent({ role: 'Writer', goal: 'canary-goal', background: 'canary-background' }),
+  })
+  const runs = new RunService(sqliteRunStorage(directory.path), [
+    ensemble({
+      name: 'desk',
+      tasks: [write],
+      model: scriptedModel(['An essay']),
+      ...(ofEnsemble === undefined ? {} : { captureMode: ofEnsemble }),
+    }),
+  ])
+  await runs.start()
+  const { runId } = await runs.submit({
+    inputs: { topic: 'jazz' },
+    ...(ofRun === undefined ? {} : { options: { captureMode: ofRun } }),
+  })
+  await until('it is done', async () => (await runs.record(runId))?.status === 'COMPLETED')
+  const record = await runs.record(runId)
+  await runs.close({ drainTimeoutMs: 0 })
+  const files = readdirSync(directory.path).map((name) => readFileSync(join(directory.path, name)))
+  return { bytes: Buffer.concat(files), mode: record?.request?.options?.captureMode }
+}
+
+function canariesIn(bytes: Buffer): readonly string[] {
+  return ONLY_IN_PROMPTS.filter((canary) => bytes.includes(canary))
+}
+
+describe('the store of a run', () => {
+  it('[C1] holds no prompt with capture OFF, and all of the output', async () => {
+    const { bytes } = await stored({ ofRun: 'OFF' })
+    expect(canariesIn(bytes)).toEqual([])
+    expect(bytes.includes('An essay')).toBe(true)
+  })
+
+  it('[C2] holds prompts in every other mode', async () => {
+    for (const ofRun of ['STANDARD', 'DETAILED', 'FULL'] as const) {
+      expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(ONLY_IN_PROMPTS)
+    }
+    expect(canariesIn((await stored({})).bytes)).toEqual(ONLY_IN_PROMPTS)
+  })
+
+  it('takes the mode of the ensemble unless the run names one', async () => {
+    const off = await stored({ ofEnsemble: 'OFF' })
+    expect([canariesIn(off.bytes), off.mode]).toEqual([[], 'OFF'])
+    const full = await stored({ ofEnsemble: 'OFF', ofRun: 'FULL' })
+    expect([canariesIn(full.bytes), full.mode]).toEqual([ONLY_IN_PROMPTS, 'FULL'])
+  })
+})

@@ -1,0 +1,53 @@
+/** What tasks remember and learn over the runs of a service, on every store. */
+import { agent, ensemble, memoryScope, task } from '@tutti/ensemble'
+import { RunService, type RunStorage } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { PLACES, until } from './places.ts'
+
+const REFLECTION = 'OBSERVATIONS:\n- It rambles\nSUGGESTIONS:\n- Name three sources'
+
+/** A service of one ensemble, whose prompts go to `prompts`. */
+function service(storage: RunStorage, prompts: string[]): RunService {
+  const model = scriptedModel(({ messages }) => {
+    const prompt = messages.map(({ content }) => content).join('\n')
+    if (prompt.includes('Answer with these four sections')) return REFLECTION
+    prompts.push(prompt)
+    return `Finding ${prompts.length}`
+  })
+  const research = task({
+    name: 'research',
+    description: 'Research {topic}',
+    agent: agent({ role: 'Researcher', goal: 'Find facts' }),
+    memory: [memoryScope({ name: 'findings' })],
+    reflection: true,
+  })
+  return new RunService(storage, [ensemble({ name: 'desk', tasks: [research], model })])
+}
+
+async function complete(runs: RunService, topic: string): Promise<void> {
+  const { runId } = await runs.submit({ inputs: { topic } })
+  await until('it is done', async () => (await runs.record(runId))?.status === 'COMPLETED')
+}
+
+describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
+  it('a run is shown what runs of an earlier process remembered and learned', async () => {
+    await using where = await place()
+    const earlier: string[] = []
+    const first = service(await where.open(), earlier)
+    await first.start()
+    await complete(first, 'jazz')
+    await first.close({ drainTimeoutMs: 0 })
+    expect(earlier).toEqual([expect.not.stringContaining('Memory: findings')])
+
+    const prompts: string[] = []
+    const second = service(await where.open(), prompts)
+    await second.start()
+    await complete(second, 'blues')
+    expect(prompts[0]).toContain('Memory: findings')
+    expect(prompts[0]).toContain('Finding 1')
+    expect(prompts[0]).toContain('Name three sources')
+    await second.close({ drainTimeoutMs: 0 })
+  })
+})
