@@ -151,6 +151,7 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
     index: task.taskIndex,
     attempt: task.attempt,
     ...(task.error === undefined ? {} : { error: task.error }),
+    ...(task.finishReason === undefined ? {} : { finishReason: task.finishReason }),
   }
 }
 

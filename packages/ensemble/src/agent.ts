@@ -1,6 +1,8 @@
 /** Who works on a task. */
 import { findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
 
+import { findOnUnfinishedProblems, type OnUnfinished } from './agent/on-unfinished.ts'
+
 import type { ChatModel } from './model/chat-model.ts'
 import type { RateLimit } from './model/rate-limit.ts'
 import type { AgentTool } from '@tutti/core'
@@ -22,6 +24,8 @@ export interface Agent {
   readonly responseFormat?: string
   /** Bounds the model calls of all its tasks together. */
   readonly rateLimit?: RateLimit
+  /** What follows when a model ends an answer early; else the ensemble's. */
+  readonly onUnfinished?: OnUnfinished
   /** Whether it may hand work to the other agents of its ensemble. @default false */
   readonly allowDelegation?: boolean
 }
@@ -40,16 +44,20 @@ const AGENT_NAMES = {
   maxIterations: true,
   responseFormat: true,
   rateLimit: true,
+  onUnfinished: true,
   allowDelegation: true,
 } as const satisfies OptionNames<AgentDefinition>
 
 /**
  * Makes an agent.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every unknown option.
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
  */
 export function agent(definition: AgentDefinition): Agent {
-  const problems = findUnknownOptions(definition, AGENT_NAMES)
+  const problems = [
+    ...findUnknownOptions(definition, AGENT_NAMES),
+    ...findOnUnfinishedProblems(definition.onUnfinished),
+  ]
   if (problems.length > 0) {
     throw new TuttiError(
       'CONFIG_INVALID',

@@ -2,6 +2,7 @@
 import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
 import { ReviewPolicy, Workflow } from '@tutti/protocol'
 
+import { findOnUnfinishedProblems } from './agent/on-unfinished.ts'
 import { findBudgetProblems } from './budget.ts'
 import { findDelegationProblems } from './hierarchy/limits.ts'
 import { modelOfTask } from './model/model-of-task.ts'
@@ -16,6 +17,7 @@ const ENSEMBLE_NAMES = {
   model: true,
   fallbackModels: true,
   rateLimit: true,
+  onUnfinished: true,
   budget: true,
   delegation: true,
   description: true,
@@ -26,6 +28,7 @@ const ENSEMBLE_NAMES = {
   maxConcurrentToolCalls: true,
   maxToolOutputLength: true,
   modelRetries: true,
+  maxRetryAfterMs: true,
   reviewPolicy: true,
   verbose: true,
   captureMode: true,
@@ -71,6 +74,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findSettingProblems(definition),
     ...findModelProblems(definition, workflow),
     ...findBudgetProblems(definition.budget),
+    ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findDelegationProblems(
       definition.delegation,
       definition.tasks.map(({ agent }) => agent.role),
@@ -110,6 +114,10 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   }
   if (!Number.isInteger(toolLogTruncateLength)) {
     problems.push(`toolLogTruncateLength must be an integer, got ${toolLogTruncateLength}`)
+  }
+  const { maxRetryAfterMs = 0 } = definition
+  if (!(maxRetryAfterMs >= 0)) {
+    problems.push(`maxRetryAfterMs must be a number >= 0, got ${maxRetryAfterMs}`)
   }
   return problems
 }

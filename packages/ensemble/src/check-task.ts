@@ -1,6 +1,7 @@
 /** Pure: everything that is wrong with the definition of a task, one sentence each. */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
+import { findOnUnfinishedProblems } from './agent/on-unfinished.ts'
 import { findBudgetProblems } from './budget.ts'
 import { duplicates } from './duplicates.ts'
 import { findGuardrailProblems } from './guardrail.ts'
@@ -15,6 +16,7 @@ const FOR_AGENTS = [
   'model',
   'fallbackModels',
   'rateLimit',
+  'onUnfinished',
   'memory',
   'reflection',
   'additionalContext',
@@ -27,6 +29,7 @@ const TASK_NAMES = {
   model: true,
   fallbackModels: true,
   rateLimit: true,
+  onUnfinished: true,
   guardrails: true,
   additionalContext: true,
   beforeReview: true,
@@ -75,6 +78,7 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
     ...problems,
     ...findBudgetProblems(definition.budget),
     ...findGuardrailProblems(definition.guardrails),
+    ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findReviewProblems('review', definition.review),
     ...findReviewProblems('beforeReview', definition.beforeReview),
     ...findHandlerProblems(definition),

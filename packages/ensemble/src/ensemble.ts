@@ -3,11 +3,12 @@ import { ensembleAgent, type AgentRunOptions } from './as-agent/ensemble-agent.t
 import { ensembleTool, type EnsembleToolSettings } from './as-agent/ensemble-tool.ts'
 import { assertEnsemble, assertTasks } from './check-ensemble.ts'
 import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './hierarchy/manager.ts'
-import { DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
+import { DEFAULT_MAX_RETRY_AFTER_MS, DEFAULT_MODEL_RETRIES } from './model/retry-delay.ts'
 import { inferWorkflow, planTasks, type Plan } from './plan.ts'
 import { DEFAULT_TOOL_LOG_LENGTH } from './run/logging-journal.ts'
 import { startRun } from './run/start-run.ts'
 
+import type { OnUnfinished } from './agent/on-unfinished.ts'
 import type { Budget } from './budget.ts'
 import type { DelegationLimits } from './hierarchy/limits.ts'
 import type { Inputs } from './inputs.ts'
@@ -37,6 +38,8 @@ interface EnsembleSettings {
   readonly fallbackModels?: readonly ChatModel[]
   /** Bounds the model calls of all tasks and runs that have no limit of their own. */
   readonly rateLimit?: RateLimit
+  /** What follows when a model ends an answer early; tasks and agents may differ. */
+  readonly onUnfinished?: OnUnfinished
   /** What a whole run may use. */
   readonly budget?: Budget
   /**
@@ -67,6 +70,8 @@ export interface Ensemble extends EnsembleSettings {
   readonly maxToolOutputLength: number
   /** Retries of a model call that failed for a reason that may pass. */
   readonly modelRetries: number
+  /** Longest wait before a retry that a provider may ask for, in milliseconds. */
+  readonly maxRetryAfterMs: number
   /** Which tasks a person looks at that do not say so themselves. */
   readonly reviewPolicy: ReviewPolicy
   /** Whether the logger of a run is told of every task, model turn and tool call. */
@@ -119,6 +124,11 @@ export interface EnsembleDefinition extends EnsembleSettings {
   readonly maxToolOutputLength?: number
   /** At least 0. @default 2 */
   readonly modelRetries?: number
+  /**
+   * Longest wait before a retry that a provider may ask for, in milliseconds, at least 0. After a longer
+   * one the call is not repeated; the next fallback model is asked. @default 60000
+   */
+  readonly maxRetryAfterMs?: number
   /** @default NEVER */
   readonly reviewPolicy?: ReviewPolicy
   /** Whether the logger of a run is told of every task, model turn and tool call. @default false */
@@ -154,6 +164,7 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     maxConcurrentToolCalls: definition.maxConcurrentToolCalls ?? DEFAULT_MAX_CONCURRENT_TOOL_CALLS,
     maxToolOutputLength: definition.maxToolOutputLength ?? -1,
     modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
+    maxRetryAfterMs: definition.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS,
     reviewPolicy: definition.reviewPolicy ?? 'NEVER',
     verbose: definition.verbose ?? false,
     toolLogTruncateLength: definition.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,

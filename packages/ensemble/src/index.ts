@@ -2,6 +2,7 @@
 
 // To define
 export { agent, type Agent, type AgentDefinition } from './agent.ts'
+export type { OnUnfinished } from './agent/on-unfinished.ts'
 export type { Budget } from './budget.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
 export type {

@@ -12,6 +12,7 @@ import { outputReader, type OutputReader } from './agent/structured-output.ts'
 import { findTaskProblems } from './check-task.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
 
+import type { OnUnfinished } from './agent/on-unfinished.ts'
 import type { Budget } from './budget.ts'
 import type { Guardrails } from './guardrail.ts'
 import type { MemoryScope } from './memory/memory.ts'
@@ -38,6 +39,8 @@ interface TaskSettings {
   readonly fallbackModels?: readonly ChatModel[]
   /** Bounds its model calls; else the agent's rate limit, else the ensemble's. */
   readonly rateLimit?: RateLimit
+  /** What follows when a model ends an answer early; else the agent's, else the ensemble's. */
+  readonly onUnfinished?: OnUnfinished
   /** The author's own checks of what goes in and what comes out. */
   readonly guardrails?: Guardrails
   /** Text that the agent is given after the outputs of earlier tasks; as it is, no template. */

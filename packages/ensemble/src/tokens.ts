@@ -23,7 +23,9 @@ export function addTokens(counts: readonly TokenCount[]): TokenCount {
 
 /** The count of one model call. */
 export function tokensOfCall(usage: ModelUsage | undefined): TokenCount {
-  return usage ?? { inputTokens: -1, outputTokens: -1 }
+  if (usage === undefined) return { inputTokens: -1, outputTokens: -1 }
+  const { inputTokens, outputTokens } = usage
+  return { inputTokens, outputTokens }
 }
 
 /** Tokens read and written together; -1 when either is unknown. */

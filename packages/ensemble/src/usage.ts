@@ -8,6 +8,8 @@ export interface Usage extends TokenCount {
   readonly toolCallCount: number
   /** In US dollars; absent when the price of a call is not known. */
   readonly cost?: CostEstimate
+  /** Input tokens that were read from a cache of the provider; absent when none is known. */
+  readonly cachedInputTokens?: number
 }
 
 /** Work that has not begun. */
@@ -20,11 +22,19 @@ export const NO_USAGE: Usage = {
 /** The sum of usages. */
 export function addUsage(usages: readonly Usage[]): Usage {
   const cost = addCosts(usages.map((usage) => usage.cost))
+  const cachedInputTokens = addCached(usages.map((usage) => usage.cachedInputTokens))
   return {
     ...addTokens(usages),
     toolCallCount: usages.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
     ...(cost === undefined ? {} : { cost }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
   }
+}
+
+/** The sum of the counts that are known; undefined when none is. */
+export function addCached(counts: readonly (number | undefined)[]): number | undefined {
+  const known = counts.filter((count) => count !== undefined)
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0)
 }
 
 /** The sum of costs; undefined as soon as one is not known. */
@@ -53,15 +63,26 @@ export function metricsOf(usage: Usage): {
 }
 
 /** A usage as the events of a task say it. */
-export function usageFields({ inputTokens, outputTokens, toolCallCount, cost }: Usage): {
+export function usageFields({
+  inputTokens,
+  outputTokens,
+  toolCallCount,
+  cost,
+  cachedInputTokens,
+}: Usage): {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly toolCallCount: number
   readonly costUsd?: number
+  readonly cachedInputTokens?: number
 } {
-  return cost === undefined
-    ? { inputTokens, outputTokens, toolCallCount }
-    : { inputTokens, outputTokens, toolCallCount, costUsd: costUsd(cost) }
+  return {
+    inputTokens,
+    outputTokens,
+    toolCallCount,
+    ...(cost === undefined ? {} : { costUsd: costUsd(cost) }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+  }
 }
 
 /** The whole cost in US dollars. */

@@ -195,6 +195,15 @@ export const FAILURE_CODES = {
     retryable: true,
     meaning: 'The model gave no usable answer, after retries and fallback',
   },
+  MODEL_REFUSED: { retryable: false, meaning: 'The model refused to answer' },
+  OUTPUT_TRUNCATED: {
+    retryable: false,
+    meaning: 'The answer was cut at the output limit of the model, after all extra calls',
+  },
+  CONTENT_FILTERED: {
+    retryable: false,
+    meaning: 'A content filter of the provider blocked the prompt or the answer',
+  },
   TOOL_CONFIGURATION: {
     retryable: false,
     meaning: 'A tool is set up wrongly, such as one that needs approval with no reviewer',

@@ -233,6 +233,7 @@ export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.
 export {
   CancelMode,
   CaptureMode,
+  FinishReason,
   isTerminalRunStatus,
   LifecycleState,
   Priority,

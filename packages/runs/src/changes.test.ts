@@ -178,6 +178,7 @@ describe('changesOf, of a task', () => {
           completedAt: null,
           durationMs: null,
           error: null,
+          finishReason: null,
         },
       },
     ])

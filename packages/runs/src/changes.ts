@@ -150,6 +150,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
             completedAt: null,
             durationMs: null,
             error: null,
+            finishReason: null,
           }),
           newAttempt: true,
         },
@@ -173,6 +174,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
           durationMs: event.durationMs,
           ...usedBy(event),
           output: event.output,
+          ...finishOf(event),
         }),
         { kind: 'run', set: {}, addCompletedTasks: 1 },
       ]
@@ -185,6 +187,7 @@ function taskChangesOf(event: RunEvent): readonly Change[] {
           durationMs: event.durationMs,
           ...usedBy(event),
           error: event.reason,
+          ...finishOf(event),
         }),
       ]
     case 'task_skipped':
@@ -200,6 +203,15 @@ function usedBy(
 ): Pick<TaskFields, 'inputTokens' | 'outputTokens' | 'toolCallCount' | 'costUsd'> {
   const { inputTokens, outputTokens, toolCallCount, costUsd = null } = event
   return { inputTokens, outputTokens, toolCallCount, costUsd }
+}
+
+function finishOf({
+  finishReason,
+}: Pick<
+  RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>,
+  'finishReason'
+>): Pick<Partial<TaskFields>, 'finishReason'> {
+  return finishReason === undefined ? {} : { finishReason }
 }
 
 type TaskChange = Extract<Change, { kind: 'task' }>

@@ -1,6 +1,7 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
 import type { Budget } from '@tutti/ensemble'
 import type {
+  FinishReason,
   RunEventOf,
   RunOptionsBody,
   RunStatus,
@@ -94,6 +95,8 @@ export interface TaskRecord {
   readonly costUsd?: number
   readonly output?: string
   readonly error?: string
+  /** Why the last answer of the model ended; absent before the end, and when no model ended the attempt. */
+  readonly finishReason?: FinishReason
 }
 
 /** A review of a run. */

@@ -23,6 +23,7 @@ export const GEN_AI = {
   toolResult: 'gen_ai.tool.call.result',
   toolName: 'gen_ai.tool.name',
   toolType: 'gen_ai.tool.type',
+  cachedInputTokens: 'gen_ai.usage.cache_read.input_tokens',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   workflowName: 'gen_ai.workflow.name',

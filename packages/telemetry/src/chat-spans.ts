@@ -2,7 +2,7 @@
 import { SpanKind, type Attributes } from '@opentelemetry/api'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
-import { finishReason, inputMessages, outputMessages, systemInstructions } from './content.ts'
+import { finishReasonOf, inputMessages, outputMessages, systemInstructions } from './content.ts'
 import { failed } from './span-end.ts'
 import { chatKey } from './span-keys.ts'
 import { factsOf, taskAttributes, usage } from './task-spans.ts'
@@ -83,7 +83,7 @@ function sawFirst({ nowMs }: SpanTable, facts: TaskFacts | undefined): void {
 function complete(table: SpanTable, event: RunEventOf<'llm_iteration_completed'>): void {
   const facts = factsOf(table, event)
   if (facts === undefined) return
-  const { iterationIndex, toolRequests = [], responseType } = event
+  const { iterationIndex, toolRequests = [] } = event
   facts.iterationIndex = iterationIndex
   facts.toolNames.clear()
   for (const { id, name } of toolRequests) if (id !== undefined) facts.toolNames.set(id, name)
@@ -94,7 +94,8 @@ function complete(table: SpanTable, event: RunEventOf<'llm_iteration_completed'>
     endMs: table.nowMs,
     attributes: {
       ...usage(event.inputTokens, event.outputTokens),
-      [GEN_AI.finishReasons]: [finishReason(responseType)],
+      [GEN_AI.cachedInputTokens]: event.cachedInputTokens,
+      [GEN_AI.finishReasons]: [finishReasonOf(event)],
       [TUTTI.costUsd]: event.costUsd,
       ...(table.captureContent
         ? { [GEN_AI.outputMessages]: table.redact(outputMessages(event)) }

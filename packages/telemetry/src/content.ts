@@ -49,20 +49,28 @@ export function systemInstructions(messages: readonly LlmMessage[]): string | un
 export function outputMessages({
   responseText,
   toolRequests = [],
-  responseType,
+  ...event
 }: RunEventOf<'llm_iteration_completed'>): string {
   const text = responseText === undefined ? [] : [textPart(responseText)]
   const parts = [...text, ...toolRequests.map(callPart)].slice(0, MAX_PARTS)
   return bounded([
-    { role: 'assistant', parts, finish_reason: finishReason(responseType) } satisfies Message,
+    { role: 'assistant', parts, finish_reason: finishReasonOf(event) } satisfies Message,
   ])
 }
 
-/** Why a model stopped. */
-export function finishReason(
-  responseType: RunEventOf<'llm_iteration_completed'>['responseType'],
-): 'tool_call' | 'stop' {
-  return responseType === 'TOOL_CALLS' ? 'tool_call' : 'stop'
+/** Why a model ended its answer, in the words of the conventions; these have none for a refusal. */
+export function finishReasonOf({
+  responseType,
+  finishReason,
+}: Pick<RunEventOf<'llm_iteration_completed'>, 'responseType' | 'finishReason'>): string {
+  switch (finishReason) {
+    case 'length':
+    case 'content_filter':
+    case 'refusal':
+      return finishReason
+    default:
+      return responseType === 'TOOL_CALLS' ? 'tool_call' : 'stop'
+  }
 }
 
 /** A text as the one message of somebody. */

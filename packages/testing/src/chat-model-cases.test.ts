@@ -70,6 +70,26 @@ const FAULTS: readonly (readonly [fault: string, noticedBy: string, model: Fault
     onReply((reply) => (reply.text === '' ? reply : { ...reply, toolCalls: [] })),
   ],
   [
+    'gives no finish reason',
+    'an answer that is whole ends',
+    onReply(({ finishReason: _finishReason, ...reply }) => reply),
+  ],
+  [
+    'takes a cut answer for a whole one',
+    'an answer that is cut',
+    onReply((reply) => ({ ...reply, finishReason: 'stop' })),
+  ],
+  [
+    'takes a blocked answer for a whole one',
+    'an answer that a filter blocks',
+    onReply((reply) => ({ ...reply, finishReason: 'stop' })),
+  ],
+  [
+    'loses the words of a refusal',
+    'a refusal ends with refusal',
+    onReply(({ refusal: _refusal, ...reply }) => reply),
+  ],
+  [
     'does not take tool results',
     'a conversation with tool results goes on',
     (model) => ({

@@ -85,6 +85,40 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
+    name: 'an answer that is whole ends with stop, one that asks for tools with tool_calls',
+    async run(setup) {
+      const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
+      const model = await setup([{ text: 'All.' }, { toolCalls }])
+      equal((await read(model, WITH_TOOL)).reply.finishReason, 'stop')
+      equal((await read(model, WITH_TOOL)).reply.finishReason, 'tool_calls')
+    },
+  },
+  {
+    name: 'an answer that is cut at the output limit ends with length and keeps its text',
+    async run(setup) {
+      const model = await setup([{ text: 'All together', finishReason: 'length' }])
+      const { reply } = await read(model, REQUEST)
+      equal([reply.finishReason, reply.text], ['length', 'All together'])
+    },
+  },
+  {
+    name: 'an answer that a filter blocks ends with content_filter',
+    async run(setup) {
+      const model = await setup([{ text: '', finishReason: 'content_filter' }])
+      equal((await read(model, REQUEST)).reply.finishReason, 'content_filter')
+    },
+  },
+  {
+    name: 'a refusal ends with refusal, and its words are not in the text',
+    async run(setup) {
+      const refusal = 'I cannot help with that.'
+      const model = await setup([{ text: '', finishReason: 'refusal', refusal }])
+      const { chunks, reply } = await read(model, REQUEST)
+      equal([reply.finishReason, reply.refusal, reply.text], ['refusal', refusal, ''])
+      equal(chunks, [])
+    },
+  },
+  {
     name: 'a conversation with tool results goes on',
     async run(setup) {
       const model = await setup([{ text: 'It means all.' }])

@@ -5,6 +5,7 @@
 import { sleep, systemClock, TuttiError, type Clock, type ToolCall } from '@tutti/core'
 
 import type { ChatModel, ModelChunk, ModelReply, ModelRequest, ModelUsage } from '@tutti/ensemble'
+import type { FinishReason } from '@tutti/protocol'
 
 /** One answer of a script: text, tool calls, or both. */
 export interface ScriptedReply {
@@ -13,6 +14,10 @@ export interface ScriptedReply {
   readonly toolCalls?: readonly ScriptedToolCall[]
   /** @default counted from the lengths of the texts, four characters a token */
   readonly usage?: ModelUsage
+  /** Why the answer ends. @default 'tool_calls' when there are any, else 'stop' */
+  readonly finishReason?: FinishReason
+  /** What the provider says about a refusal or a blocked answer. */
+  readonly refusal?: string
 }
 
 /** A tool call of a script. */
@@ -109,8 +114,14 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
   }))
   const written = text + toolCalls.map((call) => call.name + call.arguments).join('')
   const read = request.messages.map((message) => message.content).join('')
-  const usage = scripted.usage ?? { inputTokens: tokens(read), outputTokens: tokens(written) }
-  return { text, toolCalls, usage }
+  const { refusal, usage = { inputTokens: tokens(read), outputTokens: tokens(written) } } = scripted
+  return {
+    text,
+    toolCalls,
+    usage,
+    finishReason: scripted.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(refusal === undefined ? {} : { refusal }),
+  }
 }
 
 function tokens(text: string): number {

@@ -66,6 +66,11 @@ function turnOf(
     inputTokens: interaction.inputTokens,
     outputTokens: interaction.outputTokens,
     ...(latencyMs === undefined ? {} : { latencyMs }),
+    ...(interaction.finishReason === undefined ? {} : { finishReason: interaction.finishReason }),
+    ...(interaction.refusal === undefined ? {} : { refusal: interaction.refusal }),
+    ...(interaction.cachedInputTokens === undefined
+      ? {}
+      : { cachedInputTokens: interaction.cachedInputTokens }),
     failures: [],
   }
 }

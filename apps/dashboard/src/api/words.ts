@@ -2,6 +2,7 @@
 import type { MarkKind } from '../ui/show/mark.tsx'
 import type {
   AgentCallState,
+  FinishReason,
   LoggedRunEvent,
   ReviewDecisionKind,
   RunStatus,
@@ -52,6 +53,20 @@ export const TURN_STATUS: Readonly<Record<TurnState['status'], Shown>> = {
   RUNNING: { mark: 'live', word: 'Answering' },
   COMPLETED: { mark: 'done', word: 'Answered' },
   FAILED: { mark: 'failed', word: 'Failed' },
+}
+
+/** Why a model ended an answer early; undefined for one that it finished. */
+export function earlyEnd(reason: FinishReason | undefined): string | undefined {
+  switch (reason) {
+    case 'length':
+      return 'Cut at the output limit'
+    case 'refusal':
+      return 'Refused to answer'
+    case 'content_filter':
+      return 'Blocked by a content filter'
+    default:
+      return undefined
+  }
 }
 
 /** A tool call. */

@@ -127,7 +127,7 @@ function taskInstruments(registry: MetricRegistry) {
 function modelInstruments(registry: MetricRegistry) {
   return {
     modelCalls: registry.counter('tutti_model_calls_total', {
-      help: 'Model calls that ended, by code: none when they were answered',
+      help: 'Model calls that ended, by code: none when they were answered to the end',
       labels: ['model', 'code'],
     }),
     modelDuration: registry.histogram('tutti_model_call_duration_seconds', {
@@ -143,6 +143,10 @@ function modelInstruments(registry: MetricRegistry) {
     modelTokens: registry.counter('tutti_model_tokens_total', {
       help: 'Tokens of model calls that were answered, as the provider counts them',
       labels: ['model', 'direction'],
+    }),
+    modelCachedTokens: registry.counter('tutti_model_cached_input_tokens_total', {
+      help: 'Input tokens that the provider read from its cache; they are part of the input tokens',
+      labels: ['model'],
     }),
     modelCost: registry.counter('tutti_model_cost_usd_total', {
       help: 'Cost of model calls in US dollars, as far as prices are known',

@@ -41,6 +41,37 @@ describe('the figures of runs', () => {
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
   })
 
+  it('count answers that ended early by code, cached tokens, and no tokens that are unknown', () => {
+    const { tell, value } = counting()
+    const answer = {
+      type: 'llm_iteration_completed',
+      agentRole: 'Player',
+      taskDescription: 'Task 1',
+      iterationIndex: 0,
+      responseType: 'FINAL_ANSWER',
+      inputTokens: 10,
+      outputTokens: 2,
+      latencyMs: 1,
+      taskName: 'task-1',
+      taskIndex: 1,
+      attempt: 1,
+      model: 'm',
+    } as const
+    const unknown = { inputTokens: -1, outputTokens: -1 }
+    tell([
+      { ...answer, finishReason: 'stop', cachedInputTokens: 8 },
+      { ...answer, finishReason: 'refusal', ...unknown },
+      { ...answer, finishReason: 'length', ...unknown },
+      { ...answer, finishReason: 'content_filter', ...unknown },
+    ])
+    const codes = ['none', 'MODEL_REFUSED', 'OUTPUT_TRUNCATED', 'CONTENT_FILTERED']
+    for (const code of codes) {
+      expect(value(`tutti_model_calls_total{model="m",code="${code}"}`)).toBe(1)
+    }
+    expect(value('tutti_model_tokens_total{model="m",direction="input"}')).toBe(10)
+    expect(value('tutti_model_cached_input_tokens_total{model="m"}')).toBe(8)
+  })
+
   it('have no code that is not known', () => {
     const { tell, value } = counting()
     tell([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])

@@ -7,7 +7,7 @@
  * C2 A token costs a comparison, but for the first one of each model call.
  * C3 Nothing that people or models wrote becomes a label.
  */
-import { isFailureCode } from '@tutti/protocol'
+import { isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
 
 import { countAgents } from './agent-figures.ts'
 import { eventInstant } from './event-instant.ts'
@@ -220,13 +220,16 @@ class RunFigures {
   }
 
   #countAnswer(event: RunEventOf<'llm_iteration_completed'>): void {
-    const { model, inputTokens, outputTokens, latencyMs, costUsd } = event
+    const { model, inputTokens, outputTokens, latencyMs, costUsd, cachedInputTokens } = event
     const { modelCalls, modelDuration, modelTokens, modelCost, modelUnpriced } = this.#instruments
-    modelCalls.add({ model, code: NONE })
+    modelCalls.add({ model, code: codeOfAnswer(event) })
     modelDuration.observe({ model }, latencyMs / 1_000)
     // -1 says that the provider did not tell, which a counter leaves out.
     modelTokens.add({ model, direction: 'input' }, inputTokens)
     modelTokens.add({ model, direction: 'output' }, outputTokens)
+    if (cachedInputTokens !== undefined) {
+      this.#instruments.modelCachedTokens.add({ model }, cachedInputTokens)
+    }
     if (costUsd === undefined) modelUnpriced.add({ model })
     else modelCost.add({ model }, costUsd)
   }
@@ -275,6 +278,26 @@ const TASK_STATUSES = {
   task_failed: 'FAILED',
   task_skipped: 'SKIPPED',
 } as const
+
+/** Codes of answers that ended early. */
+const UNFINISHED = {
+  length: 'OUTPUT_TRUNCATED',
+  refusal: 'MODEL_REFUSED',
+  content_filter: 'CONTENT_FILTERED',
+} as const satisfies Partial<Record<FinishReason, FailureCode>>
+
+function codeOfAnswer({
+  finishReason,
+}: Pick<RunEventOf<'llm_iteration_completed'>, 'finishReason'>) {
+  switch (finishReason) {
+    case 'length':
+    case 'refusal':
+    case 'content_filter':
+      return UNFINISHED[finishReason]
+    default:
+      return NONE
+  }
+}
 
 function failureCode(code: string | undefined): string {
   if (code === undefined) return NONE

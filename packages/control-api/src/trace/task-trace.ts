@@ -78,6 +78,11 @@ function interactionOf(turn: TracedTurn, parts: TraceParts): LlmInteraction {
     toolCalls: calls.map((call) => callOf(call, parts)),
     messages: parts.captureMode === 'OFF' ? [] : started.messages.map(messageOf),
     model: completed.model,
+    ...(completed.finishReason === undefined ? {} : { finishReason: completed.finishReason }),
+    ...(completed.refusal === undefined ? {} : { refusal: completed.refusal }),
+    ...(completed.cachedInputTokens === undefined
+      ? {}
+      : { cachedInputTokens: completed.cachedInputTokens }),
   }
 }
 

@@ -49,6 +49,8 @@ export interface ModelQuestion {
   readonly tools: readonly ToolSpecification[]
   readonly toolChoice: 'auto' | 'none'
   readonly output?: OutputFormat | undefined
+  /** Longest answer in tokens, when an answer was cut at the model's own limit. */
+  readonly maxOutputTokens?: number | undefined
   /** Told before the question is put again, so that it may add to the messages. */
   readonly beforeRetry?: () => void
   /** Whether the task goes on without an answer: then readers are told of a call that was cut off, too. */
@@ -100,6 +102,7 @@ export async function askModel(
       const retryInMs = retryDelayMs(error, {
         retries,
         maxRetries: scope.run.ensemble.modelRetries,
+        maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
         random: Math.random(),
       })
       const next = retryInMs === undefined ? chain.next() : undefined
@@ -177,12 +180,18 @@ function priceOf({ run, meter }: TaskScope, model: ChatModel): ModelPrice | unde
 }
 
 function requestOf(
-  { messages, tools, toolChoice, output }: ModelQuestion,
+  { messages, tools, toolChoice, output, maxOutputTokens }: ModelQuestion,
   { structuredOutput }: ChatModel,
 ): ModelRequest {
-  if (output === undefined || structuredOutput !== true) return { messages, tools, toolChoice }
+  const request: ModelRequest = {
+    messages,
+    tools,
+    toolChoice,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  }
+  if (output === undefined || structuredOutput !== true) return request
   const { name, schema } = output
-  return { messages, tools, toolChoice, output: { name, schema } }
+  return { ...request, output: { name, schema } }
 }
 
 function emitStarted(
@@ -233,6 +242,12 @@ function lengthOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0)
 }
 
+/** How long the provider asked to wait, as its adapter reports it. */
+function retryAfterOf({ details }: TuttiError): { readonly retryAfterMs?: number } {
+  const asked = details?.['retryAfterMs']
+  return typeof asked === 'number' && asked >= 0 ? { retryAfterMs: Math.round(asked) } : {}
+}
+
 interface FailedCall {
   readonly question: ModelQuestion
   readonly named: NamedModel
@@ -256,6 +271,7 @@ function emitFailed(
     latencyMs,
     failedAt: isoNow(scope.run.clock),
     ...(retryInMs === undefined ? {} : { retryInMs }),
+    ...retryAfterOf(error),
     ...(next === undefined ? {} : { nextModel: next.label }),
   })
 }

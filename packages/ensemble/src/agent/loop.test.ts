@@ -414,7 +414,7 @@ describe('[L9] tokens', () => {
     ])
   })
 
-  it('are unknown, -1, as soon as one call does not say; its own events have 0', async () => {
+  it('are unknown, -1, as soon as one call does not say, in its own event too', async () => {
     const model = scriptedModel([{ ...calls(['echo', 'x']), usage }, 'done'])
     const silent: ChatModel = {
       ...model,
@@ -429,8 +429,12 @@ describe('[L9] tokens', () => {
     const result = await run(silent, { tools: [echo] })
     expect(result).toMatchObject({ inputTokens: -1, outputTokens: -1 })
     expect(eventsOf(events, 'llm_iteration_completed').at(-1)).toMatchObject({
-      inputTokens: 0,
-      outputTokens: 0,
+      inputTokens: -1,
+      outputTokens: -1,
+    })
+    expect(eventsOf(events, 'metrics_snapshot').at(-1)).toMatchObject({
+      inputTokens: -1,
+      outputTokens: -1,
     })
   })
 })

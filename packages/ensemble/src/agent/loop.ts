@@ -4,13 +4,15 @@
  *   messages ─▶ model turn ─▶ stepAfter ─▶ answer ─▶ fits its schema ─▶ out
  *      ▲                         │                        │ no
  *      ├── results ◀─ tool calls ◀┘                        │
- *      └── what is wrong with it ◀────────────────────────┘
+ *      ├── what is wrong with it ◀────────────────────────┘
+ *      └── an extra call ◀── `recovery.ts` ◀── ended early
  *
  * It decides nothing itself: `step.ts` says what follows a reply, `ask-model.ts` gets replies and
  * `call-tools.ts` results. It knows nothing of other tasks, of stores or of the wire's readers: it emits
  * events, keeps steps, and returns. A turn or a call that an earlier process has kept is taken from there.
  *
  * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
+ *    Extra calls for an answer that ended early do not count.
  * L18 An answer that does not fit the schema of its task goes back to the model with every problem, up to
  *     `outputRetries` times; then the loop ends with OUTPUT_INVALID.
  * L19 A turn that a step holds is not asked again, and emits nothing.
@@ -25,6 +27,7 @@ import {
   firstMessages,
   type PromptParts,
 } from './prompt.ts'
+import { Recovery } from './recovery.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 import { correctionRequest } from './structured-output.ts'
 import { keepTurn } from './turn-events.ts'
@@ -33,6 +36,7 @@ import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { Directive } from '../steering/directives.ts'
+import type { FinishReason } from '@tutti/protocol'
 
 /** What a loop starts from. */
 export interface AgentLoopInput {
@@ -50,32 +54,52 @@ export interface Answer {
   readonly iterationLimitReached: boolean
   /** Model turns that it took. */
   readonly turns: number
+  /** Why the last answer of the model ended; absent when no model was asked. */
+  readonly finishReason?: FinishReason
 }
 
 /**
  * Runs one agent until it answers.
  *
- * @throws {TuttiError} OUTPUT_INVALID, what {@link askModel} and {@link callTools} throw, or why the work was
+ * @throws {TuttiError} OUTPUT_INVALID, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, what {@link askModel} and {@link callTools} throw, or why the work was
  * stopped.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<Answer> {
-  const { scope } = input
+  const { scope, models } = input
   const { maxIterations } = scope.task
   const tools = toolSpecifications(scope.tools)
   const conversation = new Conversation(input)
+  const recovery = new Recovery(scope, models)
   for (let iterationIndex = 0; ; iterationIndex += 1) {
-    const turn = turnKind(iterationIndex, maxIterations)
-    if (iterationIndex === maxIterations) conversation.say(FINAL_ANSWER_REQUEST)
-    const taken = { iterationIndex, turn, tools, conversation }
-    const { reply, step } = takeEarlierTurn(scope, taken) ?? (await takeNewTurn(input, taken))
-    conversation.add(reply, step)
+    const counted = iterationIndex - recovery.extraTurns
+    const turn = turnKind(counted, maxIterations)
+    if (counted === maxIterations && !recovery.isExtra) conversation.say(FINAL_ANSWER_REQUEST)
+    const taken = { iterationIndex, turn, tools, conversation, recovery }
+    const { reply, step, model } =
+      takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
     if (step.kind === 'call_tools') {
+      recovery.finish('')
+      conversation.add(reply, step)
       conversation.addResults(await callTools(scope, { iterationIndex, calls: step.calls }))
       continue
     }
-    const answer = await readAnswer(scope, step.text, conversation.corrections)
-    const iterationLimitReached = iterationIndex >= maxIterations
-    if (answer.ok) return { ...answer.value, iterationLimitReached, turns: iterationIndex + 1 }
+    const text =
+      step.kind === 'answer'
+        ? recovery.finish(step.text)
+        : recovery.take({ reason: step.reason, reply, model }, conversation)
+    if (text === undefined) continue
+    conversation.add(reply, step)
+    const answer = await readAnswer(scope, text, conversation.corrections)
+    if (answer.ok) {
+      const iterationLimitReached = counted >= maxIterations
+      const { finishReason = 'unknown' } = reply
+      return {
+        ...answer.value,
+        iterationLimitReached,
+        turns: iterationIndex + 1,
+        finishReason,
+      }
+    }
     conversation.correct(answer.problem, scope.task.outputRetries)
   }
 }
@@ -120,6 +144,11 @@ class Conversation {
     })
   }
 
+  /** Adds a text that the model has not finished; what its provider wants to see again is not whole. */
+  addPart(text: string): void {
+    this.#messages.push({ role: 'assistant', content: text, toolCalls: [] })
+  }
+
   addResults(results: readonly Message[]): void {
     this.#messages.push(...results)
   }
@@ -135,16 +164,19 @@ interface Turn {
   readonly turn: TurnKind
   readonly tools: readonly ToolSpecification[]
   readonly conversation: Conversation
+  readonly recovery: Recovery
 }
 
 interface TurnEnd {
   readonly reply: ModelReply
   readonly step: AgentStep
+  /** Label of the model that replied. */
+  readonly model: string
 }
 
 /** The turn as an earlier process kept it. */
 function takeEarlierTurn(
-  scope: TaskScope,
+  { scope, models }: AgentLoopInput,
   { iterationIndex, turn, conversation }: Turn,
 ): TurnEnd | undefined {
   const { log, identity, run } = scope
@@ -156,12 +188,12 @@ function takeEarlierTurn(
   if (kept === undefined) return undefined
   const { reply, directiveIds } = kept
   conversation.tell(run.directives.byId(directiveIds))
-  return { reply, step: stepAfter(reply, turn) }
+  return { reply, step: stepAfter(reply, turn), model: models.current().label }
 }
 
 async function takeNewTurn(
   { scope, models }: AgentLoopInput,
-  { iterationIndex, turn, tools, conversation }: Turn,
+  { iterationIndex, turn, tools, conversation, recovery }: Turn,
 ): Promise<TurnEnd> {
   const directiveIds: string[] = []
   const tell = (): void => {
@@ -175,11 +207,14 @@ async function takeNewTurn(
     toolChoice: turn === 'final' ? 'none' : 'auto',
     beforeRetry: tell,
     output: scope.task.outputReader,
+    maxOutputTokens: recovery.maxOutputTokens,
+  }).catch((error: unknown) => {
+    throw recovery.errorOf(error)
   })
   const { reply, model, latencyMs, cost } = answer
   const step = stepAfter(reply, turn)
   await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
-  return { reply, step }
+  return { reply, step, model }
 }
 
 const NO_IDS: readonly string[] = []

@@ -1,4 +1,6 @@
 /** Pure: what an agent does after a reply of its model. */
+import { unfinishedReason, type UnfinishedReason } from './on-unfinished.ts'
+
 import type { ModelReply } from '../model/chat-model.ts'
 import type { ToolCall } from '@tutti/core'
 
@@ -6,15 +8,19 @@ import type { ToolCall } from '@tutti/core'
 export type AgentStep =
   | { readonly kind: 'answer'; readonly text: string }
   | { readonly kind: 'call_tools'; readonly calls: readonly ToolCall[] }
+  /** The model ended its answer early; its tool calls are not made. */
+  | { readonly kind: 'unfinished'; readonly reason: UnfinishedReason }
 
 /** How the next model call is made. */
 export type TurnKind = 'open' | 'final'
 
 /**
  * The step after `reply`. A reply without tool calls is the answer; so is any reply to a turn that
- * asked for the final answer.
+ * asked for the final answer. A reply that ended early is neither.
  */
 export function stepAfter(reply: ModelReply, turn: TurnKind): AgentStep {
+  const reason = unfinishedReason(reply)
+  if (reason !== undefined) return { kind: 'unfinished', reason }
   if (turn === 'final' || reply.toolCalls.length === 0) return { kind: 'answer', text: reply.text }
   return { kind: 'call_tools', calls: withOwnIds(reply.toolCalls) }
 }

@@ -47,19 +47,22 @@ function turnCompleted(
     agentRole,
     taskDescription,
     iterationIndex,
-    responseType: step.kind === 'answer' ? 'FINAL_ANSWER' : 'TOOL_CALLS',
-    inputTokens: Math.max(0, used.inputTokens),
-    outputTokens: Math.max(0, used.outputTokens),
+    responseType: step.kind === 'call_tools' ? 'TOOL_CALLS' : 'FINAL_ANSWER',
+    ...used,
     latencyMs,
     taskName,
     taskIndex,
     attempt,
     model,
+    finishReason: reply.finishReason ?? 'unknown',
   }
   if (reply.text !== '') event.responseText = reply.text
   if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
   if (cost !== undefined) event.costUsd = costUsd(cost)
   event.completedAt = isoNow(run.clock)
+  if (reply.refusal !== undefined) event.refusal = reply.refusal
+  const { cachedInputTokens } = reply.usage ?? {}
+  if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
   return event
 }
 
@@ -67,14 +70,14 @@ function turnCompleted(
 function emitMetrics(scope: TaskScope): void {
   const { identity, totals } = scope
   const { agentRole, taskIndex, taskName, attempt } = identity
-  const { inputTokens, outputTokens } = totals.usage()
+  const { inputTokens, outputTokens, cachedInputTokens } = totals.usage()
   const costEstimate = totals.costText()
   const event: RunEventOf<'metrics_snapshot'> = {
     type: 'metrics_snapshot',
     agentRole,
     taskIndex,
-    inputTokens: Math.max(0, inputTokens),
-    outputTokens: Math.max(0, outputTokens),
+    inputTokens,
+    outputTokens,
     llmLatencyMs: totals.llmLatencyMs,
     toolExecutionTimeMs: totals.toolExecutionTimeMs,
     iterationCount: totals.iterations,
@@ -82,5 +85,6 @@ function emitMetrics(scope: TaskScope): void {
     attempt,
   }
   if (costEstimate !== undefined) event.costEstimate = costEstimate
+  if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
   scope.emit(event)
 }

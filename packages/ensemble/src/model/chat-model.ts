@@ -3,6 +3,7 @@
  * Adapters: `@tutti/langchain` for real providers, `scriptedModel` of `@tutti/testing`.
  */
 import type { ToolCall } from '@tutti/core'
+import type { FinishReason } from '@tutti/protocol'
 
 /** A chat model that can call tools and streams what it writes. */
 export interface ChatModel {
@@ -29,6 +30,11 @@ export interface ModelRequest {
   readonly toolChoice: 'auto' | 'none'
   /** The form of the answer; sent only to a model that says it keeps to it. */
   readonly output?: OutputFormat
+  /**
+   * Longest answer in tokens, more than the model's own limit: the last answer was cut there. A model that
+   * cannot change its limit ignores it.
+   */
+  readonly maxOutputTokens?: number
 }
 
 /** What an answer must be: JSON of a schema. */
@@ -101,7 +107,17 @@ export type ModelChunk =
 export interface ModelReply {
   /** All text of the answer; empty when there are only tool calls. */
   readonly text: string
+  /** After the finish reason `length` the last call may be cut: its arguments are then not valid JSON. */
   readonly toolCalls: readonly ToolCall[]
+  /**
+   * Why the answer ended. An answer with `refusal` or `content_filter` does not count as one; one with
+   * `length` is continued or requested again. @default 'unknown', which counts as finished
+   */
+  readonly finishReason?: FinishReason
+  /** The finish reason in the provider's own words, such as `MAX_TOKENS`. */
+  readonly providerFinishReason?: string
+  /** What the provider says about a refusal or a blocked answer; no part of `text`. */
+  readonly refusal?: string
   /** Tokens used, when the provider says. */
   readonly usage?: ModelUsage
   /** What the provider wants to see again in the next call, beyond text and tool calls. */

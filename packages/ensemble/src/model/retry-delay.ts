@@ -16,14 +16,19 @@ export interface RetryState extends ModelRetries {
   readonly retries: number
   /** From 0 up to 1, to spread the calls of many processes. */
   readonly random: number
+  /** Longest wait that a provider may ask for, in milliseconds. @default 60000 */
+  readonly maxRetryAfterMs?: number
 }
 
 /** First wait and longest wait, in milliseconds; the providers' own clients use these. */
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 8_000
 
-/** A wait the provider asks for beyond this is left to the caller, who may know another model. */
-const MAX_RETRY_AFTER_MS = 60_000
+/**
+ * Longest wait that a provider may ask for, in milliseconds: the official clients cap it at a minute too.
+ * After a longer one the call is not repeated; the next fallback model is asked.
+ */
+export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
 
 /**
  * How long to wait before the next call, in milliseconds, or undefined when there is none: as long as
@@ -31,12 +36,12 @@ const MAX_RETRY_AFTER_MS = 60_000
  */
 export function retryDelayMs(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
-  { retries, maxRetries, random }: RetryState,
+  { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
 ): number | undefined {
   if (!retryable || retries >= maxRetries) return undefined
   const asked = details?.['retryAfterMs']
   if (typeof asked === 'number' && asked >= 0) {
-    return asked <= MAX_RETRY_AFTER_MS ? asked : undefined
+    return asked <= maxRetryAfterMs ? asked : undefined
   }
   const delayMs = Math.min(FIRST_DELAY_MS * 2 ** retries, MAX_DELAY_MS)
   return Math.round(delayMs * (1 - random / 4))

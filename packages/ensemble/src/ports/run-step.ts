@@ -12,7 +12,7 @@ import type { ModelReply } from '../model/chat-model.ts'
 import type { AgentUse } from '../budget.ts'
 import type { Usage } from '../usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
-import type { CancelMode, CostEstimate } from '@tutti/protocol'
+import type { CancelMode, CostEstimate, FinishReason } from '@tutti/protocol'
 
 /** What every step says. */
 interface StepBase {
@@ -204,6 +204,8 @@ export interface TaskCompleted extends TaskStepBase {
   /** What the attempt has used. */
   readonly used: Usage
   readonly durationMs: number
+  /** Why the last answer of the model ended; absent in steps of earlier versions. */
+  readonly finishReason?: FinishReason
   /** Whether a reviewer ended the run with it. */
   readonly exit?: StepError
 }

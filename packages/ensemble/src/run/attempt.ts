@@ -23,7 +23,7 @@ import { toStepError } from '../resume/step-log.ts'
 import { DEFAULT_MAX_REVISIONS, reviewAfter, type ReviewSettings } from '../review.ts'
 import { findTextProblem } from '../steering/gate-end.ts'
 import { totalTokens } from '../tokens.ts'
-import { costUsd, usageFields, type Usage } from '../usage.ts'
+import { usageFields, type Usage } from '../usage.ts'
 import { mayRetry } from './may-retry.ts'
 import { exitEarly, refusal } from './refusal.ts'
 import { runHandler } from './run-handler.ts'
@@ -35,7 +35,7 @@ import type { TaskResult } from './run-result.ts'
 import type { Guardrails } from '../guardrail.ts'
 import type { Task } from '../task.ts'
 import type { TaskScope } from './task-scope.ts'
-import type { RunEventOf } from '@tutti/protocol'
+import type { FinishReason, RunEventOf } from '@tutti/protocol'
 
 /** Longest assembled context that `task_input` shows, in characters; the wire's limit. */
 const CONTEXT_SHOWN = 8_000
@@ -297,10 +297,11 @@ async function complete(
 ): Promise<TaskResult> {
   const { identity, run } = scope
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
-  const { output, structured, iterationLimitReached } = answer
+  const { output, structured, iterationLimitReached, finishReason } = answer
+  const ended = finishReason === undefined ? {} : { finishReason }
   const used = scope.totals.usage()
   const durationMs = Math.round(run.clock.elapsed() - startedAt)
-  const step = { kind: 'task_completed', output, used, durationMs } as const
+  const step = { kind: 'task_completed', output, used, durationMs, ...ended } as const
   const event: RunEventOf<'task_completed'> = {
     type: 'task_completed',
     taskIndex,
@@ -313,13 +314,11 @@ async function complete(
     taskName,
     attempt,
     output,
-    inputTokens: used.inputTokens,
-    outputTokens: used.outputTokens,
-    toolCallCount: used.toolCallCount,
+    ...usageFields(used),
     iterationLimitReached,
+    ...ended,
   }
-  if (used.cost !== undefined) event.costUsd = costUsd(used.cost)
-  const result: TaskResult = { ...used, taskName, attempt, output, durationMs }
+  const result: TaskResult = { ...used, taskName, attempt, output, durationMs, ...ended }
   if (structured === undefined && exit === undefined) {
     await scope.commit(step, event)
     return result
@@ -364,6 +363,7 @@ function fail(
       durationMs: Math.round(run.clock.elapsed() - startedAt),
       code: error.code,
       ...usageFields(used),
+      ...finishOf(error),
     },
     {
       kind: 'task_failed',
@@ -374,6 +374,22 @@ function fail(
     },
   )
   return { kind: 'failed', error, used, willRetry, revision }
+}
+
+/** Why a model ended its answer early, when the attempt failed of that. */
+function finishOf({ details }: TuttiError): {
+  readonly finishReason?: FinishReason
+  readonly refusal?: string
+} {
+  const { finishReason, refusal } = details ?? {}
+  if (
+    finishReason !== 'length' &&
+    finishReason !== 'refusal' &&
+    finishReason !== 'content_filter'
+  ) {
+    return {}
+  }
+  return typeof refusal === 'string' ? { finishReason, refusal } : { finishReason }
 }
 
 function mayRevise(rejected: Rejected | undefined, { revisions }: TaskProgress): boolean {

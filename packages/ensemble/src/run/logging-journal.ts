@@ -46,9 +46,11 @@ function lineOf(event: RunEvent, toolLogLength: number): Line | undefined {
     case 'task_started':
       return line('Task started', { task: event.taskName, attempt: event.attempt })
     case 'llm_iteration_completed': {
-      const { taskName, iterationIndex, latencyMs, inputTokens, outputTokens, responseText } = event
+      const { taskName, iterationIndex, latencyMs, inputTokens, outputTokens } = event
       const used = { latencyMs, inputTokens, outputTokens }
-      return line('Model answered', { task: taskName, iterationIndex, ...used, responseText })
+      const { finishReason, responseText } = event
+      const said = { finishReason, responseText }
+      return line('Model answered', { task: taskName, iterationIndex, ...used, ...said })
     }
     case 'llm_iteration_failed':
       return line('Model call failed', { task: event.taskName, reason: event.reason })

@@ -2,7 +2,7 @@
 import type { Task } from '../task.ts'
 import type { Usage } from '../usage.ts'
 import type { TuttiError } from '@tutti/core'
-import type { RunEventOf } from '@tutti/protocol'
+import type { FinishReason, RunEventOf } from '@tutti/protocol'
 
 /** How a run ended. */
 export type RunEnding = RunEventOf<'run_result'>['status']
@@ -16,6 +16,8 @@ export interface TaskResult extends Usage {
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
   readonly durationMs: number
+  /** Why the last answer of the model ended; absent when no model was asked. */
+  readonly finishReason?: FinishReason
 }
 
 /** What a run came to. */

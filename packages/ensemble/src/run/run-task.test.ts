@@ -95,6 +95,7 @@ describe('[T1] the events of a task', () => {
         inputTokens: 3,
         outputTokens: 2,
         iterationLimitReached: false,
+        finishReason: 'unknown',
       },
     ])
     expect(result.tasks).toEqual([
@@ -106,6 +107,7 @@ describe('[T1] the events of a task', () => {
         outputTokens: 2,
         toolCallCount: 0,
         durationMs: 1_200,
+        finishReason: 'unknown',
       },
     ])
   })

@@ -188,6 +188,7 @@ export function toTaskResult({
   structured,
   used,
   durationMs,
+  finishReason,
 }: StepOf<'task_completed'>): TaskResult {
   return {
     taskName,
@@ -196,5 +197,6 @@ export function toTaskResult({
     ...(structured === undefined ? {} : { structured }),
     ...used,
     durationMs,
+    ...(finishReason === undefined ? {} : { finishReason }),
   }
 }

@@ -1,6 +1,6 @@
 /** What one attempt at a task has used so far. */
 import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from '../tokens.ts'
-import { addCosts, costUsd, type Usage } from '../usage.ts'
+import { addCached, addCosts, costUsd, type Usage } from '../usage.ts'
 
 import type { AgentUse } from '../budget.ts'
 import type { ModelUsage } from '../model/chat-model.ts'
@@ -21,6 +21,7 @@ export class Totals {
   toolCallCount = 0
   #tokens: TokenCount = NO_TOKENS
   #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
+  #cachedInputTokens: number | undefined
 
   /** Counts a model call. */
   addModelCall({ usage, cost, latencyMs }: CountedModelCall): void {
@@ -28,6 +29,7 @@ export class Totals {
     this.llmLatencyMs += latencyMs
     this.#tokens = addTokens([this.#tokens, tokensOfCall(usage)])
     this.#cost = addCosts([this.#cost, cost])
+    this.#cachedInputTokens = addCached([this.#cachedInputTokens, usage?.cachedInputTokens])
   }
 
   /** Counts a tool call. */
@@ -46,9 +48,15 @@ export class Totals {
   usage(): Usage {
     const { inputTokens, outputTokens } = this.#tokens
     const { toolCallCount } = this
-    return this.#cost === undefined
-      ? { inputTokens, outputTokens, toolCallCount }
-      : { inputTokens, outputTokens, toolCallCount, cost: this.#cost }
+    return {
+      inputTokens,
+      outputTokens,
+      toolCallCount,
+      ...(this.#cost === undefined ? {} : { cost: this.#cost }),
+      ...(this.#cachedInputTokens === undefined
+        ? {}
+        : { cachedInputTokens: this.#cachedInputTokens }),
+    }
   }
 
   /** The cost so far as text, as `metrics_snapshot` has it; undefined when it is not known. */

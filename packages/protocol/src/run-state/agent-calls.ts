@@ -40,7 +40,7 @@ export interface AgentCallState {
 }
 
 /** What the calls of an attempt to other agents have used, as they say it. */
-export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount'>>
+export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount' | 'cachedInputTokens'>>
 
 /** The usage of an attempt that has asked no agent. */
 export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }

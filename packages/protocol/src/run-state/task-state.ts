@@ -1,5 +1,5 @@
 /** What is known of one task, and how its attempts follow each other. */
-import type { TaskStatus } from '../schemas/enums.ts'
+import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskInput } from '../schemas/events/task-events.ts'
 import { NO_AGENT_USAGE, type AgentCallState, type AgentUsage } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
@@ -34,6 +34,8 @@ export interface TaskState {
   readonly output?: string
   /** The output as a value, when the task declares an output schema. */
   readonly structuredOutput?: unknown
+  /** Why the last answer of the model ended; present at the end, unless no model ended the attempt. */
+  readonly finishReason?: FinishReason
   readonly error?: TaskError
   readonly usage: AttemptUsage
   /** The newest `metrics_snapshot`. */
@@ -56,6 +58,8 @@ export interface TaskError {
   readonly code: string
   /** Another attempt follows by itself. */
   readonly willRetry: boolean
+  /** What the provider says about a refusal or a blocked answer. */
+  readonly refusal?: string
 }
 
 /** An attempt that failed and was followed by another. */
@@ -84,6 +88,7 @@ export type TaskMetrics = Readonly<
     | 'toolExecutionTimeMs'
     | 'iterationCount'
     | 'costEstimate'
+    | 'cachedInputTokens'
   >
 >
 

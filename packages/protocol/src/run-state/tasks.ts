@@ -137,6 +137,7 @@ function completed(task: TaskState, event: RunEventOf<'task_completed'>): TaskSt
     output,
     ...(event.structuredOutput === undefined ? {} : { structuredOutput: event.structuredOutput }),
     usage: toUsage(event),
+    ...(event.finishReason === undefined ? {} : { finishReason: event.finishReason }),
     iterationLimitReached,
   }
 }
@@ -145,7 +146,7 @@ function failed(
   task: TaskState,
   event: RunEventOf<'task_attempt_failed' | 'task_failed'>,
 ): TaskState {
-  const { failedAt, durationMs, reason, code, willRetry } = event
+  const { failedAt, durationMs, reason, code, willRetry, refusal, finishReason } = event
   return {
     ...task,
     status: code === 'CANCELLED' ? 'CANCELLED' : 'FAILED',
@@ -153,14 +154,15 @@ function failed(
     durationMs,
     turns: failRunningTurns(task.turns),
     agentCalls: interruptAgentCalls(task.agentCalls),
-    error: { reason, code, willRetry },
+    error: { reason, code, willRetry, ...(refusal === undefined ? {} : { refusal }) },
     usage: toUsage(event),
+    ...(finishReason === undefined ? {} : { finishReason }),
   }
 }
 
 function metricsOf(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
   const { inputTokens, outputTokens, llmLatencyMs, toolExecutionTimeMs, iterationCount } = event
-  const { costEstimate } = event
+  const { costEstimate, cachedInputTokens } = event
   return {
     inputTokens,
     outputTokens,
@@ -168,5 +170,6 @@ function metricsOf(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
     toolExecutionTimeMs,
     iterationCount,
     ...(costEstimate === undefined ? {} : { costEstimate }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
   }
 }

@@ -1,4 +1,5 @@
 /** What is known of one model turn and of its tool calls. */
+import type { FinishReason } from '../schemas/enums.ts'
 import type { LlmIterationCompleted, LlmMessage } from '../schemas/events/agent-events.ts'
 
 /** One turn of an agent: a model call that gives text or asks for tools, and those tools. */
@@ -21,12 +22,18 @@ export interface TurnState {
   readonly completedAt?: string
   /** Present when the call is completed. */
   readonly responseType?: LlmIterationCompleted['responseType']
+  /** Why the answer ended; absent while the call runs and in logs of earlier versions. */
+  readonly finishReason?: FinishReason
+  /** What the provider says about a refusal or a blocked answer. */
+  readonly refusal?: string
   /** What the model asked for, in its order; what it did not ask for comes after. */
   readonly toolCalls: readonly ToolCallState[]
   /** Present when the call is completed; -1 when not known. */
   readonly inputTokens?: number
   /** Present when the call is completed; -1 when not known. */
   readonly outputTokens?: number
+  /** Those of `inputTokens` that were read from a cache; absent when the provider does not say. */
+  readonly cachedInputTokens?: number
   /** Present when the call is completed. */
   readonly latencyMs?: number
   /** In US dollars; absent when not known. */
@@ -44,6 +51,8 @@ export interface TurnFailure {
   readonly failedAt: string
   /** Present when the same model is called again, after this wait. */
   readonly retryInMs?: number
+  /** How long the provider asked to wait. */
+  readonly retryAfterMs?: number
   /** Present when a fallback is called next: its alias. */
   readonly nextModel?: string
 }

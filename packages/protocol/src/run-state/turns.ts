@@ -90,6 +90,7 @@ function begun(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Turns 
 
 function completed(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>): TurnState {
   const { model, responseType, inputTokens, outputTokens, latencyMs, costUsd, completedAt } = event
+  const { finishReason, refusal, cachedInputTokens } = event
   const startedAt = turn.startedAt ?? instantBefore(completedAt, latencyMs)
   return {
     ...turn,
@@ -104,11 +105,14 @@ function completed(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(completedAt === undefined ? {} : { completedAt }),
+    ...(finishReason === undefined ? {} : { finishReason }),
+    ...(refusal === undefined ? {} : { refusal }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
   }
 }
 
 function failed(turn: TurnState, event: RunEventOf<'llm_iteration_failed'>): TurnState {
-  const { model, reason, code, latencyMs, failedAt, retryInMs, nextModel } = event
+  const { model, reason, code, latencyMs, failedAt, retryInMs, retryAfterMs, nextModel } = event
   const failure: TurnFailure = {
     model,
     reason,
@@ -116,6 +120,7 @@ function failed(turn: TurnState, event: RunEventOf<'llm_iteration_failed'>): Tur
     latencyMs,
     failedAt,
     ...(retryInMs === undefined ? {} : { retryInMs }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(nextModel === undefined ? {} : { nextModel }),
   }
   return { ...turn, model, status: 'FAILED', failures: [...turn.failures, failure] }

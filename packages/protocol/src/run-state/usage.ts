@@ -16,6 +16,8 @@ export interface AttemptUsage {
   readonly toolCallCount: number
   /** In US dollars; absent when not known. */
   readonly costUsd?: number
+  /** Those of `inputTokens` that were read from a cache; absent when none is known. */
+  readonly cachedInputTokens?: number
 }
 
 /** What all tasks of a run used. */
@@ -44,16 +46,21 @@ export function toUsage({
   outputTokens,
   toolCallCount,
   costUsd,
+  cachedInputTokens,
 }: Counted): AttemptUsage {
   return {
     inputTokens,
     outputTokens,
     toolCallCount,
     ...(costUsd === undefined ? {} : { costUsd }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
   }
 }
 
-type Counted = Omit<AttemptUsage, 'costUsd'> & { readonly costUsd?: number | undefined }
+type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens'> & {
+  readonly costUsd?: number | undefined
+  readonly cachedInputTokens?: number | undefined
+}
 
 /**
  * What the turns so far used, and the agents that were asked; a turn that runs or has failed has used
@@ -63,15 +70,17 @@ export function usageOfAttempt(turns: readonly TurnState[], agents: AgentUsage):
   let { inputTokens, outputTokens } = agents
   let toolCallCount = 0
   let costUsd: number | undefined = 0
+  let cachedInputTokens: number | undefined
   for (const turn of turns) {
     toolCallCount += countCalls(turn)
     if (!isAnswered(turn)) continue
+    cachedInputTokens = addCached(cachedInputTokens, turn.cachedInputTokens)
     inputTokens = addTokens(inputTokens, turn.inputTokens)
     outputTokens = addTokens(outputTokens, turn.outputTokens)
     costUsd = addCosts(costUsd, turn.costUsd)
   }
   costUsd = addCosts(costUsd, agents.costUsd)
-  return toUsage({ inputTokens, outputTokens, toolCallCount, costUsd })
+  return toUsage({ inputTokens, outputTokens, toolCallCount, costUsd, cachedInputTokens })
 }
 
 /** What turns and agents used, as far as it is counted. */
@@ -103,6 +112,7 @@ export function usageAfter(
       outputTokens: addTokens(usage.outputTokens, turn.outputTokens),
       toolCallCount,
       costUsd: addCosts(usage.costUsd, turn.costUsd),
+      cachedInputTokens: addCached(usage.cachedInputTokens, turn.cachedInputTokens),
     })
   }
   return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
@@ -145,6 +155,7 @@ function isSameAnswer(one: TurnState, other: TurnState): boolean {
     isAnswered(other) &&
     one.inputTokens === other.inputTokens &&
     one.outputTokens === other.outputTokens &&
+    one.cachedInputTokens === other.cachedInputTokens &&
     one.costUsd === other.costUsd
   )
 }
@@ -160,6 +171,11 @@ function countCalls(turn: TurnState | undefined): number {
 
 function addTokens(sum: number, count = -1): number {
   return sum === -1 || count === -1 ? -1 : sum + count
+}
+
+/** Known counts add up; one that is not known counts as none. */
+function addCached(sum: number | undefined, count: number | undefined): number | undefined {
+  return sum === undefined && count === undefined ? undefined : (sum ?? 0) + (count ?? 0)
 }
 
 function addCosts(sum: number | undefined, cost: number | undefined): number | undefined {

@@ -87,6 +87,20 @@ export type ReviewPolicy = Type.Static<typeof ReviewPolicy>
 export const ToolOutcome = Type.Enum(['SUCCESS', 'FAILURE'])
 export type ToolOutcome = Type.Static<typeof ToolOutcome>
 
+/**
+ * Why a model ended its answer: it was done, it asked for tools, it reached its output limit, a filter of
+ * the provider blocked it, or it refused. `unknown`: the provider gave no reason, or none of these. Ours.
+ */
+export const FinishReason = Type.Enum([
+  'stop',
+  'tool_calls',
+  'length',
+  'content_filter',
+  'refusal',
+  'unknown',
+])
+export type FinishReason = Type.Static<typeof FinishReason>
+
 /** Where the server itself stands. AgentEnsemble REST. */
 export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
 export type LifecycleState = Type.Static<typeof LifecycleState>

@@ -14,6 +14,7 @@ const database = ownDatabase()
 function toVersion1(schema: string): string {
   return `
     DROP TABLE ${schema}.memories, ${schema}.reflections;
+    ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
     DROP TABLE ${schema}.secrets;
     DROP TABLE ${schema}.run_texts;
     DROP TABLE ${schema}.deliveries;

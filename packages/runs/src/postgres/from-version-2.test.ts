@@ -21,7 +21,8 @@ describe('a store of version 2', () => {
     const before = await texts()
     expect(before).toHaveLength(3)
     await database.client.query(
-      `DROP TABLE texts.memories, texts.reflections, texts.secrets; DROP TABLE texts.run_texts;
+      `ALTER TABLE texts.tasks DROP COLUMN finish_reason;
+       DROP TABLE texts.memories, texts.reflections, texts.secrets; DROP TABLE texts.run_texts;
        ALTER TABLE texts.runs DROP COLUMN waiting;
        UPDATE texts.schema_version SET version = 2`,
     )

@@ -183,6 +183,7 @@ export const MIGRATIONS: readonly string[] = [
     data text NOT NULL
   );
   `,
+  `ALTER TABLE $schema.tasks ADD COLUMN finish_reason text;`,
 ]
 
 /**

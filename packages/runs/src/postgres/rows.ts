@@ -8,7 +8,7 @@ import type { Signal } from '../ports/run-signals.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { Row } from './database.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { FinishReason, LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 
@@ -93,6 +93,7 @@ export function toTaskRow(row: Row): TaskRow {
       ...optionalNumber('durationMs', row['duration_ms']),
       ...optionalText('output', row['output']),
       ...optionalText('error', row['error']),
+      ...finishOf(row),
     },
     used: usedOf(row, ''),
     earlier: usedOf(row, 'earlier_'),
@@ -145,6 +146,11 @@ export function toStep(row: Row): RunStep {
 /** The event of a row of table `events`. */
 export function toEvent(runId: string, row: Row): LoggedRunEvent {
   return logged(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
+}
+
+function finishOf({ finish_reason: reason }: Row): Pick<TaskRecord, 'finishReason'> {
+  // NOTE: boundary cast: the column only ever gets values of the enum.
+  return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
 function usedOf(row: Row, prefix: string): Used {

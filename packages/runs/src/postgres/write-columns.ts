@@ -57,6 +57,7 @@ export function taskColumns({
     ...usedColumns(earlier),
     optional(task.output),
     optional(task.error),
+    task.finishReason ?? null,
   ]
 }
 

@@ -49,6 +49,7 @@ const TASK_COLUMNS: Readonly<Record<string, string>> = {
   earlier_cost_usd: 'float8',
   output: 'text',
   error: 'text',
+  finish_reason: 'text',
 }
 
 const REVIEW_COLUMNS: Readonly<Record<string, string>> = {

@@ -23,6 +23,7 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskFields, string>> = {
   costUsd: 'cost_usd',
   output: 'output',
   error: 'error',
+  finishReason: 'finish_reason',
 }
 
 /** Texts that models, tools and people write: kept as JSON, see `rows.ts`. */

@@ -16,6 +16,7 @@ import { sqliteRunStorage } from './sqlite-run-storage.ts'
 const TO_VERSION_3 = `
   DROP TABLE memories;
   DROP TABLE reflections;
+  ALTER TABLE tasks DROP COLUMN finish_reason;
   DROP TABLE secrets;
   DROP TABLE run_texts;
   DROP TABLE deliveries;

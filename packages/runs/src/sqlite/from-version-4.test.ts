@@ -31,7 +31,8 @@ describe('a store of version 4', () => {
     expect(before).toHaveLength(3)
     const database = openFile()
     database.exec(
-      `DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
+      `ALTER TABLE tasks DROP COLUMN finish_reason;
+       DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
        PRAGMA user_version = 4`,
     )
     database.close()

@@ -224,6 +224,7 @@ export const MIGRATIONS: readonly string[] = [
     data TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `ALTER TABLE tasks ADD COLUMN finish_reason TEXT;`,
 ]
 
 /**

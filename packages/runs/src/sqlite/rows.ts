@@ -13,7 +13,14 @@ import { field, listedFields, logged, optionalNumber, submittedFields } from '..
 import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
-import type { LoggedRunEvent, RunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
+import type {
+  FinishReason,
+  LoggedRunEvent,
+  RunEvent,
+  RunStatus,
+  TaskStatus,
+  Workflow,
+} from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -63,6 +70,7 @@ export function toTask(row: Row): TaskRecord {
     ...costOf(row),
     ...optionalJson('output', row['output']),
     ...optionalJson('error', row['error']),
+    ...finishOf(row),
   }
 }
 
@@ -108,6 +116,11 @@ function tokensOf(row: Row, prefix: string): TokenCount {
     inputTokens: Number(row[`${prefix}input_tokens`]),
     outputTokens: Number(row[`${prefix}output_tokens`]),
   }
+}
+
+function finishOf({ finish_reason: reason }: Row): Pick<TaskRecord, 'finishReason'> {
+  // NOTE: boundary cast: the column only ever gets values of the enum.
+  return reason === null ? {} : { finishReason: text(reason) as FinishReason }
 }
 
 function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: Row): { readonly costUsd?: number } {

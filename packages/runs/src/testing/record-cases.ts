@@ -54,7 +54,8 @@ export const recordCases: readonly StorageCase[] = [
     name: '[P4] the records follow from the events',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
-      await owner.commit([started, taskStarted(1), completed, taskStarted(2)])
+      const ended = { ...completed, finishReason: 'stop' } as const
+      await owner.commit([started, taskStarted(1), ended, taskStarted(2)])
       const run = await recordOf(storage, 'run-a')
       deepStrictEqual(
         [run.status, run.startedAt, run.completedTasks, run.error, run.taskCount],
@@ -76,6 +77,7 @@ export const recordCases: readonly StorageCase[] = [
         toolCallCount: 2,
         costUsd: 0.5,
         output: 'first output',
+        finishReason: 'stop',
       })
       strictEqual(second?.status, 'RUNNING')
     },

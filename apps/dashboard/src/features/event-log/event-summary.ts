@@ -1,5 +1,5 @@
 /** Pure: an event in one line. */
-import { DECISION, RUN_STATUS } from '../../api/words.ts'
+import { DECISION, earlyEnd, RUN_STATUS } from '../../api/words.ts'
 import { formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -49,17 +49,20 @@ const SUMMARIES: Summaries = {
       formatDuration(rest.latencyMs),
       tokens(rest.inputTokens, rest.outputTokens),
       formatMoney(rest.costUsd),
+      earlyEnd(rest.finishReason)?.toLowerCase(),
+      rest.refusal,
       toolRequests.length === 0
         ? (rest.responseText ?? '')
         : `asks for ${toolRequests.map(({ name }) => name).join(', ')}`,
     ),
-  llm_iteration_failed: ({ model, code, reason, retryInMs, nextModel }) =>
+  llm_iteration_failed: ({ model, code, reason, retryInMs, retryAfterMs, nextModel }) =>
     joined(
       model,
       code,
       reason,
       nextModel === undefined ? '' : `next ${nextModel}`,
       retryInMs === undefined ? '' : `again in ${formatDuration(retryInMs)}`,
+      retryAfterMs === undefined ? '' : `provider asks for ${formatDuration(retryAfterMs)}`,
     ),
   tool_progress: ({ toolName, message, fraction }) =>
     joined(toolName, fraction === undefined ? '' : `${Math.round(fraction * 100)} %`, message),

@@ -22,7 +22,8 @@ export function TaskHead({
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
 }) {
-  const { name, agentRole, earlierAttempts, iterationLimitReached, error, status } = task
+  const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
+    task
   const { mark, word } = taskShown(task, isHeld)
   const earlier = earlierAttempts.find((one) => one.attempt === attempt)
   const attempts = [...earlierAttempts.map((one) => one.attempt), task.attempt]
@@ -54,6 +55,11 @@ export function TaskHead({
       {iterationLimitReached === true && (
         <p className={styles['note']}>
           It hit its limit of model calls and was made to answer with what it had.
+        </p>
+      )}
+      {finishReason === 'length' && status === 'COMPLETED' && (
+        <p className={styles['note']}>
+          Its answer was cut at the output limit of the model and accepted as it is.
         </p>
       )}
     </header>

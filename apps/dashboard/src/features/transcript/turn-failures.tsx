@@ -36,9 +36,16 @@ export function TurnFailures({
 }
 
 /** What came, or comes, after a failed call. */
-function nextOf({ model, retryInMs, nextModel }: TurnFailure, isAgain: boolean): string {
-  if (nextModel !== undefined) return `${model} → ${nextModel}: the fallback is asked next`
-  if (retryInMs === undefined) return `${model}: not asked again`
+function nextOf(
+  { model, retryInMs, retryAfterMs, nextModel }: TurnFailure,
+  isAgain: boolean,
+): string {
+  const asked =
+    retryAfterMs === undefined || retryInMs !== undefined
+      ? ''
+      : `; it asks to wait ${formatDuration(retryAfterMs)}`
+  if (nextModel !== undefined) return `${model} → ${nextModel}: the fallback is asked next${asked}`
+  if (retryInMs === undefined) return `${model}: not asked again${asked}`
   const wait = formatDuration(retryInMs)
   return isAgain ? `${model} was asked again after ${wait}` : `${model} is asked again in ${wait}`
 }

@@ -1,7 +1,7 @@
 /** One model call of a task: what it was shown, how it went, and its words. */
 import { memo } from 'react'
 
-import { TURN_STATUS } from '../../api/words.ts'
+import { earlyEnd, TURN_STATUS } from '../../api/words.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
@@ -28,7 +28,9 @@ export const TurnRow = memo(function TurnRow({
   readonly onChoose: (iterationIndex: number) => void
 }) {
   const { iterationIndex, status, model, failures } = turn
-  const { mark, word } = TURN_STATUS[status]
+  const ended = earlyEnd(turn.finishReason)
+  const { mark, word } =
+    ended === undefined ? TURN_STATUS[status] : { mark: 'failed' as const, word: ended }
   const title = `Model call ${iterationIndex + 1}`
   return (
     <article aria-label={title} className={cx(styles['turn'], isChosen && styles['chosen'])}>
@@ -56,6 +58,12 @@ export const TurnRow = memo(function TurnRow({
         </p>
       ))}
       <ShownMessages turn={turn} />
+      {ended !== undefined && (
+        <p className={styles['directive']}>
+          <span className={styles['label']}>{ended}</span>
+          {turn.refusal !== undefined && `: ${turn.refusal}`}
+        </p>
+      )}
       <div className={styles['words']}>
         <Words turn={turn} />
       </div>
@@ -65,6 +73,7 @@ export const TurnRow = memo(function TurnRow({
 
 function TurnFigures({ turn }: { readonly turn: TurnState }) {
   const { startedAt, latencyMs, inputTokens, outputTokens, costUsd, status } = turn
+  const cached = turn.cachedInputTokens ?? 0
   const isOver = status === 'COMPLETED'
   return (
     <span className={styles['figures']}>
@@ -76,7 +85,14 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
           formatDuration(latencyMs)
         )}
       </span>
-      <span className={styles['tokens']} title="Tokens read and written">
+      <span
+        className={styles['tokens']}
+        title={
+          cached === 0
+            ? 'Tokens read and written'
+            : `Tokens read and written; ${formatCount(cached)} of those read came from a cache`
+        }
+      >
         {isOver && `${formatCount(inputTokens)} in ${formatCount(outputTokens)} out`}
       </span>
       <span className={styles['cost']} title="Cost">
@@ -87,7 +103,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
 }
 
 function Words({
-  turn: { status, text, iterationIndex, toolCalls },
+  turn: { status, text, iterationIndex, toolCalls, finishReason },
 }: {
   readonly turn: TurnState
 }) {
@@ -103,6 +119,6 @@ function Words({
       </>
     )
   }
-  if (status === 'FAILED' || toolCalls.length > 0) return null
+  if (status === 'FAILED' || toolCalls.length > 0 || earlyEnd(finishReason)) return null
   return <p className={styles['soft']}>It answered without words</p>
 }

@@ -1,5 +1,6 @@
 /** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
 import { counted, duration, stopwatch } from './figures.ts'
+import { earlyEnd } from './early-end.ts'
 import { textOf } from './line.ts'
 import { endLine } from './summary-lines.ts'
 import { oneLine } from './text-width.ts'
@@ -89,9 +90,16 @@ function taskWords(event: LoggedRunEvent): readonly string[] {
         `${oneLine(event.taskName)}: ${oneLine(event.toolName)} ${what} in ${duration(event.durationMs)}  ${short(words ?? '')}`.trimEnd(),
       ]
     }
+    case 'llm_iteration_completed': {
+      const ended = earlyEnd(event.finishReason)
+      if (ended === undefined) return []
+      const words = event.refusal === undefined ? '' : `: ${short(event.refusal)}`
+      return [`${oneLine(event.taskName)}: model ${oneLine(event.model)}: ${ended}${words}`]
+    }
     case 'llm_iteration_failed': {
-      const { retryInMs, nextModel } = event
-      const next = nextModel === undefined ? '' : `; ${oneLine(nextModel)} is asked next`
+      const { retryInMs, retryAfterMs, nextModel } = event
+      const asked = retryAfterMs === undefined ? '' : `; it asks to wait ${duration(retryAfterMs)}`
+      const next = nextModel === undefined ? asked : `${asked}; ${oneLine(nextModel)} is asked next`
       const again = retryInMs === undefined ? next : `; again in ${duration(retryInMs)}`
       return [
         `${oneLine(event.taskName)}: model ${oneLine(event.model)} failed: ${oneLine(event.reason)}${again}`,

@@ -1,4 +1,5 @@
 /** Pure: the one line that a task has in the view and in the summary. */
+import { earlyEnd } from './early-end.ts'
 import { counted, dollars, duration, stopwatch } from './figures.ts'
 import { STATUS_STYLE, type Marks } from './marks.ts'
 import { cutToWidth, oneLine, padToWidth, widthOf } from './text-width.ts'
@@ -89,7 +90,7 @@ function workOf({ attempt, turns, usage }: TaskState): string {
     .join(', ')
 }
 
-function usedBy({ attempt, turns, usage, iterationLimitReached }: TaskState): string {
+function usedBy({ attempt, turns, usage, iterationLimitReached, finishReason }: TaskState): string {
   const { inputTokens, outputTokens, toolCallCount, costUsd } = usage
   return [
     attempt > 1 ? `try ${attempt}` : '',
@@ -100,6 +101,7 @@ function usedBy({ attempt, turns, usage, iterationLimitReached }: TaskState): st
       : counted(inputTokens + outputTokens, 'token'),
     costUsd === undefined || costUsd === 0 ? '' : dollars(costUsd),
     iterationLimitReached === true ? 'stopped by its limit of turns' : '',
+    earlyEnd(finishReason) ?? '',
   ]
     .filter((word) => word !== '')
     .join(', ')

@@ -1,4 +1,5 @@
 /** Pure: one run with its tasks and what they gave. */
+import { earlyEnd } from '../live/early-end.ts'
 import { counted, dollars, duration } from '../live/figures.ts'
 import { STATUS_STYLE } from '../live/marks.ts'
 import { questionOf } from '../live/review-subject.ts'
@@ -97,12 +98,16 @@ function reviewLines(review: PendingReview, now: number): readonly Line[] {
   ]
 }
 
-function outputLines({ name, output }: RunTaskDetail): readonly Line[] {
+function outputLines({ name, output, finishReason }: RunTaskDetail): readonly Line[] {
   if (output === undefined) return []
   const lines = shownText(output).split('\n')
+  const ended = earlyEnd(finishReason)
   return [
     EMPTY,
-    [{ text: oneLine(name), style: 'bold' }],
+    [
+      { text: oneLine(name), style: 'bold' },
+      ...(ended === undefined ? [] : [{ text: ` (${ended})`, style: 'yellow' as const }]),
+    ],
     ...lines.map((text): Line => [{ text: `  ${text}` }]),
   ]
 }

@@ -9,7 +9,7 @@ import {
   PositiveCount,
   TokenCount,
 } from '../scalars.ts'
-import { ToolOutcome } from '../enums.ts'
+import { FinishReason, ToolOutcome } from '../enums.ts'
 import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
 
 /** One message of the conversation sent to the model. AgentEnsemble wire. */
@@ -60,6 +60,12 @@ export const LlmIterationCompleted = Type.Object({
   costUsd: Type.Optional(CostUsd),
   /** When the answer was whole. Logs of earlier versions lack it; ours always sends it. */
   completedAt: Type.Optional(Instant),
+  /** Why the answer ended. Logs of earlier versions lack it; ours always sends it. */
+  finishReason: Type.Optional(FinishReason),
+  /** What the provider says about a refusal or a blocked answer; absent when it says nothing. */
+  refusal: Type.Optional(Type.String()),
+  /** Those of `inputTokens` that the provider read from its cache; absent when it does not say. */
+  cachedInputTokens: Type.Optional(Count),
 })
 export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
 
@@ -82,6 +88,8 @@ export const LlmIterationFailed = Type.Object({
   failedAt: Instant,
   /** Present when the same model is called again: after this wait. */
   retryInMs: Type.Optional(DurationMs),
+  /** How long the provider asked to wait; more than `maxRetryAfterMs` of the ensemble is not waited. */
+  retryAfterMs: Type.Optional(DurationMs),
   /** Present when a fallback is called next: its alias. */
   nextModel: Type.Optional(Type.String()),
 })

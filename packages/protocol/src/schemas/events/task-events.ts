@@ -1,6 +1,7 @@
 /** Events of one task: started, input, completed, failed, skipped, and its metrics. */
 import Type from 'typebox'
 import { CostUsd, Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
+import { FinishReason } from '../enums.ts'
 import { taskAttempt, taskLabel } from './positions.ts'
 
 /** A task begins a try. `taskIndex` counts from 1 and is unique in its run. AgentEnsemble wire. */
@@ -55,6 +56,13 @@ export const TaskCompleted = Type.Object({
   iterationLimitReached: Type.Boolean(),
   /** Absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
+  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  cachedInputTokens: Type.Optional(Count),
+  /**
+   * Why the last answer of the model ended; `length` when a cut answer was accepted. Absent for a task
+   * without a model, and in logs of earlier versions.
+   */
+  finishReason: Type.Optional(FinishReason),
 })
 export type TaskCompleted = Type.Static<typeof TaskCompleted>
 
@@ -72,6 +80,12 @@ const failedAttempt = {
   toolCallCount: Count,
   /** Absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
+  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  cachedInputTokens: Type.Optional(Count),
+  /** Present when the attempt failed because a model ended its answer early: why it did. */
+  finishReason: Type.Optional(FinishReason),
+  /** What the provider says about a refusal or a blocked answer. */
+  refusal: Type.Optional(Type.String()),
 }
 
 /**
@@ -121,6 +135,8 @@ export const MetricsSnapshot = Type.Object({
   iterationCount: Count,
   /** A decimal number of US dollars as text, as AgentEnsemble declares it. */
   costEstimate: Type.Optional(Type.String()),
+  /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
+  cachedInputTokens: Type.Optional(Count),
   ...taskAttempt,
 })
 export type MetricsSnapshot = Type.Static<typeof MetricsSnapshot>

@@ -1,6 +1,6 @@
 /** What can be read about runs: the list and its query, and one run in detail. */
 import Type from 'typebox'
-import { RunStatus, RunStatusList, TaskStatus, Workflow } from '../enums.ts'
+import { FinishReason, RunStatus, RunStatusList, TaskStatus, Workflow } from '../enums.ts'
 import { RunMetrics } from '../run-metrics.ts'
 import {
   CLOSED,
@@ -110,6 +110,8 @@ export const RunTaskDetail = Type.Object({
   /** Which try this is; 0 before the first. */
   attempt: Count,
   error: Type.Optional(Type.String()),
+  /** Why the last answer of the model ended. Ours; absent before the end and for a task without a model. */
+  finishReason: Type.Optional(FinishReason),
 })
 export type RunTaskDetail = Type.Static<typeof RunTaskDetail>
 

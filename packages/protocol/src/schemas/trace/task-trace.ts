@@ -1,5 +1,6 @@
 /** One task of a trace: its prompts, model turns, tool calls and delegations. AgentEnsemble trace 1.1. */
 import Type from 'typebox'
+import { FinishReason } from '../enums.ts'
 import { LlmMessage } from '../events/agent-events.ts'
 import { Count, Instant, IsoDuration, JsonObject, NullableText, TokenCount } from '../scalars.ts'
 import { TraceTaskMetrics } from './trace-metrics.ts'
@@ -35,6 +36,12 @@ export const LlmInteraction = Type.Object({
   messages: Type.Array(LlmMessage),
   /** Alias of the model that answered; traces of AgentEnsemble and of earlier versions lack it. Ours. */
   model: Type.Optional(Type.String()),
+  /** Why the answer ended. Ours; absent in traces of AgentEnsemble and of earlier versions. */
+  finishReason: Type.Optional(FinishReason),
+  /** What the provider says about a refusal or a blocked answer. Ours. */
+  refusal: Type.Optional(Type.String()),
+  /** Those of `inputTokens` that the provider read from its cache, when it says. Ours. */
+  cachedInputTokens: Type.Optional(Count),
 })
 export type LlmInteraction = Type.Static<typeof LlmInteraction>
 

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+
+import {
+  findOnUnfinishedProblems,
+  recoveryOf,
+  resolveOnUnfinished,
+  unfinishedError,
+  unfinishedReason,
+  type Unfinished,
+} from './on-unfinished.ts'
+
+const call = { id: 'call-1', name: 'search', arguments: '{"query": "ja' }
+
+function cut(changes: Partial<Unfinished> = {}): Unfinished {
+  return {
+    reason: 'length',
+    reply: { text: 'Once upon', toolCalls: [] },
+    options: resolveOnUnfinished([]),
+    structured: false,
+    extraCalls: 0,
+    maxOutputTokens: undefined,
+    ...changes,
+  }
+}
+
+describe('the options', () => {
+  it('take each value from the first source that has it', () => {
+    expect(
+      resolveOnUnfinished([
+        { refusal: 'fail' },
+        undefined,
+        { refusal: 'fallback', length: 'retry' },
+      ]),
+    ).toEqual({ length: 'retry', maxExtraCalls: 3, refusal: 'fail', contentFilter: 'fallback' })
+  })
+
+  it('are checked by name and value', () => {
+    const wrong: object = { length: 'more', maxExtraCalls: 0, refused: 'fail' }
+    expect(findOnUnfinishedProblems({ ...wrong })).toEqual([
+      'unknown option "refused" of onUnfinished (did you mean "refusal"?)',
+      'onUnfinished.length must be one of "continue", "retry", "accept", "fail", got "more"',
+      'onUnfinished.maxExtraCalls must be an integer >= 1, got 0',
+    ])
+    expect(findOnUnfinishedProblems({ contentFilter: 'fail' })).toEqual([])
+  })
+})
+
+describe('the reason', () => {
+  it.each(['length', 'refusal', 'content_filter'] as const)('%s is unfinished', (finishReason) => {
+    expect(unfinishedReason({ finishReason })).toBe(finishReason)
+  })
+
+  it.each(['stop', 'tool_calls', 'unknown', undefined] as const)('%s is finished', (reason) => {
+    expect(unfinishedReason(reason === undefined ? {} : { finishReason: reason })).toBeUndefined()
+  })
+})
+
+describe('what follows a cut answer', () => {
+  it('asks for the rest of a text', () => {
+    expect(recoveryOf(cut())).toEqual({ kind: 'continue' })
+  })
+
+  it('requests a tool call, structured output and an answer without text again', () => {
+    const usage = { inputTokens: 9, outputTokens: 4_000 }
+    const retry = { kind: 'retry', maxOutputTokens: 8_000 }
+    expect(recoveryOf(cut({ reply: { text: '', toolCalls: [call], usage } }))).toEqual(retry)
+    expect(
+      recoveryOf(cut({ structured: true, reply: { text: '{"a', toolCalls: [], usage } })),
+    ).toEqual(retry)
+    expect(recoveryOf(cut({ reply: { text: ' \n', toolCalls: [], usage } }))).toEqual(retry)
+  })
+
+  it('doubles the limit of the last call, and never asks for fewer than 2048 tokens', () => {
+    const reply = { text: '', toolCalls: [call] }
+    expect(recoveryOf(cut({ reply }))).toEqual({ kind: 'retry', maxOutputTokens: 2_048 })
+    expect(recoveryOf(cut({ reply, maxOutputTokens: 5_000 }))).toEqual({
+      kind: 'retry',
+      maxOutputTokens: 10_000,
+    })
+  })
+
+  it('fails after so many extra calls, and at once when it is set to', () => {
+    expect(recoveryOf(cut({ extraCalls: 3 }))).toEqual({ kind: 'fail' })
+    expect(recoveryOf(cut({ options: resolveOnUnfinished([{ length: 'fail' }]) }))).toEqual({
+      kind: 'fail',
+    })
+  })
+
+  it('accepts a text when it is set to, but never a cut tool call', () => {
+    const options = resolveOnUnfinished([{ length: 'accept' }])
+    expect(recoveryOf(cut({ options, extraCalls: 3 }))).toEqual({ kind: 'accept' })
+    expect(recoveryOf(cut({ options, reply: { text: '', toolCalls: [call] } }))).toMatchObject({
+      kind: 'retry',
+    })
+  })
+})
+
+describe('the error', () => {
+  it('has the text so far, what the provider says and its own finish reason', () => {
+    const reply = {
+      text: 'Once',
+      toolCalls: [],
+      refusal: 'Not this one.',
+      providerFinishReason: 'SAFETY',
+    }
+    const error = unfinishedError(
+      { reason: 'content_filter', reply, extraCalls: 0 },
+      { model: 'sonnet', text: 'Once' },
+    )
+    expect(error).toMatchObject({
+      code: 'CONTENT_FILTERED',
+      retryable: false,
+      message: 'A content filter of sonnet blocked the answer (SAFETY): "Not this one."',
+      details: {
+        finishReason: 'content_filter',
+        providerFinishReason: 'SAFETY',
+        model: 'sonnet',
+        text: 'Once',
+        refusal: 'Not this one.',
+      },
+    })
+  })
+
+  it('says whether a tool call or an answer was cut, and after how many extra calls', () => {
+    const describe = (toolCalls: readonly (typeof call)[], extraCalls: number): string =>
+      unfinishedError(
+        { reason: 'length', reply: { text: '', toolCalls }, extraCalls },
+        { model: 'sonnet', text: '' },
+      ).message
+    expect(describe([call], 3)).toBe(
+      'The tool call of sonnet was cut at its output limit, after 3 extra calls',
+    )
+    expect(describe([], 0)).toBe('The answer of sonnet was cut at its output limit')
+  })
+})
