@@ -16,12 +16,13 @@ export function apiKeysOf(
 
 type Entry = Omit<ApiKey, 'sha256'> & Pick<EnvironmentKey, 'key' | 'sha256'>
 
-function toEntry({ name, key, sha256, scopes, expiresAt, limits }: KeyConfig): Entry {
+function toEntry({ name, key, sha256, scopes, roles, expiresAt, limits }: KeyConfig): Entry {
   return {
     name,
     key,
     sha256,
     ...(scopes === undefined ? {} : { scopes }),
+    ...(roles === undefined ? {} : { roles }),
     ...(expiresAt === undefined ? {} : { expiresAt: toInstant(expiresAt) }),
     ...(limits === undefined ? {} : { limits }),
   }

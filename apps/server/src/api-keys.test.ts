@@ -14,6 +14,15 @@ describe('readApiKeys', () => {
       `ci:tools:invoke+runs:read+runs:read:${KEY}`,
       { name: 'ci', scopes: ['runs:read', 'tools:invoke'], key: KEY },
     ],
+    [
+      `lead:runs:read+reviews:decide+role=cfo+role=legal:${KEY}`,
+      {
+        name: 'lead',
+        scopes: ['runs:read', 'reviews:decide'],
+        roles: ['cfo', 'legal'],
+        key: KEY,
+      },
+    ],
     [`sha256:${HASH}`, { name: 'key-1', scopes: ['admin'], sha256: HASH }],
     [`ci:sha256:${HASH}`, { name: 'ci', scopes: ['admin'], sha256: HASH }],
     [
@@ -33,6 +42,15 @@ describe('readApiKeys', () => {
     expect([undefined, '', ' , ,'].map((list) => readApiKeys(list, problems))).toEqual([[], [], []])
     expect(readApiKeys(` ${KEY} ,, b:${KEY}x `, problems)).toHaveLength(2)
     expect(problems).toEqual([])
+  })
+
+  it('refuses a key with roles and no scopes, and a role that is not a name', () => {
+    const problems: string[] = []
+    readApiKeys(`a:role=cfo:${KEY},b:runs:read+role=:${KEY}`, problems)
+    expect(problems).toEqual([
+      'Key "a" of TUTTI_API_KEYS must have scopes besides its roles',
+      'Key "b" of TUTTI_API_KEYS must have roles of letters, digits, ".", "_" and "-"',
+    ])
   })
 
   it('names every problem at once, and shows no key', () => {

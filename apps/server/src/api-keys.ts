@@ -1,10 +1,10 @@
 /**
  * Pure: reads the keys of TUTTI_API_KEYS. Each is one of
  *
- *   KEY   NAME:KEY   NAME:SCOPE+SCOPE:KEY
+ *   KEY   NAME:KEY   NAME:SCOPE+SCOPE+role=ROLE:KEY
  *
  * where KEY is the key itself, or `sha256:` and the 64 hexadecimal digits of its SHA-256. A key without
- * scopes may do everything. No problem shows a key.
+ * scopes may do everything; a key with roles must name its scopes. No problem shows a key.
  */
 import { Scope } from '@tutti/protocol'
 
@@ -12,6 +12,8 @@ import { Scope } from '@tutti/protocol'
 export interface EnvironmentKey {
   readonly name: string
   readonly scopes: readonly Scope[]
+  /** Roles that reviews can require. */
+  readonly roles?: readonly string[]
   /** The key itself; undefined when only its hash is known. */
   readonly key: string | undefined
   /** The SHA-256 of the key in hex; undefined when the key is there. */
@@ -22,6 +24,9 @@ export interface EnvironmentKey {
 export const MIN_KEY_LENGTH = 16
 
 const SCOPES: readonly Scope[] = Scope.enum
+
+/** Begins a role among the scopes of a key. */
+const ROLE = 'role='
 
 const NAME = /^[\w.-]{1,64}$/
 
@@ -58,12 +63,24 @@ function readKey(text: string, unnamed: string, problems: string[]): Environment
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256)) {
     problem('must have 64 hexadecimal digits after "sha256:"')
   }
-  const asked = colon === -1 ? [] : head.slice(colon + 1).split('+')
+  const words = colon === -1 ? [] : head.slice(colon + 1).split('+')
+  const roles = words.flatMap((word) => (word.startsWith(ROLE) ? [word.slice(ROLE.length)] : []))
+  const asked = words.filter((word) => !word.startsWith(ROLE))
   const scopes = SCOPES.filter((scope) => asked.includes(scope))
   if (new Set(asked).size > scopes.length) {
     problem(`must have scopes of ${SCOPES.join(', ')}, with "+" between them`)
   }
-  return { name, scopes: colon === -1 ? ['admin'] : scopes, key, sha256 }
+  if (!roles.every((role) => NAME.test(role))) {
+    problem('must have roles of letters, digits, ".", "_" and "-"')
+  }
+  if (roles.length > 0 && asked.length === 0) problem('must have scopes besides its roles')
+  return {
+    name,
+    scopes: colon === -1 ? ['admin'] : scopes,
+    ...(roles.length === 0 ? {} : { roles }),
+    key,
+    sha256,
+  }
 }
 
 interface Split extends Pick<EnvironmentKey, 'key' | 'sha256'> {

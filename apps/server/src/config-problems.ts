@@ -12,6 +12,7 @@ import type {
   KeyConfig,
   KeyLimitsConfig,
   LimitsConfig,
+  ReviewsConfig,
   SharedConfig,
   TelemetryConfig,
   TracesConfig,
@@ -31,6 +32,7 @@ const SETTING_NAMES = {
   workspace: true,
   dashboard: true,
   shared: true,
+  reviews: true,
   webhooks: true,
   secrets: true,
   telemetry: true,
@@ -64,9 +66,17 @@ const KEY_NAMES = {
   key: true,
   sha256: true,
   scopes: true,
+  roles: true,
   expiresAt: true,
   limits: true,
 } as const satisfies OptionNames<KeyConfig>
+
+const REVIEW_NAMES = {
+  timeoutMs: true,
+  onTimeout: true,
+  requiredRole: true,
+  allowOverride: true,
+} as const satisfies OptionNames<ReviewsConfig>
 
 const KEY_LIMIT_NAMES = {
   maxUnfinishedRuns: true,
@@ -115,6 +125,7 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...workspaceProblems(config['workspace']),
     ...dashboardProblems(config['dashboard']),
     ...sharedProblems(config['shared']),
+    ...reviewProblems(config['reviews']),
     ...webhookProblems(config['webhooks']),
     ...telemetryProblems(config['telemetry']),
   ]
@@ -168,6 +179,19 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
   ]
 }
 
+/** The values of the other fields are checked where the runs are served. */
+function reviewProblems(reviews: unknown): readonly string[] {
+  if (reviews === undefined) return []
+  if (!isRecord(reviews)) return ['"reviews" must be an object']
+  const { allowOverride = false } = reviews
+  return [
+    ...unknownFields('setting of "reviews"', reviews, REVIEW_NAMES),
+    ...(typeof allowOverride === 'boolean'
+      ? []
+      : ['"reviews.allowOverride" must be true or false']),
+  ]
+}
+
 function authProblems(auth: unknown): readonly string[] {
   if (auth === undefined) return []
   if (!isRecord(auth)) return ['"auth" must be an object']
@@ -184,7 +208,7 @@ function authProblems(auth: unknown): readonly string[] {
 function keyProblems(entry: unknown, index: number): readonly string[] {
   const what = `"auth.keys[${index}]"`
   if (!isRecord(entry)) return [`${what} must be an object`]
-  const { name, key, sha256, scopes = [], expiresAt, limits } = entry
+  const { name, key, sha256, scopes = [], roles, expiresAt, limits } = entry
   const problems: string[] = [...unknownFields(`field of ${what}`, entry, KEY_NAMES)]
   if (typeof name !== 'string' || name === '') problems.push(`${what} must have a name`)
   if ((key === undefined) === (sha256 === undefined)) {
@@ -204,6 +228,7 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   }
   problems.push(
     ...scopeProblems(what, scopes),
+    ...textListProblems(`roles of ${what}`, roles),
     ...limitProblems(`limits of auth.keys[${index}]`, limits, KEY_LIMIT_NAMES),
   )
   return problems

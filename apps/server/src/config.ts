@@ -33,6 +33,8 @@ export interface TuttiConfig {
   readonly dashboard?: boolean
   /** What peers may ask for; the other ensembles and tools are not for them. @default everything */
   readonly shared?: SharedConfig
+  /** Time, role and action on timeout of reviews that do not set them, in every ensemble. @default 5 minutes, then EXIT_EARLY */
+  readonly reviews?: ReviewsConfig
   /** Webhooks that runs may name in `webhooks`, by that name. @default none */
   readonly webhooks?: Readonly<Record<string, WebhookConfig>>
   /** More values that no log, error or event may show, each of at least 8 characters. @default none */
@@ -125,6 +127,8 @@ export interface KeyConfig {
   readonly sha256?: string
   /** What it may do. @default everything but `admin` */
   readonly scopes?: readonly KeyScope[]
+  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default none */
+  readonly roles?: readonly string[]
   /** From when on it is refused: milliseconds since 1970, or a time as ISO 8601. @default never */
   readonly expiresAt?: number | string
   /** What it may use. @default no limits */
@@ -133,6 +137,18 @@ export interface KeyConfig {
 
 // NOTE: these are written out and not taken from the packages that use them, whose types would otherwise
 // all become part of this package's declarations.
+
+/** What holds for the reviews of all ensembles that do not set it themselves. */
+export interface ReviewsConfig {
+  /** How long a reviewer has, in milliseconds; Infinity waits for ever. @default 300000 */
+  readonly timeoutMs?: number
+  /** What happens when nobody decides in time. @default EXIT_EARLY */
+  readonly onTimeout?: 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
+  /** Role that the key of the reviewer must have. @default any key may decide */
+  readonly requiredRole?: string
+  /** Whether a request may remove or relax reviews that the ensembles require. @default false */
+  readonly allowOverride?: boolean
+}
 
 /** What a key may do; `admin` is everything. */
 export type KeyScope =

@@ -43,7 +43,7 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
     name: 'TUTTI_API_KEYS',
     byDefault: 'none',
     meaning:
-      'keys that requests must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE:KEY; in place of a key its hash, as sha256:HEX',
+      'keys that requests must carry, separated by commas: KEY, NAME:KEY or NAME:SCOPE+SCOPE+role=ROLE:KEY; in place of a key its hash, as sha256:HEX',
   },
   {
     name: 'TUTTI_TICKET_SECRET',

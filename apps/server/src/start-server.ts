@@ -87,6 +87,7 @@ export async function startServer(
     () =>
       new RunService(storage, ensembles, {
         ...runLimits(config.limits),
+        ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
         executes,
         tools,
         models,

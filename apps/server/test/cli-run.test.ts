@@ -144,6 +144,8 @@ describe('what is submitted', () => {
         'sequential',
         '--review-policy',
         'NEVER',
+        '--review-timeout',
+        '3d',
         '--capture',
         'full',
         '--max-tool-output',
@@ -173,6 +175,7 @@ describe('what is submitted', () => {
       options: {
         workflow: 'SEQUENTIAL',
         reviewPolicy: 'NEVER',
+        review: { timeoutMs: 259_200_000 },
         captureMode: 'FULL',
         maxToolOutputLength: -1,
         toolLogTruncateLength: 5,

@@ -116,8 +116,7 @@ describe('silence', () => {
       end: 'finished',
       result: {
         success: true,
-        output:
-          'Nobody answered within 300 seconds. Decide for yourself, and say what you had to assume.',
+        output: 'Nobody answered in time. Decide for yourself, and say what you had to assume.',
       },
     })
   })

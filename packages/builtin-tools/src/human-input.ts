@@ -1,11 +1,5 @@
 /** The human_input tool. */
-import {
-  assertKnownOptions,
-  DEFAULT_APPROVAL_TIMEOUT_MS,
-  defineTextTool,
-  TOOL_SETTING_NAMES,
-  ToolResult,
-} from '@tutti/core'
+import { assertKnownOptions, defineTextTool, TOOL_SETTING_NAMES, ToolResult } from '@tutti/core'
 
 import type {
   ApprovalTimeoutAction,
@@ -17,7 +11,10 @@ import type {
 
 /** Settings of the human_input tool. */
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
-  /** How long the person has, in milliseconds; Infinity is for ever. @default 300000 */
+  /**
+   * How long the person has, in milliseconds; Infinity is for ever.
+   * @default the time of the run's reviews, 300000 where nothing is set
+   */
   readonly answerTimeoutMs?: number
   /**
    * What silence means: the model goes on without an answer, the run ends early, or the call fails.
@@ -50,12 +47,8 @@ const DEFAULTS = {
  */
 export function humanInput(options: HumanInputOptions = {}): TypedTool<string> {
   assertKnownOptions('Cannot define tool "human_input":', options, OPTION_NAMES)
-  const {
-    answerTimeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS,
-    onTimeout = 'CONTINUE',
-    ...settings
-  } = options
-  if (!(answerTimeoutMs > 0)) {
+  const { answerTimeoutMs, onTimeout = 'CONTINUE', ...settings } = options
+  if (answerTimeoutMs !== undefined && !(answerTimeoutMs > 0)) {
     throw new RangeError(
       `Cannot define tool "human_input": answerTimeoutMs must be > 0, got ${answerTimeoutMs}`,
     )
@@ -67,17 +60,22 @@ export function humanInput(options: HumanInputOptions = {}): TypedTool<string> {
   })
 }
 
+interface AskOptions {
+  readonly answerTimeoutMs: number | undefined
+  readonly onTimeout: ApprovalTimeoutAction
+}
+
 async function ask(
   question: string,
   { hasReviewer, requestApproval }: ToolContext<string>,
-  {
-    answerTimeoutMs,
-    onTimeout,
-  }: Required<Pick<HumanInputOptions, 'answerTimeoutMs' | 'onTimeout'>>,
+  { answerTimeoutMs, onTimeout }: AskOptions,
 ): Promise<ToolResult> {
   if (question.trim() === '') return ToolResult.failure('Question must not be blank')
   if (!hasReviewer) return ToolResult.failure(NOBODY)
-  const decision = await requestApproval(question, { timeoutMs: answerTimeoutMs, onTimeout })
+  const decision = await requestApproval(question, {
+    onTimeout,
+    ...(answerTimeoutMs === undefined ? {} : { timeoutMs: answerTimeoutMs }),
+  })
   if (decision.action === 'CONTINUE') {
     return ToolResult.success(decision.timedOut ? unanswered(answerTimeoutMs) : SEEN)
   }
@@ -90,6 +88,7 @@ const NOBODY =
 const SEEN =
   'The person has read the question and lets you go on, without an answer in words. Decide for yourself.'
 
-function unanswered(timeoutMs: number): string {
-  return `Nobody answered within ${timeoutMs / 1000} seconds. Decide for yourself, and say what you had to assume.`
+function unanswered(timeoutMs: number | undefined): string {
+  const time = timeoutMs === undefined ? 'in time' : `within ${timeoutMs / 1000} seconds`
+  return `Nobody answered ${time}. Decide for yourself, and say what you had to assume.`
 }

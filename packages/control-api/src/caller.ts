@@ -9,6 +9,8 @@ export interface Caller {
   /** Name of the key; undefined where no keys are set. */
   readonly name: string | undefined
   readonly scopes: ReadonlySet<Scope>
+  /** Roles of the key; undefined where no keys are set: everybody may decide every review. */
+  readonly roles: ReadonlySet<string> | undefined
   /** What its runs may be and cost at this moment; undefined for no limit. */
   readonly quota: () => Quota | undefined
   /** Address of the connection. */
@@ -29,6 +31,7 @@ export function anyone(remoteAddress?: string): Caller {
   return {
     name: undefined,
     scopes: ALL,
+    roles: undefined,
     quota: () => undefined,
     remoteAddress,
     expiresAt: Infinity,
@@ -47,6 +50,24 @@ export function assertScope({ name, scopes }: Caller, scope: Scope | null): void
   if (scope === null || scopes.has(scope) || scopes.has('admin')) return
   const held = [...scopes].join(', ') || 'none'
   throw new TuttiError('FORBIDDEN', `Key "${name}" lacks the scope ${scope}; it has: ${held}`)
+}
+
+/**
+ * Refuses a caller that does not have the role that a review requires. The scope `admin` gives no role.
+ *
+ * @throws {TuttiError} FORBIDDEN, naming the role.
+ */
+export function assertRole(
+  { name, roles }: Caller,
+  { reviewId, role }: { readonly reviewId: string; readonly role: string | undefined },
+): void {
+  if (role === undefined || roles === undefined || roles.has(role)) return
+  const held = [...roles].map((one) => `"${one}"`).join(', ') || 'none'
+  throw new TuttiError(
+    'FORBIDDEN',
+    `Review "${reviewId}" requires the role "${role}"; key "${name}" has the roles: ${held}`,
+    { details: { requiredRole: role } },
+  )
 }
 
 /** The name of a caller, as runs and events keep it. */

@@ -56,10 +56,11 @@ export interface CallerParts {
 
 /** The holder of a key as a caller. */
 export function callerOf(key: ApiKey, { remoteAddress, clock, rates }: CallerParts): Caller {
-  const { name, scopes = DEFAULT_SCOPES, expiresAt = Infinity, limits = {} } = key
+  const { name, scopes = DEFAULT_SCOPES, roles = [], expiresAt = Infinity, limits = {} } = key
   return {
     name,
     scopes: new Set(scopes),
+    roles: new Set(roles),
     remoteAddress,
     expiresAt,
     quota: () => quotaOf(key, clock.now()),

@@ -117,6 +117,8 @@ export interface ApiKey {
   readonly sha256: string
   /** What it may do. @default everything but `admin` */
   readonly scopes?: readonly Scope[]
+  /** Roles of its holder: a review that requires a role is decided only by a key that has it. @default [] */
+  readonly roles?: readonly string[]
   /** From when on it is refused, in milliseconds since 1970. @default never */
   readonly expiresAt?: number
   readonly limits?: KeyLimits

@@ -1,5 +1,5 @@
 /** Reviews as bodies and messages ask for them and decide them. */
-import { actorOf, type Caller } from './caller.ts'
+import { actorOf, assertRole, type Caller } from './caller.ts'
 import { badRequest } from './http/api-error.ts'
 import { findRecord } from './find-run.ts'
 import { toPendingReview } from './to-wire.ts'
@@ -30,7 +30,8 @@ export async function listReviews(
 /**
  * Decides a review; resolves when the decision is durable.
  *
- * @throws {TuttiError} as `RunService.decide`, and BAD_REQUEST when the input of a tool call is no JSON.
+ * @throws {TuttiError} as `RunService.decide`, FORBIDDEN when the caller lacks the role that the review requires,
+ * and BAD_REQUEST when the input of a tool call is not JSON.
  */
 export async function decideReview(
   runs: RunService,
@@ -38,19 +39,21 @@ export async function decideReview(
   { caller, ...body }: ReviewDecisionBody & { readonly caller: Caller },
 ): Promise<ReviewDecisionApplied> {
   const { actor } = actorOf(caller)
-  const decision = await toDecision(runs, reviewId, body)
+  const review = await runs.review(reviewId)
+  assertRole(caller, { reviewId, role: review?.request.requiredRole })
+  const decision = toDecision(body, review?.request.timing === 'DURING_EXECUTION')
   await runs.decide(reviewId, { ...decision, ...(actor === undefined ? {} : { decidedBy: actor }) })
   return { reviewId, decision: body.decision, status: 'APPLIED' }
 }
 
-async function toDecision(
-  runs: RunService,
-  reviewId: string,
+/** What is edited in the review of a tool call is the input of the call. */
+function toDecision(
   { decision, revisedOutput = '', feedback }: ReviewDecisionBody,
-): Promise<GateDecision> {
+  isOfToolCall: boolean,
+): GateDecision {
   switch (decision) {
     case 'EDIT':
-      return (await asksForTool(runs, reviewId))
+      return isOfToolCall
         ? { action: decision, input: toolInput(revisedOutput) }
         : { action: decision, text: revisedOutput }
     case 'REJECT':
@@ -59,12 +62,6 @@ async function toDecision(
     case 'EXIT_EARLY':
       return { action: decision }
   }
-}
-
-/** Whether the review is of a tool call; what is edited then is the input of the call. */
-async function asksForTool(runs: RunService, reviewId: string): Promise<boolean> {
-  const review = await runs.review(reviewId)
-  return review?.request.timing === 'DURING_EXECUTION'
 }
 
 function toolInput(text: string): unknown {

@@ -18,6 +18,8 @@ export interface ApprovalOptions {
   readonly timeoutMs?: number
   /** @default EXIT_EARLY */
   readonly onTimeout?: ApprovalTimeoutAction
+  /** Role that the reviewer must have, where reviewers have roles. */
+  readonly requiredRole?: string
 }
 
 /** What a tool that asked learns: go on, or go on with another input. */
@@ -68,6 +70,8 @@ export interface ApprovalRequest {
   checkEdit(input: unknown): Promise<readonly Problem[]>
   readonly timeoutMs: number
   readonly onTimeout: ApprovalTimeoutAction
+  /** Role that the reviewer must have, where reviewers have roles. */
+  readonly requiredRole?: string
 }
 
 /** What a reviewer can answer. */

@@ -55,6 +55,7 @@ export const TOOL_SETTING_NAMES = {
 const APPROVAL_SETTING_NAMES = {
   timeoutMs: true,
   onTimeout: true,
+  requiredRole: true,
   describe: true,
 } as const satisfies OptionNames<ApprovalSettings<never>>
 

@@ -8,6 +8,7 @@ import { findDelegationProblems } from './hierarchy/limits.ts'
 import { modelOfTask } from './model/model-of-task.ts'
 import { ERROR_STRATEGIES } from './next.ts'
 import { findPlanProblems } from './plan.ts'
+import { findEnsembleReviewProblems } from './review.ts'
 
 import type { Ensemble, EnsembleDefinition } from './ensemble.ts'
 
@@ -30,6 +31,7 @@ const ENSEMBLE_NAMES = {
   modelRetries: true,
   maxRetryAfterMs: true,
   reviewPolicy: true,
+  review: true,
   verbose: true,
   captureMode: true,
   toolLogTruncateLength: true,
@@ -75,6 +77,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findModelProblems(definition, workflow),
     ...findBudgetProblems(definition.budget),
     ...findOnUnfinishedProblems(definition.onUnfinished),
+    ...findEnsembleReviewProblems(definition.review),
     ...findDelegationProblems(
       definition.delegation,
       definition.tasks.map(({ agent }) => agent.role),

@@ -18,6 +18,7 @@ import type { ErrorStrategy } from './next.ts'
 import type { RunHandle } from './run/run-handle.ts'
 import type { RunOptions } from './run/run-options.ts'
 import type { RunResult } from './run/run-result.ts'
+import type { ReviewDefaults } from './review.ts'
 import type { Task } from './task.ts'
 import type { TypedTool } from '@tutti/core'
 import type { LocalAgent } from '@tutti/core/agent'
@@ -49,6 +50,8 @@ interface EnsembleSettings {
   readonly captureMode?: CaptureMode
   /** Limits of what agents may hand to one another. */
   readonly delegation?: DelegationLimits
+  /** What holds for reviews of tasks and tools that do not say it themselves. */
+  readonly review?: ReviewDefaults
 }
 
 /** Tasks, the model they use, and how they follow one another. Plain readonly data. */

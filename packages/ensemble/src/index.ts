@@ -38,6 +38,10 @@ export { MANAGER, type Plan } from './plan.ts'
 export {
   DEFAULT_MAX_REVISIONS,
   DEFAULT_REVIEW_TIMEOUT_MS,
+  findDefaultsProblems,
+  reviewAfter,
+  settingsOf as reviewSettingsOf,
+  type ReviewDefaults,
   type ReviewSetting,
   type ReviewSettings,
   type ReviewTimeoutAction,

@@ -24,7 +24,7 @@ export interface ReviewSettings {
   readonly timeoutMs?: number
   /** @default EXIT_EARLY */
   readonly onTimeout?: ReviewTimeoutAction
-  /** Role that a reviewer should have, for whoever shows the gate. */
+  /** Role that the reviewer must have. A server checks it against the roles of API keys. */
   readonly requiredRole?: string
   /** How often REJECT makes the task run again before it fails it. @default 5 */
   readonly maxRevisions?: number
@@ -37,6 +37,15 @@ const SETTING_NAMES = {
   requiredRole: true,
   maxRevisions: true,
 } as const satisfies OptionNames<ReviewSettings>
+
+const DEFAULTS_NAMES = {
+  timeoutMs: true,
+  onTimeout: true,
+  requiredRole: true,
+} as const satisfies OptionNames<ReviewDefaults>
+
+/** What holds for reviews that do not say it themselves, of tasks and of tools. */
+export type ReviewDefaults = Pick<ReviewSettings, 'timeoutMs' | 'onTimeout' | 'requiredRole'>
 
 /** `true` asks with the defaults, `false` never asks, whatever the policy of the ensemble is. */
 export type ReviewSetting = boolean | ReviewSettings
@@ -67,14 +76,32 @@ export function findReviewProblems(
   if (typeof setting !== 'object' || setting === null) {
     return [`${name} must be true, false or an object, got ${String(setting)}`]
   }
-  const { timeoutMs = 1, maxRevisions = 0, onTimeout } = setting
+  const { maxRevisions = 0 } = setting
   const problems = [
     ...findUnknownOptions(setting, SETTING_NAMES, name),
-    ...findChoiceProblems(`${name}.onTimeout`, onTimeout, TIMEOUT_ACTIONS),
+    ...findDefaultsProblems(name, setting),
   ]
-  if (!(timeoutMs > 0)) problems.push(`${name}.timeoutMs must be > 0, got ${timeoutMs}`)
   if (!(Number.isInteger(maxRevisions) && maxRevisions >= 0)) {
     problems.push(`${name}.maxRevisions must be an integer >= 0, got ${maxRevisions}`)
   }
   return problems
+}
+
+/** What is wrong with the defaults of reviews, one sentence each. */
+export function findDefaultsProblems(name: string, defaults: ReviewDefaults): readonly string[] {
+  const { timeoutMs = 1, onTimeout, requiredRole = 'any' } = defaults
+  const problems = [...findChoiceProblems(`${name}.onTimeout`, onTimeout, TIMEOUT_ACTIONS)]
+  if (!(timeoutMs > 0)) problems.push(`${name}.timeoutMs must be > 0, got ${timeoutMs}`)
+  if (typeof requiredRole !== 'string' || requiredRole.trim() === '') {
+    problems.push(`${name}.requiredRole must be a name, got ${JSON.stringify(requiredRole)}`)
+  }
+  return problems
+}
+
+/** What is wrong with the review defaults of an ensemble, one sentence each. */
+export function findEnsembleReviewProblems(defaults: ReviewDefaults = {}): readonly string[] {
+  return [
+    ...findUnknownOptions(defaults, DEFAULTS_NAMES, 'review'),
+    ...findDefaultsProblems('review', defaults),
+  ]
 }

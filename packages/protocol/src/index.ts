@@ -110,8 +110,11 @@ export {
   RunBudgetGiven,
   RunOptionsBody,
   RunOptionsGiven,
+  RunReviewBody,
   SubmitRunBody,
   SubmitRunQuery,
+  TaskReviewBody,
+  TaskReviewSetting,
   TaskDefinitionBody,
   TaskOverrideBody,
 } from './schemas/rest/submit-run.ts'

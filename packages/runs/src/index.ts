@@ -6,6 +6,7 @@
 // To run
 export { DEFAULT_TICK_MS } from './group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
+export type { ReviewRules } from './review-rules.ts'
 export type { SubmitRun } from './new-run.ts'
 export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
 export type { SwitchOptions } from './wish-options.ts'

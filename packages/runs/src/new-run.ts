@@ -12,9 +12,11 @@ import {
 
 import { field } from './record-fields.ts'
 import { ensembleOf, type Catalogs } from './request/ensemble-of.ts'
+import { assertReviewsKept } from './request/kept-reviews.ts'
 import { fingerprintOf } from './submission.ts'
 
 import type { Quota } from './ports/run-store.ts'
+import type { ReviewRules } from './review-rules.ts'
 import type { NewRun, RunRequest } from './run-record.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -51,6 +53,8 @@ export type TraceNewRun = (
 export interface NewRunOptions extends Catalogs, TextLimits {
   readonly clock: Clock
   readonly prices: Prices | undefined
+  /** @default a request cannot relax the reviews of its operator */
+  readonly reviews?: ReviewRules
   /** @default the trace is that of whoever asks */
   readonly traceNewRun?: TraceNewRun | undefined
 }
@@ -64,11 +68,8 @@ const RUN_ID_BYTES = 8
  * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
  * naming the text, its size and the limit.
  */
-export function newRunOf(
-  submitted: SubmitRun,
-  template: Ensemble,
-  { clock, prices, traceNewRun, tools, models, ...limits }: NewRunOptions,
-): NewRun {
+export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewRunOptions): NewRun {
+  const { clock, prices, traceNewRun, tools, models, reviews, ...limits } = options
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
@@ -79,6 +80,7 @@ export function newRunOf(
     ...field('options', optionsOf(submitted, template)),
   })
   const ensemble = ensembleOf(template, request ?? {}, { tools, models })
+  if (reviews?.allowOverride !== true) assertReviewsKept(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)

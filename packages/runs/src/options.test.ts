@@ -8,6 +8,7 @@ describe('resolveRunServiceOptions', () => {
   it('fills in what is documented', () => {
     expect(resolveRunServiceOptions({})).toEqual({
       executes: true,
+      reviews: {},
       maxConcurrentRuns: 5,
       maxRunsPerProcess: 5,
       maxQueuedRuns: 100,

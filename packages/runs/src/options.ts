@@ -7,13 +7,14 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
-import { DEFAULT_TEXT_LIMITS } from '@tutti/ensemble'
+import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
 import { DEFAULT_TICK_MS } from './group-commit.ts'
 
 import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from './new-run.ts'
 import type { RedactEvent } from './redacted-journal.ts'
+import type { ReviewRules } from './review-rules.ts'
 import type { ModelCatalog, Prices } from '@tutti/ensemble'
 
 /** How a run service behaves. */
@@ -49,6 +50,8 @@ export interface RunServiceOptions {
   readonly maxTextBytes?: number
   /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
   readonly maxRunTextBytes?: number
+  /** What holds for reviews of every ensemble, and whether requests may relax reviews. */
+  readonly reviews?: ReviewRules
   /** Tools that requests may name. */
   readonly tools?: ToolCatalog
   /** Models that requests and switches may name. */
@@ -141,13 +144,14 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     redact: unchanged,
     toolMetrics: undefined,
     traceNewRun: undefined,
+    reviews: {},
     onExecuted: [],
     onActivity: [],
     ...DEFAULTS,
     ...options,
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
-  const problems = Object.entries(LEAST).flatMap(([name, { least, whole }]) => {
+  const outOfRange = Object.entries(LEAST).flatMap(([name, { least, whole }]) => {
     // NOTE: the keys of the table are names of numbers.
     const value = resolved[name as keyof Limits]
     // What was not given is told under the name of what it is taken from.
@@ -155,6 +159,7 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     if (value >= least && (!whole || Number.isInteger(value))) return []
     return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
   })
+  const problems = [...outOfRange, ...findDefaultsProblems('reviews', resolved.reviews)]
   if (problems.length > 0) throw new RangeError(`Cannot start runs: ${problems.join('; ')}`)
   return resolved
 }

@@ -43,6 +43,7 @@ import {
 } from './options.ts'
 import { field } from './record-fields.ts'
 import { storeAway } from './refusals.ts'
+import { withReviewRules } from './review-rules.ts'
 import { RunExecutor } from './run-executor.ts'
 import { RunSteering } from './run-steering.ts'
 import { Wishes } from './wishes.ts'
@@ -106,8 +107,9 @@ export class RunService {
     options: RunServiceOptions = {},
   ) {
     this.#storage = storage
-    this.#ensembles = ensemblesByName(ensembles)
     this.#settings = resolveRunServiceOptions(options)
+    const { reviews } = this.#settings
+    this.#ensembles = ensemblesByName(ensembles.map((one) => withReviewRules(one, reviews)))
     const { logger, clock, tickMs } = this.#settings
     this.#bus = new EventBus((error) => {
       logger.error('A reader of run events threw', { error })

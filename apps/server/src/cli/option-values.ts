@@ -26,6 +26,22 @@ export function secondsOf(text: string): number {
   throw new InvalidArgumentError('It must be a number of seconds above 0.')
 }
 
+const UNITS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** A duration such as `90s`, `30m`, `12h` or `3d`, in milliseconds; `never` is 0. */
+export function durationOf(text: string): number {
+  if (text === 'never') return 0
+  const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
+  const ms = Math.round(Number(count) * (UNITS[unit] ?? 0))
+  if (ms > 0 && Number.isSafeInteger(ms)) return ms
+  throw new InvalidArgumentError('It must be a duration such as 90s, 30m, 12h or 3d, or never.')
+}
+
 /** An amount of US dollars above 0. */
 export function dollarsOf(text: string): number {
   const dollars = Number(text)

@@ -1,6 +1,6 @@
 /** The surroundings of tool calls: what a run, a pipeline or a test gives to the calls it makes. */
 import type { TimedAgentReport } from '../agent-report.ts'
-import type { Reviewer } from '../approval.ts'
+import type { ApprovalOptions, Reviewer } from '../approval.ts'
 import type { Clock } from '../clock.ts'
 import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
@@ -29,6 +29,8 @@ export interface RunToolOptions {
   readonly graceMs?: number
   /** Whom tools ask for approval. */
   readonly reviewer?: Reviewer
+  /** What holds for questions of tools that do not say it themselves. @default 5 minutes, then EXIT_EARLY */
+  readonly approvalDefaults?: ApprovalOptions
   /** Where calls are counted. */
   readonly metrics?: ToolMetrics
   /** Bounds the calls of whoever shares it, besides the limiter that a tool may have of its own. */

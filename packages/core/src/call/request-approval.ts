@@ -104,15 +104,15 @@ function signalOf({ signal }: RunningCall, question: Question): AbortSignal {
 
 function requestOf(
   { tool, call, options, hasBegun, isRepeatable }: RunningCall,
-  {
-    description,
-    form,
-    asksForAnswer = false,
-    timeoutMs = DEFAULT_APPROVAL_TIMEOUT_MS,
-    onTimeout = 'EXIT_EARLY',
-  }: Question,
+  { description, form, asksForAnswer = false, ...asked }: Question,
 ): ApprovalRequest {
-  const { agentRole = 'unknown', taskName, runId } = options
+  const { agentRole = 'unknown', taskName, runId, approvalDefaults = {} } = options
+  const inherited = approvalDefaults.timeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS
+  // A default must not let silence approve a call sooner than its tool could expect.
+  const least = asked.onTimeout === 'CONTINUE' ? DEFAULT_APPROVAL_TIMEOUT_MS : 0
+  const timeoutMs = asked.timeoutMs ?? Math.max(inherited, least)
+  const onTimeout = asked.onTimeout ?? approvalDefaults.onTimeout ?? 'EXIT_EARLY'
+  const requiredRole = asked.requiredRole ?? approvalDefaults.requiredRole
   return {
     description,
     toolName: tool.name,
@@ -131,6 +131,7 @@ function requestOf(
     },
     timeoutMs,
     onTimeout,
+    ...(requiredRole === undefined ? {} : { requiredRole }),
   }
 }
 

@@ -4,7 +4,8 @@ import { limitText } from '@tutti/core'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { GateOutcome } from '../steering/gate.ts'
 import type { GateQuestion } from '../steering/gates.ts'
-import type { ApprovalAnswer, Reviewer } from '@tutti/core'
+import type { ReviewSettings } from '../review.ts'
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
 
 /** Longest description of a call that a gate shows, in characters. */
 const MAX_DESCRIPTION_LENGTH = 8_000
@@ -21,13 +22,17 @@ export function toolReviewer(scope: TaskScope, iterationIndex: number): Reviewer
         timing: 'DURING_EXECUTION',
         slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
         taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
-        settings: { timeoutMs: approval.timeoutMs, onTimeout: approval.onTimeout },
+        settings: settingsOf(approval),
         approval,
         signal,
       })
       return toAnswer(outcome)
     },
   }
+}
+
+function settingsOf({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {
+  return { timeoutMs, onTimeout, ...(requiredRole === undefined ? {} : { requiredRole }) }
 }
 
 /** A call that asks for permission to begin rests until then; what is decided is kept before it goes on. */

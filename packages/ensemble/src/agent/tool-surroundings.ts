@@ -36,5 +36,7 @@ export function toolSurroundings(scope: TaskScope, iterationIndex: number): Tool
   if (run.tracestate !== undefined) surroundings.tracestate = run.tracestate
   const reviewer = toolReviewer(scope, iterationIndex)
   if (reviewer !== undefined) surroundings.reviewer = reviewer
+  const { review } = run.ensemble
+  if (review !== undefined) surroundings.approvalDefaults = review
   return Object.assign(surroundings, run.tooling, toolReports(scope, iterationIndex))
 }

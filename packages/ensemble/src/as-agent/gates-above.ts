@@ -23,13 +23,14 @@ export class GatesAbove implements RunReviewer {
   /** See {@link RunReviewer}. The gate has a time limit of its own: when it is over, nothing is decided here. */
   async decide(gate: Gate, signal: AbortSignal): Promise<GateDecision> {
     try {
-      const { timeoutMs } = gate
+      const { timeoutMs, requiredRole } = gate
       const schema: TSchema = gate.approval?.inputSchema ?? Type.String()
       const question = questionOf(this.#ensemble, gate)
       const answer = await this.#ask(question, {
         schema,
         timeoutMs,
         onTimeout: 'CONTINUE',
+        ...(requiredRole === undefined ? {} : { requiredRole }),
         signal,
       })
       if (!answer.answered && answer.timedOut) return await never(signal)

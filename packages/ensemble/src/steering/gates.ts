@@ -260,7 +260,8 @@ export class Gates {
     { timing, settings, taskDescription, taskOutput = '', approval }: GateQuestion,
     opened: { readonly reviewId: string; readonly openedAt: number } | undefined,
   ): Gate {
-    const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = settings
+    const merged = { ...run.ensemble.review, ...settings }
+    const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
     const { taskName, taskIndex, attempt } = identity
     return {
       reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
@@ -273,7 +274,7 @@ export class Gates {
       taskDescription,
       taskOutput,
       ...(prompt === undefined ? {} : { prompt }),
-      timeoutMs: settings.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
+      timeoutMs: merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
       onTimeout,
       ...(requiredRole === undefined ? {} : { requiredRole }),
       openedAt: opened?.openedAt ?? run.clock.now(),

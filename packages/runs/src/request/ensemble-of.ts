@@ -19,6 +19,7 @@ import { limitsOf } from './limits-of.ts'
 import { overriddenTasks } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
+import { defaultsOf } from './review-setting.ts'
 
 import type { RunRequest } from '../run-record.ts'
 import type { RunOptionsBody } from '@tutti/protocol'
@@ -41,7 +42,7 @@ export function ensembleOf(
   { tasks, taskOverrides, options = {} }: RunRequest,
   catalogs: Catalogs,
 ): Ensemble {
-  const settings = settingsOf(options)
+  const settings = settingsOf(template, options)
   if (tasks === undefined && taskOverrides === undefined) {
     return Object.keys(settings).length === 0 ? template : made(template, settings)
   }
@@ -84,8 +85,12 @@ function settingsForOthers(template: Ensemble, tasks: readonly Task[]): Definiti
   }
 }
 
-function settingsOf({ workflow, reviewPolicy, maxToolOutputLength }: RunOptionsBody): Settings {
+function settingsOf(
+  template: Ensemble,
+  { workflow, reviewPolicy, review, maxToolOutputLength }: RunOptionsBody,
+): Settings {
   return {
+    ...(review === undefined ? {} : { review: { ...template.review, ...defaultsOf(review) } }),
     ...field('workflow', workflow),
     ...field('reviewPolicy', reviewPolicy),
     ...field('maxToolOutputLength', maxToolOutputLength),

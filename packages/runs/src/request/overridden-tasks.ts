@@ -13,6 +13,7 @@ import { shortList, shortText } from '@tutti/protocol'
 import { field } from '../record-fields.ts'
 import { namedModel, namedTools } from './catalog-names.ts'
 import { made } from './requested-tasks.ts'
+import { reviewOf } from './review-setting.ts'
 
 import type { Catalogs } from './ensemble-of.ts'
 import type { Refusals } from './refusals.ts'
@@ -66,6 +67,8 @@ function overridden(
       ...field('maxIterations', maxIterations),
       ...field('additionalContext', joined(original.additionalContext, additionalContext)),
       ...field('model', model),
+      ...field('review', reviewOf(override.review, original.review)),
+      ...field('beforeReview', reviewOf(override.beforeReview, original.beforeReview)),
     }),
   )
 }
@@ -119,8 +122,8 @@ function removedTools(
 }
 
 /** Task name → the key that means it. V1, V2 */
-function keysByTask(
-  tasks: readonly Task[],
+export function keysByTask(
+  tasks: readonly Pick<Task, 'name' | 'description'>[],
   keys: readonly string[],
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
@@ -144,7 +147,10 @@ function keysByTask(
   return byTask
 }
 
-function tasksMeant(tasks: readonly Task[], key: string): readonly Task[] {
+function tasksMeant<T extends Pick<Task, 'name' | 'description'>>(
+  tasks: readonly T[],
+  key: string,
+): readonly T[] {
   const exact = tasks.filter(({ name }) => name === key)
   if (exact.length > 0) return exact
   const wanted = key.toLowerCase()
@@ -154,6 +160,6 @@ function tasksMeant(tasks: readonly Task[], key: string): readonly Task[] {
 }
 
 /** The JSON Pointer of an override. */
-function pathOf(key: string): string {
+export function pathOf(key: string): string {
   return `/taskOverrides/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -13,6 +13,7 @@ import { shortText } from '@tutti/protocol'
 import { field } from '../record-fields.ts'
 import { boundedSchema, faultOf, newPatience, type Patience } from './bounded-schema.ts'
 import { namedModel, namedTools, unknown } from './catalog-names.ts'
+import { reviewOf } from './review-setting.ts'
 
 import type { Catalogs } from './ensemble-of.ts'
 import type { Refusals } from './refusals.ts'
@@ -36,7 +37,7 @@ export function requestedTasks(
       referredName(reference, places, { refusals, path: `${path}/context/${place}` }),
     )
     const output = outputOf(body, patience, { refusals, path })
-    const { description, expectedOutput, maxIterations, review, additionalContext } = body
+    const { description, expectedOutput, maxIterations, additionalContext } = body
     return made(path, refusals, () =>
       task({
         name: names[index] ?? '',
@@ -48,7 +49,8 @@ export function requestedTasks(
         ...field('maxIterations', maxIterations),
         ...field('additionalContext', additionalContext),
         ...field('output', output),
-        ...(review === undefined ? {} : { review: review === 'required' }),
+        ...field('review', reviewOf(body.review)),
+        ...field('beforeReview', reviewOf(body.beforeReview)),
       }),
     )
   })

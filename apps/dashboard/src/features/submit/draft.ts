@@ -7,8 +7,10 @@
 import type {
   EnsembleInfo,
   RunBudgetBody,
+  RunReviewBody,
   TaskDefinitionBody,
   TaskOverrideBody,
+  TaskReviewBody,
 } from '@tutti/protocol'
 
 /** How much of a run the request says: its inputs, changes of its tasks, or all of its tasks. */
@@ -23,8 +25,10 @@ type Loose<T> = T extends string ? string : T extends boolean ? boolean : T
 /** A task of the request's own. */
 export interface TaskDraft extends Omit<
   Typed<TaskDefinitionBody>,
-  'maxIterations' | 'outputSchema' | 'context' | 'tools'
+  'maxIterations' | 'outputSchema' | 'context' | 'tools' | 'review' | 'beforeReview'
 > {
+  readonly review?: TaskReviewBody | string | undefined
+  readonly beforeReview?: TaskReviewBody | string | undefined
   /** Stays the same as long as the task is there. */
   readonly key: string
   readonly tools?: readonly string[] | undefined
@@ -36,7 +40,12 @@ export interface TaskDraft extends Omit<
 }
 
 /** What changes in a task of the ensemble. */
-export interface OverrideDraft extends Omit<Typed<TaskOverrideBody>, 'maxIterations' | 'tools'> {
+export interface OverrideDraft extends Omit<
+  Typed<TaskOverrideBody>,
+  'maxIterations' | 'tools' | 'review' | 'beforeReview'
+> {
+  readonly review?: TaskReviewBody | string | undefined
+  readonly beforeReview?: TaskReviewBody | string | undefined
   readonly maxIterations?: number | string | undefined
   readonly tools?:
     | {
@@ -53,10 +62,14 @@ export interface Row {
   readonly value: string
 }
 
+/** What holds for the reviews of a run. */
+export type RunReviewDraft = Typed<RunReviewBody>
+
 /** The settings of a run. */
 export interface OptionsDraft {
   readonly workflow?: string | undefined
   readonly reviewPolicy?: string | undefined
+  readonly review?: RunReviewDraft | undefined
   readonly captureMode?: string | undefined
   readonly verbose?: boolean | undefined
   readonly maxToolOutputLength?: number | string | undefined

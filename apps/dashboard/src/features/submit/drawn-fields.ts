@@ -14,6 +14,9 @@ const OPTIONS = [
   'verbose',
   'maxToolOutputLength',
   'toolLogTruncateLength',
+  'review/timeoutMs',
+  'review/onTimeout',
+  'review/requiredRole',
 ]
 
 const BUDGET = Object.keys(RunBudgetBody.properties)
@@ -27,6 +30,7 @@ const TASK_FIELDS = [
   'context',
   'outputSchema',
   'review',
+  'beforeReview',
   'additionalContext',
   'maxIterations',
 ]
@@ -37,6 +41,8 @@ const OVERRIDE_FIELDS = [
   'model',
   'maxIterations',
   'additionalContext',
+  'review',
+  'beforeReview',
   'tools/add',
   'tools/remove',
 ]

@@ -1,18 +1,19 @@
 /** The fields of a task that most tasks do not need; folded until one of them is used. */
 import { useState } from 'react'
 
-import { ChoiceField } from './choice-field.tsx'
+import { TaskReviewFields } from './review-fields.tsx'
 import styles from './submit.module.css'
 import { NumberField, TextField } from './text-field.tsx'
 
 import type { TaskDraft } from './draft.ts'
 
-const REVIEWS = [
-  { value: 'required', label: 'Asked for' },
-  { value: 'skip', label: 'Left out' },
-]
-
-const FOLDED = ['outputSchema', 'review', 'maxIterations', 'additionalContext'] as const
+const FOLDED = [
+  'outputSchema',
+  'review',
+  'beforeReview',
+  'maxIterations',
+  'additionalContext',
+] as const
 
 /** The fields. */
 export function MoreTaskFields({
@@ -47,15 +48,14 @@ export function MoreTaskFields({
           value={task.outputSchema}
           onChange={(value) => set('outputSchema', value)}
         />
+        <TaskReviewFields
+          path={path}
+          none="As the review policy says"
+          review={task.review}
+          beforeReview={task.beforeReview}
+          set={set}
+        />
         <div className={styles['pair']}>
-          <ChoiceField
-            path={`${path}/review`}
-            label="Review after it"
-            none="As the review policy says"
-            choices={REVIEWS}
-            value={task.review}
-            onChange={(value) => set('review', value)}
-          />
           <NumberField
             path={`${path}/maxIterations`}
             label="Model calls at most"

@@ -5,6 +5,7 @@ import { TextArea } from '../../ui/controls/inputs.tsx'
 import { BodyField } from './body-field.tsx'
 import { withField, type BudgetDraft, type OptionsDraft, type SubmissionDraft } from './draft.ts'
 import { RowFields } from './row-fields.tsx'
+import { RunReviewFields } from './review-fields.tsx'
 import { RunLimits } from './run-limits.tsx'
 import { RunSettings } from './run-settings.tsx'
 import styles from './submit.module.css'
@@ -35,6 +36,7 @@ export function OptionsSection({
       <summary>Options</summary>
       <div className={styles['fields']}>
         <RunSettings options={options} set={set} />
+        <RunReviewFields review={options.review} set={set} />
         <RunLimits budget={budget} set={limit} />
         <RowFields
           path="/tags"

@@ -80,6 +80,8 @@ const WORDS: Readonly<Record<keyof OverrideDraft, string>> = {
   model: 'model',
   maxIterations: 'model calls',
   tools: 'tools',
+  review: 'review after it',
+  beforeReview: 'review before it',
 }
 
 function changesOf(override: OverrideDraft): string {

@@ -1,5 +1,6 @@
 /** The fields of what changes in one task of the ensemble. */
 import { ChoiceField } from './choice-field.tsx'
+import { TaskReviewFields } from './review-fields.tsx'
 import { OverrideTools } from './override-tools.tsx'
 import styles from './submit.module.css'
 import { NumberField, TextField } from './text-field.tsx'
@@ -66,6 +67,13 @@ export function OverrideFields({
           onChange={(value) => set('maxIterations', value)}
         />
       </div>
+      <TaskReviewFields
+        path={path}
+        none="As it is"
+        review={given.review}
+        beforeReview={given.beforeReview}
+        set={set}
+      />
       <OverrideTools path={path} own={own} override={given} known={capabilities.tools} set={set} />
     </>
   )

@@ -29,7 +29,9 @@ export function bodyOf(
     inputs: filled(inputsOf(draft, ensembles)),
     taskOverrides: filled(mapped(overrides, overrideBody)),
     tasks: level === 'tasks' ? tasks.map((task) => taskBody(task, tasks)) : undefined,
-    options: filled(withoutNothing({ ...options })),
+    options: filled(
+      withoutNothing({ ...options, review: filled(withoutNothing({ ...options.review })) }),
+    ),
     budget: filled(withoutNothing({ ...draft.budget })),
     tags: filled(fieldsOf(draft.tags)),
     webhooks: filled(webhooks.filter((name) => name !== '')),

@@ -1,5 +1,11 @@
 /** From the words and options of `tutti run` to the body of the request. */
-import type { Capabilities, RunBudgetBody, RunOptionsBody, SubmitRunBody } from '@tutti/protocol'
+import type {
+  Capabilities,
+  RunBudgetBody,
+  RunOptionsBody,
+  RunReviewBody,
+  SubmitRunBody,
+} from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { pairOf, taskFieldOf, type TaskField } from './pairs.ts'
@@ -35,7 +41,9 @@ export async function readSubmission(
     ...Object.fromEntries((options.tag ?? []).map((tag) => pairOf(tag, '--tag'))),
   }
   const budget = { ...partOf(request, 'budget'), ...budgetOf(options) }
-  const settings = { ...partOf(request, 'options'), ...runOptionsOf(options) }
+  const given = partOf(request, 'options')
+  const review = { ...partOf(given, 'review'), ...runReviewOf(options) }
+  const settings = { ...given, ...runOptionsOf(options), ...filled('review', review) }
   const body = {
     ...request,
     ...(ensemble === undefined ? {} : { ensemble }),
@@ -129,6 +137,15 @@ function runOptionsOf(options: SubmitCommandOptions): RunOptionsBody {
     ...(maxToolOutput === undefined ? {} : { maxToolOutputLength: maxToolOutput }),
     ...(toolLogLength === undefined ? {} : { toolLogTruncateLength: toolLogLength }),
     ...(verbose === undefined ? {} : { verbose }),
+  }
+}
+
+function runReviewOf(options: SubmitCommandOptions): RunReviewBody {
+  const { reviewTimeout, reviewOnTimeout, reviewRole } = options
+  return {
+    ...(reviewTimeout === undefined ? {} : { timeoutMs: reviewTimeout }),
+    ...(reviewOnTimeout === undefined ? {} : { onTimeout: reviewOnTimeout }),
+    ...(reviewRole === undefined ? {} : { requiredRole: reviewRole }),
   }
 }
 

@@ -1,8 +1,8 @@
 /** The options of `tutti run` that say what is submitted: each field of the body has its own. */
-import { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol'
+import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countFrom, dollarsOf, secondsOf } from '../option-values.ts'
+import { countFrom, dollarsOf, durationOf, secondsOf } from '../option-values.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -18,6 +18,9 @@ export interface SubmitCommandOptions {
   readonly model?: string
   readonly workflow?: Workflow
   readonly reviewPolicy?: ReviewPolicy
+  readonly reviewTimeout?: number
+  readonly reviewOnTimeout?: ReviewTimeoutAction
+  readonly reviewRole?: string
   readonly capture?: CaptureMode
   readonly maxToolOutput?: number
   readonly toolLogLength?: number
@@ -62,6 +65,19 @@ export function withSubmitOptions(command: Command): Command {
     .addOption(
       wordOption('--review-policy <policy>', 'which tasks are reviewed', ReviewPolicy.enum),
     )
+    .option(
+      '--review-timeout <duration>',
+      'time to decide each review: 90s, 30m, 12h, 3d, or never for no limit',
+      durationOf,
+    )
+    .addOption(
+      wordOption(
+        '--review-on-timeout <action>',
+        'what happens to a review that is not decided in time',
+        ReviewTimeoutAction.enum,
+      ),
+    )
+    .option('--review-role <role>', 'role that the key of the reviewer must have')
     .addOption(wordOption('--capture <mode>', 'how much the trace keeps', CaptureMode.enum))
     .option(
       '--max-tool-output <characters>',

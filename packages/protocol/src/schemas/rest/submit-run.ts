@@ -5,7 +5,7 @@
  * A present but empty `tasks` or `taskOverrides` is refused, as it can only be a mistake.
  */
 import Type from 'typebox'
-import { CaptureMode, ReviewPolicy, Workflow } from '../enums.ts'
+import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
 import {
   CLOSED,
   Count,
@@ -27,6 +27,37 @@ const MAX_TASK_TOOLS = 256
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
 
+/** What holds for reviews, as it is asked for and as it is told. */
+const reviewFields = {
+  /** How long a reviewer has, in milliseconds; 0 waits for ever. */
+  timeoutMs: Type.Optional(Count),
+  /** What happens when nobody decides in time. */
+  onTimeout: Type.Optional(ReviewTimeoutAction),
+  /** Role that the reviewer's key must have. */
+  requiredRole: Type.Optional(NonBlank),
+}
+
+/** What holds for the reviews of one run that do not say it themselves. Ours. */
+export const RunReviewBody = Type.Object(reviewFields, { ...CLOSED, minProperties: 1 })
+export type RunReviewBody = Type.Static<typeof RunReviewBody>
+
+/** A review of one task. Ours. */
+export const TaskReviewBody = Type.Object(
+  {
+    ...reviewFields,
+    /** What the reviewer is asked. */
+    prompt: Type.Optional(NonBlank),
+    /** How often REJECT makes the task run again before it fails it; 5 when absent. */
+    maxRevisions: Type.Optional(Count),
+  },
+  CLOSED,
+)
+export type TaskReviewBody = Type.Static<typeof TaskReviewBody>
+
+/** Whether a person looks at a task, and how. `required` and `skip` are of the control API, the rest is ours. */
+export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
+export type TaskReviewSetting = Type.Static<typeof TaskReviewSetting>
+
 /** One task defined by the request (level 3). Control API seed §4.1. */
 export const TaskDefinitionBody = Type.Object(
   {
@@ -44,7 +75,10 @@ export const TaskDefinitionBody = Type.Object(
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** JSON Schema that the answer must fit; its own form is checked by the server. */
     outputSchema: Type.Optional(JsonObject),
-    review: Type.Optional(Type.Enum(['required', 'skip'])),
+    /** The review of its output. */
+    review: Type.Optional(TaskReviewSetting),
+    /** The review before it begins. Ours. */
+    beforeReview: Type.Optional(TaskReviewSetting),
     additionalContext: Type.Optional(Type.String()),
   },
   CLOSED,
@@ -68,6 +102,10 @@ export const TaskOverrideBody = Type.Object(
         CLOSED,
       ),
     ),
+    /** The review of its output. Ours. */
+    review: Type.Optional(TaskReviewSetting),
+    /** The review before it begins. Ours. */
+    beforeReview: Type.Optional(TaskReviewSetting),
   },
   CLOSED,
 )
@@ -82,17 +120,28 @@ const runOptionsFields = {
   workflow: Type.Optional(Workflow),
   /** Whether the server's log tells of every model turn and tool call of the run. */
   verbose: Type.Optional(Type.Boolean()),
+  /** Which tasks are reviewed. The server refuses one that is less strict than the operator's. */
   reviewPolicy: Type.Optional(ReviewPolicy),
   /** How much of the run is stored and shown in its trace: OFF stores no prompts. The ensemble's when absent. */
   captureMode: Type.Optional(CaptureMode),
 }
 
 /** Settings of one run, at every level. Control API seed §4.1, "Run Options". */
-export const RunOptionsBody = Type.Object(runOptionsFields, CLOSED)
+export const RunOptionsBody = Type.Object(
+  {
+    ...runOptionsFields,
+    /** What holds for the reviews of the run that do not say it themselves. Ours. */
+    review: Type.Optional(RunReviewBody),
+  },
+  CLOSED,
+)
 export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
 
 /** The same in an answer. */
-export const RunOptionsGiven = Type.Object(runOptionsFields)
+export const RunOptionsGiven = Type.Object({
+  ...runOptionsFields,
+  review: Type.Optional(Type.Object(reviewFields)),
+})
 export type RunOptionsGiven = Type.Static<typeof RunOptionsGiven>
 
 /** The limits of one run, as they are asked for and as they are told. */

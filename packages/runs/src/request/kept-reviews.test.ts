@@ -1,0 +1,133 @@
+import { ensemble, task, type Ensemble, type EnsembleDefinition } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { ensembleOf } from './ensemble-of.ts'
+import { assertReviewsKept } from './kept-reviews.ts'
+
+import type { TuttiError } from '@tutti/core'
+import type { RunRequest } from '../run-record.ts'
+
+const model = scriptedModel([])
+
+const pay = task({
+  name: 'pay',
+  description: 'Pay the invoice',
+  review: { prompt: 'Is the amount right?', onTimeout: 'FAIL', requiredRole: 'cfo' },
+  beforeReview: true,
+})
+const file = task({ name: 'file', description: 'File the invoice' })
+
+function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
+  return ensemble({ name: 'team', model, tasks: [pay, file], workflow: 'SEQUENTIAL', ...settings })
+}
+
+/** The paths that a request is refused for; empty when it is allowed. */
+function refused(request: RunRequest, template: Ensemble = team()): readonly string[] {
+  const built = ensembleOf(template, request, { tools: undefined, models: undefined })
+  try {
+    assertReviewsKept(template, request, built)
+    return []
+  } catch (error) {
+    const { code, details = {} } = error as TuttiError
+    expect(code).toBe('BAD_REQUEST')
+    return (details['problems'] as { path: string }[]).map(({ path }) => path)
+  }
+}
+
+describe('[R5] a request cannot relax the reviews of its operator', () => {
+  it.each([
+    ['NEVER', 'NEVER', []],
+    ['NEVER', 'AFTER_EVERY_TASK', []],
+    ['AFTER_LAST_TASK', 'AFTER_EVERY_TASK', []],
+    ['AFTER_LAST_TASK', 'NEVER', ['/options/reviewPolicy']],
+    ['AFTER_EVERY_TASK', 'AFTER_LAST_TASK', ['/options/reviewPolicy']],
+  ] as const)('a policy %s may become %s only if that is as strict', (own, asked, paths) => {
+    const template = team({ reviewPolicy: own })
+    expect(refused({ options: { reviewPolicy: asked } }, template)).toEqual(paths)
+  })
+
+  it.each([
+    [{ review: 'skip' }, ['/taskOverrides/pay/review']],
+    [{ beforeReview: 'skip' }, ['/taskOverrides/pay/beforeReview']],
+    [{ review: { onTimeout: 'CONTINUE' } }, ['/taskOverrides/pay/review/onTimeout']],
+    [{ review: { requiredRole: 'intern' } }, ['/taskOverrides/pay/review/requiredRole']],
+    [{ review: { prompt: 'Just say yes' } }, ['/taskOverrides/pay/review/prompt']],
+    [{ review: 'required', beforeReview: 'required' }, []],
+    [{ review: { timeoutMs: 0, onTimeout: 'EXIT_EARLY', requiredRole: 'cfo' } }, []],
+    [{ beforeReview: { prompt: 'May it?', requiredRole: 'cfo' } }, []],
+  ] as const)('an override %j is refused for %j', (override, paths) => {
+    expect(refused({ taskOverrides: { pay: override } })).toEqual(paths)
+  })
+
+  it('a task without a review of the operator takes every setting', () => {
+    expect(refused({ taskOverrides: { file: { review: { onTimeout: 'CONTINUE' } } } })).toEqual([])
+    expect(refused({ taskOverrides: { file: { review: 'skip' } } })).toEqual([])
+  })
+
+  it('a task that is overridden by the start of its description is found all the same', () => {
+    const taskOverrides = { 'Pay the': { review: 'skip' as const } }
+    expect(refused({ taskOverrides })).toEqual(['/taskOverrides/Pay the/review'])
+  })
+
+  it('tasks of a request cannot leave out a review that the policy requires', () => {
+    const tasks = [
+      { description: 'One', review: 'skip' as const },
+      { description: 'Two', review: { onTimeout: 'CONTINUE' as const } },
+    ]
+    const options = { workflow: 'SEQUENTIAL' as const }
+    expect(refused({ tasks, options })).toEqual([])
+    expect(refused({ tasks, options }, team({ reviewPolicy: 'AFTER_EVERY_TASK' }))).toEqual([
+      '/tasks/0/review',
+      '/tasks/1/review/onTimeout',
+    ])
+    expect(refused({ tasks, options }, team({ reviewPolicy: 'AFTER_LAST_TASK' }))).toEqual([
+      '/tasks/1/review/onTimeout',
+    ])
+  })
+
+  it.each([
+    [{}, { onTimeout: 'CONTINUE' }, ['/options/review/onTimeout']],
+    [{ onTimeout: 'CONTINUE' }, { onTimeout: 'CONTINUE' }, []],
+    [{ onTimeout: 'CONTINUE' }, { timeoutMs: 1 }, ['/options/review/timeoutMs']],
+    [{}, { timeoutMs: 1 }, []],
+    [{ requiredRole: 'lead' }, { requiredRole: 'intern' }, ['/options/review/requiredRole']],
+    [{}, { requiredRole: 'lead', timeoutMs: 0, onTimeout: 'FAIL' }, []],
+  ] as const)('with the defaults %j, options.review %j is refused for %j', (own, asked, paths) => {
+    expect(refused({ options: { review: asked } }, team({ review: own }))).toEqual(paths)
+  })
+})
+
+describe('the reviews of a request', () => {
+  const built = (request: RunRequest, template: Ensemble = team()): Ensemble =>
+    ensembleOf(template, request, { tools: undefined, models: undefined })
+
+  it('take what they do not set from the task, then the request, then the ensemble', () => {
+    const template = team({ review: { timeoutMs: 1, onTimeout: 'FAIL', requiredRole: 'lead' } })
+    const { tasks, review } = built(
+      {
+        options: { review: { timeoutMs: 0 } },
+        taskOverrides: { pay: { review: { timeoutMs: 7 }, beforeReview: 'required' } },
+      },
+      template,
+    )
+    expect(review).toEqual({ timeoutMs: Infinity, onTimeout: 'FAIL', requiredRole: 'lead' })
+    expect(tasks[0]?.review).toEqual({ ...Object(pay.review), timeoutMs: 7 })
+    expect(tasks[0]?.beforeReview).toEqual({})
+  })
+
+  it('of tasks that it defines are required, skipped, or have settings', () => {
+    const { tasks } = built({
+      tasks: [
+        { description: 'A', review: 'required', beforeReview: 'skip' },
+        { description: 'B', review: 'skip', beforeReview: { timeoutMs: 0, prompt: 'Now?' } },
+        { description: 'C' },
+      ],
+    })
+    expect(tasks.map(({ review, beforeReview }) => [review, beforeReview])).toEqual([
+      [true, false],
+      [false, { timeoutMs: Infinity, prompt: 'Now?' }],
+      [undefined, undefined],
+    ])
+  })
+})

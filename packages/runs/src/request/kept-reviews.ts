@@ -1,0 +1,160 @@
+/**
+ * Pure: which reviews of a request an operator does not allow.
+ *
+ * R5 A request can add reviews and make them stricter. It cannot remove a review that the operator requires, have
+ *    silence approve it, change its role, or ask the reviewer something else. Such a request is refused.
+ */
+import {
+  DEFAULT_REVIEW_TIMEOUT_MS,
+  reviewAfter,
+  reviewSettingsOf,
+  type Ensemble,
+  type ReviewDefaults,
+  type ReviewSettings,
+  type Task,
+} from '@tutti/ensemble'
+
+import { keysByTask, pathOf } from './overridden-tasks.ts'
+import { Refusals } from './refusals.ts'
+import { defaultsOf } from './review-setting.ts'
+
+import type { RunRequest } from '../run-record.ts'
+import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
+
+/**
+ * Checks that a request keeps the reviews of its operator; `built` is the ensemble that was made of it.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem and its path.
+ */
+export function assertReviewsKept(
+  template: Ensemble,
+  request: RunRequest,
+  built: Pick<Ensemble, 'tasks' | 'plan'>,
+): void {
+  const refusals = new Refusals()
+  refuseOptions(template, request, refusals)
+  const last = built.plan.order.at(-1)
+  for (const { path, name, original = { name }, review, beforeReview } of changesOf(
+    template,
+    request,
+    built,
+  )) {
+    const after = reviewAfter(original, template.reviewPolicy, last)
+    const before = reviewSettingsOf(original.beforeReview)
+    const check = { defaults: template.review ?? {}, refusals }
+    refuseChange(review, after, { ...check, path: `${path}/review`, name })
+    refuseChange(beforeReview, before, { ...check, path: `${path}/beforeReview`, name })
+  }
+  refusals.throwIfAny()
+}
+
+const STRICTNESS: Readonly<Record<ReviewPolicy, number>> = {
+  NEVER: 0,
+  AFTER_LAST_TASK: 1,
+  AFTER_EVERY_TASK: 2,
+}
+
+function refuseOptions(
+  { name, reviewPolicy, review = {}, tasks }: Ensemble,
+  { options = {} }: RunRequest,
+  refusals: Refusals,
+): void {
+  const refuse = (path: string, message: string): void => {
+    refusals.add('BAD_REQUEST', `/options/${path}`, () => `/options/${path} ${message}`)
+  }
+  const { reviewPolicy: policy = reviewPolicy, review: asked } = options
+  if (STRICTNESS[policy] < STRICTNESS[reviewPolicy]) {
+    refuse(
+      'reviewPolicy',
+      `must be at least ${reviewPolicy}, which the operator of ensemble "${name}" requires, got ${policy}`,
+    )
+  }
+  if (asked === undefined) return
+  const { timeoutMs, onTimeout, requiredRole } = defaultsOf(asked)
+  const silence = review.onTimeout ?? 'EXIT_EARLY'
+  if (onTimeout === 'CONTINUE' && silence !== 'CONTINUE') {
+    refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${silence}`)
+  }
+  const silences = [silence, ...tasks.flatMap(silencesOf)]
+  const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
+  if (timeoutMs !== undefined && timeoutMs < leastMs && silences.includes('CONTINUE')) {
+    refuse('review/timeoutMs', `must be at least ${leastMs}, as silence approves, got ${timeoutMs}`)
+  }
+  if (requiredRole !== undefined && requiredRole !== (review.requiredRole ?? requiredRole)) {
+    refuse('review/requiredRole', `must be "${review.requiredRole}", which the operator has set`)
+  }
+}
+
+function silencesOf({ review, beforeReview }: Task): readonly (string | undefined)[] {
+  return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
+}
+
+/** What a request says of the reviews of one task. */
+interface ReviewChange {
+  readonly path: string
+  readonly name: string
+  /** The task as the operator wrote it; absent for a task of the request. */
+  readonly original?: Pick<Task, 'name' | 'review' | 'beforeReview'> | undefined
+  readonly review: TaskReviewSetting | undefined
+  readonly beforeReview: TaskReviewSetting | undefined
+}
+
+function changesOf(
+  template: Ensemble,
+  { tasks, taskOverrides = {} }: RunRequest,
+  built: Pick<Ensemble, 'tasks'>,
+): readonly ReviewChange[] {
+  const names = built.tasks.map(({ name }) => name)
+  const defined = (tasks ?? []).map(({ review, beforeReview }, index) => {
+    return { path: `/tasks/${index}`, name: names[index] ?? '', review, beforeReview }
+  })
+  const targets =
+    tasks?.map(({ description }, index) => ({ name: names[index] ?? '', description })) ??
+    template.tasks
+  const keys = keysByTask(targets, Object.keys(taskOverrides), new Refusals())
+  const overridden = [...keys].map(([name, key]) => {
+    const { review, beforeReview } = taskOverrides[key] ?? {}
+    const original =
+      tasks === undefined ? template.tasks.find((task) => task.name === name) : undefined
+    return { path: pathOf(key), name, original, review, beforeReview }
+  })
+  return [...defined, ...overridden]
+}
+
+interface ChangeCheck {
+  readonly defaults: ReviewDefaults
+  readonly refusals: Refusals
+  readonly path: string
+  readonly name: string
+}
+
+/** Refuses what makes the review that an operator requires less than it was. */
+function refuseChange(
+  asked: TaskReviewSetting | undefined,
+  required: ReviewSettings | undefined,
+  { defaults, refusals, path, name }: ChangeCheck,
+): void {
+  if (asked === undefined || asked === 'required' || required === undefined) return
+  const refuse = (field: string, message: string): void => {
+    refusals.add('BAD_REQUEST', `${path}${field}`, () => `${path}${field} ${message}`)
+  }
+  if (asked === 'skip') {
+    refuse('', `must not be "skip": the operator requires a review of task "${name}"`)
+    return
+  }
+  const { onTimeout = 'EXIT_EARLY', requiredRole, timeoutMs } = { ...defaults, ...required }
+  const { timeoutMs: askedMs = Infinity } = defaultsOf(asked)
+  const leastMs = timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
+  if (asked.onTimeout === 'CONTINUE' && onTimeout !== 'CONTINUE') {
+    refuse('/onTimeout', `must not be CONTINUE: the operator has set ${onTimeout}`)
+  }
+  if (onTimeout === 'CONTINUE' && askedMs < leastMs) {
+    refuse('/timeoutMs', `must be at least ${leastMs}, as silence approves, got ${askedMs}`)
+  }
+  if (requiredRole !== undefined && (asked.requiredRole ?? requiredRole) !== requiredRole) {
+    refuse('/requiredRole', `must be "${requiredRole}", which the operator has set`)
+  }
+  if (asked.prompt !== undefined && required.prompt !== undefined) {
+    refuse('/prompt', 'cannot replace the prompt of the operator')
+  }
+}

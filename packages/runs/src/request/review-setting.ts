@@ -1,0 +1,23 @@
+/** Pure: reviews as a request asks for them, made into settings of the engine. */
+import { reviewSettingsOf, type ReviewDefaults, type ReviewSetting } from '@tutti/ensemble'
+
+import { field } from '../record-fields.ts'
+
+import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol'
+
+/** The defaults of the reviews of a run; on the wire a time of 0 waits for ever. */
+export function defaultsOf({ timeoutMs, ...others }: RunReviewBody): ReviewDefaults {
+  return { ...others, ...field('timeoutMs', timeoutMs === 0 ? Infinity : timeoutMs) }
+}
+
+/** The review that a task gets; settings go on top of those that it has. */
+export function reviewOf(
+  asked: TaskReviewSetting | undefined,
+  own?: ReviewSetting,
+): ReviewSetting | undefined {
+  if (asked === undefined) return own
+  if (asked === 'skip') return false
+  const before = reviewSettingsOf(own)
+  if (asked === 'required') return before ?? true
+  return { ...before, ...asked, ...defaultsOf(asked) }
+}
