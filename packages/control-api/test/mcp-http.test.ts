@@ -1,4 +1,4 @@
-import { defineTextTool, toolCatalog } from '@tutti/core'
+import { defineTextTool, defineTool, toolCatalog } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/keys.ts'
@@ -99,6 +99,27 @@ describe('POST /mcp', () => {
     await using api = await hall()
     expect((await fetch(`${api.url}/mcp`, { method: 'PUT' })).status).toBe(405)
   })
+
+  it.each([
+    [{ 'mcp-param-region': 'eu' }, 200],
+    [{ 'mcp-param-region': 'us' }, 400],
+    [{}, 400],
+  ])(
+    '[M4] compares %j with the argument that the schema wants in that header: %i',
+    async (headers, status) => {
+      const properties = { region: { type: 'string', 'x-mcp-header': 'Region' } }
+      const forecast = defineTool({
+        name: 'forecast',
+        description: 'Forecasts',
+        input: { type: 'object', properties },
+        execute: () => 'Rain',
+      })
+      await using api = await hall({ tools: toolCatalog([forecast]) })
+      const answer = await postMcp(api.url, modernCall('forecast', { region: 'eu' }), { headers })
+      expect(answer.status).toBe(status)
+      if (status === 400) expect(answer.body.error).toMatchObject({ code: -32_020 })
+    },
+  )
 
   it('is not there on a server for health only', async () => {
     await using api = await hall({ surface: 'health' })

@@ -8,13 +8,10 @@
  * M2 A name that is not offered is a JSON-RPC error; everything that a call itself comes to, a refusal or
  *    a failure too, is a result, which a model can read.
  * M3 Every call is in the audit trail, under the name of the action that it is over REST.
+ * M4 Headers that the input schema of a tool declares (`x-mcp-header`) must agree with the arguments; the
+ *    library compares them, in the era that has them.
  */
-import {
-  McpServer,
-  ProtocolError,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
+import { McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { shortList, shortText, suggest, type Scope } from '@tutti/protocol'
 import { errorMessage } from '@tutti/core'
 
@@ -63,9 +60,10 @@ const INSTRUCTIONS =
   'Tools of this server are tools of its catalog, which answer at once, and ensembles: teams of agents whose runs can take minutes and report progress.'
 
 /** Makes a server; it is connected by whoever serves it. */
-export function mcpServer(desk: McpDesk, use: McpServerUse): Server {
+export function mcpServer(desk: McpDesk, use: McpServerUse): McpServer {
   const { options, offers, states } = desk
-  const { server } = new McpServer(
+  const made = new OfferServer(
+    offers,
     { name: 'tutti', title: 'Tutti', version: API_VERSION },
     {
       // What is offered changes only with the process.
@@ -78,6 +76,7 @@ export function mcpServer(desk: McpDesk, use: McpServerUse): Server {
       requestState: { verify: (state, context) => states.verify(state, context) },
     },
   )
+  const { server } = made
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the library has no other way
   server.onerror = (error) => {
     options.logger.debug('An MCP message could not be served', { error: errorMessage(error) })
@@ -107,7 +106,21 @@ export function mcpServer(desk: McpDesk, use: McpServerUse): Server {
       use.onCalls?.(-1)
     }
   })
-  return server
+  return made
+}
+
+/** M4 Tools are offered without being registered, so the library asks here for their input schemas. */
+class OfferServer extends McpServer {
+  readonly #offers: readonly Offer[]
+
+  constructor(offers: readonly Offer[], ...rest: ConstructorParameters<typeof McpServer>) {
+    super(...rest)
+    this.#offers = offers
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return this.#offers.find(({ definition }) => definition.name === name)?.definition.inputSchema
+  }
 }
 
 /** A client that says nothing more of its elicitation shows forms: they came first. */

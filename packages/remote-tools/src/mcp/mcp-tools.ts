@@ -146,7 +146,7 @@ function toolOf(tool: Tool, name: string, { connection, options }: Surroundings)
     ...(outputCheck === undefined ? {} : { outputCheck }),
     execute: (input, context) =>
       connection
-        .use((client) => callTool(client, { name: tool.name, input, context }))
+        .use((client) => callTool(client, { tool, input, context }))
         .catch((error: unknown) => ToolResult.failure(`MCP call failed: ${errorMessage(error)}`)),
   })
 }
@@ -165,14 +165,17 @@ function needsApproval(tool: McpToolFacts, approve: McpToolsOptions['approve'] =
 const LONGEST_TIMER_MS = 2_147_483_647
 
 interface Call {
-  readonly name: string
+  readonly tool: Tool
   readonly input: unknown
   readonly context: ToolContext
 }
 
-async function callTool(client: Client, { name, input, context }: Call): Promise<ToolResult> {
-  const result = await client.request(
-    { method: 'tools/call', params: { name, arguments: input, ...traceOf(context) } },
+async function callTool(client: Client, { tool, input, context }: Call): Promise<ToolResult> {
+  const { name, outputSchema: _checkedHere, ...described } = tool
+  // NOTE: the input was read by the schema of the tool, which describes an object.
+  const args = input as Record<string, unknown>
+  const result = await client.callTool(
+    { name, arguments: args, ...traceOf(context) },
     {
       signal: context.signal,
       onprogress: (progress) => {
@@ -181,6 +184,8 @@ async function callTool(client: Client, { name, input, context }: Call): Promise
       resetTimeoutOnProgress: true,
       timeout: LONGEST_TIMER_MS,
       maxTotalTimeout: LONGEST_TIMER_MS,
+      // Says which arguments the server wants in headers too (`x-mcp-header`).
+      toolDefinition: { ...described, name },
     },
   )
   return toolResultOf(result)

@@ -1,7 +1,13 @@
-/** Opening a connection to an MCP server. What it needs is loaded at the first one. */
+/**
+ * Opens connections to MCP servers. The library is loaded with the first one.
+ *
+ * Over HTTP the client speaks the newest revision that the server has: it asks with `server/discover`, and falls
+ * back to `initialize`. A program is spoken to in the older era, which all of them have: some end at a request
+ * that they do not know.
+ */
 import { takeInTurn } from './in-turn.ts'
 
-import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Client, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
 import type { McpEndpoint, ResolvedServer } from './options.ts'
 import type { ProgramTransport } from './program-transport.ts'
 
@@ -27,7 +33,7 @@ export async function openClient(
   if (server.kind === 'endpoint') return { client: await openEndpoint(server, options) }
   const { ProgramTransport } = await import('./program-transport.ts')
   const transport = new ProgramTransport(server.program)
-  const client = await newClient(options)
+  const client = await newClient(options, 'legacy')
   try {
     await connect(client, transport, options)
     return { client, transport }
@@ -38,10 +44,9 @@ export async function openClient(
   }
 }
 
-/** The client says what it can do, which is to call tools: servers do not ask it for anything else. */
-async function newClient({ onChange }: OpenOptions): Promise<Client> {
+async function newClient({ onChange }: OpenOptions, mode: VersionNegotiationMode): Promise<Client> {
   const { Client } = await import('@modelcontextprotocol/client')
-  const client = new Client({ name: 'tutti', version: '1.0.0' })
+  const client = new Client({ name: 'tutti', version: '1.0.0' }, { versionNegotiation: { mode } })
   client.setNotificationHandler('notifications/tools/list_changed', onChange)
   return client
 }
@@ -65,7 +70,7 @@ async function openEndpoint(
   const { SdkHttpError, SSEClientTransport, StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/client')
   const fetching = { fetch: fetchWith(headers) }
-  const client = await newClient(options)
+  const client = await newClient(options, 'auto')
   try {
     await connect(client, new StreamableHTTPClientTransport(url, fetching), options)
     return client
@@ -76,7 +81,7 @@ async function openEndpoint(
   }
 
   async function openOverSse(error: unknown): Promise<Client> {
-    const older = await newClient(options)
+    const older = await newClient(options, 'legacy')
     try {
       await connect(older, new SSEClientTransport(url, fetching), options)
       return older

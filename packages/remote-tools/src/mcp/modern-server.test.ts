@@ -1,0 +1,71 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
+import { runTool } from '@tutti/core'
+import { expect, it, onTestFinished } from 'vitest'
+
+import { mcpTools } from './mcp-tools.ts'
+
+import type { AddressInfo } from 'node:net'
+
+const REGION = { type: 'string', 'x-mcp-header': 'Region' }
+
+/** A server of 2026-07-28 with one tool, one of whose arguments is sent in a header too. */
+function weatherServer(): McpServer {
+  const made = new McpServer({ name: 'weather', version: '1' }, { capabilities: { tools: {} } })
+  const inputSchema = { type: 'object', properties: { region: REGION, day: { type: 'string' } } }
+  made.server.setRequestHandler('tools/list', () => ({
+    tools: [{ name: 'forecast', inputSchema: { ...inputSchema, type: 'object' } }],
+  }))
+  made.server.setRequestHandler('tools/call', ({ params }) => ({
+    content: [{ type: 'text', text: JSON.stringify(params.arguments) }],
+  }))
+  return made
+}
+
+/** Serves it, and remembers the headers of each request. */
+async function startWeather() {
+  const requests: IncomingMessage['headers'][] = []
+  const handler = createMcpHandler(weatherServer)
+  const server = createServer((incoming, outgoing) => {
+    void (async () => {
+      requests.push(incoming.headers)
+      const body = incoming.method === 'POST' ? { body: await text(incoming) } : {}
+      const headers = new Headers(
+        Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+      )
+      const url = `http://localhost${incoming.url}`
+      const response = await handler.fetch(
+        new Request(url, { method: incoming.method ?? 'GET', headers, ...body }),
+      )
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+      outgoing.end(Buffer.from(await response.arrayBuffer()))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await handler.close()
+  })
+  // NOTE: a server that listens on a port has an address of this kind.
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/mcp`, requests }
+}
+
+it('speaks 2026-07-28 with a server that has it, and sends arguments in the headers that the tool declares', async () => {
+  const { url, requests } = await startWeather()
+  await using imported = await mcpTools({ url })
+  const [forecast] = imported.tools
+  if (forecast === undefined) throw new Error('The server has a tool')
+  const call = { id: 'c', name: 'forecast', arguments: '{"region":"eu","day":"today"}' }
+  const { result } = await runTool(forecast, call)
+  expect(result).toMatchObject({ success: true, output: '{"region":"eu","day":"today"}' })
+  expect(requests.map((headers) => headers['mcp-method'])).not.toContain('initialize')
+  expect(requests.at(-1)).toMatchObject({
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': 'tools/call',
+    'mcp-param-region': 'eu',
+  })
+})
