@@ -84,7 +84,15 @@ test.each([401, 403, 429, 500, 503])('%i for the card is a failure, and not kept
   })
   const connector = a2aConnector({ url: agent.url, tasks })
   const failing = askOnce(connector, 'go', hurriedCall())
-  await expect(failing).rejects.toMatchObject({ failureType: 'http_error', retryable: code >= 429 })
+  await expect(failing).rejects.toMatchObject({
+    failureType: 'http_error',
+    retryable: code >= 429,
+    message: expect.stringMatching(
+      new RegExp(
+        `^Cannot read the agent card at ${agent.url}/.well-known/agent-card.json: .*${code}.*needs wire: "tasks"$`,
+      ),
+    ),
+  })
   expect((await askOnce(connector, 'go', hurriedCall())).answer.output).toBe('over A2A')
 })
 

@@ -94,7 +94,12 @@ describe('the three modes', () => {
     expect(result).toMatchObject({ success: true, structured: { output: 'found', cost_usd: 0.25 } })
     expect(result.output).toBe('found')
     expect(events).toMatchObject([
-      { type: 'agent_tool_invoked', agent_uri: `${server.origin}/`, mode: 'sync', protocol: 'a2a' },
+      {
+        type: 'agent_tool_invoked',
+        agent_uri: `${server.origin}/`,
+        mode: 'sync',
+        protocol: 'tasks',
+      },
       {
         type: 'agent_tool_completed',
         output: { output: 'found', cost_usd: 0.25 },

@@ -97,7 +97,7 @@ export class CardCache {
 async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   const { status, statusText } = answer
   if (!answer.ok) {
-    if (status >= 500 || status < 400 || NO_ANSWER.has(status)) throw await httpError(answer)
+    if (status >= 500 || status < 400 || NO_ANSWER.has(status)) throw await cardError(answer, url)
     await answer.body?.cancel()
     return { kind: 'none', found: `${status} ${statusText}`.trim() }
   }
@@ -110,6 +110,21 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   }
   const read = readAgentCard(jsonOf(bytes), answer.url === '' ? url.href : answer.url)
   return read.kind === 'none' ? { kind: 'none', found: 'something that is no card' } : read
+}
+
+/** The failure of a card that may be there, and cannot be read. */
+async function cardError(answer: Response, url: URL): Promise<AgentError> {
+  const error = await httpError(answer)
+  const { failureType, retryable, retryAfterMs } = error
+  return new AgentError(
+    `Cannot read the agent card at ${shownUrl(url)}: ${error.message}. An agent without a card needs wire: "tasks"`,
+    {
+      failureType,
+      retryable,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      cause: error,
+    },
+  )
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

@@ -84,7 +84,7 @@ interface Line {
 }
 
 class TasksSession implements AgentSession {
-  readonly protocol = 'a2a'
+  readonly protocol = 'tasks'
   readonly #line: Line
   readonly #call: AgentCall
   readonly #usage = new TaskUsage()

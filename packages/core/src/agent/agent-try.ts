@@ -85,6 +85,10 @@ export class AgentTry {
   #coming: Promise<unknown> | undefined
   #isDone = false
   #turns = 0
+  /** Index of the turn under way. */
+  #turnIndex = 0
+  /** What the last turn of a conversation was answered with. */
+  #lastOutput: unknown = null
 
   constructor(settings: ResolvedAgentSettings, { input, context, retryIndex, spent }: TryInput) {
     this.#settings = settings
@@ -193,9 +197,11 @@ export class AgentTry {
       if (isConversation) {
         this.#log.tell({ type: 'agent_tool_turn', turn: index, direction: 'outbound', input })
       }
+      this.#turnIndex = index
       const answer = await this.#turn(session, turn)
       this.#clocks.stop()
       this.#turns = index + 1
+      if (isConversation) this.#lastOutput = answer.output
       if (isConversation) {
         const { output } = answer
         this.#log.tell({ type: 'agent_tool_turn', turn: index, direction: 'inbound', output })
@@ -249,7 +255,8 @@ export class AgentTry {
     this.#clocks.stop()
     const partial = this.#partial()
     const chunksReceived = this.#chunks.count
-    const failed = failedTry(error, { partial, chunksReceived, costUsd: this.#budget.costUsd })
+    const arrived = { partial, chunksReceived, costUsd: this.#budget.costUsd }
+    const failed = failedTry(error, { ...arrived, turnIndex: this.#turnIndex })
     this.#log.tell(failureReport(failed, this.#brought()))
     if (!isExpected(error)) {
       const { logger } = this.#context
@@ -263,7 +270,7 @@ export class AgentTry {
   }
 
   #partial(): unknown {
-    const chunks = this.#chunks.count > 0 ? this.#chunks.all : null
+    const chunks = this.#chunks.count > 0 ? this.#chunks.all : this.#lastOutput
     try {
       return this.#session?.partial?.() ?? chunks
     } catch (error) {

@@ -193,6 +193,21 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
+  it('that fails at a later turn names the turn, and keeps the answer of the one before', async () => {
+    const breaking: Answering = (turn) => {
+      if (turn.index === 1) throw new Error('Gone')
+      return feedback(turn)
+    }
+    const { outcome, events } = await call(breaking, { mode: 'conversational' })
+    expect(outcome.result.errorMessage).toContain('Turn 2 failed: The agent failed: Gone')
+    expect(outcome.result.structured).toMatchObject({ partial: { output: 'hello!' } })
+    expect(events.at(-1)).toMatchObject({
+      type: 'agent_tool_error',
+      partial_output: { output: 'hello!' },
+      total_turns: 1,
+    })
+  })
+
   it('says what reply decides, and ends where it gives nothing', async () => {
     const seen: unknown[] = []
     const { events } = await call(feedback, {

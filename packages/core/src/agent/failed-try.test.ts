@@ -24,7 +24,7 @@ describe('a try that failed', () => {
       'agent_tool_error',
     ],
   ])('%s is %s', (error, failure, retryable, type) => {
-    const failed = failedTry(error, arrived)
+    const failed = failedTry(error, { ...arrived, turnIndex: 0 })
     expect(failed).toMatchObject({ message: 'x', failure, retryable, ...arrived })
     expect(failureReport(failed, brought)).toEqual({
       type,
@@ -37,11 +37,20 @@ describe('a try that failed', () => {
     })
   })
 
+  it('names the turn of a conversation that failed', () => {
+    expect(failedTry(new Error('x'), { ...arrived, turnIndex: 2 }).message).toBe('Turn 3 failed: x')
+  })
+
   it('has what the agent gave in spite of it before what arrived, and when to try again', () => {
     const facts = { failureType: 'http_error', retryable: true } as const
     const error = new AgentError('x', { ...facts, partial: null, retryAfterMs: 7 })
-    expect(failedTry(error, arrived)).toMatchObject({ partial: null, retryAfterMs: 7 })
-    expect(failedTry(new AgentError('x', facts), arrived).partial).toEqual(['a'])
+    expect(failedTry(error, { ...arrived, turnIndex: 0 })).toMatchObject({
+      partial: null,
+      retryAfterMs: 7,
+    })
+    expect(failedTry(new AgentError('x', facts), { ...arrived, turnIndex: 0 }).partial).toEqual([
+      'a',
+    ])
   })
 
   it.each([

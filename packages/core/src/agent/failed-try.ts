@@ -19,12 +19,17 @@ export interface FailedTry {
   readonly costUsd: number
 }
 
-/** What had arrived until then. */
-export type Arrived = Pick<FailedTry, 'partial' | 'chunksReceived' | 'costUsd'>
+/** What had arrived before the failure. */
+export interface Arrived extends Pick<FailedTry, 'partial' | 'chunksReceived' | 'costUsd'> {
+  /** Index of the last turn that was sent. */
+  readonly turnIndex: number
+}
 
 /** The failure that an error is. */
-export function failedTry(error: unknown, arrived: Arrived): FailedTry {
-  const facts = { kind: 'failed', ...arrived, message: errorMessage(error) } as const
+export function failedTry(error: unknown, { turnIndex, ...arrived }: Arrived): FailedTry {
+  const what = errorMessage(error)
+  const message = turnIndex === 0 ? what : `Turn ${turnIndex + 1} failed: ${what}`
+  const facts = { kind: 'failed', ...arrived, message } as const
   if (error instanceof Termination) {
     const { reason: failure, retryable } = error
     return { ...facts, failure, retryable, retryAfterMs: undefined }
