@@ -244,6 +244,15 @@ export const FAILURE_CODES = {
   },
   CONFIG_INVALID: { retryable: false, meaning: 'The configuration does not fit together' },
   INTERRUPTED: { retryable: true, meaning: 'The process that did the work went away' },
+  PROCESS_LOST: {
+    retryable: false,
+    meaning: 'The process that executed the run died, or lost it, several times in a row',
+  },
+  RUN_TOO_LARGE: {
+    retryable: false,
+    meaning: 'What is stored of the run, or one of its events, is over a limit in bytes',
+  },
+  RUN_UNREADABLE: { retryable: false, meaning: 'What is stored of the run cannot be read' },
   FENCED: { retryable: false, meaning: 'Another process has taken the run over' },
   STORE_LOCKED: {
     retryable: true,

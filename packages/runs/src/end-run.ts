@@ -3,8 +3,7 @@ import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
 import type { DurableJournal } from './group-commit.ts'
-import type { ClaimedRun } from './ports/run-queue.ts'
-import type { TaskRecord } from './run-record.ts'
+import type { RunRecord, TaskRecord } from './run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 
@@ -18,12 +17,20 @@ export interface EndRunOptions {
   readonly tasks: readonly TaskRecord[]
 }
 
+/** A run that ends, and its steps; absent when they were not, or cannot be, read. */
+export interface EndingRun {
+  readonly run: RunRecord
+  readonly steps?: readonly RunStep[] | undefined
+}
+
 /** Writes the end of a claimed run; what was completed stays. */
 export function endRun(
-  { run, steps }: Pick<ClaimedRun, 'run' | 'steps'>,
+  { run, steps: known }: EndingRun,
   { journal, clock, error, tasks }: EndRunOptions,
 ): void {
-  const isCancelled = steps.some(({ kind }) => kind === 'cancel_asked')
+  const steps = known ?? []
+  const isCancelled =
+    run.status === 'CANCELLING' || steps.some(({ kind }) => kind === 'cancel_asked')
   const why = {
     code: isCancelled ? 'CANCELLED' : error.code,
     reason: isCancelled ? 'The run was cancelled' : error.message,
@@ -34,7 +41,14 @@ export function endRun(
     if (event !== undefined) journal.emit(event)
   }
   const durationMs = clock.now() - (run.startedAt ?? clock.now())
-  const done = steps.filter((step) => step.kind === 'task_completed')
+  const outputs =
+    known === undefined
+      ? tasks.flatMap(outputOf)
+      : steps.flatMap((step) =>
+          step.kind === 'task_completed'
+            ? [{ taskName: step.taskName, output: step.output, durationMs: step.durationMs }]
+            : [],
+        )
   const ended = steps.filter((step) => 'used' in step)
   const used = addUsage(ended.map((step) => step.used))
   const metrics = { totalTokens: totalTokens(used), totalToolCalls: used.toolCallCount }
@@ -50,15 +64,16 @@ export function endRun(
     type: 'run_result',
     runId: run.runId,
     status: isCancelled ? 'CANCELLED' : 'FAILED',
-    outputs: done.map((step) => ({
-      taskName: step.taskName,
-      output: step.output,
-      durationMs: step.durationMs,
-    })),
+    outputs,
     durationMs,
     metrics,
     ...(isCancelled ? {} : { error: error.message, code: error.code }),
   })
+}
+
+/** The output of a task that is completed, as its record has it. */
+function outputOf({ status, name: taskName, output, durationMs = 0 }: TaskRecord) {
+  return status === 'COMPLETED' && output !== undefined ? [{ taskName, output, durationMs }] : []
 }
 
 interface WhyEnded {

@@ -19,6 +19,7 @@ import { GroupCommit } from './group-commit.ts'
 import { token } from './testing/index.ts'
 
 import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
+import type { TaskRecord } from './run-record.ts'
 import type { RunWish, Signal } from './ports/run-signals.ts'
 
 const RUN = 'run-a'
@@ -53,13 +54,27 @@ const BROKEN: RunStep = {
   willRetry: true,
 }
 
+/** A task that is completed, as its record has it. */
+const TUNED: TaskRecord = {
+  taskIndex: 1,
+  name: 'tune',
+  description: 'Tune',
+  agentRole: 'Tuner',
+  status: 'COMPLETED',
+  attempt: 1,
+  output: 'tuned',
+  inputTokens: 3,
+  outputTokens: 4,
+  toolCallCount: 0,
+}
+
 const CANCEL: RunWish = { kind: 'cancel', mode: 'abort' }
 
 const SWITCH: RunWish = { kind: 'switch_model', model: 'fast' }
 
 describe('Execution, from its claim to its end', () => {
   it('[X1] begins a run that has no steps', async () => {
-    const { engine, over, clock } = setUp()
+    const { engine, over, clock } = await setUp()
     expect(engine.run.inputs).toEqual({ topic: 'Bach' })
     expect(engine.run.options).toMatchObject({ runId: RUN, clock })
     for (const absent of ['resume', 'models', 'prices']) {
@@ -72,15 +87,15 @@ describe('Execution, from its claim to its end', () => {
   it('[X1] goes on from the steps that earlier owners left', async () => {
     const models = modelCatalog({})
     const prices = priceList({})
-    const claim = claimed(RUN, { run: { epoch: 4 }, steps: [BEGUN, DONE] })
-    const { engine } = setUp({ claim, options: { models, prices } })
+    const claim = claimed(RUN, { run: { epoch: 4 } })
+    const { engine } = await setUp({ claim, steps: [BEGUN, DONE], options: { models, prices } })
     expect(engine.run.options).toMatchObject({ resume: { steps: [BEGUN, DONE], epoch: 4 } })
     expect(engine.run.options.models).toBe(models)
     expect(engine.run.options.prices).toBe(prices)
   })
 
   it('is over when its end is durable, not before', async () => {
-    const { engine, store, end } = setUp()
+    const { engine, store, end } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
     engine.run.complete()
@@ -92,7 +107,7 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('waits with its end for a store that cannot be reached', async () => {
-    const { engine, store, end, commits } = setUp()
+    const { engine, store, end, commits } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.complete()
     await turns()
@@ -104,7 +119,7 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('[X2] ends FAILED when its ensemble is gone', async () => {
-    const { store, over, releases } = setUp({ options: { ensemble: undefined } })
+    const { store, over, releases } = await setUp({ options: { ensemble: undefined } })
     expect(await over).toBe('ended')
     expect(store.kept).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'ERROR' },
@@ -123,9 +138,8 @@ describe('Execution, from its claim to its end', () => {
     const refusal = new TuttiError('INPUT_MISSING', 'Missing input topic')
     const claim = claimed(RUN, {
       run: { startedAt: Date.UTC(2025, 11, 31) },
-      steps: [BEGUN, BROKEN, DONE],
     })
-    const { store, over } = setUp({ claim, refusal })
+    const { store, over } = await setUp({ claim, steps: [BEGUN, BROKEN, DONE], refusal })
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({
       status: 'FAILED',
@@ -138,7 +152,7 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('[X2] ends FAILED when the engine breaks', async () => {
-    const { engine, store, over, logged } = setUp()
+    const { engine, store, over, logged } = await setUp()
     engine.run.fail(new Error('no such thing'))
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({ code: 'ENGINE_FAILED', error: 'no such thing' })
@@ -146,24 +160,84 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('[X2] ends FAILED when it lost too many owners without getting further', async () => {
-    const { engine, store, over } = setUp({ claim: claimed(RUN, { lostOwners: 4 }) })
+    let reads = 0
+    const steps = () => {
+      reads += 1
+      return Promise.resolve([])
+    }
+    const claim = claimed(RUN, { lostOwners: 4 })
+    const { engine, store, over } = await setUp({ claim, options: { steps } })
     expect(await over).toBe('ended')
-    expect(engine.runs).toEqual([])
-    expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED', code: 'INTERRUPTED' })
-    expect(store.kept.at(-1)).toHaveProperty(
-      'error',
-      'The processes that executed the run were lost, or could not keep what it did, 4 times in a row',
-    )
+    expect([engine.runs, reads]).toEqual([[], 0])
+    expect(store.kept.at(-1)).toMatchObject({
+      status: 'FAILED',
+      code: 'PROCESS_LOST',
+      error: 'The process that executed the run died, or lost it, 4 times in a row',
+    })
   })
 
-  it('[X2] tries as often as it may', () => {
-    const { engine } = setUp({ claim: claimed(RUN, { lostOwners: 3 }) })
+  it('[X2] ends FAILED when its steps cannot be read, with the outputs that its tasks have', async () => {
+    const unreadable = new TuttiError('RUN_UNREADABLE', 'Cannot read the steps of run run-a')
+    const tasks = () => Promise.resolve([TUNED])
+    const steps = () => Promise.reject(unreadable)
+    const { engine, store, over } = await setUp({ options: { steps, tasks } })
+    expect(await over).toBe('ended')
+    expect(engine.runs).toEqual([])
+    expect(store.kept.at(-1)).toMatchObject({
+      status: 'FAILED',
+      code: 'RUN_UNREADABLE',
+      outputs: [{ taskName: 'tune', output: 'tuned' }],
+    })
+  })
+
+  it('[X2] is CANCELLED when it was being cancelled and its steps cannot be read', async () => {
+    const claim = claimed(RUN, { run: { status: 'CANCELLING' } })
+    const steps = () => Promise.reject(new TuttiError('RUN_UNREADABLE', 'unreadable'))
+    const { store, over } = await setUp({ claim, options: { steps } })
+    expect(await over).toBe('ended')
+    expect(store.kept.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+  })
+
+  it('[X7] a signal that comes while the steps are read is applied when the engine has started', async () => {
+    const read = Promise.withResolvers<readonly RunStep[]>()
+    const { execution, engine } = await setUp({ options: { steps: () => read.promise } })
+    const answer = execution.take(signal(CANCEL))
+    await turns(2)
+    expect(engine.runs).toEqual([])
+    read.resolve([])
+    expect(await answer).toMatchObject({ ok: true })
+    expect(engine.run.wishes).toEqual([['cancel', { mode: 'abort' }]])
+  })
+
+  it('[X6] is handed over when its steps are read', async () => {
+    const read = Promise.withResolvers<readonly RunStep[]>()
+    const { execution, over, releases } = await setUp({ options: { steps: () => read.promise } })
+    const handedOver = execution.handOver()
+    await turns(2)
+    expect(releases).toEqual([])
+    read.resolve([])
+    await handedOver
+    expect([await over, releases]).toEqual(['ready', [{ kind: 'ready' }]])
+  })
+
+  it('[X3] starts nothing when it loses its claim while its steps are read', async () => {
+    const read = Promise.withResolvers<readonly RunStep[]>()
+    const { execution, engine, over } = await setUp({ options: { steps: () => read.promise } })
+    execution.lose(STOP)
+    read.resolve([])
+    expect(await over).toBe('lost')
+    await turns(2)
+    expect(engine.runs).toEqual([])
+  })
+
+  it('[X2] tries as often as it may', async () => {
+    const { engine } = await setUp({ claim: claimed(RUN, { lostOwners: 3 }) })
     expect(engine.runs).toHaveLength(1)
   })
 
   it('[X4] is CANCELLED when it was asked to end and cannot go on', async () => {
-    const claim = claimed(RUN, { steps: [BEGUN, DONE, CANCEL_ASKED] })
-    const { store, over } = setUp({ claim, options: { ensemble: undefined } })
+    const steps = [BEGUN, DONE, CANCEL_ASKED]
+    const { store, over } = await setUp({ steps, options: { ensemble: undefined } })
     expect(await over).toBe('ended')
     expect(store.kept).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'CANCELLED' },
@@ -174,7 +248,7 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('[X2] is over, and says so, when not even its end can be kept', async () => {
-    const { store, engine, end, logged } = setUp()
+    const { store, engine, end, logged } = await setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('disk full') })
     engine.run.fail(new Error('no such thing'))
     await turns(8)
@@ -185,7 +259,7 @@ describe('Execution, from its claim to its end', () => {
 
 describe('Execution that loses its claim', () => {
   it('[X8] gives the run up as lost when what it did cannot be kept', async () => {
-    const { engine, store, over, releases } = setUp()
+    const { engine, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'failed', error: new Error('a value that no store can hold') })
     engine.run.emit({ ...token('a'), attempt: 2 })
     engine.run.complete()
@@ -195,7 +269,7 @@ describe('Execution that loses its claim', () => {
   })
 
   it('[X3] stops its work and writes nothing more when a write is fenced', async () => {
-    const { engine, store, over, releases } = setUp()
+    const { engine, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     engine.run.emit(token('a'))
     engine.run.emit({ ...token('b'), attempt: 2 })
@@ -207,7 +281,7 @@ describe('Execution that loses its claim', () => {
   })
 
   it('[X3] stops its work and writes nothing more when it is told', async () => {
-    const { engine, store, execution, over, releases, clock } = setUp()
+    const { engine, store, execution, over, releases, clock } = await setUp()
     engine.run.wait(Infinity)
     engine.run.emit(token('a'))
     execution.lose(STOP)
@@ -221,7 +295,7 @@ describe('Execution that loses its claim', () => {
 
 describe('Execution of a run that waits for a person', () => {
   it('[X5] is parked after a while, until its nearest gate is over', async () => {
-    const { engine, clock, over, releases, store } = setUp()
+    const { engine, clock, over, releases, store } = await setUp()
     engine.run.emit({ ...token('a') })
     engine.run.wait(90_000, 60_000, Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
@@ -236,7 +310,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] is parked for ever when its gates wait for ever', async () => {
-    const { engine, clock, over, releases } = setUp()
+    const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('parked')
@@ -246,7 +320,7 @@ describe('Execution of a run that waits for a person', () => {
   it.each([PARK_AFTER_MS, 1, 0])(
     '[X5] is not parked when there are only %i ms left',
     async (leftMs) => {
-      const { engine, clock, end, releases } = setUp()
+      const { engine, clock, end, releases } = await setUp()
       engine.run.wait(Infinity, leftMs)
       await clock.advance(10 * PARK_AFTER_MS)
       await turns(8)
@@ -255,7 +329,7 @@ describe('Execution of a run that waits for a person', () => {
   )
 
   it('[X5] is not parked when it works again', async () => {
-    const { engine, clock, end, releases } = setUp()
+    const { engine, clock, end, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
     engine.run.work()
@@ -264,7 +338,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] the time begins anew when it comes to wait again', async () => {
-    const { engine, clock, over, releases } = setUp()
+    const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS - 1)
     engine.run.work()
@@ -276,7 +350,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] is ready in place of parked when a decision comes in that moment', async () => {
-    const { engine, clock, store, over, releases } = setUp()
+    const { engine, clock, store, over, releases } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
     engine.run.wait(Infinity)
@@ -291,7 +365,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] has what follows from its last write written before it is parked', async () => {
-    const { engine, clock, store, over } = setUp()
+    const { engine, clock, store, over } = await setUp()
     engine.run.wait(Infinity)
     store.before = async (batch) => {
       if (batch < 5) engine.run.emit({ ...token('b'), attempt: 2 })
@@ -304,7 +378,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] is not parked when it ends in that moment', async () => {
-    const { engine, clock, over, releases } = setUp()
+    const { engine, clock, over, releases } = await setUp()
     engine.run.wait(Infinity)
     engine.run.isBusy = true
     await clock.advance(PARK_AFTER_MS)
@@ -315,7 +389,7 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X5] leaves no timer when it ends', async () => {
-    const { engine, clock, over } = setUp()
+    const { engine, clock, over } = await setUp()
     engine.run.wait(Infinity)
     engine.run.complete()
     await over
@@ -323,14 +397,14 @@ describe('Execution of a run that waits for a person', () => {
   })
 
   it('[X3] is lost when somebody else has it as it is parked', async () => {
-    const { engine, clock, over } = setUp({ release: () => Promise.resolve('fenced') })
+    const { engine, clock, over } = await setUp({ release: () => Promise.resolve('fenced') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('lost')
   })
 
   it('[X5] is ready when the store knows of a signal that nobody has answered', async () => {
-    const { engine, clock, over } = setUp({ release: () => Promise.resolve('ready') })
+    const { engine, clock, over } = await setUp({ release: () => Promise.resolve('ready') })
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('ready')
@@ -339,7 +413,7 @@ describe('Execution of a run that waits for a person', () => {
 
 describe('Execution that is given up', () => {
   it('[X6] is handed over when nothing is in flight and all is durable', async () => {
-    const { engine, execution, store, over, releases } = setUp()
+    const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
     await turns(8)
@@ -354,7 +428,7 @@ describe('Execution that is given up', () => {
   })
 
   it('[X6] nothing is written any more when others may have it', async () => {
-    const { engine, execution, store } = setUp({
+    const { engine, execution, store } = await setUp({
       release: () => {
         engine.run.emit(token('too late'))
         return Promise.resolve('ready')
@@ -366,14 +440,14 @@ describe('Execution that is given up', () => {
   })
 
   it('[X6] is handed over once, however often it is asked for', async () => {
-    const { execution, releases } = setUp()
+    const { execution, releases } = await setUp()
     await Promise.all([execution.handOver(), execution.handOver()])
     await execution.handOver()
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
   it('[X6] is not parked while it is handed over', async () => {
-    const { engine, clock, execution, over, releases } = setUp()
+    const { engine, clock, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.wait(Infinity)
     void execution.handOver()
@@ -385,7 +459,7 @@ describe('Execution that is given up', () => {
   })
 
   it('[X6] a run that comes to its end is not handed over', async () => {
-    const { engine, execution, over, releases, store } = setUp()
+    const { engine, execution, over, releases, store } = await setUp()
     engine.run.isBusy = true
     const handedOver = execution.handOver()
     engine.run.complete()
@@ -395,7 +469,7 @@ describe('Execution that is given up', () => {
   })
 
   it('[X6] waits with it for a store that cannot be reached', async () => {
-    const { commits, engine, execution, store, over, releases } = setUp()
+    const { commits, engine, execution, store, over, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit({ ...token('a') })
     void execution.handOver()
@@ -408,7 +482,7 @@ describe('Execution that is given up', () => {
   })
 
   it('[X3] is lost when its last write is fenced', async () => {
-    const { engine, execution, store, over, releases } = setUp()
+    const { engine, execution, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     engine.run.emit(token('a'))
     await execution.handOver()
@@ -418,14 +492,14 @@ describe('Execution that is given up', () => {
 
   it('is lost, and says so, when the store does not take it', async () => {
     const release = () => Promise.reject(new Error('no connection'))
-    const { execution, over, logged } = setUp({ release })
+    const { execution, over, logged } = await setUp({ release })
     await execution.handOver()
     expect(await over).toBe('lost')
     expect(logged).toEqual(['warn Run could not be given up'])
   })
 
   it('[X6] let go, it stops with work in flight; what has happened stays', async () => {
-    const { engine, execution, store, over, releases } = setUp()
+    const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
     engine.run.emit(token('a'))
     await execution.letGo(STOP)
@@ -438,14 +512,14 @@ describe('Execution that is given up', () => {
   })
 
   it('let go, it leaves no timer', async () => {
-    const { engine, execution, clock } = setUp()
+    const { engine, execution, clock } = await setUp()
     engine.run.wait(Infinity)
     await execution.letGo(STOP)
     expect(clock.pending).toBe(0)
   })
 
   it('let go, it does not wait long for a store that cannot be reached', async () => {
-    const { engine, execution, store, clock, releases } = setUp()
+    const { engine, execution, store, clock, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit(token('a'))
     const letGo = execution.letGo(STOP)
@@ -457,7 +531,7 @@ describe('Execution that is given up', () => {
   })
 
   it('let go while it is handed over, it stops at once', async () => {
-    const { engine, execution, over, releases } = setUp()
+    const { engine, execution, over, releases } = await setUp()
     engine.run.isBusy = true
     void execution.handOver()
     await execution.letGo(STOP)
@@ -468,7 +542,7 @@ describe('Execution that is given up', () => {
   })
 
   it('a run that never began can be handed over: its end comes first', async () => {
-    const { execution, over, store } = setUp({ options: { ensemble: undefined } })
+    const { execution, over, store } = await setUp({ options: { ensemble: undefined } })
     await execution.handOver()
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED' })
@@ -487,7 +561,7 @@ describe('Execution that is sent signals', () => {
       undefined,
     ],
   ])('[X7] does %j and answers when it is durable', async (wish, asked, value) => {
-    const { engine, execution, store } = setUp()
+    const { engine, execution, store } = await setUp()
     engine.run.onWish = () => value
     const answer = await execution.take(signal(wish))
     expect(engine.run.wishes).toEqual([asked])
@@ -497,7 +571,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] the answer is in the write that shows what was done', async () => {
-    const { engine, execution, store } = setUp()
+    const { engine, execution, store } = await setUp()
     engine.run.onWish = () => {
       engine.run.emit(token('what it did'))
       return { model: 'fast' }
@@ -509,7 +583,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] does once what it is told twice, and gives the same answer', async () => {
-    const { engine, execution, store } = setUp({
+    const { engine, execution, store } = await setUp({
       claim: claimed(RUN, { signals: [signal(SWITCH)] }),
     })
     const answers = await Promise.all([
@@ -524,7 +598,7 @@ describe('Execution that is sent signals', () => {
 
   it('[X7] takes signals that came before its claim, in their order', async () => {
     const signals = [signal(SWITCH, 'one'), signal(CANCEL, 'two')]
-    const { engine, store } = setUp({ claim: claimed(RUN, { signals }) })
+    const { engine, store } = await setUp({ claim: claimed(RUN, { signals }) })
     await turns()
     expect(engine.run.wishes.map(([kind]) => kind)).toEqual(['switchModel', 'cancel'])
     const answered = store.writes.flatMap(({ answers = [] }) => answers)
@@ -532,7 +606,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] says why it refuses a wish, and keeps that', async () => {
-    const { engine, execution, store } = setUp()
+    const { engine, execution, store } = await setUp()
     engine.run.onWish = () => {
       throw new TuttiError('INVALID_MODEL', 'No model "fast"', { retryable: true })
     }
@@ -544,7 +618,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] a decision that is refused later is answered then', async () => {
-    const { engine, execution } = setUp()
+    const { engine, execution } = await setUp()
     engine.run.onWish = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
     expect(await execution.take(signal(decide))).toMatchObject({
@@ -553,7 +627,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] gives no answer to a cancel of a run that is over: the store does', async () => {
-    const { engine, execution, store, over } = setUp()
+    const { engine, execution, store, over } = await setUp()
     engine.run.complete()
     expect(await execution.take(signal(CANCEL))).toBeUndefined()
     await over
@@ -561,7 +635,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] writes no answer to another wish for a run that is over: the store gives it', async () => {
-    const { engine, execution, store, over } = setUp()
+    const { engine, execution, store, over } = await setUp()
     engine.run.onWish = () => {
       throw new TuttiError('RUN_COMPLETED', 'Run is over')
     }
@@ -573,7 +647,7 @@ describe('Execution that is sent signals', () => {
 
   it('[X7] gives no answer of a run that never began', async () => {
     const signals = [signal(CANCEL)]
-    const { execution, store, over } = setUp({
+    const { execution, store, over } = await setUp({
       claim: claimed(RUN, { signals }),
       options: { ensemble: undefined },
     })
@@ -586,7 +660,7 @@ describe('Execution that is sent signals', () => {
     ['let go', (execution: Execution) => execution.letGo(STOP)],
     ['lost', async (execution: Execution) => execution.lose(STOP)],
   ])('[X7] gives no answer when it is %s before: the next owner does', async (_, giveUp) => {
-    const { engine, execution, store } = setUp()
+    const { engine, execution, store } = await setUp()
     const gate = Promise.withResolvers<void>()
     engine.run.onWish = () => gate.promise
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
@@ -598,7 +672,7 @@ describe('Execution that is sent signals', () => {
   })
 
   it('[X7] gives no answer that could not be kept', async () => {
-    const { execution, store } = setUp()
+    const { execution, store } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
     expect(await execution.take(signal(SWITCH))).toBeUndefined()
   })
@@ -614,7 +688,7 @@ describe('Execution of a run of the engine', () => {
       task({ name: 'play', description: 'Play', model: played }),
     ]
     const band = ensemble({ name: 'band', tasks })
-    const first = setUp({ options: { ensemble: band } })
+    const first = await setUp({ options: { ensemble: band } })
     await turns()
     const handedOver = first.execution.handOver()
     await turns(8)
@@ -627,8 +701,8 @@ describe('Execution of a run of the engine', () => {
     const kinds = steps.map(({ kind }) => kind)
     expect(kinds).toContain('model_turn')
     expect(kinds).not.toContain('task_failed')
-    const claim = claimed(RUN, { run: { epoch: 2 }, steps })
-    const second = setUp({ claim, options: { ensemble: band } })
+    const claim = claimed(RUN, { run: { epoch: 2 } })
+    const second = await setUp({ claim, steps, options: { ensemble: band } })
     expect(await second.over).toBe('ended')
     expect([tuned.requests.length, played.requests.length]).toEqual([1, 1])
     expect(second.store.kept.at(-1)).toMatchObject({
@@ -639,7 +713,7 @@ describe('Execution of a run of the engine', () => {
 
   it('[X9] takes no place while a tool waits in a call that must not be repeated, and is not parked', async () => {
     let left = 0
-    const { engine, execution, clock, marks, end } = setUp({
+    const { engine, execution, clock, marks, end } = await setUp({
       options: { onPlaceLeft: () => (left += 1) },
     })
     expect(execution.takesPlace).toBe(true)
@@ -654,7 +728,7 @@ describe('Execution of a run of the engine', () => {
   })
 
   it('[X9] is marked as waiting only when its review is durable', async () => {
-    const { engine, store, marks } = setUp()
+    const { engine, store, marks } = await setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
     engine.run.emit(token('asks'))
@@ -668,7 +742,7 @@ describe('Execution of a run of the engine', () => {
 
   it('[X9] tells the store again when it could not be reached, until the store knows', async () => {
     let failures = 2
-    const { engine, clock, marks, logged } = setUp({
+    const { engine, clock, marks, logged } = await setUp({
       mark: async () => {
         failures -= 1
         if (failures >= 0) throw new TuttiError('STORE_UNAVAILABLE', 'gone')
@@ -688,7 +762,7 @@ describe('Execution of a run of the engine', () => {
     const review = { timeoutMs: 60_000 }
     const tune = task({ name: 'tune', description: 'Tune', review })
     const band = ensemble({ name: 'band', tasks: [tune], model })
-    const first = setUp({ options: { ensemble: band } })
+    const first = await setUp({ options: { ensemble: band } })
     await turns(8)
     await first.clock.advance(PARK_AFTER_MS)
     expect(await first.over).toBe('parked')
@@ -696,12 +770,9 @@ describe('Execution of a run of the engine', () => {
     const asked = first.store.kept.find(({ type }) => type === 'review_requested')
     const reviewId = asked !== undefined && 'reviewId' in asked ? asked.reviewId : ''
     const decide = { kind: 'decide', reviewId, decision: { action: 'CONTINUE' } } as const
-    const claim = claimed(RUN, {
-      run: { epoch: 2 },
-      steps: first.store.writes.flatMap((write) => write.steps),
-      signals: [signal(decide)],
-    })
-    const second = setUp({ claim, options: { ensemble: band } })
+    const claim = claimed(RUN, { run: { epoch: 2 }, signals: [signal(decide)] })
+    const steps = first.store.writes.flatMap((write) => write.steps)
+    const second = await setUp({ claim, steps, options: { ensemble: band } })
     expect(await second.over).toBe('ended')
     expect(model.requests).toHaveLength(1)
     expect(second.store.kept.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -729,13 +800,22 @@ interface SetUp {
 
 interface Given {
   readonly claim?: ClaimedRun
+  /** What earlier owners left. */
+  readonly steps?: readonly RunStep[]
   readonly options?: Partial<ExecutionOptions>
   readonly refusal?: Error
   readonly release?: () => ReturnType<RunQueue['release']>
   readonly mark?: () => ReturnType<RunQueue['markWaiting']>
 }
 
-function setUp({ claim = claimed(RUN), options = {}, refusal, release, mark }: Given = {}): SetUp {
+async function setUp({
+  claim = claimed(RUN),
+  steps = [],
+  options = {},
+  refusal,
+  release,
+  mark,
+}: Given = {}): Promise<SetUp> {
   const clock = fakeClock()
   const store = new FakeCommits()
   const engine = new FakeEngine()
@@ -758,6 +838,7 @@ function setUp({ claim = claimed(RUN), options = {}, refusal, release, mark }: G
         return release === undefined ? how.kind : release()
       },
     },
+    steps: () => Promise.resolve(steps),
     journal: (onLost) => commits.journal({ runId: RUN, epoch: claim.run.epoch, onLost }),
     models: undefined,
     prices: undefined,
@@ -769,6 +850,8 @@ function setUp({ claim = claimed(RUN), options = {}, refusal, release, mark }: G
   })
   let ended: ExecutionEnd | undefined
   void execution.over.then((how) => (ended = how))
+  // The engine starts when the steps are read.
+  await turns(1)
   return {
     execution,
     engine,

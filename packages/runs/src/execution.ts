@@ -9,7 +9,8 @@
  *
  * X1 What an earlier owner has done is not done again: the engine goes on from the steps it left.
  * X2 A run whose ensemble is gone, or no longer fits, ends FAILED with the reason; it is never stuck. So
- *    does one that again and again loses its owner without getting any further.
+ *    does one whose steps cannot be read, and one that again and again loses its owner without getting any
+ *    further, before its steps are read.
  * X3 An owner that lost its claim stops its work and writes nothing more.
  * X4 A run that was asked to end, and cannot go on, is CANCELLED; what was completed stays.
  * X5 A run that does nothing but wait for a person for a while is parked: it holds no process, and its time
@@ -35,6 +36,7 @@ import {
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
 import { ensembleOf } from './request/ensemble-of.ts'
+import { SUSPECT_LOSSES } from './suspects.ts'
 import { cancelOf, switchOf } from './wish-options.ts'
 
 import type { DurableJournal } from './group-commit.ts'
@@ -50,6 +52,7 @@ import type {
   Prices,
   ReflectionStore,
   RunHandle,
+  RunStep,
   TextLimits,
 } from '@tutti/ensemble'
 
@@ -58,6 +61,8 @@ export interface ExecutionOptions {
   /** The ensemble of the run, or undefined when it is not registered any more. */
   readonly ensemble: Ensemble | undefined
   readonly queue: Pick<RunQueue, 'release' | 'markWaiting'>
+  /** Reads what earlier owners need not have repeated, in order. Rejects when it cannot be read. */
+  readonly steps: () => Promise<readonly RunStep[]>
   /** The tasks of the run as they are kept. */
   readonly tasks?: () => Promise<readonly TaskRecord[]>
   /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
@@ -99,6 +104,10 @@ export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 export class Execution {
   readonly runId: string
   readonly epoch: number
+  /** When it began, by the clock of this process. */
+  readonly claimedAt: number
+  /** Whether the run may have killed its earlier owners. */
+  readonly isSuspect: boolean
   /** Resolves when this process has nothing more to do with the run. Never rejects. */
   readonly over: Promise<ExecutionEnd>
   readonly #claim: ClaimedRun
@@ -106,8 +115,11 @@ export class Execution {
   readonly #journal: DurableJournal
   readonly #controller = new AbortController()
   readonly #answers = new Map<string, Promise<SignalAnswer | undefined>>()
+  /** Resolves when the engine has started, or cannot. */
+  readonly #started = Promise.withResolvers<void>()
   /** Resolves when the engine has stopped. */
   readonly #work: Promise<void>
+  #steps: readonly RunStep[] | undefined
   #handle: RunHandle | undefined
   #stopParkTimer: (() => void) | undefined
   /** Whether the run waits for a person. */
@@ -123,6 +135,8 @@ export class Execution {
     this.#options = options
     this.runId = claim.run.runId
     this.epoch = claim.run.epoch
+    this.claimedAt = options.clock.now()
+    this.isSuspect = claim.lostOwners >= SUSPECT_LOSSES
     this.over = new Promise((resolve) => {
       this.#over = resolve
     })
@@ -193,8 +207,9 @@ export class Execution {
   async #execute(): Promise<void> {
     const { logger } = this.#options
     try {
-      const handle = this.#start()
+      const handle = await this.#begin()
       this.#handle = handle
+      this.#started.resolve()
       for (const signal of this.#claim.signals) void this.take(signal)
       await handle.result
       await this.#journal.flush()
@@ -207,23 +222,32 @@ export class Execution {
       logger.error('Run could not go on', { runId: this.runId, error })
       await this.#endWith(error)
     } finally {
+      this.#started.resolve()
       this.#stopParkTimer?.()
     }
     if (!this.#controller.signal.aborted) this.#over('ended')
     else if (this.#givingUp === undefined) this.#over('lost')
   }
 
-  #start(): RunHandle {
-    const { ensemble: template, tools, models, prices, clock, logger } = this.#options
-    const { maxLostOwners, memories, reflections, textLimits, toolMetrics, onRateLimitWait } =
-      this.#options
-    const { run, steps, lostOwners } = this.#claim
+  /** Reads the steps, unless the run has cost too many processes already, and starts the engine. */
+  async #begin(): Promise<RunHandle> {
+    const { maxLostOwners, steps } = this.#options
+    const { lostOwners } = this.#claim
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
-        'INTERRUPTED',
-        `The processes that executed the run were lost, or could not keep what it did, ${lostOwners} times in a row`,
+        'PROCESS_LOST',
+        `The process that executed the run died, or lost it, ${lostOwners} times in a row`,
       )
     }
+    this.#steps = await steps()
+    this.#controller.signal.throwIfAborted()
+    return this.#start(this.#steps)
+  }
+
+  #start(steps: readonly RunStep[]): RunHandle {
+    const { ensemble: template, tools, models, prices, clock, logger } = this.#options
+    const { memories, reflections, textLimits, toolMetrics, onRateLimitWait } = this.#options
+    const { run } = this.#claim
     if (template === undefined) {
       throw new TuttiError(
         'CONFIG_INVALID',
@@ -270,7 +294,10 @@ export class Execution {
     const { clock, logger, tasks } = this.#options
     try {
       const kept = (await tasks?.()) ?? []
-      endRun(this.#claim, { journal: this.#journal, clock, error, tasks: kept })
+      endRun(
+        { run: this.#claim.run, steps: this.#steps },
+        { journal: this.#journal, clock, error, tasks: kept },
+      )
       await this.#journal.flush()
     } catch (lost) {
       logger.error('The end of a run could not be kept', { runId: this.runId, error: lost })
@@ -325,7 +352,10 @@ export class Execution {
 
   async #giveUp(how: () => Release): Promise<void> {
     try {
-      await this.#handle?.standStill()
+      await this.#started.promise
+      // A run that cannot start ends by itself.
+      if (this.#handle === undefined) return
+      await this.#handle.standStill()
       await this.#settle()
       // A run that came to its end while it was waited for is not given up.
       if (this.#isOver) return
@@ -393,6 +423,7 @@ export class Execution {
   }
 
   async #apply({ wish }: Signal): Promise<unknown> {
+    await this.#started.promise
     const handle = this.#handle
     if (handle === undefined) return NO_ANSWER
     switch (wish.kind) {

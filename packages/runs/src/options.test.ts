@@ -18,10 +18,11 @@ describe('resolveRunServiceOptions', () => {
       leaseMs: 10_000,
       pollMs: 1_000,
       parkAfterMs: 1_000,
-      maxLostOwners: 5,
+      maxLostOwners: 3,
       maxInputBytes: 1_000_000,
       maxTextBytes: 2_000_000,
       maxRunTextBytes: 8_000_000,
+      maxStoredRunBytes: 64_000_000,
       models: undefined,
       prices: undefined,
       redact: expect.any(Function),
@@ -48,6 +49,7 @@ describe('resolveRunServiceOptions', () => {
       maxInputBytes: 0,
       maxTextBytes: 1,
       maxRunTextBytes: 1,
+      maxStoredRunBytes: 1,
       clock: fakeClock(),
     }
     expect(resolveRunServiceOptions(given)).toMatchObject(given)

@@ -42,7 +42,10 @@ export interface RunServiceOptions {
   readonly pollMs?: number
   /** How long a run that waits for a person stays in memory, in milliseconds. @default 1000 */
   readonly parkAfterMs?: number
-  /** How often in a row a run may lose its process without getting further, before it fails. @default 5 */
+  /**
+   * How often in a row a run may lose its process without getting further; it fails after one more with
+   * PROCESS_LOST. @default 3
+   */
   readonly maxLostOwners?: number
   /** Names and values of all inputs of a run, in bytes. @default 1000000 */
   readonly maxInputBytes?: number
@@ -52,6 +55,8 @@ export interface RunServiceOptions {
   readonly maxRunTextBytes?: number
   /** What holds for reviews of every ensemble, and whether requests may relax reviews. */
   readonly reviews?: ReviewRules
+  /** What is stored of a run, events and steps, in bytes. @default 64000000 */
+  readonly maxStoredRunBytes?: number
   /** Tools that requests may name. */
   readonly tools?: ToolCatalog
   /** Models that requests and switches may name. */
@@ -99,7 +104,10 @@ const DEFAULTS = {
   pollMs: 1_000,
   // A program that answers reviews does so in less; taking a run up again takes milliseconds.
   parkAfterMs: 1_000,
-  maxLostOwners: 5,
+  // The first time all runs of the process are taken up at once, from then on one by one.
+  maxLostOwners: 3,
+  // A thousand model turns of some pages each; read in well under a second.
+  maxStoredRunBytes: 64_000_000,
   ...DEFAULT_TEXT_LIMITS,
 } as const
 
@@ -127,6 +135,7 @@ const LEAST: Readonly<Record<keyof Limits, { readonly least: number; readonly wh
   maxInputBytes: { least: 0, whole: true },
   maxTextBytes: { least: 1, whole: true },
   maxRunTextBytes: { least: 1, whole: true },
+  maxStoredRunBytes: { least: 1, whole: true },
 }
 
 /**

@@ -1,5 +1,5 @@
 /** How stores and the service refuse, in the same words whichever store it is. */
-import { TuttiError } from '@tutti/core'
+import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { Quota } from './ports/run-store.ts'
 import type { RunRecord } from './run-record.ts'
@@ -74,6 +74,21 @@ export function storeAway(): TuttiError {
     retryable: true,
     details: { retryAfterMs: RETRY_AFTER_MS },
   })
+}
+
+/** What is stored of the run has grown over its limit. */
+export function runTooLarge(runId: string, bytes: number, maxBytes: number): TuttiError {
+  return new TuttiError(
+    'RUN_TOO_LARGE',
+    `Run ${runId} has ${bytes} bytes in the store, at most ${maxBytes} are allowed (maxStoredRunBytes)`,
+    { details: { bytes, maxBytes } },
+  )
+}
+
+/** What is stored of the run is not what a store writes. */
+export function runUnreadable(runId: string, cause: unknown): TuttiError {
+  const message = `Cannot read the steps of run ${runId}: ${errorMessage(cause)}`
+  return new TuttiError('RUN_UNREADABLE', message, { cause })
 }
 
 /** The run has ended, as a wish for it is answered. */

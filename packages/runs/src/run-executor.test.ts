@@ -9,8 +9,9 @@ import { turns } from '../test/turns.ts'
 import { GroupCommit } from './group-commit.ts'
 import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
 import { RunExecutor } from './run-executor.ts'
+import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from './suspects.ts'
 
-import type { HeldRun } from './ports/run-queue.ts'
+import type { ClaimedRun, ClaimRequest, HeldRun } from './ports/run-queue.ts'
 import type { RunSignals, Signal } from './ports/run-signals.ts'
 
 const LEASE_MS = 9_000
@@ -37,7 +38,37 @@ describe('RunExecutor, claiming', () => {
     await turns()
     const owner: unknown = expect.stringMatching(new RegExp(`^${process.pid}-.{36}$`))
     const known = { ensembles: [engine.name], othersAfterMs: 600_000 }
-    expect(requests).toEqual([{ owner, leaseMs: LEASE_MS, wanted: 2, maxConcurrentRuns: 7, known }])
+    expect(requests).toEqual([
+      { owner, leaseMs: LEASE_MS, wanted: 2, maxConcurrentRuns: 7, known, takesSuspect: true },
+    ])
+  })
+
+  it.each([
+    ['a suspect until it has ended', SUSPECT_LOSSES, false],
+    ['a run that lost its owner once', SUSPECT_LOSSES - 1, true],
+  ])('[Q8] while it executes %s: whether it takes a suspect', async (_, lostOwners, takes) => {
+    const { executor, queue, engine } = setUp()
+    const asked = takesOf(queue, [claimed('a', { lostOwners })])
+    executor.start()
+    await turns()
+    executor.wake()
+    await turns()
+    expect(asked).toEqual([true, takes])
+    engine.run.complete()
+    await turns(8)
+    expect(asked).toEqual([true, takes, true])
+  })
+
+  it('[Q8] takes another suspect when the first has stayed for a while', async () => {
+    const { executor, queue, clock } = setUp({ options: { pollMs: SETTLED_AFTER_MS / 2 } })
+    const asked = takesOf(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
+    executor.start()
+    await turns()
+    for (let poll = 0; poll < 2; poll += 1) {
+      await clock.advance(SETTLED_AFTER_MS / 2)
+      await turns()
+    }
+    expect(asked).toEqual([true, false, true])
   })
 
   it('[Q1] takes the next one when a place is free', async () => {
@@ -277,8 +308,8 @@ describe('RunExecutor, about leases', () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
     const leases: number[] = []
     const claimNext = queue.claimNext.bind(queue)
-    queue.claimNext = async (request: { readonly wanted: number; readonly leaseMs?: number }) => {
-      if (request.leaseMs !== undefined) leases.push(request.leaseMs)
+    queue.claimNext = async (request) => {
+      leases.push(request.leaseMs)
       return claimNext(request)
     }
     executor.start()
@@ -527,6 +558,16 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
   })
   const started = () => engine.runs.map(({ options: { runId } }) => runId)
   return { executor, engine, queue, storage, clock, warned, started }
+}
+
+/** Whether each claim takes a suspect; the first one gets these runs. */
+function takesOf(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | undefined)[] {
+  const asked: (boolean | undefined)[] = []
+  queue.claimNext = async ({ takesSuspect }: Pick<ClaimRequest, 'takesSuspect'>) => {
+    asked.push(takesSuspect)
+    return asked.length === 1 ? first : []
+  }
+  return asked
 }
 
 function signal(runId: string): Signal {

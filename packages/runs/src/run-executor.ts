@@ -14,6 +14,8 @@
  * Q6 A run that the store says is here, and is not, is given up as lost.
  * Q7 A run of an ensemble that this process does not know is left to others for ten minutes; of a store that
  *    only this process has, not at all.
+ * Q8 Of the runs that may have killed their process, one executes here at a time, until it has ended or
+ *    stayed for {@link SETTLED_AFTER_MS}.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -24,6 +26,7 @@ import { every } from './every.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { capturing } from './capture.ts'
 import { redactedJournal } from './redacted-journal.ts'
+import { SETTLED_AFTER_MS } from './suspects.ts'
 
 import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
@@ -227,7 +230,14 @@ export class RunExecutor {
         this.#isAskedAgain = false
         const wanted = maxRunsPerProcess - this.#placesTaken
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
-        const request = { ...this.#holder, wanted, maxConcurrentRuns, known: this.#known }
+        const takesSuspect = !this.#watchesSuspect
+        const request = {
+          ...this.#holder,
+          wanted,
+          maxConcurrentRuns,
+          known: this.#known,
+          takesSuspect,
+        }
         const claims = await this.#counted(storage.queue.claimNext(request))
         for (const claim of claims) this.#execute(claim)
         if (claims.length < wanted) return
@@ -239,6 +249,14 @@ export class RunExecutor {
 
   get #placesTaken(): number {
     return [...this.#active.values()].filter(({ takesPlace }) => takesPlace).length
+  }
+
+  /** Q8: whether a suspect executes here of which it is not known yet whether it kills this process. */
+  get #watchesSuspect(): boolean {
+    const since = this.#options.settings.clock.now() - SETTLED_AFTER_MS
+    return [...this.#active.values()].some(
+      ({ isSuspect, claimedAt }) => isSuspect && claimedAt > since,
+    )
   }
 
   #execute(claim: ClaimedRun): Execution {
@@ -270,10 +288,12 @@ export class RunExecutor {
     const { runId, epoch, ensemble, request } = run
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-    const { toolMetrics, maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
+    const { toolMetrics, maxStoredRunBytes } = settings
+    const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
       ensemble: ensembles.get(ensemble),
       queue: storage.queue,
+      steps: () => storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
       tasks: () => storage.runs.tasks(runId),
       journal: (onLost) =>
         redactedJournal(

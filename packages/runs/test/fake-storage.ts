@@ -2,6 +2,7 @@
 import type {
   AuditLog,
   ClaimedRun,
+  ClaimRequest,
   EventLog,
   Notice,
   RunQueue,
@@ -27,7 +28,7 @@ export interface FakeStorage extends RunStorage {
   isAvailable: boolean
 }
 
-/** Makes a storage of some parts; using another one throws. */
+/** Makes a storage of some parts, whose runs have no steps; using another one throws. */
 export function fakeStorage({
   runs = {},
   queue = {},
@@ -37,7 +38,7 @@ export function fakeStorage({
 }: FakeParts): FakeStorage {
   return {
     // NOTE: what a test does not give, its subject does not use.
-    runs: runs as RunStore,
+    runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     queue: queue as RunQueue,
     signals: signals as RunSignals,
     events: events as EventLog,
@@ -73,7 +74,7 @@ export class FakeQueue implements Pick<
     this.waiting = [...waiting]
   }
 
-  async claimNext({ wanted }: { readonly wanted: number }): Promise<readonly ClaimedRun[]> {
+  async claimNext({ wanted }: ClaimRequest): Promise<readonly ClaimedRun[]> {
     this.wanted.push(wanted)
     const claims = this.waiting.splice(0, wanted)
     await this.beforeAnswer?.()

@@ -1,4 +1,4 @@
-import { defineTool, Type } from '@tutti/core'
+import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, type LoggedRunEvent } from '@tutti/protocol'
 import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
@@ -189,12 +189,18 @@ describe('a run whose process died', () => {
   })
 })
 
+/** A clock that is later each time it is read, so that the delay of a suspect is over at once. */
+function hastyClock(): Clock {
+  let now = 0
+  return { ...fakeClock(), now: () => (now += 10_000) }
+}
+
 /** Runs the story in processes that each die right after their second commit. */
 async function runInLives(
   path: string,
 ): Promise<{ readonly events: readonly LoggedRunEvent[]; readonly lives: number }> {
   for (let lives = 0; ; lives += 1) {
-    await using storage = sqliteRunStorage(path)
+    await using storage = sqliteRunStorage(path, { clock: hastyClock() })
     const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
     const service = new RunService(dying, [story().team], { clock: fakeClock() })
     await service.start()

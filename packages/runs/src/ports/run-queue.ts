@@ -14,8 +14,8 @@
  * L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
  *    its time is over.
  * L5 A run with a signal that nobody has answered is not parked: it becomes ready.
- * L6 A claim that takes the run from an owner who never gave it up counts; a step that is kept makes the
- *    count 0.
+ * L6 A claim that takes the run from an owner who never gave it up counts. A step that is kept sets the count
+ *    back to 0 when the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
  * L7 Leases and instants are measured by the clock of the store.
  * L8 A run that is given up as lost is claimed like one whose lease is over, and counted like it.
  * L9 A process is given runs of the ensembles that it knows; of others only when nobody took them for a
@@ -23,11 +23,12 @@
  * L10 What waits is counted without looking at what has ended.
  * L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a marked run is
  *     WAITING_REVIEW, unless it is CANCELLING.
+ * L12 A claim gets at most one suspect (`../suspects.ts`), before all others, when the delay of the suspect
+ *    is over and the caller takes one.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
 import type { Signal } from './run-signals.ts'
-import type { RunStep } from '@tutti/ensemble'
 
 /** Gives runs to those who execute them. */
 export interface RunQueue {
@@ -66,6 +67,8 @@ export interface ClaimRequest extends Holder {
   readonly maxConcurrentRuns: number
   /** Which runs the caller can execute. @default all */
   readonly known?: KnownEnsembles
+  /** Whether the caller takes a run that may have killed its process. @default true */
+  readonly takesSuspect?: boolean
 }
 
 /** The ensembles of a process. */
@@ -84,8 +87,6 @@ export interface HeldRun {
 /** A run that now belongs to the caller. */
 export interface ClaimedRun {
   readonly run: RunRecord
-  /** What earlier owners need not have repeated, in order; empty when the run has not begun. */
-  readonly steps: readonly RunStep[]
   /** Signals that nobody has answered, in the order in which they were sent. */
   readonly signals: readonly Signal[]
   /** How often in a row the run was taken from a lost owner without having got any further. */

@@ -38,8 +38,13 @@ export interface RunStore {
   get(runId: string): Promise<RunRecord | undefined>
   /** The tasks of a run, in order; empty before it started. */
   tasks(runId: string): Promise<readonly TaskRecord[]>
-  /** The steps of a run, in order; empty before it began and after it has ended. */
-  steps(runId: string): Promise<readonly RunStep[]>
+  /**
+   * The steps of a run, in order; empty before it began and after it has ended.
+   *
+   * @throws {TuttiError} RUN_TOO_LARGE when they have more than `maxBytes`, before they are read;
+   * RUN_UNREADABLE when they are not what a store writes.
+   */
+  steps(runId: string, limit?: StepsLimit): Promise<readonly RunStep[]>
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage>
   /** Reviews, in the order in which they opened. */
@@ -48,6 +53,12 @@ export interface RunStore {
   deleteEnded(which: Retention): Promise<readonly string[]>
   /** Deletes one run if it has ended; `unfinished` when it has not, `unknown` when there is none. */
   delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'>
+}
+
+/** How much of the steps of a run is read. */
+export interface StepsLimit {
+  /** In bytes of JSON. @default Infinity */
+  readonly maxBytes?: number
 }
 
 /** How a run is taken in. */

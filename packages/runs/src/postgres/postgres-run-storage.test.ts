@@ -48,6 +48,7 @@ function placeIn(schema: string): Place {
     async passTime(ms) {
       await database.client.query(
         `UPDATE ${quoted(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
+           claimed_at = claimed_at - $1 * interval '1 millisecond',
            ended_at = ended_at - $1 * interval '1 millisecond'`,
         [ms],
       )

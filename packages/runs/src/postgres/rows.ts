@@ -21,6 +21,8 @@ export interface RunRow {
   readonly writeNo: number
   readonly nextStep: number
   readonly lostOwners: number
+  /** Whether its owner has had it for so long that a step sets `lostOwners` back; see `../suspects.ts`. */
+  readonly isSettled: boolean
   readonly fingerprint: string | null
 }
 
@@ -34,6 +36,7 @@ export function toRunRow(row: Row): RunRow {
     writeNo: Number(writeNo),
     nextStep: Number(nextStep),
     lostOwners: Number(lostOwners),
+    isSettled: row['is_settled'] === true,
     fingerprint: typeof row['fingerprint'] === 'string' ? fromColumn(row['fingerprint']) : null,
   }
 }

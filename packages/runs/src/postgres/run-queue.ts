@@ -6,11 +6,12 @@
  * Q3 A row that somebody is writing to is not waited for; the next claim finds it.
  */
 import { figuresOf } from '../store-figures.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../suspects.ts'
 import { LOCKS, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
 import { countable, finite } from './numbers.ts'
-import { toRunRow, toSignal, toStep, type RunRow } from './rows.ts'
+import { toRunRow, toSignal, type RunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -27,13 +28,15 @@ import type {
 import type { Signal } from '../ports/run-signals.ts'
 import type { Row } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
-import type { RunStep } from '@tutti/ensemble'
 
 const OVER = 'due_at <= statement_timestamp()'
 
 /** L9: the ensemble of the run is one of those named, or the run has been due for long. */
 const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
   OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
+
+/** How often the owner of a run was lost, the one counted that a claim would take it from. */
+const LOSSES = `(lost_owners + (state = 'owned')::int)`
 
 /** A hundred years: what Postgres takes for as long as anyone waits. */
 const LONGEST_MS = 3.15e12
@@ -44,8 +47,9 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
 /** What a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
 const TAKE = `
   lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
-  write_no = 0, owner = $1, due_at = clock_timestamp() + $2 * interval '1 millisecond',
-  waiting = false, status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+  write_no = 0, owner = $1, claimed_at = clock_timestamp(), waiting = false,
+  due_at = clock_timestamp() + $2 * interval '1 millisecond',
+  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
 
 /** The queue of a Postgres store. */
 export class PostgresRunQueue implements RunQueue {
@@ -73,6 +77,7 @@ export class PostgresRunQueue implements RunQueue {
         countable(maxConcurrentRuns),
         known?.ensembles.map(toColumn) ?? null,
         Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
+        request.takesSuspect === false ? 0 : 1,
       ])
       const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
       return claimedRuns(session, inOrder)
@@ -132,13 +137,15 @@ export class PostgresRunQueue implements RunQueue {
   async reclaimAll(): Promise<readonly string[]> {
     const { database, notices } = this.#parts
     const rows = await database.transaction({}, async (session) => {
-      // Runs whose owner is lost come before all that wait: they wait since the beginning of time.
+      // Runs whose owner is lost come before all that wait, as if they had waited since the beginning of
+      // time; the delay of a suspect begins now.
       const reclaimed = await session.query(
         `WITH held AS (
            SELECT id FROM ${session.schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
          )
          UPDATE ${session.schema}.runs
-         SET state = 'ready', owner = NULL, due_at = 'epoch', lost_owners = lost_owners + 1
+         SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
+           due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 'epoch' ELSE clock_timestamp() END
          FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
       )
       if (reclaimed.length > 0) await this.#notifyReady(session)
@@ -223,53 +230,63 @@ export class PostgresRunQueue implements RunQueue {
 }
 
 /**
- * Takes runs whose lease is over while there is room below those that are under a lease, then those that
- * wait while there is room below all that are owned (Q2). Runs that wait for a person take no room. `$3` is how many, `$4` the limit, `$5` the
- * ensembles, null for all, and `$6` how long a run of another one is due first, in milliseconds.
+ * Takes a suspect, then runs whose lease is over while there is room below those that are under a lease,
+ * then those that wait while there is room below all that are owned (Q2). Runs that wait for a person take
+ * no room. `$3` is how many, `$4` the limit,
+ * `$5` the ensembles, null for all, `$6` how long a run of another one is due first, in milliseconds, and `$7`
+ * how many suspects, 0 or 1.
  */
 function claimSql(schema: string): string {
   return `
     WITH owned AS (
       SELECT count(*) AS total, count(*) FILTER (WHERE due_at IS NULL OR NOT ${OVER}) AS active
       FROM ${schema}.runs WHERE state = 'owned' AND NOT waiting
+    ), suspect AS (
+      SELECT id, due_at, state, waiting FROM ${schema}.runs
+      WHERE lost_owners > 0 AND state <> 'ended' AND ${LOSSES} >= ${SUSPECT_LOSSES} AND ${FITS}
+        AND due_at <= statement_timestamp()
+          - ${SUSPECT_DELAY_MS} * power(${LOSSES} - 1, 2) * interval '1 millisecond'
+        AND (SELECT CASE runs.state WHEN 'owned' THEN active ELSE total END FROM owned) < $4::int8
+      ORDER BY due_at, id LIMIT $7::int8
+      FOR UPDATE SKIP LOCKED
+    ), suspects AS (
+      SELECT count(*) AS taken, count(*) FILTER (WHERE state <> 'owned' OR waiting) AS added FROM suspect
     ), lost AS (
-      SELECT id, due_at, waiting FROM ${schema}.runs WHERE state = 'owned' AND ${OVER} AND ${FITS}
+      SELECT id, due_at, waiting FROM ${schema}.runs
+      WHERE state = 'owned' AND ${OVER} AND ${LOSSES} < ${SUSPECT_LOSSES} AND ${FITS}
       ORDER BY due_at, id
-      LIMIT (SELECT greatest(least($3::int8, $4::int8 - active), 0) FROM owned)
+      LIMIT (SELECT greatest(least($3::int8, $4::int8 - active) - taken, 0) FROM owned, suspects)
       FOR UPDATE SKIP LOCKED
     ), waiting AS (
       SELECT id, due_at FROM ${schema}.runs
-      WHERE (state = 'ready' OR (state = 'parked' AND ${OVER})) AND ${FITS} ORDER BY due_at, id
-      LIMIT (SELECT greatest(least($3::int8 - (SELECT count(*) FROM lost),
-          $4::int8 - total - (SELECT count(*) FROM lost WHERE waiting)), 0)
-        FROM owned)
+      WHERE (state = 'ready' OR (state = 'parked' AND ${OVER})) AND ${LOSSES} < ${SUSPECT_LOSSES}
+        AND ${FITS} ORDER BY due_at, id
+      LIMIT (SELECT greatest(least($3::int8 - taken - (SELECT count(*) FROM lost),
+          $4::int8 - total - added - (SELECT count(*) FROM lost WHERE waiting)), 0)
+        FROM owned, suspects)
       FOR UPDATE SKIP LOCKED
     ), due AS (
       SELECT id, row_number() OVER (ORDER BY class, due_at, id) AS place FROM (
-        SELECT id, due_at, 0 AS class FROM lost UNION ALL SELECT id, due_at, 1 FROM waiting) AS claimed
+        SELECT id, due_at, 0 AS class FROM suspect UNION ALL SELECT id, due_at, 1 FROM lost
+        UNION ALL SELECT id, due_at, 2 FROM waiting) AS claimed
     )
     UPDATE ${schema}.runs SET ${TAKE} FROM due WHERE runs.id = due.id RETURNING runs.*, due.place`
 }
 
-/** Claimed rows with what belongs to them, in one query each for all. */
+/** Claimed rows with their signals, in one query for all. */
 async function claimedRuns(session: Session, rows: readonly Row[]): Promise<readonly ClaimedRun[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row['id'])
-  const stepRows = await session.query(
-    `SELECT run, data FROM ${session.schema}.steps WHERE run = ANY($1::int8[]) ORDER BY run, n`,
-    [ids],
-  )
   const signalRows = await session.query(
     `SELECT signals.*, run_id FROM ${session.schema}.signals JOIN ${session.schema}.runs
        ON runs.id = run
      WHERE run = ANY($1::int8[]) AND answer IS NULL ORDER BY signals.id`,
     [ids],
   )
-  const steps = byRun<RunStep>(stepRows, toStep)
   const signals = byRun<Signal>(signalRows, toSignal)
   return rows.map((row) => {
     const { id, run, lostOwners } = toRunRow(row)
-    return { run, steps: steps.get(id) ?? [], signals: signals.get(id) ?? [], lostOwners }
+    return { run, signals: signals.get(id) ?? [], lostOwners }
   })
 }
 

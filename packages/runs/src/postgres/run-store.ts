@@ -4,6 +4,7 @@
  */
 import { TuttiError } from '@tutti/core'
 
+import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
@@ -23,6 +24,7 @@ import type {
   RunQuery,
   RunStore,
   RunWrite,
+  StepsLimit,
   WriteResult,
 } from '../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
@@ -76,13 +78,24 @@ export class PostgresRunStore implements RunStore {
     return rows.map(toTask)
   }
 
-  async steps(runId: string): Promise<readonly RunStep[]> {
-    const rows = await this.#query(
-      `SELECT data FROM $schema.steps JOIN $schema.runs ON runs.id = run
-       WHERE run_id = $1 ORDER BY n`,
-      [toColumn(runId)],
-    )
-    return rows.map(toStep)
+  async steps(
+    runId: string,
+    { maxBytes = Infinity }: StepsLimit = {},
+  ): Promise<readonly RunStep[]> {
+    const ofRun = `FROM $schema.steps JOIN $schema.runs ON runs.id = run WHERE run_id = $1`
+    if (maxBytes !== Infinity) {
+      const [sum] = await this.#query(`SELECT sum(octet_length(data)) AS bytes ${ofRun}`, [
+        toColumn(runId),
+      ])
+      const bytes = Number(sum?.['bytes'])
+      if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
+    }
+    const rows = await this.#query(`SELECT data ${ofRun} ORDER BY n`, [toColumn(runId)])
+    try {
+      return rows.map(toStep)
+    } catch (error) {
+      throw runUnreadable(runId, error)
+    }
   }
 
   list(query: RunQuery): Promise<RunPage> {

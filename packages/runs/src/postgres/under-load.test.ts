@@ -88,7 +88,12 @@ async function work(
       const claim = `${run.runId} ${run.epoch}`
       world.given.set(claim, [...(world.given.get(claim) ?? []), owner])
     }
-    const owners = claimed.map((one) => ({ ...ownerOf(storage, one), begun: one.steps.length }))
+    const owners = await Promise.all(
+      claimed.map(async (one) => ({
+        ...ownerOf(storage, one),
+        begun: (await storage.runs.steps(one.run.runId)).length,
+      })),
+    )
     await Promise.all([
       ...owners.map((one) => drive(storage, one, world)),
       storage.queue.renew(holder),

@@ -1,4 +1,5 @@
 /** Pure: records as columns, one array each, in the order that `write-sql.ts` names them. */
+import { MOST_LOSSES_AFTER_STEP } from '../suspects.ts'
 import { toColumn } from './text.ts'
 
 import type { ReviewEnd, ReviewRow } from './apply-changes.ts'
@@ -29,9 +30,14 @@ export function runColumns({ write, records: { run }, hasEnded }: KeptWrite): re
     run.lastSeq + events.length,
     row.nextStep + (hasEnded ? 0 : steps.length),
     writeNo,
-    steps.length > 0 ? 0 : row.lostOwners,
+    steps.length > 0 ? lossesAfterStep(row) : row.lostOwners,
     hasEnded ? 'ended' : wakes ? 'ready' : row.state,
   ]
+}
+
+/** What a step leaves of the losses of a run; see `../suspects.ts`. */
+function lossesAfterStep({ state, isSettled, lostOwners }: KeptWrite['write']['row']): number {
+  return isSettled || state !== 'owned' ? 0 : Math.min(lostOwners, MOST_LOSSES_AFTER_STEP)
 }
 
 /** Values of a task. */

@@ -1,4 +1,5 @@
 /** The statements of a write, over arrays of columns. */
+import { SETTLED_AFTER_MS } from '../suspects.ts'
 
 /** The statements of a schema; made once for each. */
 export type WriteSql = ReturnType<typeof statementsOf>
@@ -69,7 +70,10 @@ function statementsOf(schema: string) {
   const payload = 8 + runNames.length
   return {
     // Locks in the order of ids, as everybody does: two batches never wait for each other.
-    lockRuns: `SELECT * FROM ${schema}.runs WHERE run_id = ANY($1) ORDER BY id FOR UPDATE`,
+    lockRuns: `
+      SELECT *, coalesce(claimed_at, '-infinity') <= clock_timestamp()
+        - ${SETTLED_AFTER_MS} * interval '1 millisecond' AS is_settled
+      FROM ${schema}.runs WHERE run_id = ANY($1) ORDER BY id FOR UPDATE`,
     readTasks: `
       SELECT tasks.* FROM ${schema}.tasks
       JOIN unnest($1::int8[], $2::int4[]) AS wanted (run, task_index) USING (run, task_index)`,

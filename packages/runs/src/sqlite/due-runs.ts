@@ -1,9 +1,11 @@
 /** Finds the runs of the embedded store that are due. */
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../suspects.ts'
+
 import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { Row } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Makes the function that gives the rows of the runs that somebody may have at `now`, by L3, L4 and L9. */
+/** Makes the function that gives the rows of the runs that may be claimed at `now`, by L3, L4, L9 and L12. */
 export function dueRuns(
   database: DatabaseSync,
 ): (request: ClaimRequest, now: number) => readonly number[] {
@@ -13,14 +15,16 @@ export function dueRuns(
   )
   const all = dueReader(database, '')
   const fitting = dueReader(database, FITS)
-  return ({ wanted, maxConcurrentRuns, known }, now) => {
+  return ({ wanted, maxConcurrentRuns, known, takesSuspect = true }, now) => {
     const count = Number(active.get(now)?.['count'])
     const room = Math.min(wanted, maxConcurrentRuns - count, Number.MAX_SAFE_INTEGER)
     if (room <= 0) return []
-    if (known === undefined || known.othersAfterMs <= 0) return all({ now, room })
+    const suspects = takesSuspect ? 1 : 0
+    if (known === undefined || known.othersAfterMs <= 0) return all({ now, room, suspects })
     return fitting({
       now,
       room,
+      suspects,
       known: JSON.stringify(known.ensembles),
       others: now - known.othersAfterMs,
     })
@@ -33,12 +37,16 @@ const FITS = `AND (due_at <= $others OR ensemble IN (SELECT value FROM json_each
 type DueReader = (values: {
   readonly now: number
   readonly room: number
+  readonly suspects: number
   readonly known?: string
   readonly others?: number
 }) => readonly number[]
 
+/** How often the owner of a run was lost, the one counted that a claim would take it from. */
+const LOSSES = `(lost_owners + (state = 'owned'))`
+
 /**
- * Three reads, each of no more of the index than there is room for, and a filter only where it is
+ * Four reads, each of no more of the index than there is room for, and a filter only where it is
  * needed: one statement for all of it took ten times as long when nothing was due.
  */
 function dueReader(database: DatabaseSync, filter: string): DueReader {
@@ -48,14 +56,20 @@ function dueReader(database: DatabaseSync, filter: string): DueReader {
     )
     return (values) => statement.all(values)
   }
-  const lapsed = read(`state = 'owned' AND due_at <= $now`)
-  const ready = read(`state = 'ready'`)
-  const awake = read(`state = 'parked' AND due_at <= $now`)
-  return ({ now, ...values }) => {
-    const lost = lapsed({ now, ...values })
-    if (lost.length === values.room) return lost.map(idOf)
+  const harmless = `AND ${LOSSES} < ${SUSPECT_LOSSES}`
+  const lapsed = read(`state = 'owned' AND due_at <= $now ${harmless}`)
+  const ready = read(`state = 'ready' ${harmless}`)
+  const awake = read(`state = 'parked' AND due_at <= $now ${harmless}`)
+  const suspected = read(
+    `lost_owners > 0 AND state <> 'ended' AND ${LOSSES} >= ${SUSPECT_LOSSES}
+       AND due_at + ${SUSPECT_DELAY_MS} * (${LOSSES} - 1) * (${LOSSES} - 1) <= $now`,
+  )
+  return ({ now, suspects, ...values }) => {
+    const suspect = suspects === 0 ? [] : suspected({ now, ...values, room: suspects })
+    const first = [...suspect, ...lapsed({ now, ...values })]
+    if (first.length >= values.room) return first.slice(0, values.room).map(idOf)
     const others = [...ready(values), ...awake({ now, ...values })].toSorted(byDue)
-    return [...lost, ...others].slice(0, values.room).map(idOf)
+    return [...first, ...others].slice(0, values.room).map(idOf)
   }
 }
 

@@ -30,11 +30,11 @@ describe('a store of version 4', () => {
     const before = texts()
     expect(before).toHaveLength(3)
     const database = openFile()
-    database.exec(
-      `ALTER TABLE tasks DROP COLUMN finish_reason;
-       DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
-       PRAGMA user_version = 4`,
-    )
+    database.exec(`ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
+      DROP INDEX runs_suspected; DROP INDEX runs_cached;
+      ALTER TABLE runs DROP COLUMN claimed_at; ALTER TABLE runs DROP COLUMN stored_bytes;
+      ALTER TABLE runs DROP COLUMN cache_key;
+      PRAGMA user_version = 4`)
     database.close()
     await sqliteRunStorage(directory)[Symbol.asyncDispose]()
     expect(texts()).toEqual(before)

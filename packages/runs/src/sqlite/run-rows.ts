@@ -24,6 +24,8 @@ export interface RunRows {
   find(runId: string): RunRow | undefined
   /** The steps of the run with that row, in order. */
   steps(id: number): readonly RunStep[]
+  /** Bytes of these steps. */
+  stepBytes(id: number): number
   /** Its signals that nobody has answered, in order. */
   signals(id: number): readonly Signal[]
 }
@@ -32,6 +34,9 @@ export interface RunRows {
 export function runRowsOf(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
   const steps = database.prepare('SELECT data FROM steps WHERE run = ? ORDER BY n')
+  const stepBytes = database.prepare(
+    'SELECT coalesce(sum(octet_length(data)), 0) AS bytes FROM steps WHERE run = ?',
+  )
   const signals = database.prepare(
     `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
      WHERE run = ? AND answer IS NULL ORDER BY n`,
@@ -42,6 +47,7 @@ export function runRowsOf(database: DatabaseSync): RunRows {
       return row === undefined ? undefined : toRunRow(row)
     },
     steps: (id) => steps.all(id).map(toStep),
+    stepBytes: (id) => Number(stepBytes.get(id)?.['bytes']),
     signals: (id) => signals.all(id).map(toSignal),
   }
 }

@@ -3,6 +3,7 @@
  * hold runs under leases all the same: whoever opens it says how long they are.
  */
 import { figuresOf } from '../store-figures.ts'
+import { SUSPECT_LOSSES } from '../suspects.ts'
 import { dueRuns } from './due-runs.ts'
 import { toRunRow, type RunState } from './run-rows.ts'
 
@@ -77,7 +78,7 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   async reclaimAll(): Promise<readonly string[]> {
-    const rows = this.#statements.reclaim.all()
+    const rows = this.#statements.reclaim.all(this.#inFuture(0))
     if (rows.length > 0) this.#parts.board.tell([{ kind: 'ready' }])
     return rows.map((row) => String(row['run_id']))
   }
@@ -102,9 +103,10 @@ export class SqliteRunQueue implements RunQueue {
   /** Makes the holder the owner of the run with that row; the caller holds a transaction. */
   #take(id: number, { owner, leaseMs }: Holder): ClaimedRun {
     const { rows } = this.#parts
-    const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), id)
+    const now = this.#inFuture(0)
+    const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
     const { run, lostOwners } = toRunRow(row ?? {})
-    return { run, steps: rows.steps(id), signals: rows.signals(id), lostOwners }
+    return { run, signals: rows.signals(id), lostOwners }
   }
 
   /** The instant that comes `ms` from now, in whole milliseconds; null when it never comes. */
@@ -144,7 +146,7 @@ function prepareStatements(database: DatabaseSync): Statements {
   return {
     take: database.prepare(
       `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
-         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?, waiting = 0,
+         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
        WHERE id = ? RETURNING *`,
     ),
@@ -173,9 +175,11 @@ function prepareStatements(database: DatabaseSync): Statements {
     lapse: database.prepare(
       'UPDATE runs SET epoch = epoch + 1, owner = NULL, due_at = ? WHERE id = ?',
     ),
-    // Runs whose owner is lost come before all that wait: these wait since the beginning of time.
+    // Runs whose owner is lost come before all that wait, as if they had waited since the beginning of
+    // time; the delay of a suspect begins now.
     reclaim: database.prepare(
-      `UPDATE runs SET state = 'ready', owner = NULL, due_at = 0, lost_owners = lost_owners + 1
+      `UPDATE runs SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
+         due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0 ELSE ? END
        WHERE state = 'owned' RETURNING run_id`,
     ),
     load: database.prepare(

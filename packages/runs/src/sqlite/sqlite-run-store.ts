@@ -4,6 +4,7 @@ import { runDeleter } from './delete-ended.ts'
 import { runLister } from './list-runs.ts'
 import { reviewReader } from './read-reviews.ts'
 import { toRun, toTask } from './rows.ts'
+import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
 
 import type {
@@ -16,6 +17,7 @@ import type {
   RunQuery,
   RunStore,
   RunWrite,
+  StepsLimit,
   WriteResult,
 } from '../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
@@ -77,9 +79,20 @@ export class SqliteRunStore implements RunStore {
     return this.#tasks.all(runId).map(toTask)
   }
 
-  async steps(runId: string): Promise<readonly RunStep[]> {
-    const found = this.#parts.rows.find(runId)
-    return found === undefined ? [] : this.#parts.rows.steps(found.id)
+  async steps(
+    runId: string,
+    { maxBytes = Infinity }: StepsLimit = {},
+  ): Promise<readonly RunStep[]> {
+    const { rows } = this.#parts
+    const found = rows.find(runId)
+    if (found === undefined) return []
+    const bytes = maxBytes === Infinity ? 0 : rows.stepBytes(found.id)
+    if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
+    try {
+      return rows.steps(found.id)
+    } catch (error) {
+      throw runUnreadable(runId, error)
+    }
   }
 
   async list(query: RunQuery): Promise<RunPage> {

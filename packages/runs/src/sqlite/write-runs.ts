@@ -1,5 +1,6 @@
 /** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
 import { logged } from '../record-fields.ts'
+import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../suspects.ts'
 import { eventAppender, type Addition, type Appended } from './append-events.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
@@ -30,7 +31,10 @@ export function runWriterOf({
   const append = eventAppender(database, clock)
   const positionOf = positionReader(database)
   const advance = database.prepare(
-    'UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = lost_owners * ? WHERE id = ?',
+    `UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = CASE
+       WHEN ? = 0 THEN lost_owners WHEN coalesce(claimed_at, 0) <= ? THEN 0
+       ELSE min(lost_owners, ${MOST_LOSSES_AFTER_STEP}) END
+     WHERE id = ?`,
   )
   const advanceAtRest = database.prepare(
     'UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ? WHERE id = ?',
@@ -52,7 +56,9 @@ export function runWriterOf({
       }
       if (run.state !== 'owned' || writeNo !== run.writeNo + 1) return FENCED
       const appended = append({ ...write, ...run })
-      advance.run(run.lastSeq + events.length, writeNo, lostOwnersFactor(write), run.id)
+      const settledSince = clock.now() - SETTLED_AFTER_MS
+      const lastSeq = run.lastSeq + events.length
+      advance.run(lastSeq, writeNo, write.steps.length, settledSince, run.id)
       return outcome(appended)
     },
     writeAtRest(write) {
@@ -62,7 +68,7 @@ export function runWriterOf({
       if (run.state !== 'ready' && run.state !== 'parked') return FENCED
       if (write.next === 'ready') makeReady.run(clock.now(), run.id)
       const appended = append({ ...write, ...run })
-      advanceAtRest.run(lastSeq + events.length, lostOwnersFactor(write), run.id)
+      advanceAtRest.run(lastSeq + events.length, write.steps.length === 0 ? 1 : 0, run.id)
       const isReady = write.next === 'ready' && !appended.hasEnded
       const notices = isReady ? [{ kind: 'ready' } as const, ...appended.notices] : appended.notices
       return outcome({ ...appended, notices })
@@ -72,11 +78,6 @@ export function runWriterOf({
 
 function outcome({ events, notices = [] }: Pick<Appended, 'events'> & Partial<Appended>): Outcome {
   return { result: { kind: 'written', events }, notices }
-}
-
-/** A run that has got any further begins anew to count the owners that it lost. */
-function lostOwnersFactor({ steps }: RunWrite | RestWrite): number {
-  return steps.length === 0 ? 1 : 0
 }
 
 /** How far a run is. */

@@ -1,6 +1,7 @@
-/** Cases of L1 to L3, L6 and L7: who gets which run, and for how long. */
+/** Cases of L1 to L3, L6, L7, L9 and L12: who gets which run, and for how long. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
+import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../suspects.ts'
 import { step, token } from './event-fixtures.ts'
 import {
   assertClaimed,
@@ -55,7 +56,6 @@ export const claimCases: readonly StorageCase[] = [
       deepStrictEqual(others, [])
       deepStrictEqual(claimed, {
         run: { ...run, epoch: 1 },
-        steps: [],
         signals: [],
         lostOwners: 0,
       })
@@ -248,7 +248,7 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[L6] only a claim from an owner who never gave the run up counts, until a step is kept',
+    name: '[L6] only a claim from an owner who never gave the run up counts, until it is settled and keeps a step',
     async run({ storage, passTime }) {
       await createRun(storage, 'run-a')
       const claim = async () => {
@@ -264,14 +264,76 @@ export const claimCases: readonly StorageCase[] = [
       strictEqual(second.lostOwners, 2)
       await second.owner.commit([token('no step')])
       await storage.queue.release(second.owner, { kind: 'ready' })
+      await passTime(SUSPECT_DELAY_MS)
       const third = await claim()
       strictEqual(third.lostOwners, 2)
+      await passTime(SETTLED_AFTER_MS - 1000)
       await third.owner.commit([], { steps: [step(1)] })
+      await passTime(61_000)
+      const fourth = await claim()
+      strictEqual(fourth.lostOwners, 2)
+      await passTime(SETTLED_AFTER_MS)
+      await fourth.owner.commit([], { steps: [step(2)] })
       await passTime(61_000)
       strictEqual((await claim()).lostOwners, 1)
       await storage.queue.reclaimAll()
+      await passTime(SUSPECT_DELAY_MS)
       strictEqual((await claim()).lostOwners, 2)
       strictEqual((await readAll(storage, 'run-a')).length, 2)
+    },
+  },
+  {
+    name: '[L12] a suspect waits after each loss, (n - 1)² times as long',
+    async run({ storage, passTime }) {
+      await ownedRun(storage, 'run-a')
+      for (const [losses, waits] of [
+        [1, 0],
+        [2, 1],
+        [3, 4],
+        [4, 9],
+      ] as const) {
+        await storage.queue.reclaimAll()
+        if (waits > 0) {
+          await passTime(waits * SUSPECT_DELAY_MS - 500)
+          deepStrictEqual(await claimDue(storage), [])
+          await passTime(500)
+        }
+        const [claimed] = await claimDue(storage)
+        strictEqual(claimed?.lostOwners, losses)
+      }
+    },
+  },
+  {
+    name: '[L12] a claim gets one suspect, before all others, and none when its caller takes none',
+    async run({ storage, passTime }) {
+      for (const runId of ['run-s1', 'run-s2', 'run-s3']) await ownedRun(storage, runId)
+      await storage.queue.reclaimAll()
+      assertClaimed(await claimDue(storage), ['run-s1', 'run-s2', 'run-s3'])
+      await storage.queue.reclaimAll()
+      await createRun(storage, 'run-new')
+      await ownedRun(storage, 'run-lost')
+      await passTime(SUSPECT_DELAY_MS)
+      assertClaimed(await claimDue(storage, { takesSuspect: false, wanted: 1 }), ['run-new'])
+      assertClaimed(await claimDue(storage, { takesSuspect: false }), [])
+      assertClaimed(await claimDue(storage, { wanted: 2 }), ['run-s1'])
+      await createRun(storage, 'run-newer')
+      assertClaimed(await claimDue(storage, { wanted: 1 }), ['run-s2'])
+      assertClaimed(await claimDue(storage), ['run-s3', 'run-newer'])
+    },
+  },
+  {
+    name: '[L12] suspects count for the limit of running runs like all others',
+    async run({ storage, passTime }) {
+      for (const runId of ['run-s1', 'run-s2']) await ownedRun(storage, runId)
+      await storage.queue.reclaimAll()
+      await claimDue(storage)
+      await storage.queue.reclaimAll()
+      await createRun(storage, 'run-new')
+      await passTime(SUSPECT_DELAY_MS)
+      const limited = { maxConcurrentRuns: 2 }
+      assertClaimed(await claimDue(storage, limited), ['run-s1', 'run-new'])
+      deepStrictEqual(await claimDue(storage, limited), [])
+      deepStrictEqual(await storage.queue.load(), { running: 2, queued: 1, parked: 0, waiting: 0 })
     },
   },
 ]

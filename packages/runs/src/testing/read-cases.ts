@@ -1,5 +1,5 @@
 /** Cases of what is read back: events, heads, lists, steps, and every text as it was written. */
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import {
   completed,
@@ -142,7 +142,7 @@ export const readCases: readonly StorageCase[] = [
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
-      deepStrictEqual(a.claimed.steps, [])
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
       await storage.runs.commit([
         a.next([started], { steps: [step(1), step(2)] }),
         b.next([], { steps: [step(9)] }),
@@ -150,7 +150,7 @@ export const readCases: readonly StorageCase[] = [
       await a.commit([], { steps: [step(3)] })
       await storage.queue.release(a, { kind: 'ready' })
       const next = await claimRun(storage, 'run-a', { ...HOLDER, owner: 'owner-b' })
-      deepStrictEqual(next.claimed.steps, [step(1), step(2), step(3)])
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3)])
       await next.commit([], { steps: [step(4)] })
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3), step(4)])
       deepStrictEqual(await storage.runs.steps('run-b'), [step(9)])
@@ -170,8 +170,21 @@ export const readCases: readonly StorageCase[] = [
         id: 'run-a:1',
       })
       deepStrictEqual(await storage.runs.steps('run-a'), [ODD_STEP])
-      await storage.queue.release(owner, { kind: 'ready' })
-      deepStrictEqual((await claimRun(storage, 'run-a')).claimed.steps, [ODD_STEP])
+    },
+  },
+  {
+    name: '[P4] steps are read up to a limit in bytes of JSON, and no further',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const steps = [step(1), { ...ODD_STEP }]
+      await owner.commit([], { steps })
+      const bytes = steps.reduce((sum, one) => sum + Buffer.byteLength(JSON.stringify(one)), 0)
+      deepStrictEqual(await storage.runs.steps('run-a', { maxBytes: bytes }), steps)
+      await rejects(storage.runs.steps('run-a', { maxBytes: bytes - 1 }), {
+        code: 'RUN_TOO_LARGE',
+        message: `Run run-a has ${bytes} bytes in the store, at most ${bytes - 1} are allowed (maxStoredRunBytes)`,
+      })
+      deepStrictEqual(await storage.runs.steps('run-z', { maxBytes: 0 }), [])
     },
   },
   {

@@ -1,6 +1,7 @@
 /** Cases of L4 and L5: how runs are given up, when they wake, and in which order they come. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
+import { SUSPECT_DELAY_MS } from '../suspects.ts'
 import { cancelling, started, step, token } from './event-fixtures.ts'
 import {
   assertClaimed,
@@ -52,10 +53,11 @@ export const releaseCases: readonly StorageCase[] = [
   },
   {
     name: '[L8] a run that is given up as lost again and again is counted each time',
-    async run({ storage }) {
+    async run({ storage, passTime }) {
       let owner = await ownedRun(storage, 'run-a')
       for (let lost = 1; lost <= 3; lost += 1) {
         await storage.queue.release(owner, { kind: 'lost' })
+        await passTime(lost * lost * SUSPECT_DELAY_MS)
         const [claimed] = await claimDue(storage)
         ok(claimed !== undefined)
         strictEqual(claimed.lostOwners, lost)
@@ -97,7 +99,7 @@ export const releaseCases: readonly StorageCase[] = [
       strictEqual((await parkedRun(storage, 'run-a')).status, 'WAITING_REVIEW')
       const owner = await claimRun(storage, 'run-a')
       strictEqual(owner.claimed.run.status, 'RUNNING')
-      deepStrictEqual(owner.claimed.steps, [step(1)])
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
       strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
       await storage.queue.release(owner, { kind: 'ready' })
       strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')

@@ -1,7 +1,7 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage
  * for each case and runs it; a case throws when the adapter breaks its contract, whose rules are in the
- * heads of the ports: P1 to P12, L1 to L11, W1 to W4, O1 to O4, A1 to A3, X1, M1 to M4.
+ * heads of the ports: P1 to P12, L1 to L12, W1 to W4, O1 to O4, A1 to A3, X1, M1 to M4.
  *
  * Time passes for the storage only as the test lets it, or also by itself: cases leave a second between
  * what they expect to be over and what not.

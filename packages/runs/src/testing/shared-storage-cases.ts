@@ -90,7 +90,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       await passTime(61_000)
       const [claimed] = await claimDue(other, { owner: 'owner-b' })
       ok(claimed !== undefined)
-      deepStrictEqual([claimed.lostOwners, claimed.steps], [1, [step(1)]])
+      deepStrictEqual([claimed.lostOwners, await other.runs.steps('run-a')], [1, [step(1)]])
       deepStrictEqual(await old.commit([token('zombie')]), { kind: 'fenced' })
       strictEqual(await storage.queue.release(old, { kind: 'parked' }), 'fenced')
       deepStrictEqual(await storage.queue.renew(LEASED), [])

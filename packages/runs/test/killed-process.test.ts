@@ -1,0 +1,128 @@
+/** A run that kills the process that executes it, with real processes that have little memory. */
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+import { ensemble, task } from '@tutti/ensemble'
+import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { scriptedModel } from '@tutti/testing'
+import { Client } from 'pg'
+import { describe, expect, it } from 'vitest'
+
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { temporaryDirectory } from './band.ts'
+
+const PROCESS = fileURLToPath(new URL('fixtures/killed-process.ts', import.meta.url))
+
+const INNOCENT = ['run-1', 'run-2', 'run-3']
+
+/** Six processes start and most of them die of a full heap, which takes seconds each on a busy machine. */
+const LONG = { timeout: 240_000 }
+
+/** More deaths than these are not waited for. */
+const MOST_DEATHS = 8
+
+interface Place extends AsyncDisposable {
+  /** What the process is told. */
+  readonly address: string
+  open(): Promise<RunStorage>
+  /** Lets time pass for runs that nobody executes. */
+  passTime?(): Promise<void>
+}
+
+const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
+  async embedded() {
+    const directory = temporaryDirectory()
+    return {
+      address: directory.path,
+      open: async () => sqliteRunStorage(directory.path),
+      async [Symbol.asyncDispose]() {
+        directory[Symbol.dispose]()
+      },
+    }
+  },
+  async postgres() {
+    const database = await testDatabase()
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    return {
+      address: database.url,
+      open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
+      async passTime() {
+        await client.query(
+          `UPDATE tutti.runs SET due_at = due_at - interval '1 second'
+           WHERE state = 'owned' AND due_at <= clock_timestamp()`,
+        )
+      },
+      async [Symbol.asyncDispose]() {
+        await client.end()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  },
+}
+
+/** What a process has printed of the ends of runs, by run. */
+type Ends = Map<string, unknown>
+
+/** Runs the process until all of `runIds` have ended, or it dies. */
+async function live(
+  place: Place,
+  ends: Ends,
+  runIds: readonly string[],
+): Promise<'died' | 'lives'> {
+  const child = spawn(
+    process.execPath,
+    ['--conditions=@tutti/source', '--max-old-space-size=64', PROCESS, place.address],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  const ended = Promise.withResolvers<'died' | 'lives'>()
+  child.once('exit', () => ended.resolve('died'))
+  createInterface(child.stdout).on('line', (line) => {
+    if (line === 'ready') return
+    const end: unknown = JSON.parse(line)
+    if (typeof end === 'object' && end !== null && 'runId' in end) ends.set(String(end.runId), end)
+    if (runIds.every((runId) => ends.has(runId))) ended.resolve('lives')
+  })
+  const timer = setInterval(() => void place.passTime?.(), 200)
+  try {
+    return await ended.promise
+  } finally {
+    clearInterval(timer)
+    child.kill('SIGKILL')
+  }
+}
+
+describe.each(Object.keys(PLACES))('a run that kills its process, on the %s store', (kind) => {
+  it('[X2] [L12] fails by itself after a few deaths, and the others complete', LONG, async () => {
+    await using place = await (PLACES[kind] ?? expect.fail())()
+    {
+      await using storage = await place.open()
+      const names = ['hoard', 'work'].map((name) =>
+        ensemble({
+          name,
+          tasks: [task({ name: 'use', description: 'Use' })],
+          model: scriptedModel(() => ''),
+        }),
+      )
+      const service = new RunService(storage, names)
+      for (const runId of INNOCENT) await service.submit({ runId, ensemble: 'work' })
+      await service.submit({ runId: 'run-killer', ensemble: 'hoard' })
+    }
+    const ends: Ends = new Map()
+    let deaths = 0
+    while (deaths < MOST_DEATHS) {
+      if ((await live(place, ends, [...INNOCENT, 'run-killer'])) === 'lives') break
+      deaths += 1
+    }
+    expect(deaths).toBe(4)
+    expect(ends.get('run-killer')).toEqual({
+      runId: 'run-killer',
+      status: 'FAILED',
+      code: 'PROCESS_LOST',
+      error: 'The process that executed the run died, or lost it, 4 times in a row',
+    })
+    for (const runId of INNOCENT) expect(ends.get(runId)).toEqual({ runId, status: 'COMPLETED' })
+  })
+})

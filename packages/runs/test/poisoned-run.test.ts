@@ -1,0 +1,86 @@
+/** A run whose stored steps cannot be read, or are too large, hurts itself only. */
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+
+import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { Client } from 'pg'
+import { describe, expect, it } from 'vitest'
+
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { allEvents, band, started, temporaryDirectory } from './band.ts'
+
+const BROKEN = '{"kind":"model_turn","reply":{"text":"cut o'
+
+const HUGE = JSON.stringify({ kind: 'model_turn', reply: { text: 'x'.repeat(2_000_000) } })
+
+interface Place extends AsyncDisposable {
+  open(): Promise<RunStorage>
+  /** Adds what is no step, or a large one, to the run, past the store. */
+  addStep(runId: string, data: string): Promise<void>
+}
+
+const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
+  async embedded() {
+    const directory = temporaryDirectory()
+    return {
+      open: async () => sqliteRunStorage(directory.path),
+      async addStep(runId, data) {
+        const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
+        database
+          .prepare('INSERT INTO steps (run, n, data) SELECT id, 1000, ? FROM runs WHERE run_id = ?')
+          .run(data, runId)
+        database.close()
+      },
+      async [Symbol.asyncDispose]() {
+        directory[Symbol.dispose]()
+      },
+    }
+  },
+  async postgres() {
+    const database = await testDatabase()
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    return {
+      open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
+      async addStep(runId, data) {
+        await client.query(
+          'INSERT INTO tutti.steps (run, n, data) SELECT id, 1000, $1 FROM tutti.runs WHERE run_id = $2',
+          [data, runId],
+        )
+      },
+      async [Symbol.asyncDispose]() {
+        await client.end()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  },
+}
+
+describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => {
+  it.each([
+    ['that cannot be read', BROKEN, 'RUN_UNREADABLE', /^Cannot read the steps of run run-bad: /],
+    ['that are too large', HUGE, 'RUN_TOO_LARGE', /^Run run-bad has 20000\d\d bytes in the store/],
+  ])('[X2] with steps %s fails alone, and the others complete', async (_, data, code, error) => {
+    await using place = await (PLACES[kind] ?? expect.fail())()
+    const { ensemble, play } = band()
+    play()
+    {
+      await using storage = await place.open()
+      const service = new RunService(storage, [ensemble])
+      for (const runId of ['run-bad', 'run-good']) {
+        await service.submit({ runId, inputs: { topic: 'Bach' } })
+      }
+    }
+    await place.addStep('run-bad', data)
+    const service = await started(await place.open(), [ensemble], { maxStoredRunBytes: 1_000_000 })
+    expect((await allEvents(service, 'run-bad')).at(-1)).toMatchObject({
+      type: 'run_result',
+      status: 'FAILED',
+      code,
+      error: expect.stringMatching(error),
+    })
+    expect((await allEvents(service, 'run-good')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    await service.close({ drainTimeoutMs: 5_000 })
+  })
+})
