@@ -145,7 +145,7 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
       await dialog.getByText(/Now: .*small/).waitFor()
       await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
       await dialog.getByText('Choose a model').waitFor()
-      await dialog.getByRole('combobox', { name: 'To' }).selectOption('large')
+      await dialog.getByRole('combobox', { name: 'To' }).selectOption('model:large')
       await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
       await dialog.waitFor({ state: 'detached' })
       const act = page.getByRole('list', { name: 'What people did' }).getByRole('listitem').first()
@@ -156,11 +156,21 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
       goOn(1)
       await untilCalled(2)
       await act.getByText(/In effect for look at model call 2 \(.*large\), .* after/).waitFor()
+      await page.getByRole('button', { name: 'Switch model…' }).click()
+      await dialog.getByRole('combobox', { name: 'To' }).selectOption('tier:PRIMARY')
+      await dialog.getByRole('button', { name: 'Switch', exact: true }).click()
+      await dialog.waitFor({ state: 'detached' })
+      await expect
+        .poll(() => page.getByRole('list', { name: 'What people did' }).innerText())
+        .toMatch(/from large to .*small · tier PRIMARY/)
+      await page.getByRole('button', { name: 'Switch model…' }).click()
+      await dialog.getByText(/Now: .*small, tier PRIMARY/).waitFor()
+      await dialog.getByText('Close').click()
       goOn(2)
       const { outputs } = await stage.client.runs.result(runId)
       expect(outputs.map(({ output }) => output)).toEqual([
         'large looked around',
-        'large looked around',
+        'small looked around',
       ])
     })
   })

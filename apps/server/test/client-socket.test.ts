@@ -154,6 +154,12 @@ describe('a run over a connection', () => {
     const { runId } = run
     await api.untilWaiting()
     expect(await connection.switchModel(runId, 'large')).toMatchObject({ status: 'APPLIED' })
+    expect(await connection.switchModel(runId, { tier: 'primary' })).toMatchObject({
+      status: 'APPLIED',
+      tier: 'PRIMARY',
+    })
+    const action = { action: 'SET_MODEL_TIER', value: 'PRIMARY' } as const
+    expect(await connection.inject(action, { runId })).toMatchObject({ status: 'accepted' })
     expect(await connection.inject('Louder', { runId })).toMatchObject({ status: 'accepted' })
     await expect(connection.switchModel(runId, 'huge')).rejects.toMatchObject({
       code: 'INVALID_MODEL',

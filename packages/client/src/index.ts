@@ -8,6 +8,7 @@ export type { TuttiClient } from './create-client.ts'
 export type { ClientOptions, Fetch, OpenSocket, ReconnectOptions, SocketLike } from './options.ts'
 export type { ReviewsClient } from './reviews-client.ts'
 export type {
+  ActionDirective,
   CancelOptions,
   EndedRun,
   InjectOptions,

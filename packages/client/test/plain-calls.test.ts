@@ -78,7 +78,9 @@ describe('what goes over the wire', () => {
     const given = [
       await runs.switchModel('run/1', 'small'),
       await runs.switchModel('run/1', 'small', { taskName: 'write' }),
+      await runs.switchModel('run/1', { tier: 'fallback' }),
       await runs.inject('run-1', 'Faster'),
+      await runs.inject('run-1', { action: 'APPLY_PROFILE', value: 'night' }, { target: 'write' }),
       await runs.inject('run-1', 'Now', { target: 'write', priority: 'HIGH', ttl: 'PT5S' }),
       await reviews.list({ runId: 'run-1' }),
       await reviews.list(),
@@ -88,7 +90,9 @@ describe('what goes over the wire', () => {
     expect(server.exchanges.map(({ method, body }) => [method, body && JSON.parse(body)])).toEqual([
       ['POST', { model: 'small' }],
       ['POST', { model: 'small', taskName: 'write' }],
+      ['POST', { tier: 'fallback' }],
       ['POST', { content: 'Faster' }],
+      ['POST', { action: 'APPLY_PROFILE', value: 'night', target: 'write' }],
       ['POST', { content: 'Now', target: 'write', priority: 'HIGH', ttl: 'PT5S' }],
       ['GET', ''],
       ['GET', ''],

@@ -1,11 +1,10 @@
 /** Tells the agents of runs something, as a body or a message asks. */
 import { TuttiError } from '@tutti/core'
-import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
+import { DirectiveAction, ERROR_CODES, isErrorCode } from '@tutti/protocol'
 
 import { actorOf, type Caller } from './caller.ts'
 import { durationMs } from './duration-ms.ts'
 import { badRequest } from './http/api-error.ts'
-import { notImplemented } from './not-implemented.ts'
 
 import type { DirectiveInput } from '@tutti/ensemble'
 import type { Directive, InjectAccepted, InjectBody } from '@tutti/protocol'
@@ -15,17 +14,27 @@ import type { RunRecord, RunService } from '@tutti/runs'
 const MAX_RUNS = 1_000
 
 /**
- * Tells the agents of one run what a body says.
+ * Tells the agents of one run what a body says, or does the action that it names.
  *
  * @throws {TuttiError} as `RunService.inject`, and BAD_REQUEST for a time that is no length.
  */
 export async function injectDirective(
   runs: RunService,
   runId: string,
-  { content, target, priority, ttl, caller }: InjectBody & { readonly caller: Caller },
+  {
+    content,
+    action,
+    value,
+    target,
+    priority,
+    ttl,
+    caller,
+  }: InjectBody & { readonly caller: Caller },
 ): Promise<InjectAccepted> {
   const { id } = await runs.inject(runId, {
-    content,
+    ...(content === undefined ? {} : { content }),
+    ...(action === undefined ? {} : { action }),
+    ...(value === undefined ? {} : { value }),
     ...actorOf(caller),
     ...(target === undefined ? {} : { to: target }),
     ...(priority === undefined ? {} : { priority }),
@@ -39,7 +48,7 @@ export async function injectDirective(
  * directive's id, the same in every run. A directive to an ensemble is for all agents of its runs.
  *
  * @throws {TuttiError} as `RunService.inject`, when no run has taken it; BAD_REQUEST naming what the
- * message lacks; RUN_NOT_RUNNING when no run is at work; NOT_IMPLEMENTED for an action.
+ * message lacks; RUN_NOT_RUNNING when no run is at work.
  */
 export async function broadcastDirective(
   runs: RunService,
@@ -58,13 +67,20 @@ export async function broadcastDirective(
   return directive.id
 }
 
-function toDirective({ content, to, from, action, ttl, priority }: Directive): DirectiveInput {
-  if (action !== undefined) throw notImplemented(`the directive action "${action}"`)
-  if (content === undefined) {
-    throw badRequest('Message', [{ path: '/content', message: 'is required' }])
+function toDirective(message: Directive): DirectiveInput {
+  const { content, to, from, action, value, ttl, priority } = message
+  if (content === undefined && action === undefined) {
+    throw badRequest('Message', [{ path: '/content', message: 'is required, or action' }])
+  }
+  if (action !== undefined && !DirectiveAction.enum.some((known) => known === action)) {
+    const known = DirectiveAction.enum.join(', ')
+    const problem = `must be one of ${known}, got ${JSON.stringify(action)}`
+    throw badRequest('Message', [{ path: '/action', message: problem }])
   }
   return {
-    content,
+    ...(content === undefined ? {} : { content }),
+    ...(action === undefined ? {} : { action }),
+    ...(value === undefined ? {} : { value }),
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),
     ...(priority === undefined ? {} : { priority }),

@@ -1,28 +1,40 @@
 /** Switches the model of a run as a body or a message asks. */
 import { actorOf, type Caller } from './caller.ts'
+import { badRequest } from './http/api-error.ts'
 
+import type { TierChoice } from '@tutti/ensemble'
 import type { ModelSwitched, SwitchModelBody } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /**
- * Sends the next model calls of a run, or of one of its tasks, to another model.
+ * Sends the next model calls of a run, or of one of its tasks, to another model or tier.
  *
- * @throws {TuttiError} as `RunService.switchModel`.
+ * @throws {TuttiError} as `RunService.switchModel`; BAD_REQUEST unless either a model or a tier is named.
  */
 export async function switchModel(
   runs: RunService,
   runId: string,
-  { model, taskName, caller }: SwitchModelBody & { readonly caller: Caller },
+  { model, tier, taskName, caller }: SwitchModelBody & { readonly caller: Caller },
 ): Promise<ModelSwitched> {
   const task = taskName === undefined ? {} : { task: taskName }
-  const { previousModel, ...made } = await runs.switchModel(runId, model, {
+  const { previousModel, ...made } = await runs.switchModel(runId, choiceOf(model, tier), {
     ...task,
     ...actorOf(caller),
   })
   return {
     runId,
     model: made.model,
+    ...(made.tier === undefined ? {} : { tier: made.tier }),
     ...(previousModel === undefined ? {} : { previousModel }),
     status: 'APPLIED',
   }
+}
+
+function choiceOf(model: string | undefined, tier: string | undefined): string | TierChoice {
+  if (model !== undefined && tier !== undefined) {
+    throw badRequest('Request', [{ path: '/tier', message: 'cannot be given together with model' }])
+  }
+  if (tier !== undefined) return { tier }
+  if (model !== undefined) return model
+  throw badRequest('Request', [{ path: '/model', message: 'is required, or tier' }])
 }

@@ -166,6 +166,11 @@ export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog 
       inputSchema: { ...inputSchema },
     })),
     models: [...models.models].map(([alias, { provider }]) => ({ alias, provider })),
+    modelTiers: [...models.tiers].map(([name, model]) => ({ name, model })),
+    profiles: Object.entries(parts.runs.profiles).map(([name, { modelTier }]) => ({
+      name,
+      ...(modelTier === undefined ? {} : { modelTier }),
+    })),
     sharedTasks: sharedEnsembles(parts).map((one) => toSharedInfo(parts, one)),
     sharedTools: sharedTools(parts).map((one) => toSharedInfo(parts, one)),
     preconfiguredTasks: (ensembles[0]?.tasks ?? []).map(toPreconfiguredTask),

@@ -163,7 +163,6 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: /^Something went wrong in the server; its log has the reason under [\w-]{36}$/,
   },
   TOOL_EXECUTION_FAILED: { file: 'tools.test.ts' },
-  NOT_IMPLEMENTED: { file: 'errors.test.ts', why: 'It is an answer of the WebSocket, below' },
   NOT_CONFIGURED: {
     with: { limits: { tools: undefined } as ServedOptions['limits'] & object },
     request: post(task({ tools: ['search'] })),
@@ -225,7 +224,7 @@ describe('the code', () => {
 describe('over WebSocket', () => {
   it.each([
     ['RUN_NOT_RUNNING', { content: 'x' }, 'No run is being worked on'],
-    ['NOT_IMPLEMENTED', { action: 'SET_MODEL_TIER', value: 'FALLBACK' }, /SET_MODEL_TIER/],
+    ['BAD_REQUEST', { action: 'SET_MODEL_TEIR', value: 'FALLBACK' }, /SET_MODEL_TIER/],
   ])('%s refuses a directive with its reason', async (_, directive, message) => {
     await using api = await studio()
     await using socket = api.connect()

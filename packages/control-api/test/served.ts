@@ -41,6 +41,8 @@ export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never
   readonly ensembles?: readonly Ensemble[]
   /** What the runs wait for before they start; the API serves meanwhile. @default nothing */
   readonly beforeStart?: Promise<void>
+  /** Tiers of the catalog, which has the model `small`. @default none */
+  readonly tiers?: Readonly<Record<string, string>>
 }
 
 /** Starts a control API. */
@@ -48,6 +50,7 @@ export async function served({
   limits = {},
   ensembles,
   beforeStart,
+  tiers = {},
   ...options
 }: ServedOptions = {}): Promise<Served> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
@@ -79,7 +82,7 @@ export async function served({
     tools: [wait],
   })
   const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
-  const models = modelCatalog({ small: model })
+  const models = modelCatalog({ small: model }, { tiers })
   const storage = sqliteRunStorage(path)
   const runs = new RunService(storage, ensembles ?? [band], { logger, models, ...limits })
   const server = await serveControlApi(

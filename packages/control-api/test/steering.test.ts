@@ -4,7 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { choir } from './choir.ts'
-import { eventsOf, frames, served, type Served, type Socket } from './served.ts'
+import { eventsOf, frames, served, type Served, type ServedOptions, type Socket } from './served.ts'
 
 import type { LoggedRunEvent, ServerMessage } from '@tutti/protocol'
 
@@ -87,6 +87,91 @@ describe('switching the model of a run', () => {
     expect(words).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_RUNNING', 'INVALID_MODEL'])
   })
 })
+
+describe('switching the tier of a run', () => {
+  it('is a switch over REST and WebSocket, or a directive, and each is recorded', async () => {
+    await using api = await served(TIERS)
+    const runId = await playing(api)
+    const response = await api.post(`/api/runs/${runId}/model`, { tier: 'FAST' })
+    const applied = {
+      runId,
+      model: 'small',
+      previousModel: 'small',
+      tier: 'fast',
+      status: 'APPLIED',
+    }
+    expect([response.status, await response.json()]).toEqual([200, applied])
+    await using socket = api.connect(`/runs/${runId}/ws`)
+    await socket.next('hello')
+    socket.send({ type: 'run_control', runId, action: 'switch_model', tier: 'primary' })
+    expect(await socket.next('run_control_ack')).toMatchObject({
+      status: 'APPLIED',
+      tier: 'PRIMARY',
+    })
+    socket.send({ type: 'directive', action: 'SET_MODEL_TIER', value: 'fast', from: 'ops' })
+    const { directiveId } = await socket.next('directive_ack')
+    const injected = { action: 'APPLY_PROFILE', value: 'night', target: 'play' }
+    expect((await api.post(`/api/runs/${runId}/inject`, injected)).status).toBe(200)
+    expect(await steps(api, runId)).toMatchObject([
+      { type: 'model_switched', model: 'small', tier: 'fast' },
+      { type: 'model_switched', model: 'small', tier: 'PRIMARY' },
+      {
+        type: 'directive_active',
+        directiveId,
+        action: 'SET_MODEL_TIER',
+        value: 'fast',
+        from: 'ops',
+      },
+      { type: 'model_switched', model: 'small', tier: 'fast' },
+      { type: 'directive_active', action: 'APPLY_PROFILE', value: 'night', to: 'play' },
+      { type: 'model_switched', model: 'small', tier: 'fast', taskName: 'play' },
+    ])
+  })
+
+  it('of a run that waits for its turn counts when it begins', async () => {
+    await using api = await served({ ...TIERS, limits: { ...TIERS.limits, maxConcurrentRuns: 1 } })
+    const [, waiting] = [await playing(api), await api.submit()]
+    expect((await api.post(`/api/runs/${waiting}/model`, { tier: 'fast' })).status).toBe(200)
+    const directive = { action: 'SET_MODEL_TIER', value: 'PRIMARY' }
+    expect((await api.post(`/api/runs/${waiting}/inject`, directive)).status).toBe(200)
+    expect(await steps(api, waiting)).toMatchObject([
+      { type: 'model_switched', tier: 'fast' },
+      { type: 'directive_active', action: 'SET_MODEL_TIER' },
+      { type: 'model_switched', tier: 'PRIMARY' },
+    ])
+  })
+
+  it.each([
+    ['model', { tier: 'fats' }, 'INVALID_MODEL', "Did you mean 'fast'?"],
+    ['model', { tier: 'fallback' }, 'INVALID_MODEL', 'no task has fallback models'],
+    ['model', { tier: 'fast', model: 'small' }, 'BAD_REQUEST', '/tier cannot be given together'],
+    ['inject', { action: 'SET_MODEL_TIER' }, 'BAD_REQUEST', '/value is required'],
+    ['inject', { action: 'SET_MODEL_TIER', value: 'fats' }, 'INVALID_MODEL', 'fats'],
+    ['inject', { action: 'SET_TIER', value: 'fast' }, 'BAD_REQUEST', '/action'],
+    ['inject', { action: 'APPLY_PROFILE', value: 'nihgt' }, 'BAD_REQUEST', 'Did you mean "night"?'],
+    ['inject', { action: 'APPLY_PROFILE', value: 'night', content: 'x' }, 'BAD_REQUEST', 'content'],
+  ])('is refused at /%s for %j with %s', async (route, body, error, message) => {
+    await using api = await served(TIERS)
+    const runId = await playing(api)
+    const response = await api.post(`/api/runs/${runId}/${route}`, body)
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error, message: expect.stringContaining(message) },
+    ])
+    expect(await steps(api, runId)).toEqual([])
+  })
+})
+
+const TIERS: ServedOptions & Required<Pick<ServedOptions, 'limits'>> = {
+  tiers: { fast: 'small' },
+  limits: { profiles: { night: { modelTier: 'fast' } } },
+}
+
+/** What was done with a run, in order. */
+async function steps(api: Served, runId: string): Promise<readonly LoggedRunEvent[]> {
+  const events = await api.runs.readEvents({ runId, from: 0, limit: 1_000 })
+  return events.filter(({ type }) => type === 'directive_active' || type === 'model_switched')
+}
 
 describe('acknowledgements for subscribers', () => {
   it('reach each connection that subscribed to them, once, by whatever route a command came', async () => {
@@ -255,7 +340,7 @@ describe('a directive over a WebSocket', () => {
     ['no run is at work', { content: 'x' }, 'No run'],
     ['there is nothing to say', {}, '/content'],
     ['its time is no length', { content: 'x', ttl: 'P1Y' }, '/ttl'],
-    ['it is an action', { action: 'SET_MODEL_TIER', value: 'FALLBACK' }, 'SET_MODEL_TIER'],
+    ['its action is none', { action: 'SET_TIER', value: 'FALLBACK' }, '/action must be'],
     ['its run is none', { runId: 'run-none', content: 'x' }, 'run-none'],
   ])('is REJECTED with the reason when %s', async (_, message, reason) => {
     await using api = await served()

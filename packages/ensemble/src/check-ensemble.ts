@@ -9,6 +9,7 @@ import { modelOfTask } from './model/model-of-task.ts'
 import { ERROR_STRATEGIES } from './next.ts'
 import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review.ts'
+import { findRuleProblems } from './steering/model-rules.ts'
 
 import type { Ensemble, EnsembleDefinition } from './ensemble.ts'
 
@@ -36,6 +37,7 @@ const ENSEMBLE_NAMES = {
   captureMode: true,
   toolLogTruncateLength: true,
   managerModel: true,
+  modelRules: true,
   managerMaxIterations: true,
   plan: true,
   manager: true,
@@ -78,6 +80,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...findBudgetProblems(definition.budget),
     ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findEnsembleReviewProblems(definition.review),
+    ...findRuleProblems(definition.modelRules),
     ...findDelegationProblems(
       definition.delegation,
       definition.tasks.map(({ agent }) => agent.role),

@@ -15,6 +15,7 @@ import type { Inputs } from './inputs.ts'
 import type { ChatModel } from './model/chat-model.ts'
 import type { RateLimit } from './model/rate-limit.ts'
 import type { ErrorStrategy } from './next.ts'
+import type { ModelRule } from './steering/model-rules.ts'
 import type { RunHandle } from './run/run-handle.ts'
 import type { RunOptions } from './run/run-options.ts'
 import type { RunResult } from './run/run-result.ts'
@@ -37,6 +38,8 @@ interface EnsembleSettings {
   readonly model?: ChatModel
   /** Models that are asked, in order, when a call fails for good. */
   readonly fallbackModels?: readonly ChatModel[]
+  /** Rules by which a run switches the tier of its models by itself. @default none */
+  readonly modelRules?: readonly ModelRule[]
   /** Bounds the model calls of all tasks and runs that have no limit of their own. */
   readonly rateLimit?: RateLimit
   /** What follows when a model ends an answer early; tasks and agents may differ. */

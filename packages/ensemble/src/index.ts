@@ -30,7 +30,12 @@ export {
 export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-store.ts'
 export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts'
 export { inMemoryReflectionStore } from './memory/reflection.ts'
-export { modelCatalog, type ModelCatalog } from './model/model-catalog.ts'
+export {
+  modelCatalog,
+  type BuiltInTier,
+  type ModelCatalog,
+  type ModelCatalogOptions,
+} from './model/model-catalog.ts'
 export { priceList, type ModelPrice } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
 export type { ErrorStrategy } from './next.ts'
@@ -59,6 +64,7 @@ export type { Workflow } from '@tutti/protocol'
 export type { ContextOutput } from './agent/prompt.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
+export { findUnknownTiers } from './run/find-unknown-tiers.ts'
 export { findUnpriced } from './run/find-unpriced.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
 export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './text-limits.ts'
@@ -75,6 +81,10 @@ export type {
   TaskSnapshot,
 } from './run/run-handle.ts'
 export type { Directive, DirectiveInput } from './steering/directives.ts'
+export type { ModelChoice } from './run/model-steering.ts'
+export type { ModelRule, RuleMetric } from './steering/model-rules.ts'
+export type { RunProfile, RunProfiles } from './steering/profiles.ts'
+export type { TierChoice } from './steering/tiers.ts'
 export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts'
 export type { TaskPhase } from './next.ts'
 

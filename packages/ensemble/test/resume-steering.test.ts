@@ -1,4 +1,5 @@
 /** A run that is cut off anywhere keeps what people decided, said and asked for. */
+import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, modelCatalog, task, type GateDecision } from '../src/index.ts'
@@ -200,6 +201,34 @@ describe(
         ],
       })
       expect(result.output).toBe('fast 1 ')
+    })
+
+    it('[S7] [S9] tiers and rules switch at the same calls, whoever goes on with the run', async () => {
+      const failing = (process: Process): ReturnType<Scenario['open']> => {
+        let calls = 0
+        const answer = (text: string) => thinker(process, ({ turn }) => `${text} ${turn}`)
+        const model = thinker(process, ({ turn, prompt }) => {
+          if (!/Do b/.test(prompt)) return `main ${turn}`
+          calls += 1
+          return new TuttiError('MODEL_FAILED', `Busy ${calls}`, { retryable: true })
+        })
+        const modelRules = [{ metric: 'errorRate', above: 0.5, over: 3, tier: 'fast' }] as const
+        return {
+          team: ensemble({
+            name: 'ruled',
+            model,
+            modelRetries: 4,
+            modelRules,
+            tasks: ['a', 'b', 'c'].map((name) => task({ name, description: `Do ${name}` })),
+          }),
+          options: {
+            models: modelCatalog({ quick: answer('quick') }, { tiers: { fast: 'quick' } }),
+          },
+        }
+      }
+      const { result, events } = await cutEverywhere({ open: failing })
+      expect(result.tasks.map(({ output }) => output)).toEqual(['main 0', 'quick 0', 'quick 0'])
+      expect(eventsOf(events, 'model_switched')).toHaveLength(1)
     })
 
     it.each([

@@ -163,11 +163,6 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: 'The tool could not be run to an answer',
   },
-  NOT_IMPLEMENTED: {
-    status: 501,
-    retryable: false,
-    meaning: 'Known to the protocol, not offered by this server',
-  },
   NOT_CONFIGURED: {
     status: 503,
     retryable: false,

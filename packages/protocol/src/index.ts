@@ -151,7 +151,9 @@ export {
   Capabilities,
   EnsembleInfo,
   ModelInfo,
+  ModelTierInfo,
   PreconfiguredTask,
+  ProfileInfo,
   SharedInfo,
   ToolInfo,
 } from './schemas/rest/capabilities.ts'
@@ -235,6 +237,7 @@ export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.
 // Word lists
 export {
   CancelMode,
+  DirectiveAction,
   CaptureMode,
   FinishReason,
   isTerminalRunStatus,

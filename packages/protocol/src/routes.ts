@@ -293,8 +293,9 @@ export const ROUTES = {
     response: InjectAccepted,
     status: 200,
     scope: 'runs:control',
-    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'NOT_CONFIRMED'],
-    summary: 'Tell the agents of a run something before their next model call',
+    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'INVALID_MODEL', 'NOT_CONFIRMED'],
+    summary:
+      'Tell the agents of a run something before their next model call, or set its model tier or profile',
   },
   streamRunEvents: {
     method: 'GET',

@@ -52,6 +52,7 @@ import type {
   Prices,
   ReflectionStore,
   RunHandle,
+  RunProfiles,
   RunStep,
   TextLimits,
 } from '@tutti/ensemble'
@@ -70,6 +71,8 @@ export interface ExecutionOptions {
   /** Tools that the request of a run may name. */
   readonly tools?: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
+  /** Profiles that directives may apply. */
+  readonly profiles?: RunProfiles | undefined
   readonly prices: Prices | undefined
   /** Sizes that its inputs and texts may have. */
   readonly textLimits?: TextLimits | undefined
@@ -246,7 +249,8 @@ export class Execution {
 
   #start(steps: readonly RunStep[]): RunHandle {
     const { ensemble: template, tools, models, prices, clock, logger } = this.#options
-    const { memories, reflections, textLimits, toolMetrics, onRateLimitWait } = this.#options
+    const { profiles, memories, reflections, textLimits } = this.#options
+    const { toolMetrics, onRateLimitWait } = this.#options
     const { run } = this.#claim
     if (template === undefined) {
       throw new TuttiError(
@@ -280,6 +284,7 @@ export class Execution {
       ...field('verbose', verbose),
       ...field('toolLogTruncateLength', toolLogTruncateLength),
       ...(models === undefined ? {} : { models }),
+      ...(profiles === undefined ? {} : { profiles }),
       ...(prices === undefined ? {} : { prices }),
       ...field('textLimits', textLimits),
       ...field('memories', memories),

@@ -15,7 +15,7 @@ import type { ActivityListener, ExecutedListener } from './activity.ts'
 import type { TraceNewRun } from './new-run.ts'
 import type { RedactEvent } from './redacted-journal.ts'
 import type { ReviewRules } from './review-rules.ts'
-import type { ModelCatalog, Prices } from '@tutti/ensemble'
+import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** How a run service behaves. */
 export interface RunServiceOptions {
@@ -61,6 +61,8 @@ export interface RunServiceOptions {
   readonly tools?: ToolCatalog
   /** Models that requests and switches may name. */
   readonly models?: ModelCatalog
+  /** Profiles that directives may apply to runs, by name. @default {} */
+  readonly profiles?: RunProfiles
   /** What models cost. */
   readonly prices?: Prices
   /** Takes out of events what nobody is to read, before they are kept. @default nothing is taken out */
@@ -149,6 +151,7 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     logger: silentLogger,
     tools: undefined,
     models: undefined,
+    profiles: {},
     prices: undefined,
     redact: unchanged,
     toolMetrics: undefined,

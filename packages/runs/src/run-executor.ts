@@ -288,7 +288,7 @@ export class RunExecutor {
     const { runId, epoch, ensemble, request } = run
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-    const { toolMetrics, maxStoredRunBytes } = settings
+    const { profiles, toolMetrics, maxStoredRunBytes } = settings
     const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
       ensemble: ensembles.get(ensemble),
@@ -302,6 +302,7 @@ export class RunExecutor {
         ),
       tools,
       models,
+      profiles,
       prices,
       textLimits: { maxInputBytes, maxTextBytes, maxRunTextBytes },
       memories: storage.memories,

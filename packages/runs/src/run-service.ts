@@ -26,6 +26,8 @@ import {
   type Ensemble,
   type GateDecision,
   type ModelSwitch,
+  type RunProfiles,
+  type TierChoice,
 } from '@tutti/ensemble'
 import { shortList, shortText } from '@tutti/protocol'
 
@@ -140,6 +142,11 @@ export class RunService {
   /** The ensembles that runs may name; the first is the default. */
   get ensembles(): readonly Ensemble[] {
     return [...this.#ensembles.values()]
+  }
+
+  /** The profiles that directives may apply, by name. */
+  get profiles(): RunProfiles {
+    return this.#settings.profiles
   }
 
   /** Phase of the service: STARTING until `start` resolves, STOPPED once `close` has. */
@@ -314,18 +321,22 @@ export class RunService {
   }
 
   /**
-   * Sends the next model calls of a run, or of one of its tasks, to another model; see
+   * Sends the next model calls of a run, or of one of its tasks, to another model or `{ tier }`; see
    * `RunHandle.switchModel`.
    *
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, INVALID_MODEL, BAD_REQUEST for an unknown task,
    * NOT_CONFIRMED.
    */
-  switchModel(runId: string, model: string, options: SwitchOptions = {}): Promise<ModelSwitch> {
+  switchModel(
+    runId: string,
+    model: string | TierChoice,
+    options: SwitchOptions = {},
+  ): Promise<ModelSwitch> {
     return this.#steering.switchModel(runId, model, options)
   }
 
   /**
-   * Tells the agents of a run something; see `RunHandle.inject`.
+   * Tells the agents of a run something, or does an action; see `RunHandle.inject`.
    *
    * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, BAD_REQUEST naming every problem, NOT_CONFIRMED.
    */

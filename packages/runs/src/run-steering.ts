@@ -14,6 +14,7 @@ import type {
   DirectiveInput,
   GateDecision,
   ModelSwitch,
+  TierChoice,
 } from '@tutti/ensemble'
 
 /** How long a cancel waits for the owner to say that it was heard: it is durable without. */
@@ -56,7 +57,7 @@ export class RunSteering {
   /** Switches the model of a run, or of one task. */
   async switchModel(
     runId: string,
-    model: string,
+    model: string | TierChoice,
     { task, actor }: SwitchOptions,
   ): Promise<ModelSwitch> {
     const how = { ...field('taskName', task), ...field('actor', actor) }

@@ -169,13 +169,14 @@ export class Wishes {
     const { ensembles, settings } = this.#options
     const template = ensembles.get(run.ensemble)
     if (template === undefined) return this.#withoutEnsemble(run, wish)
-    const { models, clock } = settings
+    const { models, profiles, clock } = settings
     const ensemble = rebuilt(template, run, { settings, wish })
     if (ensemble === undefined) return this.#withoutEnsemble(run, wish)
     const atRest = runAtRest(ensemble, {
       runId: run.runId,
       steps,
       clock,
+      profiles,
       ...(models === undefined ? {} : { models }),
     })
     switch (wish.kind) {

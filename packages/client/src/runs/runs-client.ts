@@ -11,6 +11,7 @@ import {
 import { runEvents } from '../events/run-events.ts'
 import { callPlainRoute, callRoute } from '../http/call-route.ts'
 import { listEveryRun } from './list-every-run.ts'
+import { modelOrTier, textOrAction } from './steering-bodies.ts'
 import { submitRun } from './submit-run.ts'
 import { runEnd } from './run-end.ts'
 
@@ -52,13 +53,13 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       callRoute(settings, ROUTES.switchModel, {
         ...options,
         path: routePath('switchModel', { runId }),
-        body: { model, taskName } satisfies Loose<SwitchModelBody>,
+        body: { ...modelOrTier(model), taskName } satisfies Loose<SwitchModelBody>,
       }),
     inject: async (runId, content, { target, priority, ttl, ...options } = {}) =>
       callRoute(settings, ROUTES.injectDirective, {
         ...options,
         path: routePath('injectDirective', { runId }),
-        body: { content, target, priority, ttl } satisfies Loose<InjectBody>,
+        body: { ...textOrAction(content), target, priority, ttl } satisfies Loose<InjectBody>,
       }),
     trace: async (runId, options) =>
       callRoute(settings, ROUTES.getRunTrace, {

@@ -4,6 +4,7 @@ import type {
   CancelBody,
   CancelRunsBody,
   DagModel,
+  DirectiveAction,
   ExecutionTrace,
   InjectAccepted,
   InjectBody,
@@ -61,10 +62,18 @@ export interface RunOptions extends ResultOptions, Pick<SubmitOptions, 'idempote
 export interface CancelOptions extends CallOptions, CancelBody {}
 
 /** Settings of a model switch. */
-export interface SwitchModelOptions extends CallOptions, Omit<SwitchModelBody, 'model'> {}
+export interface SwitchModelOptions extends CallOptions, Omit<SwitchModelBody, 'model' | 'tier'> {}
 
 /** Settings of an injection. */
-export interface InjectOptions extends CallOptions, Omit<InjectBody, 'content'> {}
+export interface InjectOptions
+  extends CallOptions, Omit<InjectBody, 'content' | 'action' | 'value'> {}
+
+/** A directive that does something, in place of a text for the agents. */
+export interface ActionDirective {
+  readonly action: DirectiveAction
+  /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
+  readonly value: string
+}
 
 /** A body whose fields may be undefined; JSON leaves those out. */
 export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
@@ -113,10 +122,21 @@ export interface RunsClient {
   cancel(runId: string, options?: CancelOptions): Promise<CancelAccepted>
   /** Cancels every run with this tag that has not ended: `key`, or `key:value`. */
   cancelAll(which: CancelRunsBody, options?: CallOptions): Promise<RunsCancelled>
-  /** Sends the next model calls of a run, or of its task `taskName`, to the model of that alias. */
-  switchModel(runId: string, model: string, options?: SwitchModelOptions): Promise<ModelSwitched>
-  /** Tells the agents of a run, or the task or role `target`, something before their next model call. */
-  inject(runId: string, content: string, options?: InjectOptions): Promise<InjectAccepted>
+  /** Sends the next model calls of a run, or of its task `taskName`, to the model of that alias, or to a tier. */
+  switchModel(
+    runId: string,
+    model: string | { readonly tier: string },
+    options?: SwitchModelOptions,
+  ): Promise<ModelSwitched>
+  /**
+   * Tells the agents of a run, or the task or role `target`, something before their next model call; or does an
+   * action, of the run or of the task `target`.
+   */
+  inject(
+    runId: string,
+    content: string | ActionDirective,
+    options?: InjectOptions,
+  ): Promise<InjectAccepted>
   /** The trace of a run, in AgentEnsemble's form. */
   trace(runId: string, options?: CallOptions): Promise<ExecutionTrace>
   /** The task graph of a run, in AgentEnsemble's form. */

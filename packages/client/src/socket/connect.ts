@@ -2,6 +2,7 @@
 import { routePath, type RunEvent } from '@tutti/protocol'
 
 import { openScope } from '../call-scope.ts'
+import { modelOrTier, textOrAction } from '../runs/steering-bodies.ts'
 import { Connection } from './connection.ts'
 import { socketOpener } from './open-socket.ts'
 import {
@@ -58,9 +59,15 @@ export function connect(
     cancel: async (runId, { mode, ...call } = {}) =>
       requests.ask(controlRequest({ runId, action: 'cancel', mode }), call),
     switchModel: async (runId, model, { taskName, ...call } = {}) =>
-      requests.ask(controlRequest({ runId, action: 'switch_model', model, taskName }), call),
+      requests.ask(
+        controlRequest({ runId, action: 'switch_model', ...modelOrTier(model), taskName }),
+        call,
+      ),
     inject: async (content, { target, priority, ttl, runId, from, ...call } = {}) =>
-      requests.ask(directiveRequest({ content, to: target, priority, ttl, runId, from }), call),
+      requests.ask(
+        directiveRequest({ ...textOrAction(content), to: target, priority, ttl, runId, from }),
+        call,
+      ),
     decide: async (reviewId, { decision, revisedOutput, feedback }, call) =>
       requests.ask(decisionRequest({ reviewId, decision, revisedOutput, feedback }), call),
     invokeTool: async (name, input, call) =>

@@ -4,7 +4,6 @@ import type {
   Capabilities,
   DirectiveAck,
   Hello,
-  InjectBody,
   ListRunsQuery,
   ReviewDecisionBody,
   RunAck,
@@ -15,12 +14,12 @@ import type {
   ServerMessage,
   SocketQuery,
   SubmitRunBody,
-  SwitchModelBody,
   ToolResponse,
 } from '@tutti/protocol'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
+import type { ActionDirective, InjectOptions, SwitchModelOptions } from '../runs/runs-types.ts'
 
 /** Settings of a connection. */
 export interface ConnectOptions {
@@ -87,7 +86,7 @@ export interface SocketRunOptions extends CallOptions {
 }
 
 /** Settings of a directive. */
-export interface SocketInjectOptions extends CallOptions, Omit<InjectBody, 'content'> {
+export interface SocketInjectOptions extends InjectOptions {
   /** The run that is meant. @default the run of the connection, or every run that is at work */
   readonly runId?: string | undefined
   /** Who says it. @default not said */
@@ -115,14 +114,14 @@ export interface TuttiConnection extends AsyncDisposable {
   run(body: SubmitRunBody, options?: SocketRunOptions): Promise<SocketRun>
   /** Cancels a run; it is over when its `run_result` comes. */
   cancel(runId: string, options?: CallOptions & CancelBody): Promise<RunControlAck>
-  /** Sends the next model calls of a run, or of one task, to the model of that alias. */
+  /** Sends the next model calls of a run, or of one task, to the model of that alias, or to a tier. */
   switchModel(
     runId: string,
-    model: string,
-    options?: CallOptions & Omit<SwitchModelBody, 'model'>,
+    model: string | { readonly tier: string },
+    options?: SwitchModelOptions,
   ): Promise<RunControlAck>
-  /** Tells the agents of runs something before their next model call. */
-  inject(content: string, options?: SocketInjectOptions): Promise<DirectiveAck>
+  /** Tells the agents of runs something before their next model call, or does an action. */
+  inject(content: string | ActionDirective, options?: SocketInjectOptions): Promise<DirectiveAck>
   /**
    * Decides a review; resolves when its `review_decided` comes, so that a connection that follows one run
    * can decide only the reviews of that run.

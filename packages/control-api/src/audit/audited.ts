@@ -36,7 +36,7 @@ export function isAudited(scope: Scope | null): boolean {
 }
 
 /** Codes of 500 and above with which nothing failed: it was not begun. */
-const NOT_BEGUN: readonly ErrorCode[] = ['NOT_IMPLEMENTED', 'NOT_CONFIGURED', 'DRAINING']
+const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 
 /** Does `work` and records what came of it; an answer that is an error counts as one. */
 export async function audited<T>(

@@ -5,7 +5,6 @@ import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/pro
 import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
 import { cancelRun } from '../cancel-run.ts'
 import { assertScope, type Caller } from '../caller.ts'
-import { badRequest } from '../http/api-error.ts'
 import { broadcastDirective } from '../inject-directive.ts'
 import { decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
@@ -181,16 +180,17 @@ async function resultOf(
 
 async function control(message: MessageOf<'run_control'>, asker: Asker): Promise<void> {
   const { caller, options } = asker
-  const { runId, action, mode, model, taskName } = message
+  const { runId, action, mode, model, tier, taskName } = message
   if (action === 'cancel') {
     const status = await cancelRun(options.runs, runId, { mode, caller })
     asker.send({ type: 'run_control_ack', runId, action, status })
     return
   }
-  if (model === undefined) {
-    throw badRequest('Message', [{ path: '/model', message: 'is required' }])
+  const body = {
+    ...(model === undefined ? {} : { model }),
+    ...(tier === undefined ? {} : { tier }),
+    ...(taskName === undefined ? {} : { taskName }),
   }
-  const body = { model, ...(taskName === undefined ? {} : { taskName }) }
   const switched = await switchModel(options.runs, runId, { ...body, caller })
   asker.send({ type: 'run_control_ack', action, ...switched })
 }

@@ -11,7 +11,7 @@ export function controlAck(event: LoggedRunEvent): RunControlAck | undefined {
     return { type: 'run_control_ack', runId, action: 'cancel', status: 'CANCELLING' }
   }
   if (type !== 'model_switched') return undefined
-  const { model, previousModel } = event
+  const { model, previousModel, tier } = event
   return {
     type: 'run_control_ack',
     runId,
@@ -19,5 +19,6 @@ export function controlAck(event: LoggedRunEvent): RunControlAck | undefined {
     status: 'APPLIED',
     model,
     ...(previousModel === undefined ? {} : { previousModel }),
+    ...(tier === undefined ? {} : { tier }),
   }
 }

@@ -39,7 +39,7 @@ describe('refusalOf', () => {
   it.each([
     ['BAD_REQUEST', 400],
     ['RUN_NOT_FOUND', 404],
-    ['NOT_IMPLEMENTED', 501],
+    ['NOT_CONFIGURED', 503],
   ] as const)('a directive that fails with %s %i is acknowledged as REJECTED', (code, status) => {
     expect(refusalOf(failure(code, status), { type: 'directive' })).toEqual({
       type: 'directive_ack',

@@ -17,7 +17,7 @@ const CONTROL_STATUS: Partial<Record<ErrorCode, RunControlStatus>> = {
 }
 
 /** Codes of 500 and above that are nobody's fault: the message asks for something that is not there. */
-const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED', 'NOT_IMPLEMENTED']
+const NOT_OFFERED: readonly ErrorCode[] = ['NOT_CONFIGURED']
 
 /**
  * The answer to a message that failed: the acknowledgement of its kind where it has one and the message

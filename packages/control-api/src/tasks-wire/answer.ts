@@ -54,7 +54,6 @@ export async function answering(
 const RPC_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   RUN_NOT_FOUND: -32_001,
   RUN_COMPLETED: -32_002,
-  NOT_IMPLEMENTED: -32_004,
 }
 const [INVALID_REQUEST, INVALID_PARAMS, FAULT, REFUSED] = [-32_600, -32_602, -32_603, -32_000]
 

@@ -4,12 +4,12 @@ import { TuttiError } from '@tutti/core'
 import { modelOfTask } from '../model/model-of-task.ts'
 
 import type { TaskScope } from '../run/task-scope.ts'
-import type { NamedModel } from '../steering/models.ts'
+import type { MadeSwitch, NamedModel } from '../steering/models.ts'
 
 /** The models of one attempt: once a fallback was needed, it stays until somebody switches. */
 export class ModelChain {
   readonly #scope: TaskScope
-  #switchedTo: NamedModel | undefined
+  #switch: MadeSwitch | undefined
   #index = 0
 
   constructor(scope: TaskScope) {
@@ -40,16 +40,17 @@ export class ModelChain {
   /** Begins with the first model again when somebody has switched, also to the same model. */
   #followSwitch(): boolean {
     const { task, run } = this.#scope
-    const switchedTo = run.switches.of(task.name)
-    if (switchedTo === this.#switchedTo) return false
-    this.#switchedTo = switchedTo
-    this.#index = 0
+    const made = run.switches.of(task.name)
+    if (made === this.#switch) return false
+    this.#switch = made
+    this.#index = made?.to === 'FALLBACK' && this.#models().length > 1 ? 1 : 0
     return true
   }
 
   #first(): NamedModel | undefined {
     const { task, run } = this.#scope
-    if (this.#switchedTo !== undefined) return this.#switchedTo
+    const to = this.#switch?.to
+    if (typeof to === 'object') return to
     const model = modelOfTask(task, run.ensemble)
     return model === undefined ? undefined : run.switches.named(model)
   }

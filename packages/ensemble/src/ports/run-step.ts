@@ -48,6 +48,15 @@ export interface ModelSwitched extends StepBase {
   readonly model: string
   /** Absent when the switch is for the whole run. */
   readonly taskName?: string
+  /** The tier that was asked for; of PRIMARY and FALLBACK each task has a model of its own. */
+  readonly tier?: string
+  /** Place of the rule of the ensemble that made the switch, from 0; absent when a person made it. */
+  readonly rule?: number
+}
+
+/** A model call failed. Kept only where rules for models count it. */
+export interface ModelCallFailed extends StepBase {
+  readonly kind: 'model_failed'
 }
 
 /** A directive was taken up. */
@@ -221,6 +230,7 @@ export type RunStep =
   | RunBegun
   | CancelAsked
   | ModelSwitched
+  | ModelCallFailed
   | DirectiveTaken
   | TaskBegun
   | NotesRead

@@ -22,14 +22,17 @@ import {
   reviewNotFound,
   reviewResolved,
 } from '../steering/gate-end.ts'
-import { ownModelIn } from '../model/model-of-task.ts'
+import { fallbackModelIn, ownModelIn } from '../model/model-of-task.ts'
+import { ModelRules } from '../steering/model-rules.ts'
 import { ModelSwitches } from '../steering/models.ts'
+import { builtInTierOf, type ModelChoice } from './model-steering.ts'
 import { Steering } from './steering.ts'
 
 import type { Ensemble } from '../ensemble.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { RunProfiles } from '../steering/profiles.ts'
 import type { Task } from '../task.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { Problem, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -41,6 +44,8 @@ export interface AtRestOptions {
   readonly steps: readonly RunStep[]
   /** Models that a switch may name by alias. */
   readonly models?: ModelCatalog
+  /** Profiles that a directive may apply, by name. @default {} */
+  readonly profiles?: RunProfiles
   /** @default the system's clock */
   readonly clock?: Clock
 }
@@ -57,12 +62,12 @@ export interface RunAtRest {
   /** Asks the run to end; nothing is to be written when it was asked so already. */
   cancel(options?: CancelOptions): Wished<void>
   /**
-   * Sends the next model calls of the run, or of one task, to another model.
+   * Sends the next model calls of the run, or of one task, to another model or `{ tier }`.
    *
    * @throws {TuttiError} INVALID_MODEL, BAD_REQUEST for an unknown task.
    */
   switchModel(
-    model: string,
+    model: Exclude<ModelChoice, ChatModel>,
     options?: { readonly task?: string; readonly actor?: string },
   ): Wished<ModelSwitch>
   /**
@@ -101,7 +106,7 @@ export function runAtRest(ensemble: Ensemble, options: AtRestOptions): RunAtRest
 /** Takes a wish as a run does that knows these steps. */
 function steer<T>(
   ensemble: Ensemble,
-  { runId, steps, models, clock = systemClock }: AtRestOptions,
+  { runId, steps, models, profiles = {}, clock = systemClock }: AtRestOptions,
   wish: (steering: Steering) => T,
 ): Wished<T> {
   const written: { readonly events: RunEvent[]; readonly steps: RunStep[] } = {
@@ -123,6 +128,10 @@ function steer<T>(
     stopwatch: { elapsed: () => workedMs(steps) },
     switches,
     ownModel: ownModelIn(ensemble, tasks),
+    fallbackModel: fallbackModelIn(ensemble, tasks),
+    // The rules of a run that nobody executes look at its calls when it goes on.
+    rules: new ModelRules(),
+    profiles,
     directives: new Directives(),
     // The gates of a run that is cancelled close when it goes on.
     gates: { closeBefore: () => undefined },
@@ -133,7 +142,8 @@ function steer<T>(
   for (const step of runSteps) {
     if (step.kind !== 'model_switched') continue
     // Only the name is asked for, also of a model that the catalog does not have any more.
-    switches.switch({ label: step.model, model: NOT_ASKED }, step.taskName)
+    const tier = builtInTierOf(step.tier, switches)
+    switches.switch(tier ?? { label: step.model, model: NOT_ASKED }, step.taskName)
   }
   return { value: wish(steering), ...written }
 }

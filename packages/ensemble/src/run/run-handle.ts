@@ -1,9 +1,9 @@
 /** A run in flight, as whoever started it can steer it. */
-import type { ChatModel } from '../model/chat-model.ts'
 import type { TaskPhase } from '../next.ts'
 import type { Directive, DirectiveInput } from '../steering/directives.ts'
 import type { Gate, GateDecision } from '../steering/gate.ts'
 import type { Task } from '../task.ts'
+import type { ModelChoice } from './model-steering.ts'
 import type { RunMetrics, RunResult } from './run-result.ts'
 import type { CancelMode } from '@tutti/protocol'
 
@@ -20,8 +20,10 @@ export interface CancelOptions {
 
 /** A switch that was made. */
 export interface ModelSwitch {
-  /** Alias of the model, or `provider:name`. */
+  /** Alias of the model, or `provider:name`; the name of a tier whose tasks have models of their own. */
   readonly model: string
+  /** The tier that was asked for. */
+  readonly tier?: string
   /** What it takes the place of; absent for a run whose tasks have models of their own. */
   readonly previousModel?: string
 }
@@ -58,15 +60,15 @@ export interface RunHandle {
   /** Asks the run to end. False when it is over already; asked again it can only become harder. */
   readonly cancel: (options?: CancelOptions) => boolean
   /**
-   * Sends the next model calls of the run, or of one task, to another model; the call in flight ends
+   * Sends the next model calls of the run, or of one task, to another model or `{ tier }`; the call in flight ends
    * with the old one. A run that is to be resumed elsewhere needs an alias of its catalog: a model itself
    * cannot be kept.
    *
-   * @throws {TuttiError} INVALID_MODEL for an alias that the run's catalog does not have, BAD_REQUEST for
+   * @throws {TuttiError} INVALID_MODEL for an alias or a tier that the run's catalog does not have, BAD_REQUEST for
    * an unknown task, RUN_COMPLETED when the run is over.
    */
   readonly switchModel: (
-    model: string | ChatModel,
+    model: ModelChoice,
     options?: { readonly task?: string | Task; readonly actor?: string },
   ) => ModelSwitch
   /**

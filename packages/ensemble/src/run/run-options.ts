@@ -6,6 +6,7 @@ import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
+import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../steering/gate.ts'
 import type { TextLimits } from '../text-limits.ts'
 import type { Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
@@ -53,6 +54,8 @@ export interface RunOptions {
   readonly decidable?: boolean
   /** Models that a switch may name by alias. */
   readonly models?: ModelCatalog
+  /** Profiles that a directive may apply, by name. @default {} */
+  readonly profiles?: RunProfiles
   /** What models cost; without it costs are not known. */
   readonly prices?: Prices
   /** What this run may use, in place of the budget of the ensemble. */
@@ -92,6 +95,7 @@ export const RUN_OPTION_NAMES = {
   reviewer: true,
   decidable: true,
   models: true,
+  profiles: true,
   prices: true,
   budget: true,
   verbose: true,

@@ -17,12 +17,14 @@ import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { listenerJournal, type RunJournal } from '../ports/run-journal.ts'
 import { countEarlierRun } from '../resume/count-earlier.ts'
 import { StepLog } from '../resume/step-log.ts'
-import { ownModelIn } from '../model/model-of-task.ts'
+import { fallbackModelIn, ownModelIn } from '../model/model-of-task.ts'
 import { Directives } from '../steering/directives.ts'
 import { Gates } from '../steering/gates.ts'
+import { ModelRules } from '../steering/model-rules.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from './in-flight.ts'
 import { loggingJournal } from './logging-journal.ts'
+import { rulesJournal } from './rules-journal.ts'
 import { Steering } from './steering.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -57,13 +59,22 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
   const { clock = systemClock, logger = silentLogger, resume } = options
   const runId = options.runId ?? `run-${crypto.randomUUID()}`
   const log = new StepLog(resume?.steps ?? [])
-  const journal = loggingJournal(options.journal ?? journalOf(options, logger), {
+  const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
+  const rules = new ModelRules(ensemble.modelRules)
+  rules.restore(resume?.steps ?? [])
+  const logged = loggingJournal(options.journal ?? journalOf(options, logger), {
     runId,
     logger,
     verbose: options.verbose ?? ensemble.verbose,
     toolLogTruncateLength: options.toolLogTruncateLength ?? ensemble.toolLogTruncateLength,
   })
-  const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
+  const journal = rulesJournal(logged, {
+    rules,
+    elapsed: () => stopwatch.elapsed(),
+    onCounted: () => {
+      steering.followRules()
+    },
+  })
   const switches = new ModelSwitches(options.models)
   const directives = new Directives()
   const budget = options.budget ?? ensemble.budget
@@ -86,6 +97,9 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     stopwatch,
     switches,
     ownModel: ownModelIn(ensemble, tasks),
+    fallbackModel: fallbackModelIn(ensemble, tasks),
+    rules,
+    profiles: options.profiles ?? {},
     directives,
     gates,
     taskNames: () => tasks.map(({ name }) => name),

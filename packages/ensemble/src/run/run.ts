@@ -172,7 +172,11 @@ export class Run {
       emitStart(scope)
     }
     // Of a run that has not begun, people may have asked something already.
-    if (!scope.log.isEmpty) steering.restore(scope.log.runSteps)
+    if (!scope.log.isEmpty) {
+      steering.restore(scope.log.runSteps)
+      // An earlier process may have been cut off between a call and the switch that follows from it.
+      steering.followRules()
+    }
     const maxDurationMs = this.#parts.budget?.maxDurationMs
     if (maxDurationMs === undefined || maxDurationMs === Infinity) return undefined
     return scope.stopwatch.onReach(maxDurationMs, () => {

@@ -6,6 +6,7 @@ import { allTasks } from '../hierarchy/manager.ts'
 import { assertInputs, type Inputs } from '../inputs.ts'
 import { reviewAfter, settingsOf } from '../review.ts'
 import { assertTextSizes } from '../text-limits.ts'
+import { findUnknownTiers } from './find-unknown-tiers.ts'
 import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
 import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
@@ -32,6 +33,7 @@ function assertOptions(ensemble: Ensemble, options: RunOptions): void {
           (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
         )
       : []),
+    ...findUnknownTiers(ensemble, options.models),
     ...findUnpriced(ensemble, options).map(
       (model) => `maxCostUsd cannot be kept: no price is known for "${model}"`,
     ),

@@ -4,10 +4,9 @@
  *
  * S1 A cancel stops what is in flight through one tree of signals; in mode `boundary` the tasks that run
  *    finish, and no other starts.
- * S2 A switch counts from the next model call on, for the run or for one task; the last one counts.
  * S3 A wish that comes when the run is over, or does not fit it, is refused and changes nothing.
  */
-import { isoNow, TuttiError, type Clock } from '@tutti/core'
+import { isoNow, TuttiError } from '@tutti/core'
 
 import {
   directive,
@@ -15,29 +14,29 @@ import {
   type DirectiveInput,
   type Directives,
 } from '../steering/directives.ts'
+import { ruleText, type ModelRules } from '../steering/model-rules.ts'
+import { profileNamed, type RunProfiles } from '../steering/profiles.ts'
+import {
+  ModelSteering,
+  type ModelChoice,
+  type ModelSteeringOptions,
+  type PlannedSwitch,
+} from './model-steering.ts'
 
-import type { ChatModel } from '../model/chat-model.ts'
-import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { Gates } from '../steering/gates.ts'
-import type { ModelSwitches, NamedModel } from '../steering/models.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
-import type { Stopwatch } from './stopwatch.ts'
-import type { CancelMode } from '@tutti/protocol'
+import type { CancelMode, RunEventOf } from '@tutti/protocol'
 
 /** What steering works on. */
-export interface SteeringOptions {
+export interface SteeringOptions extends ModelSteeringOptions {
   readonly runId: string
-  readonly clock: Clock
-  readonly journal: Pick<RunJournal, 'emit'>
-  readonly stopwatch: Pick<Stopwatch, 'elapsed'>
-  readonly switches: ModelSwitches
-  /** The model that answers when nobody switches: of one task, or of all tasks when they have one. */
-  readonly ownModel: (taskName: string | undefined) => ChatModel | undefined
+  /** Rules by which the run switches its models. */
+  readonly rules: Pick<ModelRules, 'next' | 'switched'>
+  /** Profiles that a directive may apply, by name. */
+  readonly profiles: RunProfiles
   readonly directives: Directives
   readonly gates: Pick<Gates, 'closeBefore'>
-  /** Names of the tasks of the run. */
-  readonly taskNames: () => readonly string[]
   /** Roles of the agents of the run. */
   readonly roles: () => readonly string[]
 }
@@ -45,12 +44,14 @@ export interface SteeringOptions {
 /** The wishes that a run has taken. */
 export class Steering {
   readonly #options: SteeringOptions
+  readonly #models: ModelSteering
   readonly #controller = new AbortController()
   #cancelMode: CancelMode | undefined
   #over = false
 
   constructor(options: SteeringOptions) {
     this.#options = options
+    this.#models = new ModelSteering(options)
   }
 
   /** Aborts when all work is to stop. */
@@ -82,9 +83,7 @@ export class Steering {
   restore(steps: readonly RunStep[]): void {
     for (const step of steps) {
       if (step.kind === 'directive_taken') this.#options.directives.add(step.directive)
-      if (step.kind === 'model_switched') {
-        this.#options.switches.switch(this.#options.switches.resolve(step.model), step.taskName)
-      }
+      if (step.kind === 'model_switched') this.#models.restore(step)
       if (step.kind === 'cancel_asked') this.#cancelNow(step.mode, undefined)
     }
   }
@@ -110,34 +109,33 @@ export class Steering {
 
   /** Switches the run, or one task, to another model; see `RunHandle.switchModel`. */
   switchModel(
-    model: string | ChatModel,
+    model: ModelChoice,
     { task: taskName, actor }: { readonly task?: string; readonly actor?: string } = {},
   ): ModelSwitch {
     this.#assertRunning()
-    const { switches, clock, journal, stopwatch, taskNames } = this.#options
-    if (taskName !== undefined && !taskNames().includes(taskName)) {
-      const known = taskNames().join(', ')
-      throw new TuttiError(
-        'BAD_REQUEST',
-        `Cannot switch the model: no task is named "${taskName}". Available: [${known}]`,
-      )
-    }
-    const to = switches.resolve(model)
-    const previous = switches.switch(to, taskName) ?? this.#ownModel(taskName)
-    const ofTask = taskName === undefined ? {} : { taskName }
-    const switched: ModelSwitch = {
-      model: to.label,
-      ...(previous === undefined ? {} : { previousModel: previous.label }),
-    }
-    const by = actor === undefined ? {} : { actor }
-    journal.emit(
-      { type: 'model_switched', ...switched, ...ofTask, switchedAt: isoNow(clock), ...by },
-      { kind: 'model_switched', model: to.label, ...ofTask, runMs: stopwatch.elapsed() },
+    const switched = this.#models.make(
+      this.#models.plan(model, taskName),
+      actor === undefined ? {} : { actor },
     )
+    this.#options.rules.switched()
     return switched
   }
 
-  /** Takes a directive up; see `RunHandle.inject`. */
+  /** Makes the switches of the rules that are met now. */
+  followRules(): void {
+    const { rules } = this.#options
+    for (;;) {
+      const met = this.#over || this.stopsStarting ? undefined : rules.next()
+      if (met === undefined) return
+      const { rule, place } = met
+      rules.switched(place)
+      this.#models.make(this.#models.plan({ tier: rule.tier }), {
+        rule: { text: ruleText(rule), place },
+      })
+    }
+  }
+
+  /** Takes a directive up, and does what it asks; see `RunHandle.inject`. */
   inject(input: DirectiveInput): Directive {
     this.#assertRunning()
     const { directives, clock, journal, stopwatch, taskNames, roles } = this.#options
@@ -146,29 +144,40 @@ export class Steering {
       targets: [...taskNames(), ...roles()],
       isTaken: (id) => directives.byId([id]).length > 0,
     })
-    directives.add(taken)
-    const { id, content, to, from, priority, createdAt, expiresAt, actor } = taken
-    journal.emit(
-      {
-        type: 'directive_active',
-        directiveId: id,
-        ...(from === undefined ? {} : { from }),
-        content,
-        ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
-        ...(to === undefined ? {} : { to }),
-        priority,
-        ...(actor === undefined ? {} : { actor }),
-        activeAt: new Date(createdAt).toISOString(),
-      },
-      { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() },
-    )
+    // Everything is checked before anything is recorded.
+    const planned = this.#planAction(taken)
+    const { id, content, action, value, to, from, priority, createdAt, expiresAt, actor } = taken
+    const event: RunEventOf<'directive_active'> = {
+      type: 'directive_active',
+      directiveId: id,
+      ...(from === undefined ? {} : { from }),
+      ...(action === undefined ? { content } : {}),
+      ...(action === undefined ? {} : { action }),
+      ...(value === undefined ? {} : { value }),
+      ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+      ...(to === undefined ? {} : { to }),
+      priority,
+      ...(actor === undefined ? {} : { actor }),
+      activeAt: new Date(createdAt).toISOString(),
+    }
+    if (planned === undefined) {
+      directives.add(taken)
+      journal.emit(event, { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() })
+      return taken
+    }
+    // The step is that of the switch: cut off before it, the run is asked again.
+    journal.emit(event)
+    this.#models.make(planned, actor === undefined ? {} : { actor })
+    this.#options.rules.switched()
     return taken
   }
 
-  #ownModel(taskName: string | undefined): NamedModel | undefined {
-    const { ownModel, switches } = this.#options
-    const model = ownModel(taskName)
-    return model === undefined ? undefined : switches.named(model)
+  /** The switch that a directive asks for; undefined when it asks for none. */
+  #planAction({ action, value = '', to }: Directive): PlannedSwitch | undefined {
+    if (action === undefined) return undefined
+    if (action === 'SET_MODEL_TIER') return this.#models.plan({ tier: value }, to)
+    const { tier } = profileNamed(value, this.#options.profiles)
+    return this.#models.plan({ tier }, to)
   }
 
   #cancelNow(mode: CancelMode, reason: unknown): void {

@@ -7,12 +7,16 @@
  * D3 What an attempt was told, the next attempt at the same task is told too, also when it has expired.
  */
 import { TuttiError } from '@tutti/core'
+import { DirectiveAction, suggest, type Priority } from '@tutti/protocol'
 
-import type { Priority } from '@tutti/protocol'
-
-/** What somebody wants to tell. */
+/** What somebody wants to tell, or wants done. */
 export interface DirectiveInput {
-  readonly content: string
+  /** Text for the agents; either it or an action is needed. */
+  readonly content?: string
+  /** What is done; `value` says to what. */
+  readonly action?: string
+  /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
+  readonly value?: string
   /** Name of a task or role of an agent. @default every task */
   readonly to?: string
   /** Who says it. */
@@ -30,7 +34,10 @@ export interface DirectiveInput {
 /** A directive in force. Plain data. */
 export interface Directive {
   readonly id: string
+  /** Text for the agents; empty for an action. */
   readonly content: string
+  readonly action?: DirectiveAction
+  readonly value?: string
   readonly to?: string
   readonly from?: string
   readonly actor?: string
@@ -65,9 +72,11 @@ export function directive(
   input: DirectiveInput,
   { now, targets, isTaken }: DirectiveCheck,
 ): Directive {
-  const { content, to, from, actor, priority = 'NORMAL', ttlMs, id } = input
+  const { content = '', value, to, from, actor, priority = 'NORMAL', ttlMs, id } = input
   const problems: string[] = []
-  if (content.trim() === '') problems.push('content must not be blank')
+  const action = actionOf(input, problems)
+  if (input.action === undefined && content.trim() === '')
+    problems.push('content must not be blank')
   if (ttlMs !== undefined && !(ttlMs > 0)) problems.push(`ttlMs must be > 0, got ${ttlMs}`)
   if (!PRIORITIES.includes(priority)) {
     problems.push(
@@ -85,6 +94,8 @@ export function directive(
   return {
     id: id ?? crypto.randomUUID(),
     content,
+    ...(action === undefined ? {} : { action }),
+    ...(value === undefined ? {} : { value }),
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),
     ...(actor === undefined ? {} : { actor }),
@@ -92,6 +103,29 @@ export function directive(
     createdAt: now,
     ...(ttlMs === undefined || now + ttlMs > LAST_INSTANT ? {} : { expiresAt: now + ttlMs }),
   }
+}
+
+/** The action that is asked for; what is wrong with it is added to `problems`. */
+function actionOf(
+  { action, value = '', content, ttlMs }: DirectiveInput,
+  problems: string[],
+): DirectiveAction | undefined {
+  if (action === undefined) {
+    if (value !== '') problems.push('value needs an action')
+    return undefined
+  }
+  const known = DirectiveAction.enum.find((name) => name === action)
+  if (known === undefined) {
+    const near = suggest(action, DirectiveAction.enum)
+    const hint = near === undefined ? '' : ` Did you mean "${near}"?`
+    const list = DirectiveAction.enum.join(', ')
+    problems.push(`action must be one of ${list}, got ${JSON.stringify(action)}.${hint}`)
+    return undefined
+  }
+  if (value.trim() === '') problems.push(`action ${known} needs a value`)
+  if (content !== undefined) problems.push(`action ${known} has no content: send it on its own`)
+  if (ttlMs !== undefined) problems.push(`action ${known} has no ttl: it is done at once`)
+  return known
 }
 
 /** Who is about to be asked. */

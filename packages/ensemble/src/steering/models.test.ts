@@ -25,13 +25,22 @@ describe('[S2] the model of a task', () => {
 
   it('is that of the run, or of the task, whichever came last', () => {
     const switches = new ModelSwitches(undefined)
-    expect(switches.switch(a)).toBeUndefined()
-    expect(switches.of('x')).toBe(a)
-    expect(switches.switch(b, 'x')).toBe(a)
-    expect([switches.of('x'), switches.of('y')]).toEqual([b, a])
-    expect(switches.switch(b, 'x')).toBe(b)
-    expect(switches.switch(a)).toBe(a)
-    expect([switches.of('x'), switches.of('y')]).toEqual([a, a])
+    const both = () => [switches.of('x')?.to, switches.of('y')?.to]
+    switches.switch(a)
+    expect(both()).toEqual([a, a])
+    switches.switch(b, 'x')
+    expect(both()).toEqual([b, a])
+    switches.switch('FALLBACK')
+    expect(both()).toEqual(['FALLBACK', 'FALLBACK'])
+  })
+
+  it('is a new switch each time, also to what it has already', () => {
+    const switches = new ModelSwitches(undefined)
+    switches.switch('PRIMARY')
+    const first = switches.of('x')
+    switches.switch('PRIMARY')
+    expect(switches.of('x')).toEqual(first)
+    expect(switches.of('x')).not.toBe(first)
   })
 })
 

@@ -2,13 +2,19 @@
 import { TuttiError } from '@tutti/core'
 
 import type { ChatModel } from '../model/chat-model.ts'
-import type { ModelCatalog } from '../model/model-catalog.ts'
+import type { BuiltInTier, ModelCatalog } from '../model/model-catalog.ts'
 
 /** A model under the name by which it was asked for. */
 export interface NamedModel {
   /** Its alias in the catalog, or `provider:name`. */
   readonly label: string
   readonly model: ChatModel
+}
+
+/** One switch. Each is an object of its own, so that readers notice a switch to what they have already. */
+export interface MadeSwitch {
+  /** A model, or a tier in which each task has a model of its own. */
+  readonly to: NamedModel | BuiltInTier
 }
 
 /** The name of a model that has no alias. */
@@ -19,11 +25,16 @@ export function modelLabel({ provider, name }: Pick<ChatModel, 'provider' | 'nam
 /** The switches of one run. */
 export class ModelSwitches {
   readonly #catalog: ModelCatalog | undefined
-  #runWide: NamedModel | undefined
-  readonly #byTask = new Map<string, NamedModel>()
+  #runWide: MadeSwitch | undefined
+  readonly #byTask = new Map<string, MadeSwitch>()
 
   constructor(catalog: ModelCatalog | undefined) {
     this.#catalog = catalog
+  }
+
+  /** The models that switches name; undefined in a run without a catalog. */
+  get catalog(): ModelCatalog | undefined {
+    return this.#catalog
   }
 
   /**
@@ -51,23 +62,17 @@ export class ModelSwitches {
   }
 
   /** Switches one task, or the run: then what single tasks were switched to before no longer counts. */
-  switch(to: NamedModel, taskName?: string): NamedModel | undefined {
-    const previous = this.#of(taskName)
+  switch(to: MadeSwitch['to'], taskName?: string): void {
     if (taskName === undefined) {
-      this.#runWide = to
+      this.#runWide = { to }
       this.#byTask.clear()
     } else {
-      this.#byTask.set(taskName, to)
+      this.#byTask.set(taskName, { to })
     }
-    return previous
   }
 
-  /** What the task was switched to, a new object for each switch; undefined when it has its own model. */
-  of(taskName: string): NamedModel | undefined {
-    return this.#of(taskName)
-  }
-
-  #of(taskName: string | undefined): NamedModel | undefined {
+  /** The switch that counts for a task, or for the whole run; undefined when there was none. */
+  of(taskName: string | undefined): MadeSwitch | undefined {
     return (taskName === undefined ? undefined : this.#byTask.get(taskName)) ?? this.#runWide
   }
 }

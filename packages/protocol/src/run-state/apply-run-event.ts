@@ -15,7 +15,7 @@
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'
-import { directivesAfter } from './directives.ts'
+import { directivesAfter, type DirectiveEvent } from './directives.ts'
 import { gatesAfter } from './gates.ts'
 import { applyToRun } from './run-level.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
@@ -82,7 +82,9 @@ function stateAfter(state: RunState, event: RunEvent): RunState {
     case 'directive_active':
     case 'directive_delivered': {
       const directives = directivesAfter(state.directives, event)
-      return directives === state.directives ? state : { ...state, directives }
+      const profile = profileOf(event)
+      if (directives === state.directives && profile === undefined) return state
+      return { ...state, directives, ...(profile === undefined ? {} : { profile }) }
     }
     default:
       event satisfies never
@@ -112,4 +114,10 @@ function usedMore(tasks: RunState['tasks'], before: RunState['tasks']): boolean 
     const known = before[place]
     return task !== known && task.usage !== known?.usage
   })
+}
+
+/** The profile that an event says was applied to the whole run. */
+function profileOf(event: DirectiveEvent): string | undefined {
+  if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
+  return event.to === undefined ? event.value : undefined
 }

@@ -68,13 +68,17 @@ function resumed(task: TaskState, resumedAt: string): TaskState {
 }
 
 /** A switch of the run goes before what single tasks were switched to. */
-function switched(state: RunState, { model, taskName }: RunEventOf<'model_switched'>): RunState {
+function switched(
+  state: RunState,
+  { model, taskName, tier }: RunEventOf<'model_switched'>,
+): RunState {
   const tasks = mapShared(state.tasks, (task) => {
     if (taskName === undefined) return withoutModel(task)
     return task.name === taskName && task.model !== model ? { ...task, model } : task
   })
-  if (taskName === undefined) return { ...state, model, tasks }
-  return tasks === state.tasks ? state : { ...state, tasks }
+  if (taskName !== undefined) return tasks === state.tasks ? state : { ...state, tasks }
+  const { modelTier: _, ...rest } = state
+  return { ...rest, model, tasks, ...(tier === undefined ? {} : { modelTier: tier }) }
 }
 
 function withoutModel(task: TaskState): TaskState {

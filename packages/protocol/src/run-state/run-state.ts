@@ -33,6 +33,10 @@ export interface RunState {
   readonly metrics?: RunMetrics
   /** The model that the whole run was switched to last; `model` of a task goes before it. */
   readonly model?: string
+  /** The tier that the whole run was switched to last; absent after a switch to a model by its alias. */
+  readonly modelTier?: string
+  /** The profile that was applied to the run last. */
+  readonly profile?: string
   /** Which holder of the run works on it; absent while it is the first. */
   readonly epoch?: number
   /** The tasks of the plan and those that delegations made, in the order of their `index`. */

@@ -120,6 +120,10 @@ export type Scope = Type.Static<typeof Scope>
 export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
 export type CaptureMode = Type.Static<typeof CaptureMode>
 
+/** What a directive can do. AgentEnsemble wire. */
+export const DirectiveAction = Type.Enum(['SET_MODEL_TIER', 'APPLY_PROFILE'])
+export type DirectiveAction = Type.Static<typeof DirectiveAction>
+
 /** How urgent a directive or a peer's request is. AgentEnsemble wire; NORMAL when absent. */
 export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
 export type Priority = Type.Static<typeof Priority>

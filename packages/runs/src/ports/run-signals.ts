@@ -8,7 +8,7 @@
  * W4 The record of a run that is sent a cancel is CANCELLING from then on.
  */
 import type { RunRecord } from '../run-record.ts'
-import type { DirectiveInput, GateDecision, RunStep, StepError } from '@tutti/ensemble'
+import type { DirectiveInput, GateDecision, RunStep, StepError, TierChoice } from '@tutti/ensemble'
 import type { CancelMode } from '@tutti/protocol'
 
 /** Takes wishes to the owners of runs. */
@@ -26,7 +26,8 @@ export type RunWish =
   | { readonly kind: 'cancel'; readonly mode: CancelMode; readonly actor?: string }
   | {
       readonly kind: 'switch_model'
-      readonly model: string
+      /** Alias of a model, or a tier. */
+      readonly model: string | TierChoice
       readonly taskName?: string
       readonly actor?: string
     }

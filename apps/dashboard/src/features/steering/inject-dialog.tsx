@@ -1,6 +1,6 @@
 /** Tells the agents of a run something before their next model call. */
 import { useMutation } from '@tanstack/react-query'
-import { Priority, type InjectBody, type RunState } from '@tutti/protocol'
+import { Priority, type RunState } from '@tutti/protocol'
 import { useState } from 'react'
 
 import { failureProblems } from '../../api/failure.ts'
@@ -16,6 +16,7 @@ import {
   targetsOf,
   TIMES_TO_LIVE,
   type InjectForm,
+  type TextDirective,
 } from './inject-form.ts'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
@@ -46,7 +47,7 @@ export function InjectDialog({
   const { client } = useServer()
   const [wasSent, setSent] = useState(false)
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: ({ content, ...how }: InjectBody) => client.runs.inject(runId, content, how),
+    mutationFn: ({ content, ...how }: TextDirective) => client.runs.inject(runId, content, how),
     networkMode: 'always',
     onSuccess: () => {
       onForm(NO_DIRECTIVE)

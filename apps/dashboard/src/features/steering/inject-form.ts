@@ -32,9 +32,14 @@ export const TIMES_TO_LIVE: readonly (readonly [value: string, words: string])[]
   ['custom', 'for another time…'],
 ]
 
+/** A directive with a text for the agents; actions have a dialog of their own. */
+export type TextDirective = Omit<InjectBody, 'content' | 'action' | 'value'> & {
+  readonly content: string
+}
+
 /** A body that can be sent, or what keeps it from being one. */
 export type InjectChecked =
-  | { readonly ok: true; readonly body: InjectBody }
+  | { readonly ok: true; readonly body: TextDirective }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /** Checks a form against the schema of the server. */
@@ -47,7 +52,7 @@ export function checkInject(form: InjectForm): InjectChecked {
     ...(priority === 'NORMAL' ? {} : { priority }),
     ...(ttl === '' && form.ttl !== 'custom' ? {} : { ttl }),
   })
-  return decoded.ok ? { ok: true, body: decoded.value } : decoded
+  return decoded.ok ? { ok: true, body: { ...decoded.value, content } } : decoded
 }
 
 /** The problems of one field. */

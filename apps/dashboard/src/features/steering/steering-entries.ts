@@ -56,6 +56,9 @@ export interface SwitchAct extends Act {
   readonly previousModel: string | undefined
   /** Undefined for the whole run. */
   readonly taskName: string | undefined
+  /** The tier that was asked for, and the rule of the ensemble that asked; undefined for none. */
+  readonly tier?: string | undefined
+  readonly rule?: string | undefined
   /** The first call of the new model; undefined when there was none yet. */
   readonly firstCall: FirstCall | undefined
 }
@@ -88,7 +91,10 @@ export function steeringActs(
 ): readonly SteeringAct[] {
   const events = log === undefined ? [] : eventsUntil(log, until)
   const acts = [
-    ...state.directives.map((directive) => directiveAct(directive, events)),
+    // An action is in the list as the switch that it made.
+    ...state.directives
+      .filter(({ action }) => action === undefined)
+      .map((directive) => directiveAct(directive, events)),
     ...(log === undefined ? switchesOfState(state) : switchesOf(events)),
     ...cancelsOf(state, events),
     ...state.gates.filter(({ status }) => status !== 'OPEN').map(reviewAct),
@@ -159,10 +165,15 @@ function directiveAct(
 function switchesOf(events: readonly TimedEvent[]): readonly SwitchAct[] {
   return events.flatMap(({ event }, place) => {
     if (event.type !== 'model_switched') return []
-    const { model, previousModel, taskName, actor: by, id } = event
+    const { model, previousModel, taskName, tier, rule, actor: by, id } = event
     const at = Date.parse(event.switchedAt)
     const firstCall = reachedBy(event, events.slice(place + 1))
-    return [{ kind: 'switch', key: id, at, by, model, previousModel, taskName, firstCall } as const]
+    const why = {
+      ...(tier === undefined ? {} : { tier }),
+      ...(rule === undefined ? {} : { rule }),
+    }
+    const to = { model, previousModel, taskName, firstCall, ...why }
+    return [{ kind: 'switch', key: id, at, by, ...to } as const]
   })
 }
 

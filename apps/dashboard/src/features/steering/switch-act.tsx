@@ -12,11 +12,11 @@ export function SwitchActView({
   readonly act: SwitchAct
   readonly isOver: boolean
 }) {
-  const { by, model, previousModel, taskName } = act
+  const { by, model, previousModel, taskName, tier, rule } = act
   return (
     <>
       <p>
-        <b>{by ?? 'Somebody'}</b>
+        <b>{by ?? (rule === undefined ? 'Somebody' : 'A rule')}</b>
         {` switched ${taskName ?? 'the whole run'} `}
         {previousModel !== undefined && (
           <>
@@ -25,6 +25,10 @@ export function SwitchActView({
         )}
         {' to '}
         <code>{model}</code>
+        <span className={styles['soft']}>
+          {tier === undefined ? '' : ` · tier ${tier}`}
+          {rule === undefined ? '' : ` · ${rule}`}
+        </span>
       </p>
       {act.at !== undefined && (
         <p className={act.firstCall === undefined ? styles['pending'] : styles['effect']}>

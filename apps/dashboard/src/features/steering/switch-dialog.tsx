@@ -1,6 +1,5 @@
-/** Sends the next model calls of a run, or of one task, to another model. */
+/** Sends the next model calls of a run, or of one task, to another model, a tier or that of a profile. */
 import { useMutation } from '@tanstack/react-query'
-import { decode, SwitchModelBody, type ModelInfo, type RunState } from '@tutti/protocol'
 import { useState } from 'react'
 
 import { failureProblems, failureText } from '../../api/failure.ts'
@@ -13,7 +12,11 @@ import { toast } from '../../ui/feedback/toasts.tsx'
 import { currentModels } from './can-steer.ts'
 import { otherProblems, problemsOf, targetsOf } from './inject-form.ts'
 import { SteerDialog } from './steer-dialog.tsx'
+import { readTarget, switchGroups, type SwitchGroup, type SwitchTarget } from './switch-target.ts'
 import styles from './steer-dialog.module.css'
+
+import type { TuttiClient } from '@tutti/client'
+import type { RunState } from '@tutti/protocol'
 
 /** The dialog, with what is used now. */
 export function SwitchDialog({
@@ -27,15 +30,15 @@ export function SwitchDialog({
 }) {
   const { client } = useServer()
   const capabilities = useCapabilities()
-  const models = capabilities.data?.models ?? []
+  const groups = capabilities.data === undefined ? [] : switchGroups(capabilities.data)
   const [taskName, setTask] = useState('')
   const [chosen, setChosen] = useState('')
   const [wasSent, setSent] = useState(false)
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: ({ model, ...how }: SwitchModelBody) => client.runs.switchModel(runId, model, how),
+    mutationFn: (target: SwitchTarget) => switchTo(client, { runId, taskName, target }),
     networkMode: 'always',
-    onSuccess: ({ model }) => {
-      toast(`Switched to ${model} from the next model call on`)
+    onSuccess: (_, { kind, name }) => {
+      toast(`Switched to ${kind === 'model' ? '' : `${kind} `}${name} from the next model call on`)
       onClose()
     },
   })
@@ -44,26 +47,20 @@ export function SwitchDialog({
     reset()
     make()
   }
-  const checked = decode(SwitchModelBody, {
-    model: chosen,
-    ...(taskName === '' ? {} : { taskName }),
-  })
-  const ofServer = failureProblems(error)
-  const problems = [...(wasSent && !checked.ok ? checked.problems : []), ...ofServer]
-  const now = currentModels(state, taskName === '' ? undefined : taskName)
-  const hasNone = capabilities.data !== undefined && models.length === 0
+  const problems = failureProblems(error)
   return (
     <SteerDialog
       title="Switch the model"
       submit="Switch"
       isBusy={isPending}
-      isBlocked={hasNone || capabilities.data === undefined}
-      error={ofServer.length > 0 ? undefined : (error ?? undefined)}
+      isBlocked={capabilities.data === undefined}
+      error={problems.length > 0 ? undefined : (error ?? undefined)}
       more={otherProblems(problems, ['model', 'taskName'])}
       onClose={onClose}
       onSubmit={() => {
         setSent(true)
-        if (checked.ok) mutate(checked.value)
+        const target = readTarget(chosen)
+        if (target !== undefined) mutate(target)
       }}
     >
       <p className={styles['soft']}>
@@ -75,8 +72,7 @@ export function SwitchDialog({
           {failureText(capabilities.error)}
         </Notice>
       )}
-      {hasNone && <Notice title="The server offers no models to choose from" />}
-      {models.length > 0 && (
+      {groups.length > 0 && (
         <div className={styles['row']}>
           <ScopeField
             tasks={targetsOf(state).tasks}
@@ -85,16 +81,47 @@ export function SwitchDialog({
             onChange={(name) => change(() => setTask(name))}
           />
           <ModelField
-            models={models}
+            groups={groups}
             value={chosen}
-            now={now}
-            errors={chosen === '' && wasSent ? ['Choose a model'] : problemsOf(problems, 'model')}
-            onChange={(model) => change(() => setChosen(model))}
+            now={nowWords(state, taskName)}
+            errors={
+              chosen === '' && wasSent
+                ? ['Choose a model, a tier or a profile']
+                : problemsOf(problems, 'model')
+            }
+            onChange={(target) => change(() => setChosen(target))}
           />
         </div>
       )}
     </SteerDialog>
   )
+}
+
+/** Sends a switch of the run, or of the task when one is named. */
+function switchTo(
+  { runs }: TuttiClient,
+  to: { readonly runId: string; readonly taskName: string; readonly target: SwitchTarget },
+): Promise<unknown> {
+  const { runId, taskName, target } = to
+  const { kind, name } = target
+  const isOfRun = taskName === ''
+  if (kind === 'profile') {
+    const action = { action: 'APPLY_PROFILE', value: name } as const
+    return runs.inject(runId, action, isOfRun ? {} : { target: taskName })
+  }
+  const model = kind === 'tier' ? { tier: name } : name
+  return runs.switchModel(runId, model, isOfRun ? {} : { taskName })
+}
+
+/** What is used at this moment, with the tier and the profile of the run. */
+function nowWords(state: RunState, taskName: string): readonly string[] {
+  const { modelTier, profile } = state
+  const models = currentModels(state, taskName === '' ? undefined : taskName)
+  return [
+    ...models,
+    ...(modelTier === undefined ? [] : [`tier ${modelTier}`]),
+    ...(profile === undefined ? [] : [`profile ${profile}`]),
+  ]
 }
 
 function ScopeField({
@@ -128,18 +155,18 @@ function ScopeField({
 }
 
 function ModelField({
-  models,
+  groups,
   value,
   now,
   errors,
   onChange,
 }: {
-  readonly models: readonly ModelInfo[]
+  readonly groups: readonly SwitchGroup[]
   readonly value: string
   /** What is used at this moment. */
   readonly now: readonly string[]
   readonly errors: readonly string[]
-  readonly onChange: (alias: string) => void
+  readonly onChange: (value: string) => void
 }) {
   return (
     <Field
@@ -150,10 +177,14 @@ function ModelField({
       {(control) => (
         <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
           <option value="">Choose…</option>
-          {models.map(({ alias, provider }) => (
-            <option key={alias} value={alias}>
-              {`${alias} (${provider})`}
-            </option>
+          {groups.map(({ label, options }) => (
+            <optgroup key={label} label={label}>
+              {options.map((option) => (
+                <option key={option.value} value={option.value}>
+                  {option.label}
+                </option>
+              ))}
+            </optgroup>
           ))}
         </Select>
       )}

@@ -115,5 +115,9 @@ export const ModelSwitchedEvent = Type.Object({
   switchedAt: Instant,
   /** Who asked: the name of a key. */
   actor: Type.Optional(Type.String()),
+  /** The tier that was asked for; absent for a switch to a model by its alias. */
+  tier: Type.Optional(Type.String()),
+  /** The rule of the ensemble that made the switch, as text; absent when a person made it. */
+  rule: Type.Optional(Type.String()),
 })
 export type ModelSwitchedEvent = Type.Static<typeof ModelSwitchedEvent>

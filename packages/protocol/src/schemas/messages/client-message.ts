@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { CancelMode, Priority } from '../enums.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
+import { MODEL_OR_TIER } from '../rest/run-control.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
 import {
@@ -42,14 +43,16 @@ export const RunRequest = Type.Object(
 )
 export type RunRequest = Type.Static<typeof RunRequest>
 
-/** Cancels a run or switches its model. Control API seed §4.2; `mode` and `taskName` are ours. */
+/** Cancels a run or switches its model. Control API seed §4.2; `mode`, `tier` and `taskName` are ours. */
 export const RunControl = Type.Object(
   {
     type: Type.Literal('run_control'),
     runId: NonBlank,
     action: Type.Enum(['cancel', 'switch_model']),
-    /** Alias of a model in the catalog; needed to switch. */
+    /** Alias of a model in the catalog; to switch, it or `tier` is needed. */
     model: Type.Optional(NonBlank),
+    /** Name of a tier of models, in place of `model`. */
+    tier: Type.Optional(NonBlank),
     /** How to cancel; `abort` when absent. */
     mode: Type.Optional(CancelMode),
     /** Name of the one task that switches; the whole run when absent. */
@@ -57,7 +60,9 @@ export const RunControl = Type.Object(
   },
   {
     ...CLOSED,
-    ...requiredWhen('action', 'switch_model', 'model'),
+    if: Type.Object({ action: Type.Literal('switch_model') }),
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+    then: MODEL_OR_TIER,
   },
 )
 export type RunControl = Type.Static<typeof RunControl>
@@ -103,7 +108,7 @@ export const Directive = Type.Object(
     from: Type.Optional(Type.String()),
     /** What agents are told. */
     content: Type.Optional(Type.String()),
-    /** What is done, such as SET_MODEL_TIER; `value` says to what. */
+    /** What is done: SET_MODEL_TIER to the tier `value`, or APPLY_PROFILE of the profile `value`. */
     action: Type.Optional(Type.String()),
     value: Type.Optional(Type.String()),
     ttl: Type.Optional(IsoDuration),

@@ -24,7 +24,7 @@ export const RunAck = Type.Object({
 })
 export type RunAck = Type.Static<typeof RunAck>
 
-/** Reply to `run_control`. AgentEnsemble wire; `message` is ours. */
+/** Reply to `run_control`, and what subscribers are told of commands of others. AgentEnsemble wire; `message` is ours. */
 export const RunControlAck = Type.Object({
   type: Type.Literal('run_control_ack'),
   runId: Type.String(),
@@ -42,6 +42,8 @@ export const RunControlAck = Type.Object({
   ]),
   model: Type.Optional(Type.String()),
   previousModel: Type.Optional(Type.String()),
+  /** The tier, when one was asked for. Ours. */
+  tier: Type.Optional(Type.String()),
   message: Type.Optional(Type.String()),
 })
 export type RunControlAck = Type.Static<typeof RunControlAck>

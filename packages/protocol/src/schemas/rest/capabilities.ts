@@ -17,6 +17,22 @@ export type ToolInfo = Type.Static<typeof ToolInfo>
 export const ModelInfo = Type.Object({ alias: Type.String(), provider: Type.String() })
 export type ModelInfo = Type.Static<typeof ModelInfo>
 
+/** A tier of models that a run can be switched to, besides PRIMARY and FALLBACK. Ours. */
+export const ModelTierInfo = Type.Object({
+  name: Type.String(),
+  /** Alias of its model. */
+  model: Type.String(),
+})
+export type ModelTierInfo = Type.Static<typeof ModelTierInfo>
+
+/** A profile that can be applied. Ours. */
+export const ProfileInfo = Type.Object({
+  name: Type.String(),
+  /** The tier that it switches runs to; absent for one that changes only the server. */
+  modelTier: Type.Optional(Type.String()),
+})
+export type ProfileInfo = Type.Static<typeof ProfileInfo>
+
 /** A task or tool that peers may ask for. Control API seed §4.3. */
 export const SharedInfo = Type.Object({
   ...described,
@@ -48,6 +64,10 @@ export type EnsembleInfo = Type.Static<typeof EnsembleInfo>
 export const Capabilities = Type.Object({
   tools: Type.Array(ToolInfo),
   models: Type.Array(ModelInfo),
+  /** Servers of earlier versions lack it. Ours. */
+  modelTiers: Type.Optional(Type.Array(ModelTierInfo)),
+  /** Servers of earlier versions lack it. Ours. */
+  profiles: Type.Optional(Type.Array(ProfileInfo)),
   sharedTasks: Type.Array(SharedInfo),
   sharedTools: Type.Array(SharedInfo),
   /** Tasks of the default ensemble. */

@@ -1,6 +1,6 @@
 /** Steering a run: cancel it, switch its model, tell it something. */
 import Type from 'typebox'
-import { CancelMode, Priority, RunStatus } from '../enums.ts'
+import { CancelMode, DirectiveAction, Priority, RunStatus } from '../enums.ts'
 import { CLOSED, Count, IsoDuration, NonBlank } from '../scalars.ts'
 
 /** Body of `POST /api/runs/{runId}/cancel`, which may be left out. Ours; the seed's cancel has none. */
@@ -35,38 +35,57 @@ export const RunsCancelled = Type.Object({
 })
 export type RunsCancelled = Type.Static<typeof RunsCancelled>
 
-/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `taskName` is ours. */
+/** Of a switch: it names a model or a tier. Both at once are refused by the server. */
+export const MODEL_OR_TIER = { anyOf: [{ required: ['model'] }, { required: ['tier'] }] }
+
+/** Body of `POST /api/runs/{runId}/model`. Seed §4.2; `tier` and `taskName` are ours. */
 export const SwitchModelBody = Type.Object(
   {
-    /** Alias of a model in the catalog. */
-    model: NonBlank,
+    /** Alias of a model in the catalog; it or `tier` is needed. */
+    model: Type.Optional(NonBlank),
+    /** Name of a tier of models, PRIMARY or FALLBACK, in place of `model`. */
+    tier: Type.Optional(NonBlank),
     /** Name of the one task that switches; the whole run when absent. */
     taskName: Type.Optional(NonBlank),
   },
-  CLOSED,
+  { ...CLOSED, ...MODEL_OR_TIER },
 )
 export type SwitchModelBody = Type.Static<typeof SwitchModelBody>
 
 /** Answer to a model switch; the next model call uses the new one. Seed §4.2. */
 export const ModelSwitched = Type.Object({
   runId: Type.String(),
+  /** Alias of the model; the name of a tier of which each task has a model of its own. */
   model: Type.String(),
+  /** The tier, when one was asked for. Ours. */
+  tier: Type.Optional(Type.String()),
   previousModel: Type.Optional(Type.String()),
   status: Type.Enum(['APPLIED', 'NOT_RUNNING']),
 })
 export type ModelSwitched = Type.Static<typeof ModelSwitched>
 
-/** Body of `POST /api/runs/{runId}/inject`. Seed §4.4; `ttl` is the directive message's. */
+/** Body of `POST /api/runs/{runId}/inject`. Seed §4.4; `ttl`, `action` and `value` are the directive message's. */
 export const InjectBody = Type.Object(
   {
-    content: NonBlank,
-    /** Task name or agent role that is told; every agent of the run when absent. */
+    /** Text for the agents; it or `action` is needed. */
+    content: Type.Optional(NonBlank),
+    /** What is done: SET_MODEL_TIER to the tier `value`, or APPLY_PROFILE of the profile `value`. */
+    action: Type.Optional(DirectiveAction),
+    /** Needed for an action. */
+    value: Type.Optional(NonBlank),
+    /** Task name or agent role that is told; every agent of the run when absent. An action takes a task name. */
     target: Type.Optional(NonBlank),
     priority: Type.Optional(Priority),
     /** How long it stays in force; until the run ends when absent. */
     ttl: Type.Optional(IsoDuration),
   },
-  CLOSED,
+  {
+    ...CLOSED,
+    if: { required: ['action'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+    then: { required: ['value'] },
+    else: { required: ['content'] },
+  },
 )
 export type InjectBody = Type.Static<typeof InjectBody>
 

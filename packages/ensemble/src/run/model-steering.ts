@@ -1,0 +1,164 @@
+/**
+ * Switches the models of a run: checks a switch, makes it, and records it in events and one step.
+ *
+ * S2 A switch counts from the next model call on, for the run or for one task; the last one counts.
+ * S5 A switch says which model it takes the place of, the first one too; nothing for a run whose tasks have
+ *    models of their own.
+ * S7 A tier of which each task has a model of its own is one event for each task, and one step.
+ */
+import { isoNow, TuttiError, type Clock } from '@tutti/core'
+
+import { isSameTier } from '../model/model-catalog.ts'
+import { resolveTier, type TierChoice } from '../steering/tiers.ts'
+
+import type { ChatModel } from '../model/chat-model.ts'
+import type { ModelOfTasks } from '../model/model-of-task.ts'
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { ModelSwitched } from '../ports/run-step.ts'
+import type { MadeSwitch, ModelSwitches } from '../steering/models.ts'
+import type { ModelSwitch } from './run-handle.ts'
+import type { Stopwatch } from './stopwatch.ts'
+
+/** What switches work on. */
+export interface ModelSteeringOptions {
+  readonly clock: Clock
+  readonly journal: Pick<RunJournal, 'emit'>
+  readonly stopwatch: Pick<Stopwatch, 'elapsed'>
+  readonly switches: ModelSwitches
+  /** The model that answers when nobody switches. */
+  readonly ownModel: ModelOfTasks
+  /** The first model that follows it when a call fails for good. */
+  readonly fallbackModel: ModelOfTasks
+  /** Names of the tasks of the run. */
+  readonly taskNames: () => readonly string[]
+}
+
+/** What can be switched to: a model by its alias, a model itself, or a tier. */
+export type ModelChoice = string | ChatModel | TierChoice
+
+/** A switch that was checked and not made yet. */
+export interface PlannedSwitch {
+  readonly to: MadeSwitch['to']
+  /** Undefined for the whole run. */
+  readonly taskName: string | undefined
+  readonly tier: string | undefined
+}
+
+/** Who or what makes a switch. */
+export interface SwitchOrigin {
+  /** Name of the key of who asks. */
+  readonly actor?: string
+  /** The rule of the ensemble that asks, as text, and its place. */
+  readonly rule?: { readonly text: string; readonly place: number }
+}
+
+/** The switches of one run. */
+export class ModelSteering {
+  readonly #options: ModelSteeringOptions
+
+  constructor(options: ModelSteeringOptions) {
+    this.#options = options
+  }
+
+  /** Whether any task has a fallback model. */
+  get hasFallback(): boolean {
+    const { taskNames, fallbackModel } = this.#options
+    return taskNames().some((name) => fallbackModel(name) !== undefined)
+  }
+
+  /**
+   * Checks a switch.
+   *
+   * @throws {TuttiError} INVALID_MODEL for an unknown alias or tier, BAD_REQUEST for an unknown task.
+   */
+  plan(choice: ModelChoice, taskName?: string): PlannedSwitch {
+    const { switches, taskNames } = this.#options
+    if (taskName !== undefined && !taskNames().includes(taskName)) {
+      const known = taskNames().join(', ')
+      throw new TuttiError(
+        'BAD_REQUEST',
+        `Cannot switch the model: no task is named "${taskName}". Available: [${known}]`,
+      )
+    }
+    if (typeof choice === 'string' || !('tier' in choice)) {
+      return { to: switches.resolve(choice), taskName, tier: undefined }
+    }
+    const found = resolveTier(choice.tier, switches.catalog, this.hasFallback)
+    const to = found.kind === 'alias' ? switches.resolve(found.alias) : found.tier
+    return { to, taskName, tier: found.tier }
+  }
+
+  /** Makes a switch. */
+  make({ to, taskName, tier }: PlannedSwitch, { actor, rule }: SwitchOrigin = {}): ModelSwitch {
+    const { clock, journal, stopwatch, switches, taskNames } = this.#options
+    const label = this.#label(to, taskName)
+    const each = taskNames().filter((name) => this.#label(to, name) !== undefined)
+    // Where each task has a model of its own, readers are told of each.
+    const targets =
+      label === undefined && taskName === undefined && each.length > 0 ? each : [taskName]
+    const switched = targets.map((target) => {
+      const previous = this.#label(switches.of(target)?.to ?? 'PRIMARY', target)
+      return {
+        model: this.#label(to, target) ?? tier ?? '',
+        ...(previous === undefined ? {} : { previousModel: previous }),
+        ...(target === undefined ? {} : { taskName: target }),
+        ...(tier === undefined ? {} : { tier }),
+      }
+    })
+    switches.switch(to, taskName)
+    const model = label ?? tier ?? ''
+    const step: ModelSwitched = {
+      kind: 'model_switched',
+      model,
+      ...(taskName === undefined ? {} : { taskName }),
+      ...(tier === undefined ? {} : { tier }),
+      ...(rule === undefined ? {} : { rule: rule.place }),
+      runMs: stopwatch.elapsed(),
+    }
+    const origin = {
+      switchedAt: isoNow(clock),
+      ...(actor === undefined ? {} : { actor }),
+      ...(rule === undefined ? {} : { rule: rule.text }),
+    }
+    for (const [place, one] of switched.entries()) {
+      const event = { type: 'model_switched', ...one, ...origin } as const
+      if (place === 0) journal.emit(event, step)
+      else journal.emit(event)
+    }
+    const previousModel = switched.length === 1 ? switched[0]?.previousModel : undefined
+    return {
+      model,
+      ...(previousModel === undefined ? {} : { previousModel }),
+      ...(tier === undefined ? {} : { tier }),
+    }
+  }
+
+  /** What an earlier process switched to. */
+  restore({ model, tier, taskName }: ModelSwitched): void {
+    const { switches } = this.#options
+    switches.switch(builtInTierOf(tier, switches) ?? switches.resolve(model), taskName)
+  }
+
+  /** How events name what a task, or all tasks, are switched to; undefined when the tasks differ. */
+  #label(to: MadeSwitch['to'], taskName: string | undefined): string | undefined {
+    const { switches, ownModel, fallbackModel } = this.#options
+    if (typeof to === 'object') return to.label
+    const fallback = to === 'FALLBACK' ? fallbackModel(taskName) : undefined
+    // Only of one task is it known that there is no fallback; of all, they may differ.
+    const isOwn = to === 'PRIMARY' || taskName !== undefined
+    const model = fallback ?? (isOwn ? ownModel(taskName) : undefined)
+    return model === undefined ? undefined : switches.named(model).label
+  }
+}
+
+/** The built-in tier that a step names; undefined for a tier of the catalog, which is one model. */
+export function builtInTierOf(
+  tier: string | undefined,
+  { catalog }: Pick<ModelSwitches, 'catalog'>,
+): 'PRIMARY' | 'FALLBACK' | undefined {
+  if (tier === 'PRIMARY') return tier
+  const isOfCatalog = [...(catalog?.tiers.keys() ?? [])].some((name) =>
+    isSameTier(name, 'FALLBACK'),
+  )
+  return tier === 'FALLBACK' && !isOfCatalog ? tier : undefined
+}

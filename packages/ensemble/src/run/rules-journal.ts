@@ -1,0 +1,43 @@
+/** Lets the rules of a run see its model calls as they are recorded. */
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { ModelRules } from '../steering/model-rules.ts'
+import type { RunEvent } from '@tutti/protocol'
+
+/** What a rules journal needs besides the journal. */
+export interface RulesJournalOptions {
+  readonly rules: ModelRules
+  /** Working time of the run, in milliseconds. */
+  readonly elapsed: () => number
+  /** Called after each model call that the rules have counted. */
+  readonly onCounted: () => void
+}
+
+/** The same journal; the rules count the model calls that it takes, and failed calls become steps. */
+export function rulesJournal(
+  journal: RunJournal,
+  { rules, elapsed, onCounted }: RulesJournalOptions,
+): RunJournal {
+  if (rules.isEmpty) return journal
+  const count = (event: RunEvent | undefined): void => {
+    if (event?.type === 'llm_iteration_completed') {
+      const { latencyMs, costUsd } = event
+      rules.observe({ kind: 'answered', latencyMs, costUsd })
+      onCounted()
+    } else if (event?.type === 'llm_iteration_failed') {
+      rules.observe({ kind: 'failed' })
+      onCounted()
+    }
+  }
+  return {
+    emit(event, step) {
+      const isFailure = event.type === 'llm_iteration_failed'
+      journal.emit(event, isFailure ? { kind: 'model_failed', runMs: elapsed() } : step)
+      count(event)
+    },
+    commit(step, event) {
+      const committed = journal.commit(step, event)
+      count(event)
+      return committed
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Rules by which a run switches the tier of its models by itself, from what its model calls cost and how they end.
+ *
+ *   model call ends ─▶ observe ─▶ rules that are met ─▶ switch, recorded like one that a person makes
+ *
+ * S8 A rule switches at most once in a run, after the call with which its metric passes its limit.
+ * S9 The calls that count are in steps, so that a resumed run switches at the same call.
+ */
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
+import { costUsd } from '../usage.ts'
+
+import type { RunStep } from '../ports/run-step.ts'
+
+/** What a rule looks at. */
+export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'
+
+/** Switches the tier when a metric of the run passes a limit. */
+export interface ModelRule {
+  /**
+   * `errorRate`: failed model calls as a share of the last `over` calls, from 0 to 1. `latencyMs`: mean time of the
+   * last `over` answered calls, in milliseconds. `costUsd`: what the model calls of the run have cost so far.
+   */
+  readonly metric: RuleMetric
+  /** The limit; the rule switches when the metric is above it. */
+  readonly above: number
+  /** Name of the tier to switch to: PRIMARY, FALLBACK, or one of the catalog. */
+  readonly tier: string
+  /** Calls that `errorRate` and `latencyMs` look at; before there are so many, the rule waits. @default 5 */
+  readonly over?: number
+}
+
+const DEFAULT_OVER = 5
+
+const RULE_NAMES = {
+  metric: true,
+  above: true,
+  tier: true,
+  over: true,
+} as const satisfies OptionNames<ModelRule>
+
+const METRICS: readonly RuleMetric[] = ['errorRate', 'latencyMs', 'costUsd']
+
+/** A model call that has ended, as far as rules look at it. */
+export type EndedCall =
+  | { readonly kind: 'answered'; readonly latencyMs: number; readonly costUsd: number | undefined }
+  | { readonly kind: 'failed' }
+
+/** Everything that is wrong with rules. */
+export function findRuleProblems(rules: readonly ModelRule[] = []): readonly string[] {
+  return rules.flatMap((rule, place) => {
+    const { metric, above, tier, over = DEFAULT_OVER } = rule
+    const which = `modelRules[${place}]`
+    const isShare = metric === 'errorRate'
+    return [
+      ...findUnknownOptions(rule, RULE_NAMES, which),
+      ...(METRICS.includes(metric)
+        ? []
+        : [`${which}.metric must be one of ${METRICS.join(', ')}, got ${JSON.stringify(metric)}`]),
+      ...(above >= 0 && (!isShare || above < 1)
+        ? []
+        : [`${which}.above must be a number >= 0${isShare ? ' and < 1' : ''}, got ${above}`]),
+      ...(typeof tier === 'string' && tier.trim() !== ''
+        ? []
+        : [`${which}.tier must not be blank`]),
+      ...(Number.isInteger(over) && over >= 1
+        ? []
+        : [`${which}.over must be an integer >= 1, got ${over}`]),
+    ]
+  })
+}
+
+/** A rule as text, for events. */
+export function ruleText({ metric, above, over = DEFAULT_OVER }: ModelRule): string {
+  const calls = metric === 'costUsd' ? '' : ` over ${over} calls`
+  return `${metric} above ${above}${calls}`
+}
+
+/** A rule that is met. */
+export interface MetRule {
+  readonly rule: ModelRule
+  readonly place: number
+}
+
+/** The rules of one run, and the calls that they count. */
+export class ModelRules {
+  readonly #rules: readonly ModelRule[]
+  readonly #used = new Set<number>()
+  readonly #longest: number
+  /** The last calls, the newest last: since the last switch, as they say nothing of another model. */
+  #calls: EndedCall[] = []
+  #costUsd = 0
+
+  constructor(rules: readonly ModelRule[] = []) {
+    this.#rules = rules
+    this.#longest = Math.max(0, ...rules.map(({ over = DEFAULT_OVER }) => over))
+  }
+
+  /** Whether there is nothing to look at. */
+  get isEmpty(): boolean {
+    return this.#rules.length === 0
+  }
+
+  /** Counts a call. */
+  observe(call: EndedCall): void {
+    this.#calls = [...this.#calls, call].slice(-2 * this.#longest)
+    if (call.kind === 'answered') this.#costUsd += call.costUsd ?? 0
+  }
+
+  /** Learns of a switch, by a rule or by a person. */
+  switched(place?: number): void {
+    this.#calls = []
+    if (place !== undefined) this.#used.add(place)
+  }
+
+  /** Counts what an earlier process did. */
+  restore(steps: readonly RunStep[]): void {
+    for (const step of steps) {
+      if (step.kind === 'model_failed') this.observe({ kind: 'failed' })
+      if (step.kind === 'model_switched') this.switched(step.rule)
+      if (step.kind === 'model_turn') {
+        const { latencyMs, cost } = step
+        this.observe({
+          kind: 'answered',
+          latencyMs,
+          costUsd: cost === undefined ? undefined : costUsd(cost),
+        })
+      }
+    }
+  }
+
+  /** The first rule that is met and has not switched yet; undefined when there is none. */
+  next(): MetRule | undefined {
+    for (const [place, rule] of this.#rules.entries()) {
+      if (!this.#used.has(place) && this.#isMet(rule)) return { rule, place }
+    }
+    return undefined
+  }
+
+  #isMet({ metric, above, over = DEFAULT_OVER }: ModelRule): boolean {
+    switch (metric) {
+      case 'costUsd':
+        return this.#costUsd > above
+      case 'errorRate': {
+        const last = this.#calls.slice(-over)
+        const failed = last.filter(({ kind }) => kind === 'failed').length
+        return last.length === over && failed / over > above
+      }
+      case 'latencyMs': {
+        const answered = this.#calls.flatMap((call) =>
+          call.kind === 'answered' ? call.latencyMs : [],
+        )
+        const last = answered.slice(-over)
+        return last.length === over && last.reduce((sum, ms) => sum + ms, 0) / over > above
+      }
+    }
+  }
+}
