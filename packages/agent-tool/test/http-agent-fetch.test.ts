@@ -277,35 +277,33 @@ describe('redirects', () => {
     await agentErrorOf(fetch(`${server.origin}/1`, { redirect: 'error' }))
   })
 
-  test('[F2] to another origin go neither the headers of the tool nor secrets of the request', async () => {
+  test('[F4] none is followed to another port of the same host, to another host or to another scheme', async () => {
     const other = await rawServer((socket) => socket.write(whole('end')))
-    const agent = await rawServer((socket) => socket.write(to(`${other.origin}/end`)))
-    const fetch = fetchFor(`http://u:p@127.0.0.1:${agent.port}`, { headers: { 'x-key': 'secret' } })
-    await fetch(agent.origin, {
-      ...POST,
-      headers: { ...POST.headers, 'a2a-version': '1.0', cookie: 'secret', traceparent: '00' },
-    })
-    expect(agent.requests[0]?.headers).toMatchObject({ 'x-key': 'secret', cookie: 'secret' })
-    expect(Object.keys(other.requests[0]?.headers ?? {}).toSorted()).toEqual([
-      'a2a-version',
-      'accept',
-      'connection',
-      'content-length',
-      'content-type',
-      'host',
-    ])
-  })
-
-  test('[F3] they are asked of the guard, too', async () => {
-    const agent = await rawServer((socket, { line }) => {
-      socket.write(to(line === 'GET /name' ? 'https://inside.example/' : 'https://10.0.0.1/'))
-    })
-    const fetch = fetchFor(agent.origin, { resolve: async () => ['192.168.0.1'] })
-    for (const path of ['/name', '/address']) {
-      expect(await agentErrorOf(fetch(`${agent.origin}${path}`))).toMatchObject({
-        failureType: 'configuration',
-      })
+    const places: Readonly<Record<string, string>> = {
+      port: `${other.origin}/end`,
+      host: other.origin.replace('127.0.0.1', 'localhost'),
+      scheme: other.origin.replace('http:', 'https:'),
+      address: 'https://10.0.0.1/',
     }
+    const agent = await rawServer((socket, { line }) => {
+      socket.write(to(places[line.split('/')[1] ?? ''] ?? ''))
+    })
+    const url = `http://u:p@127.0.0.1:${agent.port}`
+    const fetch = fetchFor(url, {
+      headers: { 'x-key': 'secret' },
+      allow: ['localhost', '10.0.0.1'],
+    })
+    for (const [name, place] of Object.entries(places)) {
+      for (const init of [POST, {}]) {
+        expect(await agentErrorOf(fetch(`${agent.origin}/${name}`, init))).toMatchObject({
+          failureType: 'configuration',
+          message:
+            `Refused a redirect of the agent at ${agent.origin}/${name}: ` +
+            `it leads to another origin (${new URL(place).origin}); if the agent has moved, use its new address`,
+        })
+      }
+    }
+    expect(other.connections).toBe(0)
   })
 })
 

@@ -92,7 +92,7 @@ describe.skipIf(certificate === undefined)('https (needs the program openssl)', 
       const fetch = fetchFor(url, { allowHttp: true, allow: ['127.0.0.1'] })
       await expect(fetch(url)).rejects.toMatchObject({
         failureType: 'configuration',
-        message: `Refused a redirect of the agent at ${url}: it leads from https: to http: (127.0.0.1:${inside.port})`,
+        message: `Refused a redirect of the agent at ${url}: it leads to another origin (${inside.origin}); if the agent has moved, use its new address`,
       })
       expect(inside.connections).toBe(0)
     })

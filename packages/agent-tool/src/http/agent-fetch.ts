@@ -5,10 +5,10 @@
  *
  * F1 No time limit of its own, as agents may be silent for long: the signal of the request is the limit.
  * F2 The configured headers, and the user and password of the URL, go to the origin of the agent alone: to
- *    none that a redirect or a card leads to.
+ *    none that a card leads to.
  * F3 `http:` is for this machine, or by explicit allowance. The host of the agent is allowed by its name; any
  *    other one is reached through the network guard.
- * F4 At most 5 redirects are followed; what is sent there is decided in `redirects.ts`.
+ * F4 At most 5 redirects are followed, within one origin: see `redirects.ts`.
  * F5 Nothing is sent beyond what the caller says, the headers above, `accept` and what HTTP needs.
  * F6 What fails is an `AgentError` that names the origin at most, also when it fails while the body is read;
  *    an abort is the reason of the signal.
@@ -34,8 +34,8 @@ export interface AgentHttpOptions {
   /** Whether `http:` may lead to another machine. @default false */
   readonly allowHttp?: boolean
   /**
-   * Where redirects and agent cards may lead besides the public internet and the host of the agent: hosts,
-   * addresses and blocks, as `networkGuard` takes them. @default nothing
+   * Where agent cards may lead besides the public internet and the host of the agent: hosts, addresses and blocks,
+   * as `networkGuard` takes them. @default nothing
    */
   readonly allow?: readonly string[]
   /** Finds the addresses of a name. @default the resolver of the system */

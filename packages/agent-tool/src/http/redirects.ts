@@ -3,9 +3,8 @@
  *
  * D1 What is not GET or HEAD is only followed where it stays what it is, with 307 and 308: an agent that is
  *    asked with GET instead was not asked.
- * D2 What might be secret does not leave its origin: to another one go only headers that say what is spoken
- *    and what is sent.
- * D3 From https there is no way to http.
+ * D2 A redirect to another origin, which is another scheme, host or port, is refused: neither the request nor its
+ *    credentials leave the origin that they are for.
  */
 import { AgentError } from '@tutti/core/agent'
 
@@ -17,22 +16,10 @@ import type { Exchange } from './agent-connections.ts'
 const ALWAYS: ReadonlySet<number> = new Set([307, 308])
 const FOR_READING: ReadonlySet<number> = new Set([301, 302, 303])
 
-/** Headers that are the same for everybody who speaks the protocol. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'a2a-extensions',
-  'a2a-version',
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-type',
-  'mcp-protocol-version',
-  'user-agent',
-])
-
 /**
  * The request that follows an answer; undefined when the answer is what was asked for, or is not followed.
  *
- * @throws {AgentError} when it leads to what is no URL, or from https to http.
+ * @throws {AgentError} when it leads to an invalid URL or to another origin.
  */
 export function nextExchange(
   exchange: Exchange,
@@ -48,15 +35,11 @@ export function nextExchange(
     const message = `The agent at ${shownUrl(from)} redirects to what is no URL`
     throw new AgentError(message, { failureType: 'invalid_response', retryable: false })
   }
-  if (from.protocol === 'https:' && url.protocol === 'http:') {
+  if (url.origin !== from.origin) {
     throw refused(
-      `Refused a redirect of the agent at ${shownUrl(from)}: it leads from https: to http: (${url.host})`,
+      `Refused a redirect of the agent at ${shownUrl(from)}: it leads to another origin (${url.origin}); ` +
+        'if the agent has moved, use its new address',
     )
   }
-  const headers = url.origin === from.origin ? exchange.headers : harmless(exchange.headers)
-  return { ...exchange, url, headers }
-}
-
-function harmless(headers: Headers): Headers {
-  return new Headers([...headers].filter(([name]) => HARMLESS.has(name)))
+  return { ...exchange, url }
 }
