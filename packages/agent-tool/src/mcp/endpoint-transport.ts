@@ -15,10 +15,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { AgentError } from '@tutti/core/agent'
+import { MessageSize } from '@tutti/core/node'
 
 import { agentFetch, type AgentFetch } from '../http/agent-fetch.ts'
 import { httpError } from '../http/http-error.ts'
-import { EventSize } from './event-size.ts'
 import { takeInTurn, type InTurn } from './in-turn.ts'
 
 import type {
@@ -217,7 +217,7 @@ export class EndpointLink {
   #watched(response: Response, isStream: boolean): Response {
     const { calls, maxMessageBytes } = this.#options
     if (response.body === null) return response
-    const size = new EventSize(isStream)
+    const size = new MessageSize(isStream)
     const transform = new TransformStream<Uint8Array, Uint8Array>({
       transform: (piece, controller) => {
         const scope = calls.addressed

@@ -11,6 +11,7 @@ export { guardedRequest, type GuardedResponse } from './guarded-request.ts'
 export { CONNECTION_HEADERS, type GuardedRequestOptions } from './options.ts'
 export { decodeBody } from './decode-body.ts'
 export { ACCEPTED_CODINGS, decompress } from './decompress.ts'
+export { MessageSize } from './message-size.ts'
 
 // To extend
 export {

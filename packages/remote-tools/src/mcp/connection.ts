@@ -17,6 +17,7 @@ import type { Client } from '@modelcontextprotocol/client'
 /** How a connection is kept. */
 export interface McpConnectionOptions {
   readonly connectTimeoutMs: number
+  readonly maxMessageBytes: number
   readonly onChange: () => void
 }
 
@@ -58,6 +59,7 @@ export class McpConnection implements AsyncDisposable {
     try {
       await endSession(open?.client)
       await open?.client.close()
+      await open?.link?.close()
     } catch {
       // What cannot be closed is gone.
     }
@@ -85,6 +87,7 @@ export class McpConnection implements AsyncDisposable {
     if (server.kind === 'client') return { client: server.client }
     this.#opening ??= openClient(server, {
       timeoutMs: this.#options.connectTimeoutMs,
+      maxMessageBytes: this.#options.maxMessageBytes,
       onChange: this.#options.onChange,
     })
     const opening = this.#opening
@@ -121,9 +124,13 @@ function isForgotten(error: unknown): boolean {
 }
 
 /** Why the server has ended, if that is why the call failed. */
-async function fateOf({ transport }: OpenClient, error: unknown): Promise<string | undefined> {
+async function fateOf(
+  { transport, link }: OpenClient,
+  error: unknown,
+): Promise<string | undefined> {
   const isClosed = error instanceof Error && 'code' in error && error.code === 'CONNECTION_CLOSED'
-  if (transport?.fate !== undefined) return transport.fate
+  const fate = transport?.fate ?? link?.fate
+  if (fate !== undefined) return fate
   return isClosed ? 'the connection was closed' : undefined
 }
 

@@ -12,6 +12,7 @@ import { toolResultOf } from './mcp-result.ts'
 import {
   assertToolsOptions,
   DEFAULT_CONNECT_TIMEOUT_MS,
+  DEFAULT_MAX_MESSAGE_BYTES,
   resolveServer,
   type McpServer,
   type McpToolFacts,
@@ -49,7 +50,14 @@ export async function mcpTools(
   options: McpToolsOptions = {},
 ): Promise<McpTools> {
   assertToolsOptions(options)
+  const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = options
+  if (!(maxMessageBytes > 0)) {
+    throw new TypeError(
+      `Cannot import MCP tools: maxMessageBytes must be > 0, got ${maxMessageBytes}`,
+    )
+  }
   const connection = new McpConnection(resolveServer(server), {
+    maxMessageBytes,
     connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     onChange: () => options.onChange?.(),
   })

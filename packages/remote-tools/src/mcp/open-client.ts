@@ -5,10 +5,11 @@
  * back to `initialize`. A program is spoken to in the older era, which all of them have: some end at a request
  * that they do not know.
  */
+import { guardedFetch } from './guarded-fetch.ts'
 import { takeInTurn } from './in-turn.ts'
 
 import type { Client, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
-import type { McpEndpoint, ResolvedServer } from './options.ts'
+import type { ResolvedServer } from './options.ts'
 import type { ProgramTransport } from './program-transport.ts'
 
 /** A connection that is open. */
@@ -16,11 +17,23 @@ export interface OpenClient {
   readonly client: Client
   /** Present when the server is a program. */
   readonly transport?: ProgramTransport
+  /** Present when the server is an endpoint. */
+  readonly link?: EndpointLink
+}
+
+/** What is known of the connections to an endpoint. */
+export interface EndpointLink {
+  /** Why they were ended here; undefined while they were not. */
+  readonly fate: string | undefined
+  /** Ends them. */
+  close(): Promise<void>
 }
 
 /** How a connection is opened. */
 export interface OpenOptions {
   readonly timeoutMs: number
+  /** Bytes of one message of an endpoint, at most. */
+  readonly maxMessageBytes: number
   /** Told when the server says that its tools have changed. */
   readonly onChange: () => void
 }
@@ -30,7 +43,7 @@ export async function openClient(
   server: Exclude<ResolvedServer, { kind: 'client' }>,
   options: OpenOptions,
 ): Promise<OpenClient> {
-  if (server.kind === 'endpoint') return { client: await openEndpoint(server, options) }
+  if (server.kind === 'endpoint') return openEndpoint(server, options)
   const { ProgramTransport } = await import('./program-transport.ts')
   const transport = new ProgramTransport(server.program)
   const client = await newClient(options, 'legacy')
@@ -64,40 +77,70 @@ async function connect(
 const NOT_STREAMABLE: ReadonlySet<number> = new Set([400, 404, 405, 406, 415])
 
 async function openEndpoint(
-  { url, headers }: Extract<ResolvedServer, { kind: 'endpoint' }>,
+  server: Extract<ResolvedServer, { kind: 'endpoint' }>,
   options: OpenOptions,
-): Promise<Client> {
-  const { SdkHttpError, SSEClientTransport, StreamableHTTPClientTransport } =
-    await import('@modelcontextprotocol/client')
-  const fetching = { fetch: fetchWith(headers) }
-  const client = await newClient(options, 'auto')
-  try {
-    await connect(client, new StreamableHTTPClientTransport(url, fetching), options)
-    return client
-  } catch (error) {
-    await client.close()
-    if (!(error instanceof SdkHttpError && NOT_STREAMABLE.has(error.status))) throw error
-    return openOverSse(error)
+): Promise<OpenClient> {
+  let fate: string | undefined
+  let current: Client | undefined
+  const { fetch, close } = await guardedFetch({
+    ...server,
+    maxMessageBytes: options.maxMessageBytes,
+    onTooLong(reason) {
+      fate = reason
+      // Its calls would wait for the rest of the message.
+      void current?.close()
+    },
+  })
+  const link: EndpointLink = {
+    get fate() {
+      return fate
+    },
+    close,
   }
-
-  async function openOverSse(error: unknown): Promise<Client> {
-    const older = await newClient(options, 'legacy')
-    try {
-      await connect(older, new SSEClientTransport(url, fetching), options)
-      return older
-    } catch {
-      await older.close()
-      throw error
-    }
+  try {
+    const client = await openOverHttp(server.url, {
+      ...options,
+      fetch,
+      onClient: (opening) => {
+        current = opening
+      },
+    })
+    return { client, link }
+  } catch (error) {
+    await close()
+    throw fate === undefined ? error : new Error(fate, { cause: error })
   }
 }
 
-/** Headers of the author win over those of the protocol's library, except where it needs its own. */
-function fetchWith(headers: McpEndpoint['headers'] = {}): typeof fetch {
-  return async (input, init) => {
-    const sent = new Headers(init?.headers)
-    const own = typeof headers === 'function' ? await headers() : headers
-    for (const [name, value] of Object.entries(own)) sent.set(name, value)
-    return fetch(input, { ...init, headers: sent })
+interface HttpOptions extends OpenOptions {
+  readonly fetch: typeof fetch
+  /** Called with each client before it connects. */
+  readonly onClient: (client: Client) => void
+}
+
+/** Connects over streamable HTTP, or over SSE where the server knows only that. */
+async function openOverHttp(url: URL, options: HttpOptions): Promise<Client> {
+  const { SdkHttpError, SSEClientTransport, StreamableHTTPClientTransport } =
+    await import('@modelcontextprotocol/client')
+  const { fetch, onClient } = options
+  const open = async (transport: Transport, mode: VersionNegotiationMode): Promise<Client> => {
+    const client = await newClient(options, mode)
+    onClient(client)
+    try {
+      await connect(client, transport, options)
+      return client
+    } catch (error) {
+      await client.close()
+      throw error
+    }
+  }
+  try {
+    return await open(new StreamableHTTPClientTransport(url, { fetch }), 'auto')
+  } catch (error) {
+    if (!(error instanceof SdkHttpError && NOT_STREAMABLE.has(error.status))) throw error
+    // The first error tells more, where the server speaks neither.
+    return open(new SSEClientTransport(url, { fetch }), 'legacy').catch(() => {
+      throw error
+    })
   }
 }

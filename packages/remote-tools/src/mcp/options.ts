@@ -3,6 +3,8 @@ import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti
 
 import { resolveProgramOptions, type ResolvedProgramOptions } from '../process/options.ts'
 
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
+
 import type { Limiter, OutputCheck } from '@tutti/core'
 import type { Client } from '@modelcontextprotocol/client'
 import type { ProgramOptions } from '../process/options.ts'
@@ -18,6 +20,11 @@ export interface McpEndpoint {
   readonly url: string | URL
   /** Sent with each request, or a function that gives them for each. */
   readonly headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>)
+  /**
+   * Keeps every request on the public internet, and on what it allows besides. @default the origin of `url` is
+   * trusted; no request goes to another one
+   */
+  readonly guard?: NetworkGuard | NetworkGuardOptions
 }
 
 /** Headers by name. */
@@ -64,6 +71,8 @@ export interface McpToolsOptions {
   readonly outputCheck?: OutputCheck
   /** Time until the server is there and has said its tools, in milliseconds. @default 30000 */
   readonly connectTimeoutMs?: number
+  /** Bytes of one message of a server over HTTP, at most; a longer one ends the connection. @default 10485760 */
+  readonly maxMessageBytes?: number
   /** Told when the server says that its tools have changed; `refresh` gets them. */
   readonly onChange?: () => void
 }
@@ -77,6 +86,7 @@ const TOOLS_OPTION_NAMES = {
   limiter: true,
   outputCheck: true,
   connectTimeoutMs: true,
+  maxMessageBytes: true,
   onChange: true,
 } as const satisfies OptionNames<McpToolsOptions>
 
@@ -92,6 +102,7 @@ const PROGRAM_NAMES = {
 const ENDPOINT_NAMES = {
   url: true,
   headers: true,
+  guard: true,
 } as const satisfies OptionNames<McpEndpoint>
 
 /**
@@ -114,11 +125,19 @@ export function assertToolsOptions(options: McpToolsOptions): void {
 /** The place of a server, checked. */
 export type ResolvedServer =
   | { readonly kind: 'program'; readonly program: ResolvedProgramOptions }
-  | { readonly kind: 'endpoint'; readonly url: URL; readonly headers: McpEndpoint['headers'] }
+  | {
+      readonly kind: 'endpoint'
+      readonly url: URL
+      readonly headers: McpEndpoint['headers']
+      readonly guard: NetworkGuard
+    }
   | { readonly kind: 'client'; readonly client: Client }
 
 /** Enough for a server that is fetched and compiled as it starts. */
 export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000
+
+/** The limit that the protocol's own library has for programs. */
+export const DEFAULT_MAX_MESSAGE_BYTES = 10_485_760
 
 /** Reads where a server is. @throws {TypeError} naming everything that does not fit. */
 export function resolveServer(server: McpServer): ResolvedServer {
@@ -128,7 +147,7 @@ export function resolveServer(server: McpServer): ResolvedServer {
     if (unknown.length > 0) throw new TypeError(`Cannot import MCP tools: ${unknown.join('; ')}`)
     const url = URL.parse(String(server.url))
     if (url !== null && /^https?:$/.test(url.protocol)) {
-      return { kind: 'endpoint', url, headers: server.headers }
+      return { kind: 'endpoint', url, headers: server.headers, guard: guardOf(url, server) }
     }
     throw new TypeError('Cannot import MCP tools: url must be an http or https URL')
   }
@@ -139,6 +158,13 @@ export function resolveServer(server: McpServer): ResolvedServer {
       { ...PROGRAM_NAMES, name: true },
     ),
   }
+}
+
+/** The guard that was given, or one that trusts the origin that the author wrote. */
+function guardOf({ hostname, port, protocol }: URL, { guard }: McpEndpoint): NetworkGuard {
+  if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
+  const known = port === '' ? (protocol === 'https:' ? '443' : '80') : port
+  return networkGuard({ allow: [`${hostname}:${known}`] })
 }
 
 /** What a server is called in messages: the program, or the origin, which holds no secret. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { EventSize } from './event-size.ts'
+import { MessageSize } from './message-size.ts'
 
 function sizes(isStream: boolean, ...pieces: readonly string[]): readonly number[] {
-  const size = new EventSize(isStream)
+  const size = new MessageSize(isStream)
   return pieces.map((piece) => size.add(Buffer.from(piece)))
 }
 

@@ -1,10 +1,10 @@
-/** Size of what a server sends as one message. */
+/** The size of the messages in a body: all of it, or each event of an event stream. */
 
 const NEWLINE = 10
 const RETURN = 13
 
-/** Bytes of the message at hand: since the last blank line of a stream of events, else since the start. */
-export class EventSize {
+/** Counts the bytes of the current message: since the last blank line of an event stream, else since the start. */
+export class MessageSize {
   readonly #isStream: boolean
   #bytes = 0
   #isBlankLine = true
@@ -13,7 +13,7 @@ export class EventSize {
     this.#isStream = isStream
   }
 
-  /** Counts a piece; gives the size of the longest message so far that goes on, or ends, in it. */
+  /** Counts a piece and returns the size of the longest message that continues or ends in it. */
   add(piece: Uint8Array): number {
     if (!this.#isStream) return (this.#bytes += piece.length)
     let longest = 0
