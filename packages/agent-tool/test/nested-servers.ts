@@ -242,8 +242,9 @@ async function nestedServer(
     event,
     async newest() {
       const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
-      if (run === undefined) throw new Error('There is no run')
-      return run
+      const kept = run === undefined ? undefined : await runs.record(run.runId)
+      if (kept === undefined) throw new Error('There is no run')
+      return kept
     },
     async ended(runId) {
       const result = await event(runId, 'run_result')

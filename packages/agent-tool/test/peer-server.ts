@@ -63,7 +63,11 @@ export async function peerServer(
     waitingForever: forever.promise,
     stopped: stopped.promise,
     play: gate.resolve,
-    list: async () => (await runs.list({ limit: 10, offset: 0 })).runs,
+    list: async () => {
+      const page = await runs.list({ limit: 10, offset: 0 })
+      const records = await Promise.all(page.runs.map(({ runId }) => runs.record(runId)))
+      return records.filter((run) => run !== undefined)
+    },
     async ended(runId) {
       for await (const batch of runs.follow({ runId, from: 0 })) {
         if (batch.some(({ type }) => type === 'run_result')) return

@@ -10,6 +10,7 @@
 import { eventJson } from './event-json.ts'
 
 import type { EventFilter } from './event-filter.ts'
+import type { UnreadData } from './http/unread-data.ts'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -24,6 +25,8 @@ export interface EventStreamParts {
   readonly onError: (error: unknown) => void
   /** Longest silence, in milliseconds. */
   readonly heartbeatMs: number
+  /** Limits what waits for all readers. */
+  readonly unread?: Pick<UnreadData, 'check'>
   /** Told of the reader: when it begins to read, what it is given, and once when it reads no more. */
   readonly watch?: StreamWatch
 }
@@ -42,13 +45,14 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
   let sentAt = clock.elapsed()
   let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
   const reader = watched(parts)
-  return new ReadableStream({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
       // Sends the headers at once, also when there is nothing to tell yet.
       controller.enqueue(encoder.encode(': events follow\n\n'))
     },
     async pull(controller) {
       let text = ''
+      parts.unread?.check()
       reader.begun()
       while (text === '') {
         next ??= endingAtFault(parts)
@@ -76,7 +80,9 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
       // A generator that has just given something waits for its reader, and hears of no signal.
       parts.batches.return(undefined).catch(parts.onError)
     },
-  })
+  }
+  // Nothing is read ahead: what waits for a reader waits in its socket, where it is counted.
+  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 /** The watch of a stream, told once that it began and once that it is over; a stream nobody reads never began. */

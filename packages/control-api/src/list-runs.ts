@@ -1,7 +1,7 @@
 /** Lists runs as a query or a message asks. */
 import { toRunSummary } from './to-wire.ts'
 
-import type { ListRunsQuery, RunList, RunStatus, RunStatusList } from '@tutti/protocol'
+import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /** Runs on a page when nothing else is said. */
@@ -20,7 +20,16 @@ export async function listRuns(
     ...(ensemble === undefined ? {} : { ensemble }),
     ...(q === undefined ? {} : { text: q }),
   })
-  return { runs: page.runs.map(toRunSummary), total: page.total }
+  return { runs: fitting(page.runs.map(toRunSummary)), total: page.total }
+}
+
+/** Size after which a page ends, in bytes; the next page begins where it ended. */
+const MAX_PAGE_BYTES = 4_000_000
+
+function fitting(runs: readonly RunSummary[]): RunSummary[] {
+  let bytes = 0
+  const end = runs.findIndex((run) => (bytes += JSON.stringify(run).length) > MAX_PAGE_BYTES)
+  return runs.slice(0, end === -1 ? runs.length : end + 1)
 }
 
 function statusesOf(list: RunStatusList): readonly RunStatus[] {

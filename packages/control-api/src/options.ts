@@ -12,6 +12,8 @@ import {
 
 import { accessProblems } from './access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
+import { LargeReads } from './http/large-reads.ts'
+import { UnreadData } from './http/unread-data.ts'
 import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
 import { redactor, type Redactor } from './secrets/redactor.ts'
 
@@ -74,6 +76,13 @@ export interface ControlApiOptions {
   readonly maxBodyBytes?: number
   /** Bytes that may wait for one slow WebSocket reader before it is closed. @default 4194304 */
   readonly maxBufferedBytes?: number
+  /**
+   * Bytes that may wait for all readers together, over HTTP, event streams and WebSockets, before the connections
+   * with the most are closed. @default 33554432
+   */
+  readonly maxUnreadBytes?: number
+  /** Maximum size of a trace or task graph, measured by the events that it is made of. @default 8000000 */
+  readonly maxTraceBytes?: number
   /** Time between signs of life on quiet connections, in milliseconds. @default 15000 */
   readonly heartbeatMs?: number
   /**
@@ -89,6 +98,11 @@ export interface ControlApiOptions {
   readonly maxAuditEntries?: number
   /** Connections at the same time, WebSockets among them. @default 5000 */
   readonly maxConnections?: number
+  /**
+   * Connections of one address at the same time. Behind a proxy all connections have its address: set it to
+   * `maxConnections` there. @default 1000
+   */
+  readonly maxConnectionsPerAddress?: number
   /** WebSocket connections at the same time. @default 2000 */
   readonly maxSockets?: number
   /** Longest request line and headers together, in bytes. @default 16384 */
@@ -156,6 +170,10 @@ export interface Shared {
 export type ResolvedControlApiOptions = Required<ControlApiOptions> & {
   /** Tells who did what. */
   readonly trail: AuditTrail
+  /** Counts what waits for readers. */
+  readonly unread: UnreadData
+  /** Takes turns at large answers. */
+  readonly reads: LargeReads
 }
 
 const DEFAULTS = {
@@ -174,6 +192,9 @@ const DEFAULTS = {
   // AgentEnsemble's limit: a level 3 request with hundreds of tasks fits many times.
   maxBodyBytes: 1_000_000,
   maxBufferedBytes: 4 * 1024 * 1024,
+  // A tenth of a small process; each byte on a socket was up to four in memory before.
+  maxUnreadBytes: 32 * 1024 * 1024,
+  maxTraceBytes: 8_000_000,
   // Below the 60 s after which common proxies drop a quiet connection; AgentEnsemble's number.
   heartbeatMs: 15_000,
   ticketSecret: undefined,
@@ -182,6 +203,8 @@ const DEFAULTS = {
   maxRefusedKeysPerMinute: 300,
   maxAuditEntries: 100_000,
   maxConnections: 5_000,
+  // More than a browser, a load test or a machine full of agents opens; a fifth of all.
+  maxConnectionsPerAddress: 1_000,
   maxSockets: 2_000,
   // Node's; more than browsers and proxies send.
   maxHeaderBytes: 16_384,
@@ -206,11 +229,14 @@ type Limits = Pick<
 const LEAST: Readonly<Partial<Record<keyof Limits, number>>> = {
   maxBodyBytes: 1,
   maxBufferedBytes: 1,
+  maxUnreadBytes: 1,
+  maxTraceBytes: 1,
   heartbeatMs: 1,
   ticketTtlMs: 1,
   maxRefusedKeysPerMinute: 1,
   maxAuditEntries: 0,
   maxConnections: 1,
+  maxConnectionsPerAddress: 1,
   maxSockets: 0,
   maxHeaderBytes: 1_024,
   maxHeaders: 1,
@@ -246,7 +272,17 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
   if (problems.length > 0) {
     throw new RangeError(`Cannot serve the control API: ${problems.join('; ')}`)
   }
-  return { ...filled, trail: auditTrail(filled) }
+  const unread = new UnreadData({
+    maxUnreadBytes: filled.maxUnreadBytes,
+    elapsed: () => filled.clock.elapsed(),
+    onDrop: () => {
+      metrics.instruments.readerDrops.add({ transport: 'unread_limit' })
+    },
+  })
+  const reads = new LargeReads(() => {
+    unread.makeRoom()
+  })
+  return { ...filled, trail: auditTrail(filled), unread, reads }
 }
 
 function auditTrail({

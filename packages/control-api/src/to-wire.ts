@@ -1,6 +1,8 @@
 /** Pure: from records of the run store, and from the registered parts, to bodies of the wire. */
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
+import { shortText } from '@tutti/protocol'
+
 import { sharedEnsembles, sharedTools, tagsOf, type Sharing } from './peers/shared.ts'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
@@ -37,7 +39,12 @@ export function toRunSummary(run: ListedRun): RunSummary {
     tags: { ...run.tags },
     ...(currentTask === undefined
       ? {}
-      : { currentTask: { name: currentTask.name, index: currentTask.taskIndex - 1 } }),
+      : {
+          currentTask: {
+            name: shortText(currentTask.name, LISTED_ERROR_LENGTH),
+            index: currentTask.taskIndex - 1,
+          },
+        }),
     ensemble: run.ensemble,
     totalTokens: run.totalTokens,
     totalToolCalls: run.totalToolCalls,
@@ -148,6 +155,7 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
     tokenCount: totalTokens(task),
     toolCallCount: task.toolCallCount,
     ...(task.output === undefined ? {} : { output: task.output }),
+    ...(task.outputOmitted === true ? { outputOmitted: true } : {}),
     index: task.taskIndex,
     attempt: task.attempt,
     ...(task.error === undefined ? {} : { error: task.error }),

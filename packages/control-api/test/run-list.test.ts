@@ -113,7 +113,6 @@ const BARE: ListedRun = {
   ensemble: 'band',
   workflow: 'SEQUENTIAL',
   status: 'FAILED',
-  inputs: {},
   tags: {},
   taskCount: 1,
   completedTasks: 0,

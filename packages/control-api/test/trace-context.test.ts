@@ -48,7 +48,8 @@ describe('a run', () => {
     expect(seen[0]?.includes(TRACE)).toBe(isIn)
     expect(seen[1]).toBe(isIn ? tracestate : undefined)
     const again = await api.runs.list({ limit: 1, offset: 0 })
-    expect(again.runs[0]?.request).toEqual(isIn ? { traceparent, tracestate } : undefined)
+    const kept = await api.runs.record(again.runs[0]?.runId ?? '')
+    expect(kept?.request).toEqual(isIn ? { traceparent, tracestate } : undefined)
   })
 
   it('is in that of the message that asked for it', async () => {

@@ -126,7 +126,7 @@ export const ERROR_CODES = {
   PAYLOAD_TOO_LARGE: {
     status: 413,
     retryable: false,
-    meaning: 'The body, message or file is over the limit',
+    meaning: 'The body, message, file or trace is over the limit',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -53,7 +53,7 @@ export type RunFields = Pick<
  */
 export type TaskFields = {
   readonly [
-    K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole'>
+    K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole' | 'outputOmitted'>
   ]-?: undefined extends TaskRecord[K] ? NonNullable<TaskRecord[K]> | null : TaskRecord[K]
 }
 

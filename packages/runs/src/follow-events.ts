@@ -18,6 +18,9 @@ const MAX_WAITING = 1_000
 /** Events read from the log at a time. */
 const PAGE = 500
 
+/** Their size, in bytes: what a reader holds that does not read. */
+const PAGE_BYTES = 256_000
+
 /** Where to read and from when. */
 export interface FollowSource {
   readonly events: EventLog
@@ -53,7 +56,9 @@ export async function* followEvents(
     let next = from
     while (signal?.aborted !== true) {
       const isLive = live.complete
-      const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
+      const batch = isLive
+        ? live.take(next)
+        : await readLog(events, live, { runId, next, isFirst: next === from })
       const last = batch.at(-1)
       if (last === undefined && !isLive && !mayHave(next, await find(runId))) return
       if (last === undefined) {
@@ -75,15 +80,21 @@ function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | unde
   return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
 }
 
-/** A page of the log; once it holds nothing more, the live events take over. */
+/** A page of the log; once it is empty, the live events take over: a short page may be one of long events. */
 async function readLog(
   events: EventLog,
   live: LiveEvents,
-  { runId, next }: { readonly runId: string; readonly next: number },
+  {
+    runId,
+    next,
+    isFirst,
+  }: { readonly runId: string; readonly next: number; readonly isFirst: boolean },
 ): Promise<readonly LoggedRunEvent[]> {
   live.restart()
-  const page = await events.read({ runId, from: next, limit: PAGE })
-  if (page.length < PAGE) live.caughtUp()
+  // The embedded store answers at once: other work gets a turn between two pages.
+  if (!isFirst) await new Promise((resolve) => setImmediate(resolve))
+  const page = await events.read({ runId, from: next, limit: PAGE, maxBytes: PAGE_BYTES })
+  if (page.length === 0) live.caughtUp()
   return page
 }
 

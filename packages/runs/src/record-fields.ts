@@ -35,6 +35,48 @@ export function listedFields(
   }
 }
 
+/** Columns of a run that a list reads; `error_start` is the start of `error`. */
+export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
+  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor,
+  substr(error, 1, 2000) AS error_start`
+
+/** Returns the text of the inside of a JSON string that may be cut anywhere, also within an escape. */
+export function startOfText(inside: string): string {
+  // The longest escape, \u1234, has six characters.
+  for (let end = inside.length; end > inside.length - 6; end -= 1) {
+    try {
+      return String(JSON.parse(`"${inside.slice(0, end)}"`))
+    } catch {
+      continue
+    }
+  }
+  return ''
+}
+
+/** Size of the outputs of a run's tasks after which no earlier output is read, in characters. */
+const MAX_OUTPUTS = 4_000_000
+
+/**
+ * The columns of tasks. Outputs before the last `MAX_OUTPUTS` characters are not read: a run may store many times
+ * what one answer may have.
+ */
+export const TASK_COLUMNS = [
+  'task_index, name, description, agent_role, tasks.status, attempt, tasks.started_at',
+  'tasks.completed_at, tasks.duration_ms, input_tokens, output_tokens, tool_call_count',
+  'tasks.cost_usd, earlier_cost_usd, earlier_input_tokens, earlier_output_tokens',
+  'earlier_tool_call_count, tasks.error',
+  `CASE WHEN sum(length(output)) OVER (ORDER BY task_index DESC) - length(output) < ${MAX_OUTPUTS}
+   THEN output END AS output`,
+  'output IS NOT NULL AS has_output',
+].join(', ')
+
+/** Whether the output of a row was left out; see `TASK_COLUMNS`. */
+export function omittedOutput(row: Readonly<Record<string, unknown>>): {
+  readonly outputOmitted?: true
+} {
+  return row['output'] === null && Boolean(row['has_output']) ? { outputOmitted: true } : {}
+}
+
 /** What a submit may bring, as the columns `request`, `actor` and `webhooks` keep it: JSON, or NULL. */
 export function submittedColumns({
   request,
@@ -57,7 +99,8 @@ export function submittedFields(
   }
 }
 
-function jsonField<K extends string, V>(key: K, value: unknown): Partial<Record<K, V>> {
+/** A field with the JSON of a column; no field when the column is NULL. */
+export function jsonField<K extends string, V>(key: K, value: unknown): Partial<Record<K, V>> {
   // NOTE: stores keep under each name what they read back under it.
   return typeof value === 'string' ? field(key, JSON.parse(value) as V) : {}
 }

@@ -41,8 +41,11 @@ export interface RunRecord {
   readonly webhooks?: readonly string[]
 }
 
-/** A run as a list shows it: with what its tasks have used so far, and what it waits for. */
-export interface ListedRun extends RunRecord {
+/**
+ * A run as a list shows it: with what its tasks have used so far, and what it waits for. Without what has no
+ * small limit; of `error` only the start.
+ */
+export interface ListedRun extends Omit<RunRecord, 'inputs' | 'request' | 'webhooks'> {
   /** Over all tasks and their attempts; -1 when a provider did not say. */
   readonly totalTokens: number
   readonly totalToolCalls: number
@@ -94,6 +97,8 @@ export interface TaskRecord {
   /** Cost so far in US dollars; absent when a price is not known. */
   readonly costUsd?: number
   readonly output?: string
+  /** Whether it has an output that was not read, because the outputs of later tasks are long. */
+  readonly outputOmitted?: boolean
   readonly error?: string
   /** Why the last answer of the model ended; absent before the end, and when no model ended the attempt. */
   readonly finishReason?: FinishReason

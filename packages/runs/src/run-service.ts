@@ -79,6 +79,9 @@ const WAITING = ['ACCEPTED', 'RUNNING', 'CANCELLING'] as const
 /** More runs than can wait, as SQL takes no Infinity. */
 const MOST_WAITING = Number.MAX_SAFE_INTEGER
 
+/** Size of the open reviews that are read together, in bytes. */
+const REVIEW_PAGE_BYTES = 4_000_000
+
 /** Runs deleted at a time: small enough that nothing else waits. */
 const DELETE_BATCH = 100
 
@@ -283,7 +286,8 @@ export class RunService {
 
   /** Reviews that wait for a decision, of one run or of all, in the order in which they opened. */
   openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
-    return this.#storage.runs.reviews({ open: true, ...(runId === undefined ? {} : { runId }) })
+    const about = runId === undefined ? {} : { runId }
+    return this.#storage.runs.reviews({ open: true, maxBytes: REVIEW_PAGE_BYTES, ...about })
   }
 
   /** A review, also one that is closed; undefined when there is none of that id. */

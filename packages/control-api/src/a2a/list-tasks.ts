@@ -15,18 +15,24 @@ import { taskOf } from './load-task.ts'
 import { CONTEXT_TAG, toTask, type Showing } from './to-task.ts'
 
 import type { Asker } from './asker.ts'
-import type { ListTasksParams, TaskPage, TaskState } from './a2a-wire.ts'
+import type { ListTasksParams, Task, TaskPage, TaskState } from './a2a-wire.ts'
 import type { ReviewRecord, RunRecord } from '@tutti/runs'
 import type { RunStatus } from '@tutti/protocol'
 
 /** Tasks on a page when nothing else is said. A2A's number. */
 const DEFAULT_PAGE_SIZE = 50
 
+/** Size after which a page ends, in bytes. */
+const MAX_PAGE_BYTES = 4_000_000
+
 /** Runs read at a time. */
 const BATCH = 1_000
 
+/** What of a run the list is made of. */
+type TaskRun = Omit<RunRecord, 'inputs' | 'request' | 'webhooks'>
+
 interface Entry {
-  readonly run: RunRecord
+  readonly run: TaskRun
   readonly state: TaskState
   /** When its status changed, in milliseconds since 1970. */
   readonly at: number
@@ -54,28 +60,44 @@ export async function listTasks(
     .filter(({ state, at }) => (status === undefined || state === status) && at >= since)
     .toSorted(lastChangedFirst)
   const rest = after === undefined ? all : all.filter((entry) => isAfter(entry, after))
-  const page = rest.slice(0, limit)
-  const tasks = page.map(async (entry) => {
-    const { facts, view } = await taskOf(asker, entry.run, showing)
-    const { status: shown, ...task } = toTask(facts, view, showing)
-    // What the list is in the order of, also where the log is a moment ahead.
-    return { ...task, status: { ...shown, timestamp: new Date(entry.at).toISOString() } }
-  })
-  const last = page.at(-1)
+  const { tasks, last, read } = await tasksOf(rest.slice(0, limit), showing, asker)
   return {
-    tasks: await Promise.all(tasks),
-    nextPageToken: last === undefined || rest.length <= limit ? '' : tokenOf(last),
-    pageSize: page.length,
+    tasks,
+    nextPageToken: last === undefined || rest.length <= read ? '' : tokenOf(last),
+    pageSize: tasks.length,
     totalSize: all.length,
   }
+}
+
+/** Reads the tasks of a page one after another; a page that gets too large ends early. */
+async function tasksOf(
+  page: readonly Entry[],
+  showing: Showing,
+  asker: Pick<Asker, 'options' | 'agent'>,
+): Promise<{ readonly tasks: Task[]; readonly last: Entry | undefined; readonly read: number }> {
+  const tasks: Task[] = []
+  let bytes = 0
+  let read = 0
+  for (const entry of page) {
+    read += 1
+    const run = await asker.options.runs.record(entry.run.runId)
+    if (run === undefined) continue
+    const { facts, view } = await taskOf(asker, run, showing)
+    const { status: shown, ...task } = toTask(facts, view, showing)
+    // What the list is in the order of, also where the log is a moment ahead.
+    tasks.push({ ...task, status: { ...shown, timestamp: new Date(entry.at).toISOString() } })
+    bytes += JSON.stringify(task).length
+    if (bytes > MAX_PAGE_BYTES) break
+  }
+  return { tasks, last: page[read - 1], read }
 }
 
 /** The runs that are tasks of the agent, of one context or of all. */
 async function runsIn(
   contextId: string | undefined,
   { options: { runs }, agent }: Pick<Asker, 'options' | 'agent'>,
-): Promise<readonly RunRecord[]> {
-  const found: RunRecord[] = []
+): Promise<readonly TaskRun[]> {
+  const found: TaskRun[] = []
   const tag = contextId === undefined ? {} : { tag: { key: CONTEXT_TAG, value: contextId } }
   for (let offset = 0; ; offset += BATCH) {
     const page = await runs.list({ ...tag, limit: BATCH, offset })
@@ -100,7 +122,7 @@ const STATES: Readonly<Record<RunStatus, TaskState>> = {
   REJECTED: 'TASK_STATE_REJECTED',
 }
 
-function entryOf(run: RunRecord, reviews: readonly ReviewRecord[]): Entry {
+function entryOf(run: TaskRun, reviews: readonly ReviewRecord[]): Entry {
   const { runId, status, createdAt, startedAt = createdAt, completedAt = startedAt } = run
   const open = reviews.find((review) => review.runId === runId)
   if (open === undefined || status !== 'RUNNING') {

@@ -1,4 +1,5 @@
 /** Reads tasks: the run of one, and as much of its log as the task is made of. */
+import { eventPages } from '../event-pages.ts'
 import { A2aError } from './a2a-error.ts'
 import { isTaskOf } from './agent.ts'
 import { firstView, VIEW_EVENTS, viewAfter, type TaskView } from './task-view.ts'
@@ -14,9 +15,6 @@ export interface LoadedTask {
   readonly facts: TaskFacts
   readonly view: TaskView
 }
-
-/** Events read at a time. */
-const PAGE = 1_000
 
 /**
  * The run that is the task of that id.
@@ -53,10 +51,8 @@ export async function taskOf(
   const { runId } = run
   const types = [...VIEW_EVENTS, ...(usage ? USAGE_EVENTS : [])]
   let view = firstView(run)
-  for (;;) {
-    const events = await runs.readEvents({ runId, from: view.nextSeq, limit: PAGE, types })
+  for await (const events of eventPages(runs, { runId, from: view.nextSeq, types })) {
     for (const event of events) view = viewAfter(view, event)
-    if (events.length < PAGE) break
   }
   return { run, facts: factsOf(run), view }
 }

@@ -65,13 +65,14 @@ export const OPERATIONS = {
   },
   async GetTask(params, asker) {
     const { id, historyLength } = checked(GetTaskParams, params)
-    const { facts, view } = await loadTask(asker, id)
+    const { facts, view } = await asker.options.reads.run(() => loadTask(asker, id))
     return { kind: 'task', task: toTask(facts, view, plainShowing(asker, { historyLength })) }
   },
   async ListTasks(params, asker) {
     const query = checked(ListTasksParams, params)
     const { historyLength, includeArtifacts: artifacts = false } = query
-    const page = await listTasks(query, plainShowing(asker, { historyLength, artifacts }), asker)
+    const showing = plainShowing(asker, { historyLength, artifacts })
+    const page = await asker.options.reads.run(() => listTasks(query, showing, asker))
     return { kind: 'page', page }
   },
   async CancelTask(params, asker) {

@@ -174,8 +174,14 @@ function withOutput(
   event: RunEventOf<'task_completed'>,
 ): readonly TaskOutput[] {
   const output = toOutput(event)
-  return [...outputs.filter(({ taskName }) => taskName !== output.taskName), output]
+  const others = outputs.filter(({ taskName }) => taskName !== output.taskName)
+  let room = MAX_OUTPUTS - output.text.length
+  const fitting = others.toReversed().filter(({ text }) => (room -= text.length) > 0)
+  return [...fitting.toReversed(), output]
 }
+
+/** Size of the outputs that a view keeps besides the newest, in characters; of those that do not fit the oldest go. */
+const MAX_OUTPUTS = 4_000_000
 
 /** What a task of the run has given, out of the event that says it. */
 export function toOutput({

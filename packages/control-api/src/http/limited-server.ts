@@ -86,6 +86,7 @@ export function createLimitedServer(
   server.on('connection', (socket) => {
     connections += 1
     if (connections > maxConnections) surplus.add(socket)
+    options.unread.add(socket)
     socket.on('close', () => {
       connections -= 1
     })

@@ -103,5 +103,6 @@ async function cachedRun(
     offset: 0,
   })
   const oldest = options.clock.now() - maxAgeMs
-  return runs.find(({ completedAt = -Infinity }) => completedAt >= oldest)
+  const found = runs.find(({ completedAt = -Infinity }) => completedAt >= oldest)
+  return found === undefined ? undefined : options.runs.record(found.runId)
 }

@@ -22,7 +22,7 @@ const HEADERS = {
 
 /** The event stream route. */
 export function runEventsRoute(options: ResolvedControlApiOptions): Route {
-  const { runs, clock, heartbeatMs, logger, metrics } = options
+  const { runs, clock, heartbeatMs, logger, metrics, unread } = options
   return {
     ...ROUTES.streamRunEvents,
     async handle({ request, parameters: { runId = '' } }) {
@@ -38,7 +38,7 @@ export function runEventsRoute(options: ResolvedControlApiOptions): Route {
         logger.warn('An event stream ended early: its events could not be read', { runId, error })
       }
       const watch = readerWatch(metrics.instruments, clock)
-      const parts = { batches, wants, stop, clock, heartbeatMs, onError, watch }
+      const parts = { batches, wants, stop, clock, heartbeatMs, onError, watch, unread }
       return new Response(eventStream(parts), { headers: HEADERS })
     },
   }

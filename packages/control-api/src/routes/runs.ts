@@ -27,7 +27,7 @@ import type { RunRecord } from '@tutti/runs'
 
 /** The routes below `/api/runs`, but for the event stream. */
 export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] {
-  const { runs, maxBodyBytes } = options
+  const { runs, reads, maxBodyBytes } = options
   return [
     {
       ...ROUTES.submitRun,
@@ -50,13 +50,14 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
     {
       ...ROUTES.listRuns,
       async handle({ request }) {
-        return Response.json(await listRuns(runs, listQuery(request.url)))
+        const query = listQuery(request.url)
+        return Response.json(await reads.run(() => listRuns(runs, query)))
       },
     },
     {
       ...ROUTES.getRun,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await runDetail(runs, runId))
+        return Response.json(await reads.run(() => runDetail(runs, runId)))
       },
     },
     {
@@ -95,7 +96,7 @@ async function endOf(
 ): Promise<RunDetail | undefined> {
   try {
     if (!(await waitForEnd(options, run, patience))) return undefined
-    return await runDetail(options.runs, run.runId)
+    return await options.reads.run(() => runDetail(options.runs, run.runId))
   } catch (error) {
     options.logger.warn('The end of a run could not be waited for', { runId: run.runId, error })
     return undefined

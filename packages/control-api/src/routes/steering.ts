@@ -17,10 +17,8 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Route } from './route.ts'
 
 /** The routes for model switches, directives and reviews. */
-export function steeringRoutes({
-  runs,
-  maxBodyBytes,
-}: ResolvedControlApiOptions): readonly Route[] {
+export function steeringRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+  const { runs, maxBodyBytes } = options
   return [
     {
       ...ROUTES.switchModel,
@@ -39,7 +37,8 @@ export function steeringRoutes({
     {
       ...ROUTES.listReviews,
       async handle({ request }) {
-        return Response.json(await listReviews(runs, readQuery(request.url, ListReviewsQuery)))
+        const query = readQuery(request.url, ListReviewsQuery)
+        return Response.json(await options.reads.run(() => listReviews(runs, query)))
       },
     },
     {

@@ -12,13 +12,13 @@ export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[
     {
       ...ROUTES.getRunTrace,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await runTrace(options, runId))
+        return Response.json(await options.reads.run(() => runTrace(options, runId)))
       },
     },
     {
       ...ROUTES.getRunDag,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await runDag(options, runId))
+        return Response.json(await options.reads.run(() => runDag(options, runId)))
       },
     },
   ]

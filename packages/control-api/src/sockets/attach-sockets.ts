@@ -187,7 +187,8 @@ function beat(
   let stop = (): void => undefined
   const tick = (): void => {
     for (const [socket, session] of sessions) {
-      if (asked.has(socket) && !answered.has(socket)) {
+      // A paused connection is not read, so its answer cannot have arrived.
+      if (asked.has(socket) && !answered.has(socket) && !socket.isPaused) {
         socket.terminate()
         continue
       }

@@ -7,6 +7,7 @@
  * V2 What is live only on AgentEnsemble's wire (tokens, model turns, reviews) is not among them. The last
  *    turns of the run shown last are beside them, and of the metrics the newest of each task.
  * V3 Of a run that is too long for it, what its tools did is left out at the end, but not how it went on.
+ * V4 It has at most about `MAX_BYTES`, the newest runs first: older runs that do not fit are left out.
  */
 import {
   isTerminalRunStatus,
@@ -24,6 +25,9 @@ const RUNS_SHOWN = 10
 
 /** Events of one run that `hello` shows, at most, and as many more of those that tell how it went on. */
 const EVENTS_SHOWN = 10_000
+
+/** Size of the events that `hello` shows, as the store has them, in bytes. */
+const MAX_BYTES = 2_000_000
 
 /** What tells how a run went. */
 const COURSE: readonly RunEvent['type'][] = [
@@ -59,12 +63,15 @@ export interface Hello {
 /** The `hello` of a connection to every run, or to one. */
 export async function helloOf(runs: RunService, runId: string | undefined): Promise<Hello> {
   const reaches = new Map<string, number>()
-  const trace: LoggedRunEvent[] = []
-  for (const { runId: id, lastSeq } of await runsToShow(runs, runId)) {
-    const events = await eventsToShow(runs, id)
-    for (const event of events) trace.push(event)
-    reaches.set(id, Math.max(lastSeq, events.at(-1)?.seq ?? lastSeq))
+  const histories: (readonly LoggedRunEvent[])[] = []
+  let room = MAX_BYTES
+  for (const { runId: id, lastSeq } of (await runsToShow(runs, runId)).toReversed()) {
+    const shown = room > 0 ? await eventsToShow(runs, id, room) : NOTHING_SHOWN
+    histories.push(shown.events)
+    room -= shown.bytes
+    reaches.set(id, Math.max(lastSeq, shown.events.at(-1)?.seq ?? lastSeq))
   }
+  const trace = histories.toReversed().flat()
   const newest = trace.findLast((event) => event.type === 'ensemble_started')
   if (newest?.type !== 'ensemble_started') {
     return {
@@ -86,14 +93,27 @@ export async function helloOf(runs: RunService, runId: string | undefined): Prom
   }
 }
 
-/** What is shown of one run, in order. */
-async function eventsToShow(runs: RunService, runId: string): Promise<readonly LoggedRunEvent[]> {
-  const query = { runId, limit: EVENTS_SHOWN }
+/** Events and their size. */
+interface Shown {
+  readonly events: readonly LoggedRunEvent[]
+  readonly bytes: number
+}
+
+const NOTHING_SHOWN: Shown = { events: [], bytes: 0 }
+
+/** Reads what is shown of one run, in order; how it went on may take as much again as what came before. */
+async function eventsToShow(runs: RunService, runId: string, room: number): Promise<Shown> {
+  const query = { runId, limit: EVENTS_SHOWN, maxBytes: room / 2 }
   const first = await runs.readEvents({ ...query, from: 0, types: SHOWN })
   const last = first.at(-1)
-  if (last === undefined || first.length < EVENTS_SHOWN) return withNewestMetrics(first)
+  if (last === undefined) return NOTHING_SHOWN
   const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
-  return withNewestMetrics([...first, ...rest])
+  const events = withNewestMetrics([...first, ...rest])
+  return { events, bytes: sizeOf(events) }
+}
+
+function sizeOf(events: readonly LoggedRunEvent[]): number {
+  return events.reduce((sum, event) => sum + JSON.stringify(event).length, 0)
 }
 
 /** Metrics are running totals: the newest of a task holds those before it. */
@@ -107,13 +127,15 @@ function withNewestMetrics(events: readonly LoggedRunEvent[]): readonly LoggedRu
   )
 }
 
+type ShownRun = Pick<RunRecord, 'runId' | 'status' | 'lastSeq'>
+
 async function runsToShow(
   runs: RunService,
   runId: string | undefined,
-): Promise<readonly RunRecord[]> {
+): Promise<readonly ShownRun[]> {
   if (runId !== undefined) {
-    const found = await runs.get(runId)
-    return found === undefined ? [] : [found.run]
+    const found = await runs.record(runId)
+    return found === undefined ? [] : [found]
   }
   const { runs: newest } = await runs.list({ limit: RUNS_SHOWN, offset: 0 })
   const inOrder = newest.toReversed()

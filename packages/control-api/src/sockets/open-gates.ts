@@ -1,9 +1,8 @@
 /** The gates that wait for a decision, for a connection that was not there when they opened. */
+import { eventPages } from '../event-pages.ts'
+
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
-
-/** Events of one run that are looked through for its gates, at most. */
-const MAX_EVENTS = 10_000
 
 /**
  * The events with which the open gates opened, of one run or of all, each gate once: one that was asked
@@ -18,17 +17,16 @@ export async function openGates(
   const open = await runs.openReviews(runId === undefined ? {} : { runId })
   const expiry = new Map(open.map(({ reviewId, expiresAt }) => [reviewId, expiresAt]))
   const runIds = [...new Set(open.map((review) => review.runId))]
-  const opened = await Promise.all(
-    runIds.map((id) =>
-      runs.readEvents({ runId: id, from: 0, limit: MAX_EVENTS, types: ['review_requested'] }),
-    ),
-  )
   const last = new Map<string, LoggedRunEvent>()
-  for (const event of opened.flat()) {
-    if (event.type !== 'review_requested' || !expiry.has(event.reviewId)) continue
+  const take = (event: LoggedRunEvent): void => {
+    if (event.type !== 'review_requested' || !expiry.has(event.reviewId)) return
     const expiresAt = expiry.get(event.reviewId)
     const timeoutMs = expiresAt === undefined ? 0 : Math.max(1, Math.round(expiresAt - now))
     last.set(event.reviewId, { ...event, timeoutMs })
+  }
+  for (const id of runIds) {
+    const query = { runId: id, from: 0, types: ['review_requested'] as const }
+    for await (const page of eventPages(runs, query)) page.forEach(take)
   }
   return [...last.values()]
 }

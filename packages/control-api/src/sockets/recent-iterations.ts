@@ -1,4 +1,6 @@
 /** The last model turns of a run, for a connection that was not there when they were taken. */
+import { eventPages } from '../event-pages.ts'
+
 import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
@@ -8,8 +10,8 @@ const TURNS_SHOWN = 5
 /** How far back turns are looked for, in events of the run. */
 const LOOK_BACK = 10_000
 
-/** Turns that are read at a time: each holds up to twenty messages. */
-const PAGE = 200
+/** Size of all turns together, in characters of JSON. */
+const MAX_SIZE = 1_000_000
 
 type Started = RunEventOf<'llm_iteration_started'> & EventPosition
 
@@ -34,18 +36,12 @@ export async function recentIterations(
   upTo: number,
 ): Promise<readonly IterationSnapshot[]> {
   const kept = new Map<string, readonly Turn[]>()
-  let from = Math.max(0, upTo - LOOK_BACK)
-  while (from <= upTo) {
-    const page = await runs.readEvents({
-      runId,
-      from,
-      limit: PAGE,
-      types: ['llm_iteration_started', 'llm_iteration_completed'],
-    })
+  const from = Math.max(0, upTo - LOOK_BACK)
+  const types = ['llm_iteration_started', 'llm_iteration_completed'] as const
+  for await (const page of eventPages(runs, { runId, from, types })) {
     for (const event of page) if (event.seq <= upTo && isOfTurn(event)) keep(kept, event)
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) break
-    from = last.seq + 1
+    dropOldest(kept)
+    if ((page.at(-1)?.seq ?? upTo) >= upTo) break
   }
   return [...kept.values()]
     .flat()
@@ -54,6 +50,23 @@ export async function recentIterations(
       started: withoutPlace(started),
       ...(completed === undefined ? {} : { completed: withoutPlace(completed) }),
     }))
+}
+
+/** Drops the oldest turns beyond `MAX_SIZE`. Each turn holds up to twenty messages of any length. */
+function dropOldest(kept: Map<string, readonly Turn[]>): void {
+  let size = 0
+  const newestFirst = [...kept.values()].flat().toSorted((a, b) => b.started.seq - a.started.seq)
+  const fitting = new Set(newestFirst.filter((turn) => (size += sizeOf(turn)) <= MAX_SIZE))
+  if (fitting.size === newestFirst.length) return
+  for (const [key, turns] of kept) {
+    const left = turns.filter((turn) => fitting.has(turn))
+    if (left.length === 0) kept.delete(key)
+    else kept.set(key, left)
+  }
+}
+
+function sizeOf(turn: Turn): number {
+  return JSON.stringify(turn).length
 }
 
 /** An event as it stands in a snapshot. */

@@ -30,6 +30,7 @@ import { controlAck } from './control-ack.ts'
 import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
+import { Inbox } from './inbox.ts'
 import { openGate, openGates } from './open-gates.ts'
 import { parseMessage, refusedMessage } from './parse-message.ts'
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
@@ -51,6 +52,9 @@ interface Subscription {
   /** Types it wants; undefined for all. */
   readonly types: ReadonlySet<string> | undefined
 }
+
+/** Events that wait for `hello`, at most. */
+const MAX_EARLY = 5_000
 
 const NO_TYPES: ReadonlySet<string> = new Set()
 
@@ -112,10 +116,12 @@ export class Session {
     this.#stopListening = options.runs.listenToAll((events) => {
       this.#hear(events)
     })
+    const inbox = new Inbox(socket, (data) => this.#receive(data))
     socket.on('message', (data) => {
-      void this.#receive(data)
+      inbox.take(data)
     })
     socket.on('close', () => {
+      inbox.clear()
       this.#stop()
       this.#reader.gone()
     })
@@ -135,9 +141,9 @@ export class Session {
 
   async #greet(runId: string | undefined): Promise<void> {
     try {
-      const { runs, clock } = this.#options
-      const { message, reaches } = await helloOf(runs, runId)
-      const gates = await openGates(runs, runId, clock.now())
+      const { runs, clock, reads } = this.#options
+      const { message, reaches } = await reads.run(() => helloOf(runs, runId))
+      const gates = await reads.run(() => openGates(runs, runId, clock.now()))
       this.send({ ...message, sharedCapabilities: sharedCapabilities(this.#options) })
       const early = this.#early ?? []
       this.#early = undefined
@@ -155,10 +161,16 @@ export class Session {
 
   /** Takes events as they happen; while one run is read from its log, only the results of own runs. */
   #hear(events: readonly LoggedRunEvent[]): void {
-    if (this.#early !== undefined) this.#early.push(...events)
+    if (this.#early !== undefined) this.#keepEarly(this.#early, events)
     else if (this.#stopReading === undefined) {
       this.#deliver(events.filter(({ id }) => !this.#toldGates.has(id)))
     } else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
+  }
+
+  /** Keeps events until `hello` is sent; too many of them are as if the connection did not read. */
+  #keepEarly(early: LoggedRunEvent[], events: readonly LoggedRunEvent[]): void {
+    early.push(...events)
+    if (early.length > MAX_EARLY) this.#tooSlow()
   }
 
   #isOwnResult({ type, runId }: LoggedRunEvent): boolean {
@@ -211,13 +223,19 @@ export class Session {
   #write(text: string | Buffer): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
-      this.#stop()
-      this.#reader.dropped()
-      this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
+      this.#tooSlow()
       return
     }
+    this.#options.unread.check()
     this.#options.metrics.instruments.messagesSent.add({})
     this.#socket.send(text, { binary: false })
+  }
+
+  #tooSlow(): void {
+    this.#early = undefined
+    this.#stop()
+    this.#reader.dropped()
+    this.#socket.close(TRY_AGAIN_LATER, closingReason('Too slow', this.#lastEventId))
   }
 
   /** Closes the connection, as what it is to be sent cannot be read. */

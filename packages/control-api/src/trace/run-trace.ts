@@ -1,4 +1,7 @@
 /** Reads a run and its events for the export formats of AgentEnsemble. */
+import { TuttiError } from '@tutti/core'
+
+import { eventPages } from '../event-pages.ts'
 import { findRecord } from '../find-run.ts'
 import { dagModel } from './dag-model.ts'
 import { executionTrace } from './execution-trace.ts'
@@ -7,46 +10,54 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-/** Events read at a time. */
-const PAGE = 1_000
+type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'maxTraceBytes'>
 
 /**
  * Returns the trace of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
  */
-export async function runTrace(
-  { runs, clock }: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
-  runId: string,
-): Promise<ExecutionTrace> {
-  const { run, events } = await readRun(runs, runId)
+export async function runTrace(options: TraceOptions, runId: string): Promise<ExecutionTrace> {
+  const { clock } = options
+  const { run, events } = await readRun(options, runId)
   return executionTrace(run, events, clock.now())
 }
 
 /**
  * Returns the task graph of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE.
  */
-export async function runDag(
-  { runs, clock }: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
-  runId: string,
-): Promise<DagModel> {
-  const { run, events } = await readRun(runs, runId)
-  const now = clock.now()
+export async function runDag(options: TraceOptions, runId: string): Promise<DagModel> {
+  const { run, events } = await readRun(options, runId)
+  const now = options.clock.now()
   return dagModel(executionTrace(run, events, now), events, now)
 }
 
 async function readRun(
-  runs: ResolvedControlApiOptions['runs'],
+  { runs, maxTraceBytes }: TraceOptions,
   runId: string,
 ): Promise<{ readonly run: RunRecord; readonly events: readonly LoggedRunEvent[] }> {
   const run = await findRecord(runs, runId)
   const events: LoggedRunEvent[] = []
-  for (let from = 0; from <= run.lastSeq; from += PAGE) {
-    const page = await runs.readEvents({ runId, from, limit: PAGE })
-    // Later events are left out, so that record and events describe the same moment.
-    events.push(...page.filter(({ type, seq }) => type !== 'token' && seq <= run.lastSeq))
+  let bytes = 0
+  for await (const page of eventPages(runs, { runId, from: 0 })) {
+    for (const event of page) {
+      // Later events are left out, so that record and events describe the same moment.
+      if (event.type === 'token' || event.seq > run.lastSeq) continue
+      events.push(event)
+      bytes += JSON.stringify(event).length
+    }
+    if (bytes > maxTraceBytes) throw tooLarge(run, maxTraceBytes)
+    if ((page.at(-1)?.seq ?? run.lastSeq) >= run.lastSeq) break
   }
   return { run, events }
+}
+
+function tooLarge({ runId }: RunRecord, maxTraceBytes: number): TuttiError {
+  return new TuttiError(
+    'PAYLOAD_TOO_LARGE',
+    `The trace of run ${runId} would have more than ${maxTraceBytes} bytes; ` +
+      `read its events instead: GET /api/runs/${runId}/events`,
+  )
 }

@@ -3,11 +3,17 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The events of all runs. */
 export interface EventLog {
-  /** Events of one run, in order; empty when there are none. */
+  /**
+   * Returns events of one run, in order. Reading stops after the event that reaches `maxBytes`, so a page shorter
+   * than `limit` is not the end of the log; an empty page is.
+   */
   read(query: EventQuery): Promise<readonly LoggedRunEvent[]>
   /** How far the runs are that have not ended, and those of `runIds`. */
   heads(runIds: readonly string[]): Promise<readonly RunHead[]>
 }
+
+/** Size of a page of events in the store unless a query says otherwise, in bytes. */
+export const EVENT_PAGE_BYTES = 1_000_000
 
 /** Which events to read. */
 export interface EventQuery {
@@ -16,6 +22,8 @@ export interface EventQuery {
   readonly from: number
   /** How many, at most. */
   readonly limit: number
+  /** Size after which no further event is read, in bytes. @default 1000000 */
+  readonly maxBytes?: number
   /** Only events of these types. @default all */
   readonly types?: readonly RunEvent['type'][]
 }

@@ -144,6 +144,8 @@ export interface ReviewQuery {
   readonly reviewId?: string
   /** Only those that wait for a decision. @default false */
   readonly open?: boolean
+  /** Size of the requests after which no further review is read, in bytes. @default no limit */
+  readonly maxBytes?: number
 }
 
 /** Which ended runs to delete. */

@@ -1,4 +1,5 @@
 /** Reads the events that a Postgres store keeps. */
+import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
@@ -14,14 +15,20 @@ export class PostgresEventLog implements EventLog {
     this.#database = database
   }
 
-  async read({ runId, from, limit, types }: EventQuery): Promise<readonly LoggedRunEvent[]> {
+  async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+    const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
     const { schema } = this.#database
     const rows = await this.#database.query(
-      `SELECT seq, data FROM ${schema}.events
-       WHERE run = (SELECT id FROM ${schema}.runs WHERE run_id = $1) AND seq >= $2
-         AND ($4::text[] IS NULL OR type = ANY($4))
-       ORDER BY seq LIMIT $3`,
-      [toColumn(runId), from, limit, types],
+      `SELECT seq, data FROM (
+         SELECT seq, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
+         FROM (
+           SELECT seq, data FROM ${schema}.events
+           WHERE run = (SELECT id FROM ${schema}.runs WHERE run_id = $1) AND seq >= $2
+             AND ($4::text[] IS NULL OR type = ANY($4))
+           ORDER BY seq LIMIT $3
+         ) AS wanted
+       ) AS sized WHERE before < $5 ORDER BY seq`,
+      [toColumn(runId), from, limit, types, maxBytes],
     )
     return rows.map((row) => toEvent(runId, row))
   }

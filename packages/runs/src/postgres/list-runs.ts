@@ -1,4 +1,5 @@
 /** Lists runs of the Postgres store, newest first. */
+import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
 import { tagIndex, toColumn } from './text.ts'
@@ -30,7 +31,7 @@ function listSql(schema: string): string {
     SELECT total, page.*, used.*, at_work.*, asked.*
     FROM (SELECT count(*) AS total FROM ${schema}.runs ${where}) AS counted
     LEFT JOIN (
-      SELECT * FROM ${schema}.runs ${where} ORDER BY id DESC LIMIT $5 OFFSET $6
+      SELECT ${LISTED_COLUMNS} FROM ${schema}.runs ${where} ORDER BY id DESC LIMIT $5 OFFSET $6
     ) AS page ON true
     LEFT JOIN LATERAL (
       SELECT ${TOTALS} FROM ${schema}.tasks WHERE run = page.id

@@ -1,7 +1,16 @@
 /** Pure: between rows of the Postgres store and records. */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, listedFields, logged, optionalNumber, submittedFields } from '../record-fields.ts'
+import {
+  field,
+  jsonField,
+  listedFields,
+  logged,
+  omittedOutput,
+  optionalNumber,
+  startOfText,
+  submittedFields,
+} from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
 import type { Signal } from '../ports/run-signals.ts'
@@ -44,11 +53,20 @@ export function toRunRow(row: Row): RunRow {
 /** The run of a row of table `runs`, without what only the store knows. */
 export function toRun(row: Row): RunRecord {
   return {
+    ...toSummary(row),
+    inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
+    ...optionalText('error', row['error']),
+    ...submittedFields(row),
+  }
+}
+
+/** The columns of a run that lists and records have in common. */
+function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+  return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: row['workflow'] as RunRecord['workflow'],
     status: row['status'] as RunRecord['status'],
-    inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
     tags: JSON.parse(String(row['tags'])) as Record<string, string>,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
@@ -56,16 +74,20 @@ export function toRun(row: Row): RunRecord {
     ...optionalNumber('startedAt', row['started_at']),
     ...optionalNumber('completedAt', row['completed_at']),
     ...optionalNumber('durationMs', row['duration_ms']),
-    ...optionalText('error', row['error']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
-    ...submittedFields(row),
+    ...jsonField<'actor', string>('actor', row['actor']),
   }
 }
 
 /** The run of a row of the list. */
 export function toListedRun(row: Row): ListedRun {
-  return { ...toRun(row), ...listedFields(row, text(row['current_name'])) }
+  const { error_start: error } = row
+  return {
+    ...toSummary(row),
+    ...(typeof error === 'string' ? { error: startOfText(error) } : {}),
+    ...listedFields(row, text(row['current_name'])),
+  }
 }
 
 /** What earlier attempts and the present one have used; null is a cost that is not known. */
@@ -95,6 +117,7 @@ export function toTaskRow(row: Row): TaskRow {
       ...optionalNumber('completedAt', row['completed_at']),
       ...optionalNumber('durationMs', row['duration_ms']),
       ...optionalText('output', row['output']),
+      ...omittedOutput(row),
       ...optionalText('error', row['error']),
       ...finishOf(row),
     },

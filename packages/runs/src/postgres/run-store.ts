@@ -4,6 +4,7 @@
  */
 import { TuttiError } from '@tutti/core'
 
+import { TASK_COLUMNS } from '../record-fields.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
@@ -71,7 +72,7 @@ export class PostgresRunStore implements RunStore {
 
   async tasks(runId: string): Promise<readonly TaskRecord[]> {
     const rows = await this.#query(
-      `SELECT tasks.* FROM $schema.tasks JOIN $schema.runs ON runs.id = run
+      `SELECT ${TASK_COLUMNS} FROM $schema.tasks JOIN $schema.runs ON runs.id = run
        WHERE run_id = $1 ORDER BY task_index`,
       [toColumn(runId)],
     )
@@ -102,15 +103,20 @@ export class PostgresRunStore implements RunStore {
     return listRuns(this.#parts.database, query)
   }
 
-  async reviews({ runId, reviewId, open = false }: ReviewQuery): Promise<readonly ReviewRecord[]> {
+  async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    const { runId, reviewId, open = false, maxBytes = Number.MAX_SAFE_INTEGER } = query
     const rows = await this.#query(
-      `SELECT reviews.*, run_id FROM $schema.reviews JOIN $schema.runs ON runs.id = run
-       WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
-         ${open ? "AND reviews.status = 'OPEN'" : ''}
-       ORDER BY reviews.id`,
+      `SELECT * FROM (
+         SELECT reviews.*, run_id, sum(octet_length(reviews.request)) OVER (ORDER BY reviews.id)
+           - octet_length(reviews.request) AS before
+         FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+         WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+           ${open ? "AND reviews.status = 'OPEN'" : ''}
+       ) AS sized WHERE before < $3 ORDER BY id`,
       [
         runId === undefined ? null : toColumn(runId),
         reviewId === undefined ? null : toColumn(reviewId),
+        maxBytes,
       ],
     )
     return rows.map(toReview)

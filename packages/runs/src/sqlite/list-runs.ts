@@ -1,4 +1,5 @@
 /** Lists runs of the embedded store, newest first. */
+import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
 
@@ -25,7 +26,7 @@ export function runLister(database: DatabaseSync): (query: RunQuery) => RunPage 
 function listSql(where: string): string {
   return `
     WITH page AS MATERIALIZED (
-      SELECT * FROM runs ${where} ORDER BY id DESC LIMIT $limit OFFSET $offset
+      SELECT ${LISTED_COLUMNS} FROM runs ${where} ORDER BY id DESC LIMIT $limit OFFSET $offset
     ), used AS (
       SELECT run, ${TOTALS},
         min(task_index) FILTER (WHERE tasks.status = 'RUNNING' AND page.state <> 'ended')

@@ -9,7 +9,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export function reviewReader(
   database: DatabaseSync,
 ): (query: ReviewQuery) => readonly ReviewRecord[] {
-  return ({ runId, reviewId, open = false }) => {
+  return ({ runId, reviewId, open = false, maxBytes = Infinity }) => {
     const conditions = [
       ...(runId === undefined ? [] : ['run_id = $runId']),
       ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
@@ -19,11 +19,16 @@ export function reviewReader(
     const found = database.prepare(
       `SELECT reviews.*, run_id FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
     )
-    return found
-      .all({
-        ...(runId === undefined ? {} : { runId }),
-        ...(reviewId === undefined ? {} : { reviewId }),
-      })
-      .map(toReview)
+    const reviews: ReviewRecord[] = []
+    let bytes = 0
+    for (const row of found.iterate({
+      ...(runId === undefined ? {} : { runId }),
+      ...(reviewId === undefined ? {} : { reviewId }),
+    })) {
+      reviews.push(toReview(row))
+      bytes += String(row['request']).length
+      if (bytes >= maxBytes) break
+    }
+    return reviews
   }
 }

@@ -8,7 +8,16 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
-import { field, listedFields, logged, optionalNumber, submittedFields } from '../record-fields.ts'
+import {
+  field,
+  jsonField,
+  listedFields,
+  logged,
+  omittedOutput,
+  optionalNumber,
+  startOfText,
+  submittedFields,
+} from '../record-fields.ts'
 
 import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
@@ -28,11 +37,20 @@ export type Row = Readonly<Record<string, unknown>>
 /** The run of a row of table `runs`. */
 export function toRun(row: Row): RunRecord {
   return {
+    ...toSummary(row),
+    inputs: parse(row['inputs']) as Record<string, string>,
+    ...optionalJson('error', row['error']),
+    ...submittedFields(row),
+  }
+}
+
+/** The columns of a run that lists and records have in common. */
+function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+  return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
-    inputs: parse(row['inputs']) as Record<string, string>,
     tags: parse(row['tags']) as Record<string, string>,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
@@ -40,17 +58,20 @@ export function toRun(row: Row): RunRecord {
     ...optionalNumber('startedAt', row['started_at']),
     ...optionalNumber('completedAt', row['completed_at']),
     ...optionalNumber('durationMs', row['duration_ms']),
-    ...optionalJson('error', row['error']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
-    ...submittedFields(row),
+    ...jsonField<'actor', string>('actor', row['actor']),
   }
 }
 
 /** The run of a row of the list. */
 export function toListedRun(row: Row): ListedRun {
-  const { current_name: name } = row
-  return { ...toRun(row), ...listedFields(row, name === null ? '' : String(parse(name))) }
+  const { current_name: name, error_start: error } = row
+  return {
+    ...toSummary(row),
+    ...(typeof error === 'string' ? { error: startOfText(error.slice(1).replace(/"$/, '')) } : {}),
+    ...listedFields(row, name === null ? '' : String(parse(name))),
+  }
 }
 
 /** The task of a row of table `tasks`. */
@@ -69,6 +90,7 @@ export function toTask(row: Row): TaskRecord {
     toolCallCount: Number(row['earlier_tool_call_count']) + Number(row['tool_call_count']),
     ...costOf(row),
     ...optionalJson('output', row['output']),
+    ...omittedOutput(row),
     ...optionalJson('error', row['error']),
     ...finishOf(row),
   }

@@ -1,4 +1,5 @@
 /** Reads the events of the embedded store. */
+import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { toEvent } from './rows.ts'
 
 import type { EventLog, EventQuery, RunHead } from '../ports/event-log.ts'
@@ -22,11 +23,20 @@ export function sqliteEventLog(database: DatabaseSync): EventLog {
   )
   return {
     async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
-      const { runId, from, limit, types } = query
+      const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
       const place = { runId, from, limit }
       const rows =
-        types === undefined ? all.all(place) : some.all({ ...place, wanted: JSON.stringify(types) })
-      return rows.map((row) => toEvent(runId, row))
+        types === undefined
+          ? all.iterate(place)
+          : some.iterate({ ...place, wanted: JSON.stringify(types) })
+      const events: LoggedRunEvent[] = []
+      let bytes = 0
+      for (const row of rows) {
+        events.push(toEvent(runId, row))
+        bytes += String(row['data']).length
+        if (bytes >= maxBytes) break
+      }
+      return events
     },
     async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
       return heads.all(JSON.stringify(runIds)).map((row) => ({

@@ -1,4 +1,5 @@
 /** Keeps runs with all that belongs to them in the embedded store. */
+import { TASK_COLUMNS } from '../record-fields.ts'
 import { runCreator } from './create-run.ts'
 import { runDeleter } from './delete-ended.ts'
 import { runLister } from './list-runs.ts'
@@ -47,7 +48,7 @@ export class SqliteRunStore implements RunStore {
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
     this.#tasks = database.prepare(
-      'SELECT tasks.* FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index',
+      `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
     )
     this.#reviews = reviewReader(database)
   }

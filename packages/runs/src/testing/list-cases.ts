@@ -120,7 +120,8 @@ export const listCases: readonly StorageCase[] = [
       const expected = Object.entries(HISTORIES).toReversed()
       strictEqual(runs.length, expected.length)
       for (const [at, [runId, { shown }]] of expected.entries()) {
-        deepStrictEqual(runs[at], { ...(await recordOf(storage, runId)), ...shown })
+        const { inputs: _inputs, ...kept } = await recordOf(storage, runId)
+        deepStrictEqual(runs[at], { ...kept, ...shown })
       }
       const beyond = await storage.runs.list({ limit: 9, offset: 99 })
       deepStrictEqual(beyond, { runs: [], total })

@@ -23,6 +23,7 @@ import { releaseCases } from './release-cases.ts'
 import { restWriteCases } from './rest-write-cases.ts'
 import { secretCases } from './secret-cases.ts'
 import { signalCases } from './signal-cases.ts'
+import { sizeCases } from './size-cases.ts'
 import { waitingCases } from './waiting-cases.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -34,6 +35,7 @@ export const runStorageCases: readonly StorageCase[] = [
   ...recordCases,
   ...readCases,
   ...listCases,
+  ...sizeCases,
   ...endCases,
   ...claimCases,
   ...releaseCases,

@@ -87,7 +87,10 @@ export const RunSummary = Type.Object({
 })
 export type RunSummary = Type.Static<typeof RunSummary>
 
-/** Answer to `GET /api/runs`: one page, newest first. Control API seed §4.3. */
+/**
+ * Answer to `GET /api/runs`: one page, newest first. A page ends early at 4 MB; the next one begins at the `offset`
+ * plus the number of runs on it. Control API seed §4.3.
+ */
 export const RunList = Type.Object({
   runs: Type.Array(RunSummary),
   /** How many runs match in all, on every page together. */
@@ -105,6 +108,8 @@ export const RunTaskDetail = Type.Object({
   tokenCount: Type.Optional(TokenCount),
   toolCallCount: Type.Optional(Count),
   output: Type.Optional(Type.String()),
+  /** Whether `output` was left out because the outputs of later tasks are long; the run's events have it. Ours. */
+  outputOmitted: Type.Optional(Type.Boolean()),
   /** The task's number in events (`taskIndex`), from 1. */
   index: PositiveCount,
   /** Which try this is; 0 before the first. */

@@ -1,0 +1,28 @@
+/** Reads the log of a run in pages of limited size. */
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+
+/** Events read at a time. */
+const PAGE = 1_000
+
+/** Which events to read. */
+export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
+
+/**
+ * Gives the events in pages until there are no more. Other work gets a turn between two pages: the embedded store
+ * answers at once, so that a long log would otherwise be read without a break.
+ */
+export async function* eventPages(
+  runs: Pick<RunService, 'readEvents'>,
+  query: EventPagesQuery,
+): AsyncGenerator<readonly LoggedRunEvent[]> {
+  let { from } = query
+  for (;;) {
+    const page = await runs.readEvents({ ...query, from, limit: PAGE })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page
+    from = last.seq + 1
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

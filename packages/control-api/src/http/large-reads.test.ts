@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+
+import { LargeReads } from './large-reads.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('LargeReads', () => {
+  it('[G1] builds two answers at a time, the others in the order in which they came', async () => {
+    const reads = new LargeReads(() => undefined)
+    const begun: number[] = []
+    const ends = [1, 2, 3, 4].map(() => Promise.withResolvers<void>())
+    const all = ends.map(({ promise }, index) =>
+      reads.run(async () => {
+        begun.push(index)
+        await promise
+      }),
+    )
+    await turn()
+    await turn()
+    expect(begun).toEqual([0, 1])
+    ends[1]?.resolve()
+    await turn()
+    await turn()
+    expect(begun).toEqual([0, 1, 2])
+    for (const end of ends) end.resolve()
+    await Promise.all(all)
+    expect(begun).toEqual([0, 1, 2, 3])
+  })
+
+  it('[G1] gives the turn of an answer that failed to the next one', async () => {
+    const reads = new LargeReads(() => undefined)
+    const fail = (): Promise<never> => Promise.reject(new Error('No'))
+    const failed = await Promise.allSettled([1, 2, 3].map(() => reads.run(fail)))
+    expect(failed.every(({ status }) => status === 'rejected')).toBe(true)
+    expect(await reads.run(() => Promise.resolve('done'))).toBe('done')
+  })
+
+  it('[G2] makes room before each answer', async () => {
+    let made = 0
+    const reads = new LargeReads(() => {
+      made += 1
+    })
+    await Promise.all([1, 2, 3].map(() => reads.run(() => Promise.resolve())))
+    expect(made).toBe(3)
+  })
+})

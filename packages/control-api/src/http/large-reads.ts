@@ -1,0 +1,37 @@
+/**
+ * Takes turns at building large answers, so that what they need together is limited however many are asked for.
+ *
+ * G1 At most `AT_ONCE` are built at a time; the others wait in order.
+ * G2 Each begins with room: readers that hold too much unread data are dropped first.
+ */
+
+/** Answers built at a time. While one waits for the store, another uses the processor. */
+const AT_ONCE = 2
+
+/** Takes turns. */
+export class LargeReads {
+  readonly #makeRoom: () => void
+  readonly #waiting: (() => void)[] = []
+  #building = 0
+
+  constructor(makeRoom: () => void) {
+    this.#makeRoom = makeRoom
+  }
+
+  /** Builds an answer when its turn has come. */
+  async run<T>(build: () => Promise<T>): Promise<T> {
+    if (this.#building >= AT_ONCE) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#building += 1
+    try {
+      // Lets timers and small requests go first, as an answer takes the thread for some milliseconds.
+      await new Promise((resolve) => setImmediate(resolve))
+      this.#makeRoom()
+      return await build()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#building -= 1
+      else next()
+    }
+  }
+}
