@@ -195,6 +195,15 @@ function must(program, args, cwd = ROOT) {
 function run(program, args, env) {
   const child = spawn(program, args, { cwd: ROOT, env, stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // npm tells nobody when it is killed or hung up: the program would go on without it.
+  const parent = process.ppid
+  const isScript = process.env.npm_lifecycle_event !== undefined && parent !== 1
+  const watch = setInterval(() => {
+    if (!isScript || process.ppid === parent) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 500)
+  watch.unref()
   child.on('error', (error) => {
     console.error(`Cannot run ${program}: ${error.message}`)
     process.exit(1)

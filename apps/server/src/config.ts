@@ -74,7 +74,7 @@ export interface LimitsConfig {
   readonly maxRunsPerProcess?: number
   /** Runs waiting for their turn. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Runs that are kept after they have ended; older ones are deleted with their events. @default 1000 */
+  /** Ended runs that are retained; older ones are deleted with their events. @default no limit */
   readonly maxRetainedRuns?: number
   /** How long runs are kept after they have ended, in milliseconds. @default without end */
   readonly maxRetainedAgeMs?: number

@@ -5,11 +5,17 @@ import { errorMessage, TuttiError, type Logger } from '@tutti/core'
 import { readEnvironment, type Environment } from './env.ts'
 import { collectOnce, limitMemory } from './limit-memory.ts'
 import { loadConfig } from './load-config.ts'
-import { atLevel, jsonLogger } from './log.ts'
+import { checkBudgets } from './cli/doctor/check-budgets.ts'
+import { checkModels } from './cli/doctor/check-models.ts'
+import { checkVariables } from './cli/doctor/check-variables.ts'
+import { consoleLogger } from './cli/console-log.ts'
+import { atLevel } from './log.ts'
 import { ONE_SIGNAL_MS } from './cli/one-signal.ts'
+import { modelsOf } from './prices.ts'
 import { sampleConfig, sampleNotice } from './sample/sample-config.ts'
 import { secretsOf } from './secrets-of.ts'
 import { startServer, type RunningServer } from './start-server.ts'
+import { watchParent } from './watch-parent.ts'
 
 import type { CommandIo } from './cli/command-io.ts'
 import type { TuttiConfig } from './config.ts'
@@ -24,7 +30,7 @@ export async function serve({
   variables,
 }: Pick<CommandIo, 'stdout' | 'stderr' | 'variables'>): Promise<boolean> {
   const opened = await openServer(variables, {
-    loggerOf: (secrets) => jsonLogger((line) => stderr.write(line), { redactor: secrets }),
+    loggerOf: (secrets) => consoleLogger({ stderr, variables }, secrets),
     onNotice: (notice) => stdout.write(notice),
   })
   if (!opened.ok) {
@@ -32,7 +38,7 @@ export async function serve({
     return false
   }
   const { server } = opened
-  stopOnSignals(server)
+  stopOnSignals(server, variables)
   void server.stopped.then(exitSoon)
   stdout.write(`Tutti ready on ${server.url}\n`)
   collectOnce()
@@ -85,9 +91,11 @@ export async function openServer(
     secrets = redactor(secretsOf(config, environment))
     const logger = atLevel(loggerOf(secrets), environment.logLevel)
     process.on('unhandledRejection', (error) => {
-      logger.error('A promise was rejected and nobody looked', { error })
+      logger.error('Unhandled promise rejection', { error })
     })
     const server = await startServer(drainingWithin(config, drainTimeoutMs), environment, logger)
+    logRetention(config, logger)
+    await logWarnings(config, { variables, logger })
     if (server.resumed.length > 0) {
       logger.info('Going on with runs that were cut off', { runIds: server.resumed })
     }
@@ -100,12 +108,39 @@ export async function openServer(
   }
 }
 
+/** Logs what `tutti doctor` would warn of: a start does not fail for it, and the first run would. */
+async function logWarnings(
+  config: TuttiConfig,
+  { variables, logger }: { readonly variables: NodeJS.ProcessEnv; readonly logger: Logger },
+): Promise<void> {
+  const findings = [
+    ...checkVariables(variables),
+    ...(config.ensembles.some((one) => modelsOf(one).length > 0)
+      ? checkModels(config, variables)
+      : []),
+    ...(await checkBudgets(config)),
+  ]
+  for (const { level, check, message, advice } of findings) {
+    if (level !== 'ok') logger.warn(message, { check, advice })
+  }
+}
+
+/** Deleted history must not come as a surprise. */
+function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
+  const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
+  if (maxRetainedRuns === Infinity && maxRetainedAgeMs === Infinity) return
+  logger.info('Old ended runs are deleted', {
+    ...(maxRetainedRuns === Infinity ? {} : { maxRetainedRuns }),
+    ...(maxRetainedAgeMs === Infinity ? {} : { maxRetainedAgeMs }),
+  })
+}
+
 function drainingWithin(config: TuttiConfig, drainTimeoutMs: number | undefined): TuttiConfig {
   if (drainTimeoutMs === undefined) return config
   return { ...config, limits: { ...config.limits, drainTimeoutMs } }
 }
 
-function stopOnSignals(server: RunningServer): void {
+function stopOnSignals(server: RunningServer, variables: NodeJS.ProcessEnv): void {
   let stoppingSince: number | undefined
   const stop = (): void => {
     if (stoppingSince === undefined) {
@@ -118,6 +153,9 @@ function stopOnSignals(server: RunningServer): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  process.on('SIGHUP', stop)
+  const unwatch = watchParent(variables, stop)
+  void server.stopped.then(unwatch)
 }
 
 /** How long a process that has stopped may take to go by itself. */

@@ -144,6 +144,7 @@ interface Stopping {
 
 async function stopServer(stopping: Stopping): Promise<void> {
   const { runs, api, tracing, logger, drainTimeoutMs } = stopping
+  if (drainTimeoutMs > 0) logger.info('Draining', { runs: runs.running, drainTimeoutMs })
   const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
     logger.warn('The run store could not be closed', { error })
   })
@@ -156,6 +157,7 @@ async function stopServer(stopping: Stopping): Promise<void> {
   // What a collector does not take in this time is lost; so are the spans of a process that is killed.
   const sent = tracing?.shutdown().catch(() => undefined)
   await Promise.race([Promise.all([api.close(), sent]), wait(FAREWELL_MS, LATE, { ref: false })])
+  if (drainTimeoutMs > 0) logger.info('Stopped')
 }
 
 function listed<T>(one: T | undefined): readonly T[] {

@@ -56,6 +56,7 @@ describe('tutti doctor', () => {
       'ok ensemble: "brief", 1 task: tutti run topic=… reader=…',
       'ok models: openai: gpt-5-mini; OPENAI_API_KEY is set',
       'warning models: anthropic: claude-sonnet-4-5; ANTHROPIC_API_KEY is not set',
+      'ok data: Ended runs are retained without limit',
       'ok start: A server starts with this config',
       'ok access: 127.0.0.1 is reached from this machine only, and needs no key',
       `ok data: ${home.path}/.tutti can be made`,
@@ -152,7 +153,7 @@ describe('tutti doctor', () => {
       expect.arrayContaining([
         `ok server: A Tutti server answers at ${server.url}, and takes runs`,
         'ok data: The store is in use by another process: the server that is running',
-        'ok access: 127.0.0.1 is open to whoever has one of the keys: key-1',
+        'ok access: 127.0.0.1 accepts these keys: key-1',
       ]),
     ])
     expect(elsewhere.lines).toContain('warning data: The store is in use by another process')

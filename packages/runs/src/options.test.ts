@@ -12,7 +12,7 @@ describe('resolveRunServiceOptions', () => {
       maxConcurrentRuns: 5,
       maxRunsPerProcess: 5,
       maxQueuedRuns: 100,
-      maxRetainedRuns: 1_000,
+      maxRetainedRuns: Infinity,
       maxRetainedAgeMs: Infinity,
       tickMs: 25,
       leaseMs: 10_000,

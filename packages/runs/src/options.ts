@@ -27,7 +27,7 @@ export interface RunServiceOptions {
   readonly maxRunsPerProcess?: number
   /** Runs waiting for their turn; one more is refused. 0 lets none wait. @default 100 */
   readonly maxQueuedRuns?: number
-  /** Runs that are kept after they have ended; older ones are deleted with their events. @default 1000 */
+  /** Ended runs that are retained; older ones are deleted with their events. @default Infinity */
   readonly maxRetainedRuns?: number
   /** How long runs are kept after they have ended, in milliseconds. @default without end */
   readonly maxRetainedAgeMs?: number
@@ -96,8 +96,8 @@ const DEFAULTS = {
   maxConcurrentRuns: 5,
   // A burst of submits is taken; a flood is told to come back.
   maxQueuedRuns: 100,
-  // Ten times AgentEnsemble's, which keeps them in memory.
-  maxRetainedRuns: 1_000,
+  // History is deleted only where the operator says so.
+  maxRetainedRuns: Infinity,
   maxRetainedAgeMs: Infinity,
   tickMs: DEFAULT_TICK_MS,
   // A pause of the garbage collector or of a busy machine stays far below; a person hardly notices.
@@ -122,12 +122,19 @@ type Limits = Pick<
   }[keyof ResolvedRunServiceOptions]
 >
 
+interface Bound {
+  readonly least: number
+  readonly whole: boolean
+  /** Whether Infinity is a value, too. */
+  readonly mayBeInfinite?: boolean
+}
+
 /** The least value of each limit; counts are whole numbers. */
-const LEAST: Readonly<Record<keyof Limits, { readonly least: number; readonly whole: boolean }>> = {
+const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxConcurrentRuns: { least: 1, whole: true },
   maxRunsPerProcess: { least: 1, whole: true },
   maxQueuedRuns: { least: 0, whole: true },
-  maxRetainedRuns: { least: 0, whole: true },
+  maxRetainedRuns: { least: 0, whole: true, mayBeInfinite: true },
   maxRetainedAgeMs: { least: 0, whole: false },
   tickMs: { least: 0, whole: false },
   leaseMs: { least: 1_000, whole: false },
@@ -163,11 +170,13 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     ...options,
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
-  const outOfRange = Object.entries(LEAST).flatMap(([name, { least, whole }]) => {
+  const outOfRange = Object.entries(LEAST).flatMap(([name, bound]) => {
+    const { least, whole, mayBeInfinite = false } = bound
     // NOTE: the keys of the table are names of numbers.
     const value = resolved[name as keyof Limits]
     // What was not given is told under the name of what it is taken from.
     if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
+    if (mayBeInfinite && value === Infinity) return []
     if (value >= least && (!whole || Number.isInteger(value))) return []
     return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
   })

@@ -428,12 +428,17 @@ export class RunService {
 
   async #keepHouse(): Promise<void> {
     const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
+    if (keep === Infinity && maxAgeMs === Infinity) return this.#afterHousekeeping()
     const age = maxAgeMs === Infinity ? {} : { maxAgeMs }
     const { runs } = this.#storage
     let deleted: readonly string[]
     do {
       deleted = await runs.deleteEnded({ keep, ...age, limit: DELETE_BATCH })
     } while (deleted.length === DELETE_BATCH)
+    await this.#afterHousekeeping()
+  }
+
+  async #afterHousekeeping(): Promise<void> {
     await this.#feed.catchUp()
     await this.#executor.takeSignals()
   }

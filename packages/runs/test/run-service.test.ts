@@ -1,7 +1,7 @@
 import { decodeLoggedRunEvent } from '@tutti/protocol'
 import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 import { allEvents, band, serve, started, temporaryDirectory } from './band.ts'
 import { storageOver } from './storage-over.ts'
@@ -597,6 +597,22 @@ describe('retention', () => {
     expect(await service.get('old')).toBeUndefined()
     play()
     await allEvents(service, 'works')
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[S8] deletes nothing unless a limit is set', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = band()
+    play()
+    const clock = fakeClock()
+    const storage = sqliteRunStorage(directory.path, { clock })
+    const deleteEnded = vi.spyOn(storage.runs, 'deleteEnded')
+    const service = await started(storage, [ensemble], { clock })
+    await service.submit({ runId: 'old', inputs: INPUTS })
+    await allEvents(service, 'old')
+    await clock.advance(600_000)
+    expect(deleteEnded).not.toHaveBeenCalled()
+    expect((await service.get('old'))?.run.status).toBe('COMPLETED')
     await service.close({ drainTimeoutMs: 0 })
   })
 

@@ -54,7 +54,7 @@ export function processIo(): CommandIo {
 /** Whether text may be coloured: on a terminal, unless `NO_COLOR` is set. @see https://no-color.org */
 export function hasColors(
   { isTTY }: { readonly isTTY?: boolean },
-  { variables }: CommandIo,
+  { variables }: Pick<CommandIo, 'variables'>,
 ): boolean {
   return isTTY === true && (variables['NO_COLOR'] ?? '') === '' && variables['TERM'] !== 'dumb'
 }

@@ -2,8 +2,8 @@
  * Opens the file of the embedded store. One process at a time: a second one is refused. The lock is
  * one of the operating system, so it is free again as soon as its owner is gone, however it went.
  */
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 import { errorMessage, TuttiError } from '@tutti/core'
@@ -34,10 +34,12 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
       `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
     )
     migrate(database)
+    writeFileSync(join(directory, OWNER_FILE), `${process.pid}\n`)
     return {
       database,
       close() {
         database.close()
+        rmSync(join(directory, OWNER_FILE), { force: true })
         lock.close()
       },
     }
@@ -47,9 +49,31 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
   }
 }
 
+/** Names the owner of the lock, for people; the lock itself is that of the operating system. */
+const OWNER_FILE = 'runs.pid'
+
+/** The process that has the lock, as a message names it. */
+function ownerOf(directory: string): string {
+  try {
+    const pid = Number(readFileSync(join(directory, OWNER_FILE), 'utf8'))
+    // In another container the id stands for another process, or for none.
+    if (Number.isInteger(pid) && pid > 0 && process.kill(pid, 0)) return `process ${pid}`
+  } catch {
+    // No owner is known.
+  }
+  return 'another process'
+}
+
+/** Makes a directory and those above it. The recursive `mkdirSync` of Node never returns for `/proc/x`. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeDirectory(dirname(path))
+  mkdirSync(path)
+}
+
 function openLock(directory: string): DatabaseSync {
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(resolve(directory))
     const lock = new DatabaseSync(join(directory, 'runs.lock'))
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     return lock
@@ -57,7 +81,7 @@ function openLock(directory: string): DatabaseSync {
     if (/database is locked/.test(errorMessage(error))) {
       throw new TuttiError(
         'STORE_LOCKED',
-        `Cannot open the run store in "${directory}": another process is using it. ` +
+        `Cannot open the run store in "${directory}": ${ownerOf(directory)} is using it. ` +
           'Stop that process, or choose another directory with TUTTI_DATA_DIR',
         { cause: error },
       )

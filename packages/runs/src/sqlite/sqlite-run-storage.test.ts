@@ -297,7 +297,9 @@ describe('the lock of the embedded storage', () => {
   it('refuses a second process with a way out, and a second opening in this one', async () => {
     await using storage = sqliteRunStorage(directory)
     const { stdout } = spawnSync(process.execPath, [...node, directory], { encoding: 'utf8' })
-    expect(stdout).toMatch(/^STORE_LOCKED .*another process.*TUTTI_DATA_DIR/)
+    expect(stdout).toMatch(
+      new RegExp(`^STORE_LOCKED .*process ${process.pid} is using it.*TUTTI_DATA_DIR`),
+    )
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({ code: 'STORE_LOCKED' }),
     )

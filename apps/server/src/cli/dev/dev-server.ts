@@ -8,7 +8,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { openServer, type FailedStart, type Opened } from '../../serve.ts'
-import { devLogger } from './dev-log.ts'
+import { consoleLogger } from '../console-log.ts'
 import { tellImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
 
@@ -40,7 +40,7 @@ async function open(io: CommandIo): Promise<Opened> {
     const canTell = tellImportedFiles((file) => tell({ kind: 'file', file }))
     return openServer(variables, {
       loggerOf: (redactor) => {
-        const logger = devLogger(io, redactor)
+        const logger = consoleLogger(io, redactor)
         if (!canTell) logger.warn(NO_HOOKS)
         return logger
       },

@@ -15,9 +15,10 @@
  */
 import { relative, resolve } from 'node:path'
 
+import { watchParent } from '../../watch-parent.ts'
 import { CONFIG_NAMES } from '../../load-config.ts'
 import { ONE_SIGNAL_MS } from '../one-signal.ts'
-import { devLogger } from './dev-log.ts'
+import { consoleLogger } from '../console-log.ts'
 import { signatureOf } from './file-signature.ts'
 import { FileWatch } from './file-watch.ts'
 import { envFileIn } from './load-env-file.ts'
@@ -53,12 +54,17 @@ class DevLoop {
 
   constructor(io: CommandIo) {
     this.#io = io
-    this.#logger = devLogger(io, { text: (text) => text })
+    this.#logger = consoleLogger(io, { text: (text) => text })
     this.#watch = new FileWatch((paths) => void this.#restart(paths))
     const { promise, resolve: end } = Promise.withResolvers<Exit>()
     this.ended = promise
     this.#end = end
-    this.#stopListening = io.onSignal(() => void this.#stop())
+    const unlisten = io.onSignal(() => void this.#stop())
+    const unwatch = watchParent(io.variables, () => void this.#stop())
+    this.#stopListening = () => {
+      unlisten()
+      unwatch()
+    }
     this.#start()
   }
 
@@ -132,7 +138,8 @@ class DevLoop {
   }
 
   #ended(code: number | null, signal: NodeJS.Signals | null): void {
-    if (this.#state === 'down') return
+    // Ctrl-C reaches the server by its terminal, too.
+    if (this.#state === 'down' || this.#stoppingSince !== undefined) return
     this.#state = 'down'
     this.#logger.error(`The server has ended by itself, with ${signal ?? `code ${code}`}`)
     this.#logger.info(WAITING)

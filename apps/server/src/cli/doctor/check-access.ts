@@ -22,6 +22,7 @@ export function checkAccess(
     warning(`Key "${name}" has expired`, 'Give its owner a new one, or take it out of "auth.keys"'),
   )
   const names = [...apiKeys, ...keys].map(({ name }) => name)
+  const valid = names.filter((name) => !expired.some((key) => key.name === name))
   const isLocal = LOOPBACK.test(host)
   if (names.length > 0) {
     if (expired.length === names.length) {
@@ -30,7 +31,7 @@ export function checkAccess(
         problem('Every key has expired: nobody can call', 'Add a key to TUTTI_API_KEYS'),
       ]
     }
-    return [...late, ok(`${host} is open to whoever has one of the keys: ${names.join(', ')}`)]
+    return [...late, ok(`${host} accepts these keys: ${valid.join(', ')}`)]
   }
   if (isLocal) return [ok(`${host} is reached from this machine only, and needs no key`)]
   if (allowUnauthenticated) {

@@ -15,6 +15,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { findingsOf, type Finding } from './finding.ts'
 
+import type { TuttiConfig } from '../../config.ts'
+
 const { ok, warning, problem } = findingsOf('data')
 
 /** What the check has to know. */
@@ -76,7 +78,27 @@ function checkStore(directory: string, { knownVersion, isServed }: DataFacts): r
   }
   const isOld = knownVersion !== undefined && version < knownVersion
   const then = isOld ? `; the next start brings it to version ${knownVersion}` : ''
-  return [ok(`The store has schema version ${version}${then}`)]
+  return [ok(`The store has schema version ${version} and takes ${sizeOf(path)}${then}`)]
+}
+
+/** Size of the store with its write-ahead log, for people. */
+function sizeOf(path: string): string {
+  const bytes = [path, `${path}-wal`].reduce(
+    (sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+  return `${Math.ceil(bytes / MIB).toLocaleString('en-US')} MiB`
+}
+
+/** Says which ended runs are deleted. */
+export function checkRetention({ limits = {} }: Pick<TuttiConfig, 'limits'>): Finding {
+  const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
+  const rules = [
+    ...(maxRetainedRuns === Infinity ? [] : [`beyond the newest ${maxRetainedRuns}`]),
+    ...(maxRetainedAgeMs === Infinity ? [] : [`after ${maxRetainedAgeMs} ms`]),
+  ]
+  if (rules.length === 0) return ok('Ended runs are retained without limit')
+  return ok(`Ended runs are deleted ${rules.join(' and ')}`)
 }
 
 /** Text at the start of every SQLite file, and where its `user_version` is. @see https://www.sqlite.org/fileformat.html */
@@ -124,7 +146,7 @@ const LOW_BYTES = 500 * MIB
 export function checkDisk(free: number, place: string): Finding {
   const disk = findingsOf('disk')
   const words = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB are free at ${place}`
-  const advice = 'Make room, or keep fewer runs: limits.maxRetainedRuns, limits.maxRetainedAgeMs'
+  const advice = 'Make room, or retain fewer runs: limits.maxRetainedRuns, limits.maxRetainedAgeMs'
   if (free < FULL_BYTES) return disk.problem(words, advice)
   return free < LOW_BYTES ? disk.warning(words, advice) : disk.ok(words)
 }

@@ -1,10 +1,14 @@
 /** The checks that only look at what they are given. */
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { checkAccess } from './check-access.ts'
-import { checkDisk } from './check-data-directory.ts'
+import { checkBudgets } from './check-budgets.ts'
+import { checkDisk, checkRetention } from './check-data-directory.ts'
 import { checkModels } from './check-models.ts'
 import { checkNode } from './check-node.ts'
+import { checkVariables } from './check-variables.ts'
 
 import type { AuthConfig } from '../../config.ts'
 
@@ -48,7 +52,7 @@ describe('checkAccess', () => {
     ]
     expect(check('0.0.0.0', { keys })).toEqual([
       'warning Key "old" has expired',
-      expect.stringMatching(/^ok .*: old, new$/),
+      expect.stringMatching(/^ok .*: new$/),
     ])
   })
 })
@@ -69,6 +73,43 @@ describe('checkModels', () => {
     expect(checkModels({ ensembles: [] }, {})).toEqual([
       expect.objectContaining({ level: 'warning' }),
     ])
+  })
+})
+
+describe('checkVariables', () => {
+  it('warns of TUTTI_ variables that nothing reads, and suggests the one that was meant', () => {
+    const variables = { TUTTI_DATADIR: 'x', TUTTI_ROLE: 'all', TUTTI_ZEBRA: '1', OTHER: '2' }
+    expect(checkVariables(variables)).toMatchObject([
+      {
+        level: 'warning',
+        message: 'Unknown variable TUTTI_DATADIR',
+        advice: 'Did you mean TUTTI_DATA_DIR?',
+      },
+      { level: 'warning', message: 'Unknown variable TUTTI_ZEBRA' },
+    ])
+  })
+})
+
+describe('checkRetention', () => {
+  it('says which ended runs are deleted', () => {
+    expect(checkRetention({}).message).toBe('Ended runs are retained without limit')
+    const limits = { maxRetainedRuns: 500, maxRetainedAgeMs: 1000 }
+    expect(checkRetention({ limits }).message).toBe(
+      'Ended runs are deleted beyond the newest 500 and after 1000 ms',
+    )
+  })
+})
+
+describe('checkBudgets', () => {
+  it('warns of a limit on cost for a model without a price', async () => {
+    const model = { ...scriptedModel([]), provider: 'acme', name: 'large' }
+    const tasks = [task({ description: 'Pay', budget: { maxCostUsd: 1 } })]
+    const team = ensemble({ name: 'pay', tasks, model })
+    expect(await checkBudgets({ ensembles: [team] })).toMatchObject([
+      { level: 'warning', message: expect.stringContaining('no price is known for "acme:large"') },
+    ])
+    const free = ensemble({ name: 'pay', tasks, model: scriptedModel([]) })
+    expect(await checkBudgets({ ensembles: [free] })).toEqual([])
   })
 })
 

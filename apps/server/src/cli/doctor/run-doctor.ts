@@ -16,13 +16,15 @@ import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
 import { neededNode } from '../program-version.ts'
 import { askServer, type ServerFacts } from './ask-server.ts'
 import { checkAccess } from './check-access.ts'
-import { checkDataDirectory } from './check-data-directory.ts'
+import { checkBudgets } from './check-budgets.ts'
+import { checkDataDirectory, checkRetention } from './check-data-directory.ts'
 import { checkEnvFile } from './check-env-file.ts'
 import { checkInputs } from './check-inputs.ts'
 import { checkModels } from './check-models.ts'
 import { checkNode } from './check-node.ts'
 import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
+import { checkVariables } from './check-variables.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { tryStart, type TriedStart } from './try-start.ts'
 
@@ -60,8 +62,9 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
     }),
     ...envFile,
     ...ofEnvironment,
+    ...checkVariables(variables),
     ...loading.findings,
-    ...(config === undefined ? [] : [...checkInputs(config), ...checkModels(config, variables)]),
+    ...(config === undefined ? [] : await checkContents(config, variables)),
     ...tried.findings,
     ...(environment === undefined ? [] : await checkPlace(environment, { config, tried, facts })),
     ...(facts.url === undefined
@@ -69,6 +72,19 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
       : (await askServer(facts.url, { ...tried, apiKey: facts.apiKey })).findings),
   ]
   return found.map((finding) => secrets.value(finding))
+}
+
+/** Looks at what the config file holds. */
+async function checkContents(
+  config: TuttiConfig,
+  variables: NodeJS.ProcessEnv,
+): Promise<readonly Finding[]> {
+  return [
+    ...checkInputs(config),
+    ...checkModels(config, variables),
+    ...(await checkBudgets(config)),
+    checkRetention(config),
+  ]
 }
 
 /** The secrets of an environment that cannot be read, by the names of their variables. */

@@ -3,7 +3,7 @@ import { TuttiError, type LogFields, type Logger } from '@tutti/core'
 import { stripVTControlCharacters, styleText } from 'node:util'
 
 import type { Redactor } from '@tutti/control-api'
-import type { LogLevel } from '../../log.ts'
+import type { LogLevel } from '../log.ts'
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const
 
