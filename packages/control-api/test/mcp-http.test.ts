@@ -127,6 +127,42 @@ describe('POST /mcp', () => {
   })
 })
 
+describe('a text that answers repeat', () => {
+  it('is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
+    await using api = await hall()
+    const long = 'x'.repeat(256)
+    const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+    const cases = [
+      [{ ...ping, id: long }, /^id must have at most 255 characters, got 256$/],
+      [{ ...ping, method: long }, /^method must have/],
+      [{ ...ping, params: { _meta: { progressToken: long } } }, /^progressToken must have/],
+      [[ping, { ...ping, id: long }], /^id must have/],
+    ] as const
+    for (const [message, expected] of cases) {
+      const { status, body } = await postMcp(api.url, message)
+      expect([status, body.error?.code]).toEqual([400, -32_600])
+      expect(body.error?.message).toMatch(expected)
+    }
+  })
+
+  it('is cut in an error of the library', async () => {
+    await using api = await hall()
+    const call = modernCall('band', {})
+    const version = { 'io.modelcontextprotocol/protocolVersion': 'x'.repeat(100_000) }
+    const _meta = { ...call.params._meta, ...version }
+    const { status, body } = await postMcp(api.url, { ...call, params: { ...call.params, _meta } })
+    expect([status, body.error?.code]).toEqual([400, expect.any(Number)])
+    expect(JSON.stringify(body).length).toBeLessThan(16_384)
+    expect(body.error?.message).toMatch(/\w/)
+  })
+
+  it('is taken with 255 characters', async () => {
+    await using api = await hall()
+    const id = 'x'.repeat(255)
+    expect((await postMcp(api.url, { ...INITIALIZE, id })).body.id).toBe(id)
+  })
+})
+
 describe('a call that is quiet', () => {
   /** Reads a stream until a comment comes, by which it says that it is alive. */
   async function untilComment(response: Response): Promise<void> {

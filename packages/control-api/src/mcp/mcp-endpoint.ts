@@ -9,11 +9,16 @@
  * E2 The messages of a batch count as requests of their key, each.
  * E3 A call of a tool is answered by a stream from its first moment, so that no proxy or client takes a long
  *    one for dead; everything else is plain JSON.
+ * E4 Ids, progress tokens and names of methods are short, as answers and notifications repeat them; so are
+ *    errors of the library, which repeat what was sent.
  */
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { errorMessage, TuttiError, Type } from '@tutti/core'
 
+import { MAX_RPC_ID_LENGTH } from '../a2a/json-rpc.ts'
+import { isObject } from '../a2a/modern-params.ts'
 import { badRequest } from '../http/api-error.ts'
+import { limitedMessage, MAX_ERROR_BYTES } from '../http/error-limits.ts'
 import { readBody } from '../http/read-body.ts'
 import { jsonRpcError } from './json-rpc-error.ts'
 import { authInfoOf } from './mcp-caller.ts'
@@ -54,13 +59,46 @@ export function mcpEndpoint(options: ResolvedControlApiOptions, signer: Signer):
     const body = await bodyOf(request, options.maxBodyBytes)
     if (!body.ok) return jsonRpcError(400, { code: -32_700, message: body.problem })
     const { value: parsedBody } = body
+    const long = longFieldOf(parsedBody)
+    if (long !== undefined) return jsonRpcError(400, { code: -32_600, message: long })
     if (Array.isArray(parsedBody)) countBatch(parsedBody.length, caller)
     if (await isLegacyRequest(request, parsedBody)) {
       return sessions.handle(request, parsedBody, caller)
     }
     const handler = isCall(parsedBody) ? stream : plain
-    return handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) })
+    return limitedError(await handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) }))
   }
+}
+
+/** The response, with the message of its error cut and the details left out where they are too long. */
+async function limitedError(response: Response): Promise<Response> {
+  if (response.status < 400) return response
+  const { status, headers } = response
+  const text = await response.text()
+  if (Buffer.byteLength(text) <= MAX_ERROR_BYTES) return new Response(text, { status, headers })
+  const parsed: unknown = JSON.parse(text)
+  const error = isObject(parsed) && isObject(parsed['error']) ? parsed['error'] : {}
+  const message = limitedMessage(String(error['message']))
+  return jsonRpcError(status, { code: Number(error['code']), message })
+}
+
+/** Maximum length of a text that answers repeat. */
+const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
+
+/** What is wrong with the first message that has a text too long to repeat (E4); undefined when none has. */
+function longFieldOf(body: unknown): string | undefined {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    const meta = isObject(message['params']) ? message['params']['_meta'] : undefined
+    const progressToken = isObject(meta) ? meta['progressToken'] : undefined
+    const { id, method } = message
+    for (const [name, value] of Object.entries({ id, method, progressToken })) {
+      if (typeof value !== 'string' || value.length <= MAX_REPEATED_LENGTH) continue
+      return `${name} must have at most ${MAX_REPEATED_LENGTH} characters, got ${value.length}`
+    }
+  }
+  return undefined
 }
 
 type Body =
