@@ -14,7 +14,8 @@ export interface McpBody {
     readonly requestState?: string
     readonly inputRequests?: Readonly<Record<string, unknown>>
   }
-  readonly error?: unknown
+  readonly error?: { readonly code?: number; readonly message?: string }
+  readonly id?: unknown
 }
 
 /** The answer to a message: its status, its headers and the last message of its body. */
