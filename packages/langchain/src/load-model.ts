@@ -2,8 +2,16 @@
  * The only place that loads LangChain, and only when a model is first called: its packages take
  * hundreds of milliseconds to load, which a program that merely lists its models should not pay.
  */
+import { copyWith, limitsOf } from './copy-model.ts'
+import { explainingFetch, type Fetch } from './explain-answer.ts'
+import { keepEmptyPieces } from './gemini-client.ts'
+import { providerFacts } from './providers.ts'
+
 import type { ModelIdentity, ResolvedOptions } from './options.ts'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+
+/** LangChain drops a refusal of OpenAI's chat completions, unless the raw answer comes with each piece. */
+const RAW_ANSWERS = { __includeRawResponse: true }
 
 /** The classes of LangChain's messages. */
 export type MessageClasses = Pick<
@@ -15,6 +23,10 @@ export type MessageClasses = Pick<
 export interface LoadedModel {
   readonly model: BaseChatModel
   readonly messages: MessageClasses
+  /** The model with another limit of its answers, in tokens; itself when its class has none. */
+  readonly limitedTo: (maxOutputTokens: number) => Promise<BaseChatModel>
+  /** Whether every answer says why it ends; undefined when that is not known of the class. */
+  readonly saysWhyItEnds: boolean | undefined
   /** Texts that no message may hold: the key that the model found by itself. */
   readonly secrets: readonly string[]
 }
@@ -22,10 +34,43 @@ export interface LoadedModel {
 /** Loads the classes and makes the model. */
 export async function loadModel({ identity, source }: ResolvedOptions): Promise<LoadedModel> {
   const messages = await import('@langchain/core/messages')
-  const model = await (source.kind === 'named' ? makeNamed(identity, source.fields) : source.make())
+  const loaded = await (source.kind === 'named'
+    ? loadNamed(identity, source.fields)
+    : loadMade(source.make))
+  const { model } = loaded
   const key = 'apiKey' in model && typeof model.apiKey === 'string' ? [model.apiKey] : []
-  return { model, messages, secrets: key }
+  return { ...loaded, messages, secrets: key }
 }
+
+type Loaded = Pick<LoadedModel, 'model' | 'limitedTo' | 'saysWhyItEnds'>
+
+async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loaded> {
+  const { limitField = 'maxTokens', hidesFinishReason = false } =
+    providerFacts(identity.provider) ?? {}
+  const make = async (more: Fields): Promise<BaseChatModel> => {
+    const model = await makeNamed(identity, { ...fields, ...more })
+    keepEmptyPieces(model)
+    return model
+  }
+  return {
+    model: await make({}),
+    limitedTo: (maxOutputTokens) => make({ [limitField]: maxOutputTokens }),
+    saysWhyItEnds: !hidesFinishReason,
+  }
+}
+
+async function loadMade(make: () => BaseChatModel | Promise<BaseChatModel>): Promise<Loaded> {
+  const made = await make()
+  keepEmptyPieces(made)
+  const model = 'completions' in made ? copyWith(made, RAW_ANSWERS) : made
+  return {
+    model,
+    limitedTo: (limit) => Promise.resolve(copyWith(model, limitsOf(model, limit))),
+    saysWhyItEnds: undefined,
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
 
 /** Runs `load` once for all callers; a failure is forgotten, so that the next caller tries again. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
@@ -40,26 +85,57 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * The two providers that this package names as peers are loaded from where it can see them.
- * `initChatModel` loads from where `langchain` lies, which strict layouts (Yarn PnP, pnpm without
- * hoisting) do not let see the application's packages; it serves all others.
+ * The providers whose packages are peers of this one are loaded from where it can see them. `initChatModel`
+ * loads from where `langchain` is installed, which strict layouts (Yarn PnP, pnpm without hoisting) do not
+ * let see the packages of the application; it serves all others.
  */
-async function makeNamed(
-  { provider, name }: ModelIdentity,
-  fields: Readonly<Record<string, unknown>>,
-): Promise<BaseChatModel> {
+async function makeNamed(identity: ModelIdentity, fields: Fields): Promise<BaseChatModel> {
+  const { provider, name } = identity
+  const label = `${provider}:${name}`
   switch (provider) {
     case 'openai': {
       const { ChatOpenAI } = await import('@langchain/openai')
-      return new ChatOpenAI(fields)
+      return new ChatOpenAI(openaiFields(fields, label))
+    }
+    case 'azure_openai': {
+      const { AzureChatOpenAI } = await import('@langchain/openai')
+      return new AzureChatOpenAI(openaiFields(fields, label))
     }
     case 'anthropic': {
       const { ChatAnthropic } = await import('@langchain/anthropic')
-      return new ChatAnthropic(fields)
+      return new ChatAnthropic({
+        ...fields,
+        clientOptions: withFetch(fields['clientOptions'], label),
+      })
+    }
+    case 'google-genai': {
+      const { ChatGoogleGenerativeAI } = await import('@langchain/google-genai')
+      return new ChatGoogleGenerativeAI({ model: name, ...fields })
+    }
+    case 'groq': {
+      const { ChatGroq } = await import('@langchain/groq')
+      return new ChatGroq({ model: name, ...withFetch(fields, label) })
     }
     default: {
       const { initChatModel } = await import('langchain/chat_models/universal')
       return initChatModel(name, { ...fields, modelProvider: provider })
     }
+  }
+}
+
+function openaiFields(fields: Fields, label: string): Fields {
+  return {
+    ...fields,
+    ...RAW_ANSWERS,
+    configuration: withFetch(fields['configuration'], label),
+  }
+}
+
+function withFetch(settings: unknown, label: string): Fields {
+  const given: Fields = typeof settings === 'object' && settings !== null ? { ...settings } : {}
+  const { fetch } = given
+  return {
+    ...given,
+    fetch: explainingFetch(label, typeof fetch === 'function' ? (fetch as Fetch) : undefined),
   }
 }

@@ -76,7 +76,7 @@ const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, strin
   ],
   ['openai:gpt-4o', { apiKey: ' ' }, 'apiKey must not be blank'],
   ['openai:gpt-4o', { baseUrl: 'localhost:80' }, 'baseUrl must be an http or https address'],
-  ['groq:llama', { baseUrl: 'http://localhost' }, 'baseUrl is for openai and anthropic'],
+  ['xai:grok-4', { baseUrl: 'http://localhost' }, 'baseUrl is not known for xai'],
   [() => Promise.reject(new Error('not called')), {}, 'provider must be given in the options'],
   [
     () => Promise.reject(new Error('not called')),

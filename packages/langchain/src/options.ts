@@ -2,6 +2,7 @@
 import { systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode } from './output/has-structured-mode.ts'
+import { providerFacts } from './providers.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
@@ -37,8 +38,8 @@ export interface LangchainModelOptions {
   /** The provider's key. @default the provider's variable, such as `ANTHROPIC_API_KEY` */
   readonly apiKey?: string
   /**
-   * Address of an OpenAI-compatible service (up to and with `/v1`) or of an Anthropic-compatible one
-   * (without `/v1`). Other providers take theirs in `modelOptions`. @default `OPENAI_BASE_URL` or
+   * Address of an OpenAI-compatible service (up to and with `/v1`), of an Anthropic-compatible one (without
+   * `/v1`), of Groq, Gemini or Ollama. Other providers take theirs in `modelOptions`. @default `OPENAI_BASE_URL` or
    * `ANTHROPIC_BASE_URL`, else the provider's own address
    */
   readonly baseUrl?: string
@@ -159,9 +160,9 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
   if (!/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
     problems.push(`baseUrl must be an http or https address, got ${JSON.stringify(baseUrl)}`)
   }
-  if (BASE_URL_FIELDS[identity.provider] === undefined) {
+  if (providerFacts(identity.provider)?.addressFields === undefined) {
     problems.push(
-      `baseUrl is for openai and anthropic; give ${identity.provider} its own field in modelOptions`,
+      `baseUrl is not known for ${identity.provider}; give its own field in modelOptions`,
     )
   }
   return problems
@@ -190,28 +191,18 @@ function isInteger(value: number, least: number): boolean {
   return Number.isSafeInteger(value) && value >= least
 }
 
-/** Where each provider's class takes its address; other settings of the same field stay. */
-const BASE_URL_FIELDS: Readonly<
-  Record<string, (baseUrl: string, modelOptions: object) => Readonly<Record<string, unknown>>>
-> = {
-  openai: (baseUrl, modelOptions) => {
-    const settings = 'configuration' in modelOptions ? modelOptions.configuration : {}
-    return { configuration: { baseURL: baseUrl, ...(typeof settings === 'object' && settings) } }
-  },
-  anthropic: (baseUrl) => ({ anthropicApiUrl: baseUrl }),
-}
-
 function toFields(
   { provider, name }: ModelIdentity,
   { temperature, maxTokens, apiKey, baseUrl, modelOptions = {} }: LangchainModelOptions,
 ): Readonly<Record<string, unknown>> {
-  const given = { temperature, maxTokens, apiKey }
+  const { limitField = 'maxTokens', addressFields } = providerFacts(provider) ?? {}
+  const given = { temperature, [limitField]: maxTokens, apiKey }
   return {
     model: name,
     maxRetries: 0,
     ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...modelOptions,
-    ...(baseUrl === undefined ? {} : BASE_URL_FIELDS[provider]?.(baseUrl, modelOptions)),
+    ...(baseUrl === undefined ? {} : addressFields?.(baseUrl, modelOptions)),
   }
 }
 

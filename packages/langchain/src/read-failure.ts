@@ -2,7 +2,7 @@
  * Pure: the facts of what a LangChain model threw. Each provider's client has its own error classes;
  * they agree in a few fields, which are read here without knowing the classes.
  */
-import { errorMessage } from '@tutti/core'
+import { errorMessage, TuttiError } from '@tutti/core'
 
 /** What is known of a failure. */
 export interface Failure {
@@ -50,6 +50,11 @@ export function readFailure(error: unknown): Failure {
   }
   const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
   return { message: connection ? connectionMessage(chain) : messageOf(chain), connection, ...known }
+}
+
+/** The TuttiError among the causes of `error`: the providers' clients wrap what their `fetch` throws. */
+export function findThrown(error: unknown): TuttiError | undefined {
+  return causesOf(error).find((link) => TuttiError.isInstance(link))
 }
 
 function causesOf(error: unknown): readonly unknown[] {
@@ -112,7 +117,26 @@ function retryAfterOf(link: unknown): number | undefined {
   const said = headers?.get('retry-after') ?? ''
   if (/^\s*[\d.]+\s*$/.test(said)) return positive(Number(said) * 1_000)
   // NOTE: a date is of the provider's clock, and so is that of the answer.
-  return positive(Date.parse(said) - Date.parse(headers?.get('date') ?? ''))
+  const until = positive(Date.parse(said) - Date.parse(headers?.get('date') ?? ''))
+  return until ?? retryInfoOf(link)
+}
+
+/**
+ * Google says it in the details of the error, as `{ "@type": "…/google.rpc.RetryInfo", "retryDelay": "34.1s" }`.
+ *
+ * @see https://cloud.google.com/apis/design/errors#error_details
+ */
+function retryInfoOf(link: unknown): number | undefined {
+  const places = [field(link, 'errorDetails'), field(bodyOf(link), 'details')]
+  for (const details of places) {
+    if (!Array.isArray(details)) continue
+    for (const detail of details) {
+      if (!(textField(detail, '@type') ?? '').endsWith('google.rpc.RetryInfo')) continue
+      const seconds = /^([\d.]+)s$/.exec(textField(detail, 'retryDelay') ?? '')?.[1]
+      if (seconds !== undefined) return positive(Math.ceil(Number(seconds) * 1_000))
+    }
+  }
+  return undefined
 }
 
 function shouldRetryOf(link: unknown): boolean | undefined {

@@ -16,7 +16,11 @@ describe('text', () => {
       ],
     ].map((content) => builder.add(new AIMessageChunk({ content })))
     expect(texts).toEqual(['one ', 'two three'])
-    expect(builder.build()).toEqual({ text: 'one two three', toolCalls: [] })
+    expect(builder.build()).toEqual({
+      text: 'one two three',
+      toolCalls: [],
+      finishReason: 'unknown',
+    })
   })
 })
 

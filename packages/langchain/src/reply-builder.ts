@@ -4,6 +4,7 @@
  * output tokens twice.
  */
 import { gatherContent } from './content/provider-content.ts'
+import { answerEnd, finishReasonOf } from './finish-reason.ts'
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
@@ -13,8 +14,10 @@ import type { ModelReply, ModelUsage } from '@tutti/ensemble'
 export interface ReplyBuilder {
   /** Takes the next message and returns the text that it adds. */
   add(message: AIMessage | AIMessageChunk): string
-  /** Whether the provider has said why the answer ends. */
-  isFinished(): boolean
+  /** The provider's word for why the answer ended; undefined when it has not said it. */
+  end(): string | undefined
+  /** Whether a class of LangChain's own made the messages; all of these say why an answer ends. */
+  isOfLangChain(): boolean
   /** The reply of all messages so far. */
   build(): ModelReply
 }
@@ -24,21 +27,25 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
   const texts: string[] = []
   const fragments: ToolCallFragment[] = []
   const gathered = gatherContent()
+  const refusals: string[] = []
   let usage: ModelUsage | undefined
-  let finished = false
-  let cumulative = false
+  let said: string | undefined
+  let maker: unknown
   return {
     add(message) {
       const text = textOf(message.content)
       texts.push(text)
       gathered.add(message)
       fragments.push(...fragmentsOf(message, fragments.length))
-      cumulative ||= message.response_metadata['model_provider'] === 'anthropic'
-      usage = addUsage(usage, message.usage_metadata, cumulative)
-      finished ||= saysWhyItEnds(message)
+      maker ??= message.response_metadata['model_provider']
+      usage = addUsage(usage, message.usage_metadata, maker)
+      const end = answerEnd(message)
+      said ??= end.said
+      if (end.refusal !== undefined) refusals.push(end.refusal)
       return text
     },
-    isFinished: () => finished,
+    end: () => said,
+    isOfLangChain: () => typeof maker === 'string',
     build() {
       const toolCalls = joinFragments(fragments, makeId)
       const content = gathered.build()
@@ -47,8 +54,29 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
         toolCalls,
         ...(usage === undefined ? {} : { usage }),
         ...(content === undefined ? {} : { providerContent: { provider, content } }),
+        ...endOf({ said, refusal: refusals.join(''), hasCalls: toolCalls.length > 0 }),
       }
     },
+  }
+}
+
+/** Some providers end a refusal, or an answer that asks for tools, like any other. */
+function endOf({
+  said,
+  refusal,
+  hasCalls,
+}: {
+  readonly said: string | undefined
+  readonly refusal: string
+  readonly hasCalls: boolean
+}): Pick<ModelReply, 'finishReason' | 'providerFinishReason' | 'refusal'> {
+  const reason = said === undefined ? 'unknown' : finishReasonOf(said)
+  const isPlain = reason === 'stop' || reason === 'tool_calls' || reason === 'unknown'
+  const asked = hasCalls && reason === 'stop' ? 'tool_calls' : reason
+  return {
+    finishReason: isPlain && refusal !== '' ? 'refusal' : asked,
+    ...(said === undefined ? {} : { providerFinishReason: said }),
+    ...(refusal === '' ? {} : { refusal }),
   }
 }
 
@@ -92,35 +120,25 @@ function fragmentsOf(
 
 /**
  * Usage so far. Pieces add up, but for Anthropic: there the first piece holds the input and a first
- * count of the output, and each later piece the output so far. Input is all of it, for LangChain also
+ * count of the output, and each later piece the output so far. Google's pieces each hold all cached tokens. Input is all of it, for LangChain also
  * of Anthropic, which itself counts apart what its cache read and wrote.
  */
 function addUsage(
   usage: ModelUsage | undefined,
   added: UsageMetadata | undefined,
-  cumulative: boolean,
+  maker: unknown,
 ): ModelUsage | undefined {
   if (added === undefined) return usage
+  const cumulative = maker === 'anthropic'
   const sum = (before: number, next: number): number =>
     cumulative ? Math.max(before, next) : before + next
-  const cached = sum(usage?.cachedInputTokens ?? 0, added.input_token_details?.cache_read ?? 0)
+  const cachedBefore = usage?.cachedInputTokens ?? 0
+  const cachedNow = added.input_token_details?.cache_read ?? 0
+  const cached =
+    maker === 'google-genai' ? Math.max(cachedBefore, cachedNow) : sum(cachedBefore, cachedNow)
   return {
     inputTokens: sum(usage?.inputTokens ?? 0, added.input_tokens),
     outputTokens: sum(usage?.outputTokens ?? 0, added.output_tokens),
     ...(cached > 0 ? { cachedInputTokens: cached } : {}),
   }
-}
-
-/** OpenAI says `finish_reason` (its Responses API `status`), Anthropic `stop_reason`. */
-function saysWhyItEnds({
-  response_metadata,
-  additional_kwargs,
-}: AIMessage | AIMessageChunk): boolean {
-  const said = [
-    response_metadata['finish_reason'],
-    response_metadata['stop_reason'],
-    response_metadata['status'],
-    additional_kwargs['stop_reason'],
-  ]
-  return said.some((reason) => typeof reason === 'string' && reason !== '')
 }

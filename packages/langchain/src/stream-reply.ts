@@ -4,15 +4,13 @@ import { TuttiError } from '@tutti/core'
 import { bindTools } from './bind-tools.ts'
 import { untilAborted } from './call-scope.ts'
 import { askForOutput } from './output/ask-for-output.ts'
+import { isBrokenEnd } from './finish-reason.ts'
 import { createReplyBuilder } from './reply-builder.ts'
 import { toMessages } from './to-messages.ts'
 
 import type { LoadedModel } from './load-model.ts'
 import type { ModelIdentity } from './options.ts'
 import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
-
-/** Providers whose every answer says why it ends; without that word it was cut off on the way. */
-const SAY_WHY_THEY_END: ReadonlySet<string> = new Set(['openai', 'anthropic'])
 
 /** What a call needs besides its request. */
 export interface StreamReplyOptions {
@@ -28,7 +26,12 @@ export async function* streamReply(
   request: ModelRequest,
   { identity, signal, structuredOutput }: StreamReplyOptions,
 ): AsyncGenerator<ModelChunk> {
-  const model = bindTools(loaded.model, identity, request)
+  const { maxOutputTokens } = request
+  const limited =
+    maxOutputTokens === undefined
+      ? loaded.model
+      : await untilAborted(loaded.limitedTo(maxOutputTokens), signal)
+  const model = bindTools(limited, identity, request)
   const { messages, callOptions } = structuredOutput
     ? askForOutput(request, {
         provider: identity.provider,
@@ -52,14 +55,23 @@ export async function* streamReply(
     if (text !== '') yield { type: 'text', text }
   }
   signal.throwIfAborted()
-  if (SAY_WHY_THEY_END.has(identity.provider) && !builder.isFinished()) throw cutOff(identity)
+  assertEnd(builder.end(), loaded.saysWhyItEnds ?? builder.isOfLangChain(), identity)
   yield { type: 'reply', reply: builder.build() }
 }
 
-function cutOff({ provider, name }: ModelIdentity): TuttiError {
-  return new TuttiError(
-    'MODEL_FAILED',
-    `Cannot call ${provider}:${name}: the answer was cut off before its end`,
-    { retryable: true, details: { provider, model: name } },
-  )
+/** An answer without a word for its end was cut off on the way, when its provider always has one. */
+function assertEnd(
+  said: string | undefined,
+  isExpected: boolean,
+  { provider, name }: ModelIdentity,
+): void {
+  const isBroken = said !== undefined && isBrokenEnd(said)
+  if (!isBroken && (said !== undefined || !isExpected)) return
+  const why = isBroken
+    ? `the provider broke off the answer (${said})`
+    : 'the answer was cut off before its end'
+  throw new TuttiError('MODEL_FAILED', `Cannot call ${provider}:${name}: ${why}`, {
+    retryable: true,
+    details: { provider, model: name },
+  })
 }

@@ -1,27 +1,10 @@
 /** What a failed call means: one error with the provider's words, and whether trying again may help. */
 import { TuttiError } from '@tutti/core'
 
-import { readFailure, type Failure } from './read-failure.ts'
+import { providerFacts } from './providers.ts'
+import { findThrown, readFailure, type Failure } from './read-failure.ts'
 
 import type { ModelIdentity } from './options.ts'
-
-/** Where LangChain looks for a provider's key. */
-const KEY_VARIABLES: Readonly<Record<string, string>> = {
-  anthropic: 'ANTHROPIC_API_KEY',
-  azure_openai: 'AZURE_OPENAI_API_KEY',
-  cerebras: 'CEREBRAS_API_KEY',
-  cohere: 'COHERE_API_KEY',
-  deepseek: 'DEEPSEEK_API_KEY',
-  fireworks: 'FIREWORKS_API_KEY',
-  'google-genai': 'GOOGLE_API_KEY',
-  groq: 'GROQ_API_KEY',
-  langsmith: 'LANGSMITH_API_KEY',
-  mistralai: 'MISTRAL_API_KEY',
-  openai: 'OPENAI_API_KEY',
-  perplexity: 'PERPLEXITY_API_KEY',
-  together: 'TOGETHER_AI_API_KEY',
-  xai: 'XAI_API_KEY',
-}
 
 /** Statuses below 500 that may pass: request timeout, conflict, too many requests. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])
@@ -51,7 +34,7 @@ const MIN_SECRET_LENGTH = 8
 const MAX_MESSAGE_LENGTH = 1_000
 
 /**
- * `error` as MODEL_FAILED. Its message names the model and has the provider's own words, its details
+ * `error` as MODEL_FAILED, or CONTENT_FILTERED when a filter blocked the prompt. Its message names the model and has the provider's own words, its details
  * hold status and codes; `secrets` and what looks like a key appear in neither, nor in the cause.
  */
 export function toModelError(
@@ -59,7 +42,8 @@ export function toModelError(
   identity: ModelIdentity,
   secrets: readonly string[],
 ): TuttiError {
-  if (TuttiError.isInstance(error)) return error
+  const thrown = findThrown(error)
+  if (thrown !== undefined) return thrown
   const failure = readFailure(error)
   const { status, type, code, retryAfterMs } = failure
   const message = redact(describe(failure, identity), secrets)
@@ -70,12 +54,18 @@ export function toModelError(
     type,
     code,
     retryAfterMs,
+    finishReason: isFiltered(failure) ? 'content_filter' : undefined,
   }
-  return new TuttiError('MODEL_FAILED', message, {
+  return new TuttiError(isFiltered(failure) ? 'CONTENT_FILTERED' : 'MODEL_FAILED', message, {
     retryable: isPassing(failure),
     details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
     cause: safeCause(error, secrets),
   })
+}
+
+/** Azure answers a prompt that its filter blocks with a status, not with an answer. */
+function isFiltered({ status, code }: Failure): boolean {
+  return status === 400 && (code === 'content_filter' || code === 'content_policy_violation')
 }
 
 function isPassing({ status, type, code, connection, shouldRetry }: Failure): boolean {
@@ -91,7 +81,7 @@ function describe(failure: Failure, { provider, name }: ModelIdentity): string {
   if (uninstalled !== undefined) {
     return `${start} the package ${uninstalled} is not installed; run "npm install ${uninstalled}"`
   }
-  const variable = KEY_VARIABLES[provider]
+  const variable = providerFacts(provider)?.keyVariable
   const places = `${variable === undefined ? 'the key variable of the provider' : variable} or the option apiKey`
   if (failure.status === undefined && !failure.connection && isAboutKey(failure.message)) {
     return `${start} there is no API key; set ${places}`

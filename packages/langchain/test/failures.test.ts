@@ -136,10 +136,10 @@ describe('of the set-up', () => {
   })
 
   test('a provider whose package is not installed: the message names it', async () => {
-    const error = await failureOf(langchainModel('groq:llama-4', { apiKey: KEY }))
+    const error = await failureOf(langchainModel('mistralai:large', { apiKey: KEY }))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
     expect(errorMessage(error)).toBe(
-      'Cannot call groq:llama-4: the package @langchain/groq is not installed; run "npm install @langchain/groq"',
+      'Cannot call mistralai:large: the package @langchain/mistralai is not installed; run "npm install @langchain/mistralai"',
     )
   })
 

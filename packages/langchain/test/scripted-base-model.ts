@@ -39,7 +39,13 @@ class ScriptedBaseModel extends BaseChatModel {
     const chunks = (answer.toolCalls ?? []).map((call, index) => {
       return { index, name: call.name, args: JSON.stringify(call.arguments), id: call.id ?? '' }
     })
-    const message = new AIMessageChunk({ content: '', tool_call_chunks: chunks })
+    const { finishReason = chunks.length > 0 ? 'tool_calls' : 'stop', refusal } = answer
+    const message = new AIMessageChunk({
+      content: '',
+      tool_call_chunks: chunks,
+      response_metadata: { finish_reason: finishReason },
+      additional_kwargs: refusal === undefined ? {} : { refusal },
+    })
     if (usage !== undefined) {
       // NOTE: LangChain's constructor takes usage, but its type says otherwise.
       Object.assign(message, {

@@ -72,7 +72,7 @@ function events(
   const called = toolCalls.map((toolCall, index) => toolBlock(toolCall, `toolu_${call}_${index}`))
   const blocks = [...spoken, ...called].map(blockEvents)
   const last = blocks[spoken.length - 1]
-  const stop = { stop_reason: called.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }
+  const stop = stopOf(reply)
   const head = [
     event({ type: 'message_start', message: emptyMessage(request, { call, usage }) }),
     event({ type: 'ping' }),
@@ -85,6 +85,26 @@ function events(
     event({ type: 'message_stop' }),
   ]
   return { head: head.join(''), tail: tail.join('') }
+}
+
+/** Anthropic has no reason of its own for an answer that a filter blocks; what it has is a refusal. */
+const STOP_REASONS = {
+  stop: 'end_turn',
+  tool_calls: 'tool_use',
+  length: 'max_tokens',
+  content_filter: 'content_filtered',
+  refusal: 'refusal',
+  unknown: 'pause_turn',
+} as const
+
+function stopOf({ finishReason, refusal, toolCalls = [] }: StubReply): object {
+  const reason = finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop')
+  const details = { type: 'refusal', category: null, explanation: refusal ?? null }
+  return {
+    stop_reason: STOP_REASONS[reason],
+    stop_sequence: null,
+    stop_details: reason === 'refusal' ? details : null,
+  }
 }
 
 function emptyMessage(

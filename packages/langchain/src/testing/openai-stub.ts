@@ -82,14 +82,21 @@ function events(
     }),
     ...wordsOf(reply.reasoning ?? '').map((text) => chunk({ reasoning_content: text })),
     ...wordsOf(reply.text ?? '').map((text) => chunk({ content: text })),
+    ...wordsOf(reply.refusal ?? '').map((text) => chunk({ refusal: text })),
   ]
   const tail = [
     ...calls.map((delta) => chunk({ tool_calls: [delta] })),
-    chunk({}, calls.length > 0 ? 'tool_calls' : 'stop'),
+    chunk({}, finishReasonOf(reply)),
     ...(withUsage ? [data({ ...base, choices: [], usage: wireUsage(reply, request.body) })] : []),
     'data: [DONE]\n\n',
   ]
   return { head: head.join(''), tail: tail.join('') }
+}
+
+/** OpenAI ends a refusal like any other answer. */
+function finishReasonOf({ finishReason, toolCalls = [] }: StubReply): string {
+  if (finishReason === 'refusal') return 'stop'
+  return finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop')
 }
 
 function toolCallDeltas({ toolCalls = [] }: StubReply, call: number): readonly object[] {

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import type { ModelUsage } from '@tutti/ensemble'
+import type { ModelReply, ModelUsage } from '@tutti/ensemble'
 
 /** An answer: text, tool calls, or both, as in a `ScriptedReply`, and how its stream ends. */
 export interface StubReply {
@@ -19,6 +19,13 @@ export interface StubReply {
   readonly reasoning?: string
   /** A thought that Anthropic gives only encrypted, after the open ones. @default none */
   readonly redactedReasoning?: string
+  /**
+   * Why the answer ends; with `length` the last tool call is sent as it is, so it may be half a call.
+   * @default 'tool_calls' when there are any, else 'stop'
+   */
+  readonly finishReason?: NonNullable<ModelReply['finishReason']>
+  /** What the provider says about a refusal. */
+  readonly refusal?: string
   /**
    * How the stream ends: `complete` as the provider ends it, `drop` with the connection torn down,
    * `truncate` with a clean end in the middle, `error` with the provider's overload event, `hang` not

@@ -28,7 +28,11 @@ export function responsesEvents(
     incomplete_details: null,
     metadata: {},
   }
-  const spoken = [...reasoningItem(reply, call), ...messageItem(reply, call)]
+  const spoken = [
+    ...reasoningItem(reply, call),
+    ...messageItem(reply, call),
+    ...refusalItem(reply, call),
+  ]
   const items = [...spoken, ...callItems(reply, call, spoken.length)]
   const last = spoken.at(-1)
   const output = items.map(({ item }) => item)
@@ -40,12 +44,19 @@ export function responsesEvents(
   const tail = [
     last?.close ?? '',
     ...items.slice(spoken.length).map(({ open, close }) => open + close),
-    event({
-      type: 'response.completed',
-      response: { ...base, status: 'completed', output, usage },
-    }),
+    lastEvent(reply, { ...base, output, usage }),
   ]
   return { head: head.join(''), tail: tail.join('') }
+}
+
+/** An answer that is cut or blocked is incomplete; a refusal is complete. */
+function lastEvent({ finishReason }: StubReply, response: object): string {
+  const reasons = { length: 'max_output_tokens', content_filter: 'content_filter' }
+  if (finishReason !== 'length' && finishReason !== 'content_filter') {
+    return event({ type: 'response.completed', response: { ...response, status: 'completed' } })
+  }
+  const incomplete = { status: 'incomplete', incomplete_details: { reason: reasons[finishReason] } }
+  return event({ type: 'response.incomplete', response: { ...response, ...incomplete } })
 }
 
 /** The event that tells of an error in the middle of a stream. */
@@ -90,6 +101,27 @@ function messageItem(
         deltas: wordsOf(text).map((delta) =>
           event({ type: 'response.output_text.delta', ...at, delta }),
         ),
+      },
+    ),
+  ]
+}
+
+function refusalItem({ refusal = '' }: StubReply, call: number): readonly ItemEvents[] {
+  if (refusal === '') return []
+  const base = { id: `msg_${call}_refusal`, type: 'message', role: 'assistant' }
+  const at = { item_id: base.id, output_index: 0, content_index: 0 }
+  return [
+    itemEvents(
+      { ...base, status: 'completed', content: [{ type: 'refusal', refusal }] },
+      { ...base, status: 'in_progress', content: [] },
+      {
+        index: 0,
+        deltas: [
+          ...wordsOf(refusal).map((delta) =>
+            event({ type: 'response.refusal.delta', ...at, delta }),
+          ),
+          event({ type: 'response.refusal.done', ...at, refusal }),
+        ],
       },
     ),
   ]

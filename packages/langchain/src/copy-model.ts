@@ -1,0 +1,48 @@
+/**
+ * Copies of a LangChain model that the application has made, with other settings. The prototype of a copy is the
+ * model, so that everything else stays as the application has it, and the model itself is not changed.
+ */
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** What the classes call the longest answer. */
+const LIMITS = ['maxTokens', 'maxOutputTokens', 'numPredict']
+
+/** The settings that limit the answers of `model` to so many tokens; none when its class has no such field. */
+export function limitsOf(model: BaseChatModel, limit: number): Settings {
+  const names = LIMITS.filter((name) => name in model)
+  return Object.fromEntries(names.map((name) => [name, limit]))
+}
+
+/** A copy of `model` with `settings`, also where its class keeps them a second time. */
+export function copyWith(model: BaseChatModel, settings: Settings): BaseChatModel {
+  const copies: Record<string, unknown> = { ...settings }
+  // OpenAI's class asks through one of two others, and makes itself anew from its fields to bind tools.
+  for (const part of ['completions', 'responses']) {
+    const inner = partOf(model, part)
+    if (inner !== undefined) copies[part] = derived(inner, settings)
+  }
+  const fields = partOf(model, 'fields')
+  if (fields !== undefined) copies['fields'] = { ...fields, ...settings }
+  // Google's class gives its settings to its client when it is made.
+  const client = partOf(model, 'client')
+  const config = client === undefined ? undefined : partOf(client, 'generationConfig')
+  if (client !== undefined && config !== undefined) {
+    copies['client'] = derived(client, { generationConfig: { ...config, ...settings } })
+  }
+  // NOTE: boundary cast: its prototype is the model.
+  return derived(model, copies) as BaseChatModel
+}
+
+function derived(prototype: object, values: Settings): object {
+  const entries = Object.entries(values).map(([name, value]) => {
+    return [name, { value, writable: true, enumerable: true, configurable: true }] as const
+  })
+  return Object.create(prototype, Object.fromEntries(entries)) as object
+}
+
+function partOf(value: object, name: string): object | undefined {
+  const part: unknown = Reflect.get(value, name)
+  return typeof part === 'object' && part !== null ? part : undefined
+}

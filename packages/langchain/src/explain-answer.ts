@@ -1,0 +1,91 @@
+/**
+ * Makes an error of an answer with status 200 that is no stream: some servers and proxies answer so with an
+ * error as JSON or with a page. The providers' clients read it as a stream without events, which looks cut off.
+ */
+import { TuttiError } from '@tutti/core'
+
+/** A function like `fetch`. */
+export type Fetch = typeof globalThis.fetch
+
+/** Longest text of an answer that a message repeats. */
+const MAX_TEXT_LENGTH = 500
+
+/** `fetch` that throws a TuttiError for such an answer; `label` is the model, such as `openai:gpt-5`. */
+export function explainingFetch(label: string, inner: Fetch = globalThis.fetch): Fetch {
+  return async (input, init) => {
+    const response = await inner(input, init)
+    const type = response.headers.get('content-type') ?? ''
+    if (!response.ok || !asksForStream(init?.body) || /event-stream|octet-stream/.test(type)) {
+      return response
+    }
+    if (!/json|html|text\/plain/.test(type)) return response
+    throw notAStream(label, await response.text(), response.status)
+  }
+}
+
+function asksForStream(body: unknown): boolean {
+  return typeof body === 'string' && /"stream"\s*:\s*true/.test(body)
+}
+
+function notAStream(label: string, text: string, status: number): TuttiError {
+  const { message, code, type } = errorOf(text)
+  const words = message ?? plain(text)
+  const shown = words.length <= MAX_TEXT_LENGTH ? words : `${words.slice(0, MAX_TEXT_LENGTH)}…`
+  return new TuttiError(
+    'MODEL_FAILED',
+    `Cannot call ${label}: the answer with status ${status} is not a stream of events: ${shown}`,
+    {
+      retryable: mayPass(code, type),
+      details: { status, ...(type === undefined ? {} : { type }) },
+    },
+  )
+}
+
+interface ErrorFacts {
+  readonly message?: string
+  readonly code?: unknown
+  readonly type?: string
+}
+
+/** The error in a JSON answer, in the forms that are common: `{error: {message}}`, `{error}`, `{message}`. */
+function errorOf(text: string): ErrorFacts {
+  const value = parse(text)
+  if (!isJsonObject(value)) return {}
+  const { error = value } = value
+  if (typeof error === 'string') return { message: error }
+  if (!isJsonObject(error)) return {}
+  const { message, code, type } = error
+  return {
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(code === undefined ? {} : { code }),
+    ...(typeof type === 'string' ? { type } : {}),
+  }
+}
+
+/** The statuses below 500 that may pass are those of `to-model-error.ts`. */
+function mayPass(code: unknown, type: string | undefined): boolean {
+  if (/invalid|authentication|permission|not_found|quota/.test(type ?? '')) return false
+  return typeof code !== 'number' || code >= 500 || code === 408 || code === 409 || code === 429
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A page without its tags. */
+function plain(text: string): string {
+  const words = text
+    .replaceAll(/<(script|style)[^>]*>[^<]*<\/\1>/gi, ' ')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  return words === '' ? 'it is empty' : words
+}
+
+function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

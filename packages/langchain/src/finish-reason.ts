@@ -1,0 +1,132 @@
+/**
+ * Pure: why an answer ended, as a LangChain message of any provider says it. Providers use different words in
+ * different fields; LangChain keeps both as they are.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat/object
+ * @see https://docs.anthropic.com/en/api/handling-stop-reasons
+ * @see https://ai.google.dev/api/generate-content#FinishReason
+ */
+import type { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+import type { ModelReply } from '@tutti/ensemble'
+
+type FinishReason = NonNullable<ModelReply['finishReason']>
+
+/** What a message says about the end of its answer. */
+export interface AnswerEnd {
+  /** The provider's own word; absent when the message has none. */
+  readonly said?: string
+  /** What the provider says about a refusal or a blocked answer. */
+  readonly refusal?: string
+}
+
+const WORDS: Readonly<Record<Exclude<FinishReason, 'unknown'>, readonly string[]>> = {
+  stop: ['stop', 'end_turn', 'stop_sequence', 'complete', 'completed', 'eos'],
+  tool_calls: ['tool_calls', 'tool_call', 'tool_use', 'function_call'],
+  length: [
+    'length',
+    'max_tokens',
+    'max_output_tokens',
+    'model_length',
+    'model_context_window_exceeded',
+  ],
+  content_filter: [
+    'content_filter',
+    'content_filtered',
+    'guardrail_intervened',
+    'error_toxic',
+    // Google's, of an answer and of a prompt.
+    'safety',
+    'recitation',
+    'blocklist',
+    'block_reason_unspecified',
+    'prohibited_content',
+    'spii',
+    'image_safety',
+    'image_prohibited_content',
+    'image_recitation',
+  ],
+  refusal: ['refusal'],
+}
+
+const REASONS: ReadonlyMap<string, FinishReason> = new Map(
+  (['stop', 'tool_calls', 'length', 'content_filter', 'refusal'] as const).flatMap((reason) =>
+    WORDS[reason].map((word) => [word, reason] as const),
+  ),
+)
+
+/** Words for an answer that the provider could not finish; another try may. */
+const BROKEN: ReadonlySet<string> = new Set([
+  'cancelled',
+  'error',
+  'failed',
+  'insufficient_system_resource',
+  'malformed_function_call',
+  'unexpected_tool_call',
+])
+
+/** The finish reason that a provider's word means. */
+export function finishReasonOf(said: string): FinishReason {
+  return REASONS.get(said.toLowerCase()) ?? 'unknown'
+}
+
+/** Whether the word says that the provider could not finish the answer. */
+export function isBrokenEnd(said: string): boolean {
+  return BROKEN.has(said.toLowerCase())
+}
+
+/** What `message` says about the end of its answer. */
+export function answerEnd({
+  response_metadata: metadata,
+  additional_kwargs: extra,
+}: AIMessage | AIMessageChunk): AnswerEnd {
+  const said =
+    text(metadata['finish_reason']) ??
+    text(metadata['finishReason']) ??
+    text(metadata['stop_reason']) ??
+    text(extra['stop_reason']) ??
+    text(metadata['stopReason']) ??
+    text(field(metadata['messageStop'], 'stopReason')) ??
+    text(metadata['done_reason']) ??
+    responsesEnd(metadata)
+  const refusal =
+    text(extra['refusal']) ??
+    refusalOfRaw(extra['__raw_response']) ??
+    text(field(extra['stop_details'], 'explanation')) ??
+    text(field(metadata['stop_details'], 'explanation')) ??
+    // Google adds it to other reasons, too.
+    (said !== undefined && finishReasonOf(said) === 'content_filter'
+      ? text(metadata['finishMessage'])
+      : undefined)
+  return {
+    ...(said === undefined ? {} : { said }),
+    ...(refusal === undefined ? {} : { refusal }),
+  }
+}
+
+/** OpenAI's Responses API has a status, and says separately why an answer is incomplete. */
+function responsesEnd(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const status = text(metadata['status'])
+  if (status === 'in_progress') return undefined
+  const why = text(field(metadata['incomplete_details'], 'reason'))
+  return status === 'incomplete' ? (why ?? status) : status
+}
+
+/** OpenAI's chat completions say it beside the text, and LangChain hands it on only in the raw answer. */
+function refusalOfRaw(raw: unknown): string | undefined {
+  const choices = field(raw, 'choices')
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return (
+    text(field(field(choice, 'delta'), 'refusal')) ??
+    text(field(field(choice, 'message'), 'refusal'))
+  )
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null
+    ? new Map(Object.entries(value)).get(key)
+    : undefined
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,62 @@
+/**
+ * Keeps what Google's answers say about their end. LangChain's class drops every piece without content, and with
+ * it the finish reason of an answer that a filter blocked, or the reason why a prompt was.
+ */
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+
+/** A piece of a streamed answer, as far as it matters here. */
+interface Piece {
+  readonly candidates?: readonly object[]
+  readonly promptFeedback?: { readonly blockReason?: string }
+}
+
+/** What Google's client gives for a call. */
+interface StreamResult {
+  readonly stream: AsyncIterable<Piece>
+  /** The whole answer; rejects when the stream breaks. */
+  readonly response: Promise<unknown>
+}
+
+/** Google's client, as far as LangChain's class uses it to stream. */
+interface GeminiClient {
+  generateContentStream(...given: readonly unknown[]): Promise<StreamResult>
+}
+
+const NO_CONTENT = { role: 'model', parts: [] }
+
+/** Makes `model` pass on pieces without content; a model of another class stays as it is. */
+export function keepEmptyPieces(model: BaseChatModel): void {
+  if (!('client' in model) || !isGeminiClient(model.client)) return
+  const { client } = model
+  const inner = client.generateContentStream
+  client.generateContentStream = async function (this: GeminiClient, ...given) {
+    const result = await inner.call(this, ...given)
+    // Nobody waits for the whole answer: a broken stream must not be an unhandled rejection, too.
+    result.response.catch(() => undefined)
+    return { ...result, stream: withContent(result.stream) }
+  }
+}
+
+function isGeminiClient(client: unknown): client is GeminiClient {
+  return (
+    typeof client === 'object' &&
+    client !== null &&
+    'generateContentStream' in client &&
+    typeof client.generateContentStream === 'function'
+  )
+}
+
+async function* withContent(stream: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  for await (const piece of stream) {
+    const { candidates = [], promptFeedback } = piece
+    const blocked = promptFeedback?.blockReason
+    if (candidates.length > 0) {
+      yield {
+        ...piece,
+        candidates: candidates.map((candidate) => ({ content: NO_CONTENT, ...candidate })),
+      }
+    } else if (blocked !== undefined) {
+      yield { ...piece, candidates: [{ index: 0, content: NO_CONTENT, finishReason: blocked }] }
+    } else yield piece
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The providers that a name such as `groq:llama-3.3-70b` may begin with: the package that serves each, where
+ * it looks for its key, and what its LangChain class calls the settings that all providers have.
+ */
+
+/** What is known of a provider. */
+export interface ProviderFacts {
+  /** The npm package of its LangChain class. */
+  readonly package: string
+  /** The environment variable of its key; absent when it needs none, or more than one. */
+  readonly keyVariable?: string
+  /** The field for the longest answer. @default 'maxTokens' */
+  readonly limitField?: string
+  /** The fields for the address; absent when the class has none that is known here. */
+  readonly addressFields?: (
+    baseUrl: string,
+    modelOptions: object,
+  ) => Readonly<Record<string, unknown>>
+  /** Whether its class never reports why an answer ends. @default false */
+  readonly hidesFinishReason?: boolean
+}
+
+/** The OpenAI client takes its address among other settings, which stay. */
+function clientAddress(baseUrl: string, modelOptions: object): Readonly<Record<string, unknown>> {
+  const settings = 'configuration' in modelOptions ? modelOptions.configuration : {}
+  return { configuration: { baseURL: baseUrl, ...(typeof settings === 'object' && settings) } }
+}
+
+const addressField = (baseUrl: string): Readonly<Record<string, unknown>> => ({ baseUrl })
+
+/** By the name that `langchainModel` takes. */
+export const PROVIDERS: Readonly<Record<string, ProviderFacts>> = {
+  anthropic: {
+    package: '@langchain/anthropic',
+    keyVariable: 'ANTHROPIC_API_KEY',
+    addressFields: (baseUrl) => ({ anthropicApiUrl: baseUrl }),
+  },
+  aws: { package: '@langchain/aws' },
+  azure_openai: { package: '@langchain/openai', keyVariable: 'AZURE_OPENAI_API_KEY' },
+  bedrock: { package: '@langchain/aws' },
+  cerebras: { package: '@langchain/cerebras', keyVariable: 'CEREBRAS_API_KEY' },
+  cohere: {
+    package: '@langchain/cohere',
+    keyVariable: 'COHERE_API_KEY',
+    hidesFinishReason: true,
+  },
+  deepseek: { package: '@langchain/deepseek', keyVariable: 'DEEPSEEK_API_KEY' },
+  fireworks: { package: '@langchain/fireworks', keyVariable: 'FIREWORKS_API_KEY' },
+  google: {
+    package: '@langchain/google',
+    keyVariable: 'GOOGLE_API_KEY',
+    limitField: 'maxOutputTokens',
+  },
+  'google-genai': {
+    package: '@langchain/google-genai',
+    keyVariable: 'GOOGLE_API_KEY',
+    limitField: 'maxOutputTokens',
+    addressFields: addressField,
+  },
+  'google-vertexai': { package: '@langchain/google-vertexai', limitField: 'maxOutputTokens' },
+  'google-vertexai-web': {
+    package: '@langchain/google-vertexai-web',
+    limitField: 'maxOutputTokens',
+  },
+  groq: {
+    package: '@langchain/groq',
+    keyVariable: 'GROQ_API_KEY',
+    addressFields: addressField,
+  },
+  langsmith: { package: '@langchain/openai', keyVariable: 'LANGSMITH_API_KEY' },
+  mistral: { package: '@langchain/mistralai', keyVariable: 'MISTRAL_API_KEY' },
+  mistralai: { package: '@langchain/mistralai', keyVariable: 'MISTRAL_API_KEY' },
+  ollama: {
+    package: '@langchain/ollama',
+    limitField: 'numPredict',
+    addressFields: addressField,
+  },
+  openai: {
+    package: '@langchain/openai',
+    keyVariable: 'OPENAI_API_KEY',
+    addressFields: clientAddress,
+  },
+  perplexity: { package: '@langchain/perplexity', keyVariable: 'PERPLEXITY_API_KEY' },
+  together: { package: '@langchain/together-ai', keyVariable: 'TOGETHER_AI_API_KEY' },
+  xai: { package: '@langchain/xai', keyVariable: 'XAI_API_KEY' },
+}
+
+/** What is known of the provider of that name; undefined when it is not supported. */
+export function providerFacts(provider: string): ProviderFacts | undefined {
+  return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
+}
