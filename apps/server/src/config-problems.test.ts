@@ -34,6 +34,9 @@ describe('findConfigProblems', () => {
         workspace: '.',
         dashboard: false,
         shared: { ensembles: ['band'], tools: [], tags: { band: ['loud'] } },
+        models: { small: 'test:small' },
+        modelTiers: { fast: 'small' },
+        profiles: { night: { modelTier: 'fast' } },
         secrets: ['something-secret'],
         telemetry: { traces: { url: 'https://a.example/v1/traces', sampleRatio: 0.5 } },
       }),
@@ -66,6 +69,11 @@ describe('findConfigProblems', () => {
       'a dashboard',
       { ensembles: [band], dashboard: 'dist' },
       ['"dashboard" must be true or false'],
+    ],
+    [
+      'tiers and profiles',
+      { ensembles: [band], modelTiers: { fast: 1 }, profiles: { night: { tier: 'fast' }, day: 1 } },
+      ['"modelTiers.fast"', '"tier" is not a known', 'must have a modelTier', '"profiles.day"'],
     ],
     [
       'shared',

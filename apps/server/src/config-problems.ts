@@ -12,6 +12,7 @@ import type {
   KeyConfig,
   KeyLimitsConfig,
   LimitsConfig,
+  ProfileConfig,
   ReviewsConfig,
   SharedConfig,
   TelemetryConfig,
@@ -24,6 +25,8 @@ const SETTING_NAMES = {
   ensembles: true,
   tools: true,
   models: true,
+  modelTiers: true,
+  profiles: true,
   limits: true,
   auth: true,
   allowedHosts: true,
@@ -90,6 +93,10 @@ const SHARED_NAMES = {
   tags: true,
 } as const satisfies OptionNames<SharedConfig>
 
+const PROFILE_NAMES = {
+  modelTier: true,
+} as const satisfies OptionNames<ProfileConfig>
+
 const WEBHOOK_NAMES = {
   url: true,
   secret: true,
@@ -124,6 +131,8 @@ export function findConfigProblems(config: unknown): readonly string[] {
     ...publicUrlProblems(config['publicUrl']),
     ...workspaceProblems(config['workspace']),
     ...dashboardProblems(config['dashboard']),
+    ...tierProblems(config['modelTiers']),
+    ...profileProblems(config['profiles']),
     ...sharedProblems(config['shared']),
     ...reviewProblems(config['reviews']),
     ...webhookProblems(config['webhooks']),
@@ -274,6 +283,28 @@ function publicUrlProblems(publicUrl: unknown): readonly string[] {
 function dashboardProblems(dashboard: unknown): readonly string[] {
   const isFine = dashboard === undefined || typeof dashboard === 'boolean'
   return isFine ? [] : ['"dashboard" must be true or false']
+}
+
+/** Whether tiers name models that are there is checked where the catalog is made. */
+function tierProblems(tiers: unknown): readonly string[] {
+  if (tiers === undefined) return []
+  if (!isRecord(tiers)) return ['"modelTiers" must be an object of aliases of models by tier']
+  return Object.entries(tiers).flatMap(([name, alias]) =>
+    typeof alias === 'string' ? [] : [`"modelTiers.${name}" must be the alias of a model`],
+  )
+}
+
+function profileProblems(profiles: unknown): readonly string[] {
+  if (profiles === undefined) return []
+  if (!isRecord(profiles)) return ['"profiles" must be an object of profiles by name']
+  return Object.entries(profiles).flatMap(([name, profile]) => {
+    const what = `"profiles.${name}"`
+    if (!isRecord(profile)) return [`${what} must be an object`]
+    return [
+      ...unknownFields(`setting of ${what}`, profile, PROFILE_NAMES),
+      ...(typeof profile['modelTier'] === 'string' ? [] : [`${what} must have a modelTier`]),
+    ]
+  })
 }
 
 function sharedProblems(shared: unknown): readonly string[] {

@@ -13,6 +13,13 @@ export interface TuttiConfig {
    * that LangChain resolves. @default none
    */
   readonly models?: Readonly<Record<string, ChatModel | string>>
+  /**
+   * Name of a tier, such as `fast` → alias of its model. A tier named `fallback` takes the place of the fallback models of
+   * ensembles; `primary` always means the models of the tasks. @default none
+   */
+  readonly modelTiers?: Readonly<Record<string, string>>
+  /** Profiles that the directive APPLY_PROFILE applies to runs, by name. @default none */
+  readonly profiles?: Readonly<Record<string, ProfileConfig>>
   readonly limits?: LimitsConfig
   readonly auth?: AuthConfig
   /** Host names under which the server is reached, beside loopback. @default none */
@@ -41,6 +48,12 @@ export interface TuttiConfig {
   readonly secrets?: readonly string[]
   /** What is sent of runs to a collector of OpenTelemetry. @default what the variables `OTEL_…` say, else nothing */
   readonly telemetry?: TelemetryConfig
+}
+
+/** A profile of runs. */
+export interface ProfileConfig {
+  /** Name of the tier that the models of a run switch to: of `modelTiers`, or PRIMARY or FALLBACK. */
+  readonly modelTier: string
 }
 
 /** What is sent to a collector. */

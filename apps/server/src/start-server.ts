@@ -17,8 +17,16 @@ import {
   type ControlApiOptions,
   type ControlApiServer,
 } from '@tutti/control-api'
-import { modelCatalog, type ChatModel, type Ensemble } from '@tutti/ensemble'
+import {
+  findUnknownTiers,
+  isSameTier,
+  modelCatalog,
+  type ChatModel,
+  type Ensemble,
+  type ModelCatalog,
+} from '@tutti/ensemble'
 import { langchainModel } from '@tutti/langchain'
+import { suggest } from '@tutti/protocol'
 import { RunService } from '@tutti/runs'
 
 import { apiKeysOf } from './api-keys-of.ts'
@@ -70,8 +78,9 @@ export async function startServer(
   const { ensembles } = config
   const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
   const tools = toolCatalog(allTools(ensembles, config.tools ?? []))
-  const models = modelCatalog(toModels(config.models ?? {}))
+  const models = modelCatalog(toModels(config.models ?? {}), { tiers: config.modelTiers ?? {} })
   assertShared(config, tools)
+  assertTiers(config, models)
   const executes = environment.role !== 'api'
   const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
   const secrets = redactor(secretsOf(config, environment))
@@ -91,6 +100,7 @@ export async function startServer(
         executes,
         tools,
         models,
+        profiles: config.profiles ?? {},
         logger,
         redact: (event) => secrets.value(event),
         toolMetrics: metrics.runs.toolMetrics,
@@ -233,6 +243,24 @@ function assertShared({ ensembles, shared = {} }: TuttiConfig, tools: ToolCatalo
       tools.tools.map(({ name }) => name),
     ),
   ]
+  if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
+}
+
+/** @throws {TuttiError} CONFIG_INVALID, naming the rules and profiles whose tier is not there. */
+function assertTiers({ ensembles, profiles = {} }: TuttiConfig, models: ModelCatalog): void {
+  const ofRules = ensembles.flatMap((ensemble) =>
+    findUnknownTiers(ensemble, models).map((problem) => `Ensemble "${ensemble.name}": ${problem}`),
+  )
+  const known = ['primary', 'fallback', ...models.tiers.keys()]
+  const ofProfiles = Object.entries(profiles)
+    .filter(([, { modelTier }]) => !known.some((tier) => isSameTier(tier, modelTier)))
+    .map(([name, { modelTier }]) => {
+      const near = suggest(modelTier, known)
+      const hint = near === undefined ? '' : `. Did you mean '${near}'?`
+      const list = known.join(', ')
+      return `Unknown tier '${modelTier}' in profile "${name}". Available: [${list}]${hint}`
+    })
+  const problems = [...ofRules, ...ofProfiles]
   if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
 }
 

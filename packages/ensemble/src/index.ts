@@ -31,6 +31,7 @@ export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-sto
 export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts'
 export { inMemoryReflectionStore } from './memory/reflection.ts'
 export {
+  isSameTier,
   modelCatalog,
   type BuiltInTier,
   type ModelCatalog,

@@ -63,3 +63,9 @@ export function statusesOf(text: string): RunStatusList {
   // NOTE: each part has just been looked up; the type of a list is a text with one of them at its start.
   return given.join(',') as RunStatusList
 }
+
+/** A place in the log of a run; negative counts from the end. */
+export function placeOf(text: string): number {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('It must be a whole number.')
+}

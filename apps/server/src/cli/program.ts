@@ -3,8 +3,13 @@ import { Command } from 'commander'
 
 import { CLIENT_VARIABLES, variableHelp } from '../env-table.ts'
 import { addCancelCommand } from './commands/cancel.ts'
+import { addDeleteCommand } from './commands/delete.ts'
 import { addDevCommand } from './commands/dev.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
+import { addEventsCommand } from './commands/events.ts'
+import { addExportCommand } from './commands/export.ts'
+import { addInjectCommand } from './commands/inject.ts'
+import { addModelCommand } from './commands/model.ts'
 import { addReviewCommand } from './commands/review.ts'
 import { addRunCommand } from './commands/run.ts'
 import { addRunsCommand } from './commands/runs.ts'
@@ -23,7 +28,12 @@ const COMMANDS = [
   addRunCommand,
   addWatchCommand,
   addRunsCommand,
+  addEventsCommand,
+  addExportCommand,
+  addInjectCommand,
+  addModelCommand,
   addCancelCommand,
+  addDeleteCommand,
   addReviewCommand,
   addToolsCommand,
   addDoctorCommand,

@@ -1,9 +1,10 @@
 /** `tutti watch`: follows a run that is there. */
-import { InvalidArgumentError, type Command } from 'commander'
 
 import { FOLLOW_HELP, withFollowOptions } from '../live/follow-options.ts'
+import { placeOf } from '../option-values.ts'
 import { withTarget } from '../target.ts'
 
+import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import type { WatchCommandOptions } from '../live/watch-run.ts'
 
@@ -28,9 +29,4 @@ export function addWatchCommand(program: Command, context: CommandContext): void
       await watchRun(runId, options, context)
     },
   )
-}
-
-function placeOf(text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It must be a whole number.')
 }

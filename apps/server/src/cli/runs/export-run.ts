@@ -1,0 +1,67 @@
+/** What `tutti export` does. */
+import { errorMessage } from '@tutti/core'
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+
+import { CommandError } from '../command-error.ts'
+import { writeOut } from '../live/write-out.ts'
+import { connect, type TargetOptions } from '../target.ts'
+import { say } from '../text/print.ts'
+
+import type { TuttiClient } from '@tutti/client'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { CommandContext } from '../command-context.ts'
+import type { ExportFormat, ExportSettings } from './export-formats.ts'
+
+/**
+ * Writes a run in a format, to standard output or to a file.
+ *
+ * @throws {CommandError} USAGE when the file cannot be written.
+ */
+export async function exportRun(
+  runId: string,
+  { format, output, ...target }: TargetOptions & ExportSettings,
+  context: CommandContext,
+): Promise<void> {
+  const { io } = context
+  const { runs } = connect(target, context)
+  const text = `${JSON.stringify(await documentOf(runs, runId, format), undefined, 2)}\n`
+  if (output === undefined || output === '-') {
+    await writeOut(io, text)
+    return
+  }
+  try {
+    await writeFile(resolve(io.cwd, output), text)
+  } catch (error) {
+    throw new CommandError('USAGE', `Cannot write "${output}": ${errorMessage(error)}`)
+  }
+  say(`Wrote ${output}`, io)
+}
+
+async function documentOf(
+  runs: TuttiClient['runs'],
+  runId: string,
+  format: ExportFormat,
+): Promise<unknown> {
+  switch (format) {
+    case 'trace':
+      return runs.trace(runId)
+    case 'dag':
+      return runs.dag(runId)
+    case 'run':
+      return runs.get(runId)
+    case 'events':
+      return logOf(runs, runId)
+  }
+}
+
+/** The log of a run as far as it is written now. */
+async function logOf(runs: TuttiClient['runs'], runId: string): Promise<readonly LoggedRunEvent[]> {
+  const { lastSeq } = await runs.get(runId)
+  const events: LoggedRunEvent[] = []
+  for await (const event of runs.events(runId)) {
+    events.push(event)
+    if (event.seq >= lastSeq) break
+  }
+  return events
+}

@@ -1,0 +1,54 @@
+/** What `tutti model` does. */
+import { CommandError } from '../command-error.ts'
+import { connect, type TargetOptions } from '../target.ts'
+import { oneLine } from '../live/text-width.ts'
+import { printJson, printLines } from '../text/print.ts'
+
+import type { CommandContext } from '../command-context.ts'
+
+/** To what, and how. */
+export interface ModelSettings {
+  readonly tier?: string
+  readonly profile?: string
+  readonly task?: string
+  readonly json?: boolean
+}
+
+/**
+ * Switches a run to a model, a tier or the tier of a profile.
+ *
+ * @throws {CommandError} USAGE unless exactly one of them is named.
+ */
+export async function switchModel(
+  { runId, alias }: { readonly runId: string; readonly alias: string | undefined },
+  options: TargetOptions & ModelSettings,
+  context: CommandContext,
+): Promise<void> {
+  const { tier, profile, task, json = false } = options
+  const given = [alias, tier, profile].filter((name) => name !== undefined)
+  if (given.length !== 1) {
+    throw new CommandError('USAGE', 'Name one of: a model, --tier, --profile', [
+      `A model: tutti model ${runId} small`,
+      `A tier: tutti model ${runId} --tier fallback`,
+    ])
+  }
+  const { io } = context
+  const { runs } = connect(options, context)
+  if (profile !== undefined) {
+    const action = { action: 'APPLY_PROFILE', value: profile } as const
+    const answer = await runs.inject(runId, action, task === undefined ? {} : { target: task })
+    if (json) printJson(answer, io)
+    else printLines([[{ text: `${runId}  profile ${oneLine(profile)}` }]], io)
+    return
+  }
+  const to = tier === undefined ? (alias ?? '') : { tier }
+  const answer = await runs.switchModel(runId, to, task === undefined ? {} : { taskName: task })
+  if (json) {
+    printJson(answer, io)
+    return
+  }
+  const { model, previousModel, tier: made } = answer
+  const ofTier = made === undefined ? '' : `, tier ${oneLine(made)}`
+  const was = previousModel === undefined ? '' : ` (was ${oneLine(previousModel)})`
+  printLines([[{ text: `${runId}  ${oneLine(model)}${ofTier}${was}` }]], io)
+}

@@ -1,0 +1,189 @@
+/** The commands that steer a run and take it out of a server, as processes against one that runs. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { ExecutionTrace, decode, type LoggedRunEvent } from '@tutti/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { CommandProcess, tutti as run, type Surroundings } from './cli-process.ts'
+import { crew, eventsOf, submit, type Crew } from './crew.ts'
+import { temporaryDirectory, type ServerProcess } from './server-process.ts'
+
+const home = temporaryDirectory()
+let files: Crew
+let server: ServerProcess
+
+/** Runs a command against the server. */
+function tutti(words: readonly string[], { env, ...others }: Surroundings = {}) {
+  return run(words, { cwd: home.path, ...others, env: { TUTTI_URL: server.url, ...env } })
+}
+
+beforeAll(async () => {
+  files = crew()
+  server = await files.start({})
+})
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+  files[Symbol.dispose]()
+  home[Symbol.dispose]()
+})
+
+/** A run of the crew that stands in call 2 of its tool. */
+async function standing(): Promise<string> {
+  files.hold(2)
+  const runId = await submit(server)
+  await files.untilBegun(runId, 2)
+  return runId
+}
+
+async function end(runId: string): Promise<readonly LoggedRunEvent[]> {
+  files.letGo(2)
+  return eventsOf(server, runId)
+}
+
+describe('tutti inject', () => {
+  it('tells the agents a text, also of standard input, with its target, priority and end', async () => {
+    const runId = await standing()
+    const plain = await tutti(['inject', runId, 'Be quick'])
+    expect(plain).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+  ACTIVE\n$/) })
+    const words = ['inject', runId, '-', '--to', 'work', '--priority', 'HIGH', '--ttl', 'PT5M']
+    const json = await tutti([...words, '--json'], { input: 'Be brief' })
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'ACTIVE' })
+    const [blank, unknown] = await Promise.all([
+      tutti(['inject', runId, ' ']),
+      tutti(['inject', runId, 'x', '--to', 'wrok']),
+    ])
+    expect(blank).toMatchObject({ code: 2, stderr: expect.stringContaining('/content') })
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"wrok"') })
+    const directives = (await end(runId)).filter(({ type }) => type === 'directive_active')
+    expect(directives).toMatchObject([
+      { content: 'Be quick' },
+      { content: 'Be brief', to: 'work', priority: 'HIGH', expiresAt: expect.any(String) },
+    ])
+  })
+})
+
+describe('tutti model', () => {
+  it('switches to a model, a tier and the tier of a profile', async () => {
+    const runId = await standing()
+    expect((await tutti(['model', runId, 'second'])).stdout).toBe(`${runId}  second (was first)\n`)
+    expect((await tutti(['model', runId, '--tier', 'primary'])).stdout).toBe(
+      `${runId}  first, tier PRIMARY (was second)\n`,
+    )
+    const one = await tutti(['model', runId, '--tier', 'FAST', '--task', 'work', '--json'])
+    expect(JSON.parse(one.stdout)).toEqual({
+      runId,
+      model: 'second',
+      previousModel: 'first',
+      tier: 'fast',
+      status: 'APPLIED',
+    })
+    expect(await tutti(['model', runId, '--profile', 'night'])).toMatchObject({
+      code: 0,
+      stdout: `${runId}  profile night\n`,
+    })
+    const [none, both, unknown] = await Promise.all([
+      tutti(['model', runId]),
+      tutti(['model', runId, 'second', '--tier', 'fast']),
+      tutti(['model', runId, '--tier', 'fats']),
+    ])
+    expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('Name one of') })
+    expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('Name one of') })
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining("'fast'") })
+    const events = await end(runId)
+    expect(events.filter(({ type }) => type === 'model_switched')).toMatchObject([
+      { model: 'second' },
+      { model: 'first', tier: 'PRIMARY' },
+      { model: 'second', tier: 'fast', taskName: 'work' },
+      { model: 'second', tier: 'fast' },
+    ])
+  })
+})
+
+describe('tutti events', () => {
+  it('writes what is in the log, as lines and as JSON, all of it or a part', async () => {
+    const runId = await standing()
+    const [lines, json, last, typo] = await Promise.all([
+      tutti(['events', runId, '--type', 'task_started,tool_called']),
+      tutti(['events', runId, '--json']),
+      tutti(['events', runId, '--from', '-1', '--json']),
+      tutti(['events', runId, '--type', 'task_start']),
+    ])
+    expect(lines.stdout).toMatch(/^\d+  task_started  plan: started\n/)
+    expect(lines.stdout.trimEnd().split('\n').at(-1)).toMatch(
+      /^\d+  tool_called  work: step called/,
+    )
+    const events: LoggedRunEvent[] = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, place) => place))
+    expect(JSON.parse(last.stdout)).toEqual(events.at(-1))
+    expect(typo).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean "task_started"'),
+    })
+    await end(runId)
+  })
+
+  it('follows a run to its end', async () => {
+    const runId = await standing()
+    await using following = new CommandProcess(['events', runId, '-f', '--json'], {
+      env: { TUTTI_URL: server.url },
+    })
+    await following.until('"task_started"')
+    const all = await end(runId)
+    const { code, stdout } = await following.ended
+    expect(code).toBe(0)
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(all)
+  })
+})
+
+describe('tutti export', () => {
+  it('writes the trace, the graph, the run and the log of a run, also to a file', async () => {
+    const { runs } = server.client()
+    const { runId } = await runs.run({ inputs: { topic: 'tea' } })
+    const [trace, dag, detail, events, file, lost] = await Promise.all([
+      tutti(['export', runId]),
+      tutti(['export', runId, '--format', 'dag']),
+      tutti(['export', runId, '--format', 'run']),
+      tutti(['export', runId, '--format', 'events']),
+      tutti(['export', runId, '-o', 'a.trace.json']),
+      tutti(['export', runId, '-o', 'no/such/folder.json']),
+    ])
+    expect(decode(ExecutionTrace, JSON.parse(trace.stdout))).toMatchObject({ ok: true })
+    expect(JSON.parse(dag.stdout)).toMatchObject({ type: 'dag' })
+    expect(JSON.parse(detail.stdout)).toEqual(await runs.get(runId))
+    expect(JSON.parse(events.stdout)).toEqual(await eventsOf(server, runId))
+    expect(file).toEqual({ code: 0, stdout: '', stderr: 'Wrote a.trace.json\n' })
+    expect(readFileSync(join(home.path, 'a.trace.json'), 'utf8')).toBe(trace.stdout)
+    expect(lost).toMatchObject({ code: 2, stderr: expect.stringContaining('Cannot write') })
+  })
+})
+
+describe('tutti delete', () => {
+  it('removes runs, active ones too, and says which it could not', async () => {
+    const { runs } = server.client()
+    const { runId: done } = await runs.run({ inputs: { topic: 'tea' } })
+    const active = await standing()
+    const both = await tutti(['delete', done, 'run-none', active])
+    expect(both).toMatchObject({
+      code: 4,
+      stdout: `${done}  deleted\n${active}  deleted\n`,
+      stderr: expect.stringContaining('run-none: '),
+    })
+    files.letGo(2)
+    for (const runId of [done, active]) {
+      await expect(runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    }
+    const { runId } = await runs.run({ inputs: { topic: 'tea' } })
+    const json = await tutti(['delete', runId, '--json'])
+    expect(JSON.parse(json.stdout)).toEqual({ deleted: [runId] })
+  })
+})
