@@ -26,9 +26,8 @@ interface Turn {
 }
 
 /**
- * The last five turns of each agent's work on a task up to the event `upTo`, in the order in which they
- * began; one that is under way has no `completed`. AgentEnsemble tells conversations apart by role and
- * description. A turn that was begun anew, and the turns of an earlier try, are left out.
+ * The last five turns of each task up to the event `upTo`, in the order in which they began; one that is
+ * under way has no `completed`. A turn that was begun anew, and the turns of an earlier try, are left out.
  */
 export async function recentIterations(
   runs: RunService,
@@ -80,7 +79,7 @@ function isOfTurn(event: LoggedRunEvent): event is TurnEvent {
 }
 
 function keep(kept: Map<string, readonly Turn[]>, event: TurnEvent): void {
-  const key = `${event.agentRole}:${event.taskDescription}`
+  const key = event.taskName
   const turns = kept.get(key) ?? []
   if (event.type === 'llm_iteration_started') {
     const others = turns.filter((turn) => !isReplaced(turn, event))

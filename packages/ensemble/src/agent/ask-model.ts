@@ -20,7 +20,6 @@ import { costOf, type ModelPrice } from '../model/prices.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
 import { stoppedError } from '../run/stopped-error.ts'
 import { modelLabel, type NamedModel } from '../steering/models.ts'
-import { toWireMessage } from './wire-messages.ts'
 
 import type {
   ChatModel,
@@ -35,9 +34,6 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { CostEstimate } from '@tutti/protocol'
-
-/** Messages of a conversation that `llm_iteration_started` shows; the wire's limit. */
-const MESSAGES_SHOWN = 20
 
 /** Turns that come sooner are no wait: nobody was before, and no timer was set. */
 const LEAST_WAIT_MS = 1
@@ -199,13 +195,13 @@ function emitStarted(
   model: string,
   { iterationIndex, messages }: ModelQuestion,
 ): void {
-  const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
+  const { taskIndex, taskName, agentRole, attempt } = scope.identity
   scope.emit({
     type: 'llm_iteration_started',
     agentRole,
-    taskDescription,
+    taskDescription: scope.taskLabel,
     iterationIndex,
-    messages: messages.slice(-MESSAGES_SHOWN).map(toWireMessage),
+    messages: scope.shown.show(iterationIndex, messages),
     totalMessageCount: messages.length,
     taskName,
     taskIndex,
@@ -216,12 +212,12 @@ function emitStarted(
 }
 
 function emitToken(scope: TaskScope, iterationIndex: number, token: string): void {
-  const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
+  const { taskIndex, taskName, agentRole, attempt } = scope.identity
   scope.emit({
     type: 'token',
     token,
     agentRole,
-    taskDescription,
+    taskDescription: scope.taskLabel,
     sentAt: isoNow(scope.run.clock),
     taskName,
     taskIndex,

@@ -37,10 +37,10 @@ export async function keepTurn(scope: TaskScope, turn: AnsweredTurn): Promise<vo
 }
 
 function turnCompleted(
-  { identity, run }: TaskScope,
+  { identity, taskLabel: taskDescription, run }: TaskScope,
   { iterationIndex, model, reply, step, latencyMs, cost }: AnsweredTurn,
 ): RunEventOf<'llm_iteration_completed'> {
-  const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
+  const { taskIndex, taskName, agentRole, attempt } = identity
   const used = tokensOfCall(reply.usage)
   const event: RunEventOf<'llm_iteration_completed'> = {
     type: 'llm_iteration_completed',

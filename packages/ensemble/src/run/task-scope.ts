@@ -1,4 +1,7 @@
 /** What the parts of a running task share: who it is, the ports it works through, what it has used. */
+import { limitText } from '@tutti/core'
+
+import { LABEL_LENGTH, ShownMessages } from '../agent/shown-messages.ts'
 import { toolsOf } from '../hierarchy/delegate-tool.ts'
 import { countEarlierAttempt } from '../resume/count-earlier.ts'
 import { Totals } from './totals.ts'
@@ -103,12 +106,16 @@ export class TaskScope {
   readonly depth: number
   readonly log: TaskLog
   readonly totals = new Totals()
+  readonly shown = new ShownMessages()
+  /** The start of the description, for the many events of turns and tokens. */
+  readonly taskLabel: string
   #tools: readonly AgentTool[] | undefined
 
   constructor(options: TaskScopeOptions) {
     this.run = options.run
     this.task = options.task
     this.identity = options.identity
+    this.taskLabel = limitText(options.identity.taskDescription, LABEL_LENGTH)
     this.signal = options.signal
     this.stopwatch = options.stopwatch
     this.meter = options.meter

@@ -1,0 +1,66 @@
+/** Bytes of the events of a run whose texts are long. */
+import { defineTextTool } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { LABEL_LENGTH } from '../src/agent/shown-messages.ts'
+import { ensemble, task } from '../src/index.ts'
+import { scriptedModel } from './testing.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+const TURNS = 15
+
+const TOPIC = 'long '.repeat(140_000)
+
+/** Runs a task with a long description, a long tool result and many turns and tokens. */
+async function eventsOfLongRun(): Promise<readonly RunEvent[]> {
+  const result = 'r'.repeat(100_000)
+  const read = defineTextTool({ name: 'read', description: 'Reads', execute: async () => result })
+  const model = scriptedModel(({ messages }) => {
+    const turns = messages.filter(({ role }) => role === 'assistant').length
+    const text = 'word '.repeat(100)
+    return turns < TURNS
+      ? { text, toolCalls: [{ name: 'read', arguments: { input: 'all' } }] }
+      : text
+  })
+  const story = task({ name: 'story', description: 'Write about {topic}', tools: [read] })
+  const events: RunEvent[] = []
+  await ensemble({ name: 'team', tasks: [story], model }).run(
+    { topic: TOPIC },
+    { onEvent: (event) => events.push(event) },
+  )
+  return events
+}
+
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+describe('events of a run with long texts', () => {
+  it('[E23] hold a long text once a task, and not once a token or turn', async () => {
+    const events = await eventsOfLongRun()
+    const tokens = events.filter(({ type }) => type === 'token')
+    expect(tokens.length).toBeGreaterThan(100)
+    expect(Math.max(...tokens.map(bytes))).toBeLessThan(LABEL_LENGTH + 1_000)
+    // The description is in the start of the run and of the task, in its input, its end, and twice in its prompt.
+    // A result is in the event of its call and in the turn after it.
+    const results = 4 * TURNS * 100_000
+    const small = events.length * (LABEL_LENGTH + 1_000)
+    expect(events.map(bytes).reduce((a, b) => a + b)).toBeLessThan(
+      8 * TOPIC.length + results + small,
+    )
+  })
+
+  it('[E23] show each message in full in the first turn that has it, and cut in later ones', async () => {
+    const started = (await eventsOfLongRun()).filter(({ type }) => type === 'llm_iteration_started')
+    const [first, second, third] = started
+    if (first?.type !== 'llm_iteration_started') throw new Error('No turn began')
+    if (second?.type !== 'llm_iteration_started') throw new Error('No second turn began')
+    if (third?.type !== 'llm_iteration_started') throw new Error('No third turn began')
+    expect(first.taskDescription).toBe(second.taskDescription)
+    expect(first.messages[1]?.content).toContain(TOPIC)
+    expect(second.messages[1]?.content?.length).toBeLessThan(LABEL_LENGTH + 100)
+    expect(second.messages[1]?.content).toMatch(/\[truncated: \d+ characters in full\]$/)
+    expect(second.messages[3]?.content).toHaveLength(100_000)
+    expect(third.messages[3]?.content?.length).toBeLessThan(LABEL_LENGTH + 100)
+    expect(third.messages[5]?.content).toHaveLength(100_000)
+  })
+})
