@@ -55,6 +55,9 @@ const LIMIT_NAMES = {
   maxToolCalls: true,
   maxAuditEntries: true,
   maxConnections: true,
+  maxConnectionsPerAddress: true,
+  maxUnreadBytes: true,
+  maxTraceBytes: true,
   maxSockets: true,
   drainTimeoutMs: true,
 } as const satisfies OptionNames<LimitsConfig>

@@ -110,6 +110,18 @@ export interface LimitsConfig {
   readonly maxAuditEntries?: number
   /** Connections at the same time, WebSockets among them. @default 5000 */
   readonly maxConnections?: number
+  /**
+   * Connections of one address at the same time. Behind a proxy all connections have its address: set it to
+   * `maxConnections` there. @default 1000
+   */
+  readonly maxConnectionsPerAddress?: number
+  /**
+   * Data that may wait for all slow readers together, in bytes. Beyond it the connections with the most are closed.
+   * @default 33554432
+   */
+  readonly maxUnreadBytes?: number
+  /** Largest trace or task graph, measured by the events it is made of, in bytes. @default 8000000 */
+  readonly maxTraceBytes?: number
   /** WebSocket connections at the same time. @default 2000 */
   readonly maxSockets?: number
   /**

@@ -29,6 +29,7 @@ import { langchainModel } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol'
 import { RunService } from '@tutti/runs'
 
+import { allowedHosts } from './allowed-hosts.ts'
 import { apiKeysOf } from './api-keys-of.ts'
 import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
@@ -177,9 +178,10 @@ function listed<T>(one: T | undefined): readonly T[] {
 /** Who may call, and what they are shown. */
 function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
   const { auth = {}, allowedOrigins = [], publicUrl, workspace, shared, webhooks = {} } = config
+  const apiKeys = apiKeysOf(auth, environment.apiKeys)
   return {
-    apiKeys: apiKeysOf(auth, environment.apiKeys),
-    allowedHosts: allowedHosts(config, environment),
+    apiKeys,
+    allowedHosts: allowedHosts(config, environment, apiKeys.length > 0),
     allowedOrigins,
     publicUrl,
     ticketSecret: environment.ticketSecret,
@@ -207,7 +209,10 @@ const API_LIMITS = [
   'maxToolCalls',
   'maxAuditEntries',
   'maxConnections',
+  'maxConnectionsPerAddress',
   'maxSockets',
+  'maxUnreadBytes',
+  'maxTraceBytes',
 ] as const satisfies readonly (keyof LimitsConfig & keyof ControlApiOptions)[]
 
 type ApiLimit = (typeof API_LIMITS)[number]
@@ -309,14 +314,4 @@ function assertSafeAddress({ auth = {} }: TuttiConfig, { host, apiKeys }: Enviro
       'Set TUTTI_API_KEYS or auth.keys in the config file, or say there ' +
       'auth: { allowUnauthenticated: true }',
   )
-}
-
-/** A name that the operator listens on is a name of the server; `0.0.0.0` says nothing about names. */
-function allowedHosts(
-  { allowedHosts: named }: TuttiConfig,
-  { host }: Environment,
-): readonly string[] {
-  const everyAddress = host === '0.0.0.0' || host === '::'
-  if (named !== undefined) return everyAddress ? named : [...named, host]
-  return everyAddress ? ['*'] : [host]
 }

@@ -17,6 +17,7 @@ import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { requestFacts } from './http/request-facts.ts'
 import { tellRequest } from './http/tell-request.ts'
 import { traceOf } from './http/trace-of.ts'
+import { untilExpiry } from './http/until-expiry.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
 import { routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
@@ -158,7 +159,8 @@ function dispatcher(
     const { raw: request } = context.req
     assertScope(caller, scope)
     if (route.refusesForms !== true) assertNoForm(request)
-    const response = await route.handle({ request, caller, tell, parameters: context.req.param() })
+    const handled = await route.handle({ request, caller, tell, parameters: context.req.param() })
+    const response = untilExpiry(handled, caller, clock)
     const runId = newRunId(response)
     if (runId !== undefined) tell({ runId })
     return response

@@ -114,6 +114,19 @@ describe('keys', () => {
     ])
   })
 
+  it('an event stream ends when the key of its reader expires', async () => {
+    const clock = fakeClock()
+    const expiresAt = clock.now() + 1_000
+    await using api = await served({ clock, apiKeys: [key({ expiresAt })] })
+    const { runId } = await api.runs.submit({ inputs: { composer: 'Bach', hall: 'A' } })
+    const stream = await fetch(`${api.url}/api/runs/${runId}/events`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
+    const text = stream.text()
+    await clock.advance(1_000)
+    expect(await text).toContain('run_queued')
+  })
+
   it.each([
     ['no name', [key({ name: '' })], 'needs a name'],
     ['two of one name', [key({}), key({}, 'another-key-of-length')], 'two keys have the name'],

@@ -124,6 +124,23 @@ describe('connections that are too many', () => {
     await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
   })
 
+  it('[H3] one too many of one address is refused, also as a WebSocket, until another closes', async () => {
+    await using api = await served({ maxConnectionsPerAddress: 1 })
+    await using first = open(api.url)
+    first.send('GET /api/status HTTP/1.1\r\n')
+    await expect
+      .poll(
+        async () => codesOf(await exchange(api.url, head('GET /api/status HTTP/1.1'))),
+        PATIENCE,
+      )
+      .toEqual([[429, 'RATE_LIMITED']])
+    await using socket = api.connect()
+    expect(await socket.refused()).toBe(429)
+    first.send('Host: localhost\r\nConnection: close\r\n\r\n')
+    expect(await first.closed()).toMatch(/^HTTP\/1\.1 200 /)
+    await expect.poll(() => rawStatus(api), PATIENCE).toBe(200)
+  })
+
   it('WebSockets have a limit of their own', async () => {
     await using api = await served({ maxSockets: 1 })
     await using first = api.connect()

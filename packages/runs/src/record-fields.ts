@@ -64,7 +64,7 @@ export const TASK_COLUMNS = [
   'task_index, name, description, agent_role, tasks.status, attempt, tasks.started_at',
   'tasks.completed_at, tasks.duration_ms, input_tokens, output_tokens, tool_call_count',
   'tasks.cost_usd, earlier_cost_usd, earlier_input_tokens, earlier_output_tokens',
-  'earlier_tool_call_count, tasks.error',
+  'earlier_tool_call_count, finish_reason, tasks.error',
   `CASE WHEN sum(length(output)) OVER (ORDER BY task_index DESC) - length(output) < ${MAX_OUTPUTS}
    THEN output END AS output`,
   'output IS NOT NULL AS has_output',

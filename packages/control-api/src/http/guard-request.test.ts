@@ -24,6 +24,16 @@ describe('requestGuard', () => {
     expect(allows('https://b.a.example')).toBe(false)
   })
 
+  it('[K1] a server that is reached from elsewhere accepts its addresses, and no name it does not know', () => {
+    const at = (host: string, isLoopback: boolean) => () =>
+      guard({ isLoopback, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
+    for (const host of ['192.168.1.5:7329', '[2001:db8::1]:7329', 'box:7329', 'localhost']) {
+      expect(at(host, false)).not.toThrow()
+    }
+    expect(at('evil.example', false)).toThrow('allowedHosts adds names')
+    expect(at('192.168.1.5', true)).toThrow('allowedHosts adds names')
+  })
+
   it('[K3] a ticket is not looked at where none is taken', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }

@@ -5,12 +5,15 @@
  *
  *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, where the route is known)
  *
- * K1 A request under a name that is not the server's is refused, whatever else it carries.
+ * K1 A request under a name that is not the server's is refused, whatever else it carries. An IP address is no
+ *    name that another site could have taken: a server that is reached from elsewhere accepts each.
  * K2 A request from a page that is not allowed is refused; so is one that changes something and that a
  *    browser says comes from another site, even when it does not say from which.
  * K3 A ticket counts only where a browser needs one, and a key that is sent counts before it.
  * K4 Who shows no valid key again and again is told to wait; valid keys from there go on to work.
  */
+import { isIP } from 'node:net'
+
 import { TuttiError, type Clock, type Logger } from '@tutti/core'
 
 import { anyone, type Caller } from '../caller.ts'
@@ -82,7 +85,7 @@ export function requestGuard(options: GuardOptions): RequestGuard {
   return {
     allowsOrigin,
     assertSite(facts) {
-      assertHost(facts.host, anyHost ? undefined : hosts)
+      if (!anyHost || !HOST.test(facts.host ?? '')) assertHost(facts.host, hosts, options)
       if (!allowsOrigin(facts)) {
         throw new TuttiError(
           'ORIGIN_NOT_ALLOWED',
@@ -110,11 +113,20 @@ function originCheck(
   }
 }
 
-function assertHost(host: string | undefined, hosts: ReadonlySet<string> | undefined): void {
+function assertHost(
+  host: string | undefined,
+  hosts: ReadonlySet<string>,
+  { isLoopback }: Pick<GuardOptions, 'isLoopback'>,
+): void {
   if (host !== undefined && HOST.test(host)) {
-    if (hosts === undefined || hosts.has(hostName(host))) return
+    const name = hostName(host)
+    if (hosts.has(name)) return
+    if (!isLoopback && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return
   }
-  throw new TuttiError('HOST_NOT_ALLOWED', `Host "${host ?? ''}" is not one of this server's names`)
+  throw new TuttiError(
+    'HOST_NOT_ALLOWED',
+    `Host "${host ?? ''}" is not one of this server's names; allowedHosts adds names`,
+  )
 }
 
 function hostName(host: string): string {

@@ -7,7 +7,7 @@
  * H1 Whatever is answered here has the body and the headers of every other error.
  * H2 Headers are limited in size, number and time, a request in time; nothing limits how long an answer
  *    takes that somebody reads.
- * H3 A connection too many is told so on its first request, and is closed.
+ * H3 A connection too many, of all or of one address, is told so on its first request, and is closed.
  * H4 A reader that takes nothing for a while is dropped; what waits for it in memory is bounded.
  * H5 A request that names its server in its first line is one to that server, whatever its Host says.
  */
@@ -15,6 +15,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 
 import { TuttiError } from '@tutti/core'
 
+import { AddressCount } from './address-count.ts'
 import { badRequest } from './api-error.ts'
 import { corsHeaders } from './cors.ts'
 import { errorHeaders, wireErrorOf } from './on-error.ts'
@@ -47,7 +48,8 @@ export function createLimitedServer(
   { guard, answer }: LimitedServerParts,
 ): Server {
   const { headersTimeoutMs, requestTimeoutMs, maxConnections, maxHeaders, logger } = options
-  const surplus = new WeakSet<Duplex>()
+  const surplus = new WeakMap<Duplex, TuttiError>()
+  const addresses = new AddressCount(options.maxConnectionsPerAddress)
   const answering = new Map<Duplex, Set<ServerResponse>>()
   const refused = new WeakSet<Duplex>()
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
@@ -63,14 +65,17 @@ export function createLimitedServer(
       // The guard refuses a request without one, and says so.
       requireHostHeader: false,
       // Offers of other protocols, such as h2c, are declined by answering as if they were not there.
-      shouldUpgradeCallback: ({ headers }) =>
-        server.listenerCount('upgrade') > 0 && headers.upgrade?.toLowerCase() === 'websocket',
+      shouldUpgradeCallback: ({ headers, socket }) =>
+        server.listenerCount('upgrade') > 0 &&
+        headers.upgrade?.toLowerCase() === 'websocket' &&
+        !surplus.has(socket),
     },
     (request, response) => {
       follow(response, answering)
       prepare(request, response, guard)
       try {
-        if (surplus.has(request.socket)) throw tooManyConnections(maxConnections)
+        const tooMany = surplus.get(request.socket)
+        if (tooMany !== undefined) throw tooMany
         assertHeaders(request, maxHeaders)
         answer(request, response)
       } catch (error) {
@@ -85,11 +90,16 @@ export function createLimitedServer(
 
   server.on('connection', (socket) => {
     connections += 1
-    if (connections > maxConnections) surplus.add(socket)
+    const { remoteAddress = '' } = socket
+    const ofAddress = addresses.add(remoteAddress)
+    if (connections > maxConnections) surplus.set(socket, tooManyConnections(maxConnections))
+    else if (ofAddress > 0) surplus.set(socket, tooManyOfAddress(remoteAddress, options))
     options.unread.add(socket)
     socket.on('close', () => {
       connections -= 1
+      addresses.remove(remoteAddress)
     })
+    if (ofAddress > MAX_SURPLUS) socket.destroy()
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (refused.has(socket)) return
@@ -157,6 +167,18 @@ function tooManyConnections(maxConnections: number): TuttiError {
   return new TuttiError(
     'RATE_LIMITED',
     `${maxConnections} connections are open, as many as this server allows`,
+    { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'connections' } },
+  )
+}
+
+function tooManyOfAddress(
+  address: string,
+  { maxConnectionsPerAddress }: Pick<ResolvedControlApiOptions, 'maxConnectionsPerAddress'>,
+): TuttiError {
+  return new TuttiError(
+    'RATE_LIMITED',
+    `${maxConnectionsPerAddress} connections of ${address} are open, as many as this server ` +
+      'allows for one address (maxConnectionsPerAddress)',
     { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'connections' } },
   )
 }

@@ -43,24 +43,24 @@ function hotel(maxSessions = 2) {
     },
     maxSessions,
   )
-  const send = (message: object, headers: object = {}) => {
+  const send = (message: object, headers: object = {}, name?: string) => {
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
       headers: { ...HEADERS, ...headers },
       body: JSON.stringify(message),
     })
-    return sessions.handle(request, message, anyone())
+    return sessions.handle(request, message, { ...anyone(), name })
   }
   return {
     clock,
-    async open(): Promise<string> {
-      const response = await send(INITIALIZE)
+    async open(name?: string): Promise<string> {
+      const response = await send(INITIALIZE, {}, name)
       await response.body?.cancel()
       return response.headers.get('mcp-session-id') ?? ''
     },
-    async ping(sessionId: string): Promise<number> {
+    async ping(sessionId: string, name?: string): Promise<number> {
       const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
-      const response = await send(message, { 'mcp-session-id': sessionId })
+      const response = await send(message, { 'mcp-session-id': sessionId }, name)
       await response.body?.cancel()
       return response.status
     },
@@ -85,6 +85,29 @@ describe('McpSessions', () => {
     await clock.advance(1)
     const three = await open()
     expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
+  })
+
+  it('[S2] ends no session of another key that has not more', async () => {
+    const { clock, open, ping } = hotel(8)
+    const other = await open('other')
+    await clock.advance(1)
+    const own: string[] = []
+    for (let count = 0; count < 10; count += 1) {
+      own.push(await open('greedy'))
+      await clock.advance(1)
+    }
+    expect(await ping(other, 'other')).toBe(200)
+    const states = await Promise.all(own.map((id) => ping(id, 'greedy')))
+    expect(states.filter((status) => status === 200)).toHaveLength(2)
+  })
+
+  it('[S2] a key with more sessions gives one up for a key with fewer', async () => {
+    const { open, ping } = hotel(4)
+    const anonymous = await Promise.all([open(), open(), open(), open()])
+    const late = await open('late')
+    expect(await ping(late, 'late')).toBe(200)
+    const states = await Promise.all(anonymous.map((id) => ping(id)))
+    expect(states.filter((status) => status === 200)).toHaveLength(3)
   })
 
   it('ends a session that is idle for half an hour, counted from its last use', async () => {

@@ -5,7 +5,8 @@
  *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle too long
  *
  * S1 A session belongs to the caller that made it: to another it is not there.
- * S2 A session in which a call goes on is never ended by the server. The longest idle one makes room.
+ * S2 A session in which a call goes on is never ended by the server. The longest idle one of the same key makes
+ *    room. Only a key that has more sessions than the caller gives one up for it.
  * S3 A session lives in one process: another one answers 404, and the client begins anew, as the spec has it.
  * S4 A connection that is lost ends no call, which the spec of this era wants; a cancel and a DELETE do.
  *
@@ -25,6 +26,9 @@ import type { Caller } from '../caller.ts'
 
 /** Sessions of one process, at most: each holds about 5 kB. */
 export const MAX_SESSIONS = 1_000
+
+/** One key may have this part of all sessions. */
+const KEY_SHARE = 4
 
 /** How long a session may be idle, in milliseconds. */
 export const SESSION_IDLE_MS = 30 * 60_000
@@ -55,7 +59,7 @@ export class McpSessions {
   /**
    * Answers a request of this era.
    *
-   * @throws {TuttiError} CONCURRENCY_LIMIT when every session is in use.
+   * @throws {TuttiError} CONCURRENCY_LIMIT when every session that could make room is in use.
    */
   async handle(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
     const sessionId = request.headers.get('mcp-session-id')
@@ -75,7 +79,7 @@ export class McpSessions {
 
   async #open(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
     this.#sweep()
-    this.#makeRoom()
+    this.#makeRoom(caller.name)
     const session = await this.#create(caller)
     return session.transport.handleRequest(request, { parsedBody, authInfo: authInfoOf(caller) })
   }
@@ -119,18 +123,35 @@ export class McpSessions {
     }
   }
 
-  #makeRoom(): void {
-    if (this.#sessions.size < this.#maxSessions) return
-    const idle = [...this.#sessions].filter(([, { calls }]) => calls === 0)
-    const [longest] = idle.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)
-    if (longest === undefined) {
-      throw new TuttiError(
-        'CONCURRENCY_LIMIT',
-        `${this.#maxSessions} MCP sessions are in use, which is the limit`,
-        { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'mcp_sessions' } },
-      )
+  #makeRoom(owner: string | undefined): void {
+    const own = this.#sessionsOf(owner)
+    const limit = owner === undefined ? this.#maxSessions : this.#maxSessions / KEY_SHARE
+    if (own.length < limit && this.#sessions.size < this.#maxSessions) return
+    const ended =
+      longestIdle(own) ?? (own.length < limit ? this.#idleOfLarger(own.length) : undefined)
+    if (ended !== undefined) {
+      this.#end(ended)
+      return
     }
-    this.#end(longest[0])
+    const whose = own.length < limit ? 'MCP sessions are' : 'MCP sessions of this key are'
+    throw new TuttiError(
+      'CONCURRENCY_LIMIT',
+      `${own.length < limit ? this.#sessions.size : own.length} ${whose} in use, which is the limit`,
+      { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'mcp_sessions' } },
+    )
+  }
+
+  #sessionsOf(owner: string | undefined): readonly Entry[] {
+    return [...this.#sessions].filter(([, session]) => session.owner === owner)
+  }
+
+  /** The longest idle session of the key with the most sessions, if these are more than `count`. */
+  #idleOfLarger(count: number): string | undefined {
+    const owners = new Set([...this.#sessions.values()].map(({ owner }) => owner))
+    const [most = []] = [...owners]
+      .map((owner) => this.#sessionsOf(owner))
+      .toSorted((a, b) => b.length - a.length)
+    return most.length > count + 1 ? longestIdle(most) : undefined
   }
 
   #end(sessionId: string): void {
@@ -144,6 +165,13 @@ export class McpSessions {
   #now(): number {
     return this.#desk.options.clock.elapsed()
   }
+}
+
+type Entry = readonly [id: string, session: Session]
+
+function longestIdle(sessions: readonly Entry[]): string | undefined {
+  const idle = sessions.filter(([, { calls }]) => calls === 0)
+  return idle.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]?.[0]
 }
 
 const NO_SESSION =

@@ -1,0 +1,27 @@
+import { hostname } from 'node:os'
+
+import { describe, expect, it } from 'vitest'
+
+import { allowedHosts } from './allowed-hosts.ts'
+
+const EVERY_ADDRESS = { host: '0.0.0.0' }
+
+describe('allowedHosts', () => {
+  it('allows every name on every address when keys are required', () => {
+    expect(allowedHosts({}, EVERY_ADDRESS, true)).toEqual(['*'])
+    expect(allowedHosts({}, { host: '::' }, true)).toEqual(['*'])
+  })
+
+  it('allows only its own names on every address without keys', () => {
+    const config = { publicUrl: 'https://runs.example.com/x' }
+    expect(allowedHosts(config, EVERY_ADDRESS, false)).toEqual([hostname(), 'runs.example.com'])
+    expect(allowedHosts({}, EVERY_ADDRESS, false)).toEqual([hostname()])
+  })
+
+  it('allows the names of the config, and the name that it listens on', () => {
+    const config = { allowedHosts: ['a.example'] }
+    expect(allowedHosts(config, EVERY_ADDRESS, false)).toEqual(['a.example'])
+    expect(allowedHosts(config, { host: 'box' }, false)).toEqual(['a.example', 'box'])
+    expect(allowedHosts({}, { host: 'box' }, true)).toEqual(['box'])
+  })
+})
