@@ -1,7 +1,22 @@
 /** The text of what a web server answered, by its kind. */
 import { decodeBody, type GuardedResponse } from '@tutti/core/node'
 
-import { readHtml, type HtmlPage, type ReadHtmlOptions } from './read-html.ts'
+import { ReadingThreads } from './reading-threads.ts'
+
+import type { HtmlPage, ReadHtmlOptions } from './read-html.ts'
+
+/** Time to read a page, in milliseconds: several times what the longest page needs. */
+export const READING_MS = 5_000
+
+/** All pages of the process are read here. */
+const THREADS = new ReadingThreads({
+  // One core stays for the rest on the smallest server that has two.
+  maxThreads: 2,
+  timeoutMs: READING_MS,
+  // Twice what the longest page needs.
+  maxHeapMiB: 512,
+  idleMs: 30_000,
+})
 
 /** The text of a page, or the name of a kind of content that is no text. */
 export type PageText = HtmlPage | { readonly unreadable: string }
@@ -22,11 +37,11 @@ const TEXTS: ReadonlySet<string> = new Set([
 /** Reads HTML as a page and other text as it is. */
 export async function pageText(
   response: GuardedResponse,
-  options: ReadHtmlOptions,
+  { signal, ...options }: ReadHtmlOptions & { readonly signal: AbortSignal },
 ): Promise<PageText> {
   const type = contentType(response)
   if (type === 'text/html' || type === 'application/xhtml+xml') {
-    return readHtml(decodeBody(response), options)
+    return THREADS.read(decodeBody(response), options, signal)
   }
   const isText = type.startsWith('text/') || /\+(?:json|xml)$/.test(type) || TEXTS.has(type)
   return isText ? { text: decodeBody(response).trim() } : { unreadable: type }

@@ -4,7 +4,7 @@
  * H1 It is the text of the article, as Readability finds it. Where there is none, it is that of the
  *    whole page without what is around it; where nothing is left then, that of the whole page.
  * H2 What a page hides is not read.
- * H3 No page keeps the thread busy for long. To find the article takes more than linear time, for
+ * H3 No page keeps its thread busy for long; `reading-threads.ts` gives it one of its own. To find the article takes more than linear time, for
  *    some pages without end (8 000 images in one list: more than 8 s, 500 nested tables: 14 s; a usual
  *    one: 10 to 100 ms), so it is tried with pages of a usual size only, for a limited time. The rest
  *    is linear: at most 0.2 s a MB.
@@ -13,6 +13,9 @@ import { referenceDecoder } from './character-references.ts'
 import { AROUND_THE_PAGE, htmlText, htmlTitle, UNREADABLE } from './html-text.ts'
 import { runWithin } from './run-within.ts'
 import { scanHtml } from './scan-html.ts'
+
+/** Address of this module, for threads that load it. It is imported late, so that it is a file of its own. */
+export const MODULE_URL = import.meta.url
 
 /** Text of a page. */
 export interface HtmlPage {

@@ -4,6 +4,7 @@
  * W1 It goes where the guard lets it: the public internet, and what `allow` names.
  * W2 What is left out is said: of the page after `maxBytes`, of its text after `maxChars`.
  * W3 A page that cannot be had is a failed result that says why.
+ * W4 A page is read in another thread, within limits of time and memory.
  */
 import { defineTool, errorMessage, limitText, ToolResult, Type, type TypedTool } from '@tutti/core'
 import { guardedRequest, type GuardedResponse } from '@tutti/core/node'
@@ -14,7 +15,7 @@ import {
   type ScrapeLimits,
   type WebScrapeOptions,
 } from './options.ts'
-import { pageText } from './page-text.ts'
+import { pageText, READING_MS } from './page-text.ts'
 
 /** What a page came to, for programs. */
 export interface ScrapedPage {
@@ -37,9 +38,6 @@ const Output = Type.Object({
   text: Type.String(),
   truncated: Type.Boolean(),
 })
-
-/** Time to read a page that has been fetched. */
-const READING_MS = 5000
 
 /** Some servers answer nobody who does not say what they are. */
 const HEADERS = {
@@ -65,7 +63,7 @@ export function webScrape(options: WebScrapeOptions = {}): TypedTool<ScrapeInput
       if (page === '') return ToolResult.failure('URL must not be blank')
       const request = { guard, signal, timeoutMs, maxBytes, maxRedirects, headers: HEADERS }
       try {
-        return await resultOf(await guardedRequest(page, request), limits)
+        return await resultOf(await guardedRequest(page, request), { ...limits, signal })
       } catch (error) {
         return ToolResult.failure(`Failed to fetch URL: ${errorMessage(error)}`)
       }
@@ -75,13 +73,13 @@ export function webScrape(options: WebScrapeOptions = {}): TypedTool<ScrapeInput
 
 async function resultOf(
   response: GuardedResponse,
-  { maxBytes, maxChars, links }: ScrapeLimits,
+  { maxBytes, maxChars, links, signal }: ScrapeLimits & { readonly signal: AbortSignal },
 ): Promise<ToolResult> {
   const { status, url } = response
   if (status < 200 || status > 299) {
     return ToolResult.failure(`Failed to fetch URL: HTTP ${status} from ${url}`)
   }
-  const page = await pageText(response, links ? { linksFrom: url } : {})
+  const page = await pageText(response, { signal, ...(links ? { linksFrom: url } : {}) })
   if ('unreadable' in page) {
     return ToolResult.failure(`Failed to fetch URL: cannot read "${page.unreadable}" from ${url}`)
   }
