@@ -3,6 +3,7 @@
  * from a script and record what they were sent. They refuse what the real services refuse.
  */
 export { anthropicStub } from './anthropic-stub.ts'
+export { geminiStub } from './gemini-stub.ts'
 export { openaiStub } from './openai-stub.ts'
 export type {
   ProviderStub,

@@ -43,7 +43,7 @@ export interface StubToolCall {
   readonly id?: string
 }
 
-/** An answer with a status other than 200. */
+/** An answer that is not a stream; with status 200 it is an error that its server did not mark as one. */
 export interface StubFailure {
   readonly status: number
   /** The provider's words. @default 'Stubbed failure' */
@@ -51,6 +51,8 @@ export interface StubFailure {
   /** The provider's class of the failure. @default what the provider uses for the status */
   readonly type?: string
   readonly code?: string
+  /** How long Gemini asks to wait, such as `34s`. */
+  readonly retryDelay?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Whole body in place of the provider's own form. */
   readonly body?: string

@@ -1,0 +1,93 @@
+/**
+ * Google's Gemini API, streaming, as the service speaks it.
+ *
+ * @see https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
+ */
+import { usageOf, wordsOf } from './pieces.ts'
+import {
+  startStub,
+  type ProviderStub,
+  type ProviderWire,
+  type StubFailure,
+  type StubOptions,
+  type StubReply,
+  type StubScript,
+  type WireContext,
+} from './provider-stub.ts'
+
+/** Starts a stub of Gemini; its base URL has no path. Any key is accepted, none is refused. */
+export function geminiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
+  return startStub(WIRE, script, options)
+}
+
+const WIRE: ProviderWire = {
+  basePath: '',
+  check: () => undefined,
+  failureBody: ({ status, message = 'Stubbed failure', retryDelay }: StubFailure) =>
+    JSON.stringify({
+      error: {
+        code: status,
+        message,
+        status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL',
+        details:
+          retryDelay === undefined
+            ? []
+            : [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay }],
+      },
+    }),
+  events,
+  overloadEvent: () => data({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }),
+}
+
+/** Gemini has no reason of its own for answers that ask for tools, and none for a refusal. */
+const REASONS = {
+  stop: 'STOP',
+  tool_calls: 'STOP',
+  length: 'MAX_TOKENS',
+  content_filter: 'SAFETY',
+  refusal: 'PROHIBITED_CONTENT',
+  unknown: 'OTHER',
+} as const
+
+function events(
+  reply: StubReply,
+  { request, call }: WireContext,
+): { readonly head: string; readonly tail: string } {
+  const { text = '', toolCalls = [], finishReason = 'stop' } = reply
+  const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request.body)
+  const usageMetadata = {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: inputTokens + outputTokens,
+    ...(cachedInputTokens === undefined ? {} : { cachedContentTokenCount: cachedInputTokens }),
+  }
+  const calls = toolCalls.map((toolCall, index) => ({
+    functionCall: {
+      id: toolCall.id ?? `call_${call}_${index}`,
+      name: toolCall.name,
+      args: argumentsOf(toolCall.arguments),
+    },
+  }))
+  const piece = (candidate: object): string =>
+    data({ candidates: [{ index: 0, ...candidate }], usageMetadata, modelVersion: 'stub' })
+  const content = (parts: readonly object[]): object => ({ content: { role: 'model', parts } })
+  return {
+    head: wordsOf(text)
+      .map((word) => piece(content([{ text: word }])))
+      .join(''),
+    // As the service does, an answer that a filter blocks has no content in its last piece.
+    tail: [
+      ...(calls.length > 0 ? [piece(content(calls))] : []),
+      piece({ finishReason: REASONS[finishReason] }),
+    ].join(''),
+  }
+}
+
+/** The service writes whole calls only: text that is not JSON cannot be sent. */
+function argumentsOf(given: object | string): unknown {
+  return typeof given === 'string' ? JSON.parse(given) : given
+}
+
+function data(value: object): string {
+  return `data: ${JSON.stringify(value)}\r\n\r\n`
+}

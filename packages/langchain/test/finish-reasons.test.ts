@@ -1,0 +1,286 @@
+/** Why an answer ends, on the wire of each provider: what the model port, and a whole task, make of it. */
+import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
+import { ChatOpenAI } from '@langchain/openai'
+import { defineTool, errorMessage, Type } from '@tutti/core'
+import { agent, ensemble, task } from '@tutti/ensemble'
+import { describe, expect, test } from 'vitest'
+
+import { langchainModel } from '../src/index.ts'
+import { anthropicStub, geminiStub, openaiStub } from '../src/testing/index.ts'
+import { ask, failureOf, KEY, REQUEST } from './providers.ts'
+
+import type { ProviderStub, StubRequest, StubScript } from '../src/testing/index.ts'
+import type { ChatModel, ModelRequest } from '@tutti/ensemble'
+
+interface Wire {
+  readonly name: string
+  readonly model: string
+  readonly stub: (script: StubScript) => Promise<ProviderStub>
+  /** What to take off the base URL of the stub. */
+  readonly suffix?: string
+  readonly said: { readonly length: string; readonly filter: string }
+  readonly hasRefusals: boolean
+  /** Whether a call can be cut in its arguments: Gemini sends whole calls only. */
+  readonly cutsCalls: boolean
+  readonly limit: (request: StubRequest) => unknown
+}
+
+const CHAT = { length: 'length', filter: 'content_filter' }
+
+const WIRES: readonly Wire[] = [
+  {
+    name: 'OpenAI chat completions',
+    model: 'openai:gpt-4o-mini',
+    stub: openaiStub,
+    said: CHAT,
+    hasRefusals: true,
+    cutsCalls: true,
+    limit: ({ body }) => body['max_tokens'],
+  },
+  {
+    name: 'OpenAI Responses',
+    model: 'openai:gpt-5.6',
+    stub: openaiStub,
+    said: { length: 'max_output_tokens', filter: 'content_filter' },
+    hasRefusals: true,
+    cutsCalls: true,
+    limit: ({ body }) => body['max_output_tokens'],
+  },
+  {
+    name: 'Anthropic',
+    model: 'anthropic:claude-sonnet-4-5',
+    stub: anthropicStub,
+    said: { length: 'max_tokens', filter: 'content_filtered' },
+    hasRefusals: true,
+    cutsCalls: true,
+    limit: ({ body }) => body['max_tokens'],
+  },
+  {
+    name: 'Gemini',
+    model: 'google-genai:gemini-2.5-flash',
+    stub: geminiStub,
+    said: { length: 'MAX_TOKENS', filter: 'SAFETY' },
+    hasRefusals: false,
+    cutsCalls: false,
+    limit: ({ body }) =>
+      new Map(Object.entries({ ...Object(body['generationConfig']) })).get('maxOutputTokens'),
+  },
+  {
+    name: 'Groq',
+    model: 'groq:llama-3.3-70b-versatile',
+    stub: openaiStub,
+    suffix: '/v1',
+    said: CHAT,
+    hasRefusals: false,
+    cutsCalls: true,
+    limit: ({ body }) => body['max_completion_tokens'],
+  },
+  {
+    name: 'an OpenAI-compatible server',
+    model: 'openai:llama3.2',
+    stub: openaiStub,
+    said: CHAT,
+    hasRefusals: true,
+    cutsCalls: true,
+    limit: ({ body }) => body['max_tokens'],
+  },
+]
+
+const WITH_TOOL: ModelRequest = {
+  ...REQUEST,
+  tools: [
+    {
+      name: 'search',
+      description: 'Searches',
+      inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
+    },
+  ],
+}
+
+function modelAt({ model, suffix = '' }: Wire, { baseUrl }: ProviderStub): ChatModel {
+  const address = baseUrl.endsWith(suffix)
+    ? baseUrl.slice(0, baseUrl.length - suffix.length)
+    : baseUrl
+  return langchainModel(model, { apiKey: KEY, baseUrl: address, timeoutMs: 0 })
+}
+
+describe.each(WIRES)('$name', (wire) => {
+  test('a whole answer ends with stop', async () => {
+    await using stub = await wire.stub(['All together now'])
+    const { reply } = await ask(modelAt(wire, stub))
+    expect(reply).toMatchObject({ text: 'All together now', finishReason: 'stop' })
+  })
+
+  test('an answer that asks for tools ends with tool_calls', async () => {
+    await using stub = await wire.stub([
+      { toolCalls: [{ name: 'search', arguments: { query: 'jazz' } }] },
+    ])
+    const { reply } = await ask(modelAt(wire, stub), WITH_TOOL)
+    expect(reply).toMatchObject({ finishReason: 'tool_calls', toolCalls: [{ name: 'search' }] })
+  })
+
+  test('a cut answer ends with length, with its text and the word of the provider', async () => {
+    await using stub = await wire.stub([{ text: 'All together', finishReason: 'length' }])
+    const { reply } = await ask(modelAt(wire, stub))
+    expect(reply).toMatchObject({
+      text: 'All together',
+      finishReason: 'length',
+      providerFinishReason: wire.said.length,
+    })
+  })
+
+  test.runIf(wire.cutsCalls)('a cut tool call ends with length, too', async () => {
+    await using stub = await wire.stub([
+      { toolCalls: [{ name: 'search', arguments: '{"query": "ja' }], finishReason: 'length' },
+    ])
+    const { reply } = await ask(modelAt(wire, stub), WITH_TOOL)
+    expect(reply).toMatchObject({
+      finishReason: 'length',
+      toolCalls: [{ name: 'search', arguments: '{"query": "ja' }],
+    })
+  })
+
+  test('a blocked answer ends with content_filter, also without any text', async () => {
+    await using stub = await wire.stub([
+      { finishReason: 'content_filter' },
+      { text: 'Once upon', finishReason: 'content_filter' },
+    ])
+    const model = modelAt(wire, stub)
+    const blocked = { finishReason: 'content_filter', providerFinishReason: wire.said.filter }
+    expect((await ask(model)).reply).toMatchObject({ text: '', ...blocked })
+    expect((await ask(model)).reply).toMatchObject({ text: 'Once upon', ...blocked })
+  })
+
+  test.runIf(wire.hasRefusals)('a refusal ends with refusal and keeps its words', async () => {
+    const refusal = 'I cannot help with that.'
+    await using stub = await wire.stub([{ finishReason: 'refusal', refusal }])
+    const { reply } = await ask(modelAt(wire, stub))
+    expect(reply).toMatchObject({ text: '', finishReason: 'refusal', refusal })
+  })
+
+  test('a stream that ends without a finish reason is cut off, and may be repeated', async () => {
+    await using stub = await wire.stub([{ text: 'All together', ending: 'truncate' }])
+    const error = await failureOf(modelAt(wire, stub))
+    expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
+    expect(errorMessage(error)).toBe(
+      `Cannot call ${wire.model}: the answer was cut off before its end`,
+    )
+  })
+
+  test.runIf(wire.name !== 'Gemini')(
+    'status 200 with an error as JSON or as a page reports the words of the provider',
+    async () => {
+      const headers = { 'content-type': 'text/html; charset=utf-8' }
+      const body = '<html><style>p{}</style><body><p>Please sign in</p></body></html>'
+      await using stub = await wire.stub([
+        { status: 200, body: '{"error":{"message":"No credits left","code":402}}' },
+        { status: 200, headers, body },
+      ])
+      const model = modelAt(wire, stub)
+      const spent = await failureOf(model)
+      expect(spent).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
+      expect(errorMessage(spent)).toBe(
+        `Cannot call ${wire.model}: the answer with status 200 is not a stream of events: No credits left`,
+      )
+      const page = await failureOf(model)
+      expect(page).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
+      expect(errorMessage(page)).toContain('not a stream of events: Please sign in')
+    },
+  )
+
+  test('a higher output limit reaches the provider, for one call', async () => {
+    await using stub = await wire.stub(['one', 'two'])
+    const model = modelAt(wire, stub)
+    await ask(model, { ...WITH_TOOL, maxOutputTokens: 9_000 })
+    await ask(model, WITH_TOOL)
+    expect(wire.limit(await stub.request(0))).toBe(9_000)
+    expect(wire.limit(await stub.request(1))).not.toBe(9_000)
+  })
+
+  test('a task continues a cut text, and repeats a cut call without a word to the model', async () => {
+    const found: string[] = []
+    const search = defineTool({
+      name: 'search',
+      description: 'Searches',
+      input: Type.Object({ query: Type.String() }),
+      execute({ query }) {
+        found.push(query)
+        return `found ${query}`
+      },
+    })
+    await using stub = await wire.stub([
+      {
+        toolCalls: wire.cutsCalls ? [{ name: 'search', arguments: '{"query": "ja' }] : [],
+        finishReason: 'length',
+      },
+      { toolCalls: [{ name: 'search', arguments: { query: 'jazz' } }] },
+      { text: 'Jazz is', finishReason: 'length' },
+      ' music.',
+    ])
+    const worker = agent({ role: 'Worker', goal: 'Work', tools: [search] })
+    const work = task({ name: 'work', description: 'Say what jazz is', agent: worker })
+    const result = await ensemble({ name: 'team', model: modelAt(wire, stub), tasks: [work] }).run()
+    expect(result).toMatchObject({ status: 'COMPLETED', output: 'Jazz is music.' })
+    expect(found).toEqual(['jazz'])
+    expect(JSON.stringify(stub.requests.at(-1)?.body)).not.toContain('invalid_arguments')
+    expect(stub.requests).toHaveLength(4)
+  })
+})
+
+describe('a model that the application made', () => {
+  test('of OpenAI keeps refusals and takes a higher limit', async () => {
+    const refusal = 'I cannot help with that.'
+    await using stub = await openaiStub([{ finishReason: 'refusal', refusal }, 'fine'])
+    const made = new ChatOpenAI({
+      model: 'gpt-4o-mini',
+      apiKey: KEY,
+      configuration: { baseURL: stub.baseUrl },
+    })
+    const model = langchainModel(made)
+    expect((await ask(model, WITH_TOOL)).reply).toMatchObject({ finishReason: 'refusal', refusal })
+    await ask(model, { ...WITH_TOOL, maxOutputTokens: 9_000 })
+    expect((await stub.request(1)).body['max_tokens']).toBe(9_000)
+  })
+
+  test('of Gemini keeps blocked answers, takes a higher limit and reports a cut stream', async () => {
+    await using stub = await geminiStub([
+      { finishReason: 'content_filter' },
+      'fine',
+      { text: 'half', ending: 'truncate' },
+    ])
+    const model = langchainModel(
+      new ChatGoogleGenerativeAI({ model: 'gemini-2.5-flash', apiKey: KEY, baseUrl: stub.baseUrl }),
+    )
+    expect((await ask(model)).reply.finishReason).toBe('content_filter')
+    await ask(model, { ...REQUEST, maxOutputTokens: 9_000 })
+    expect((await stub.request(1)).body).toMatchObject({
+      generationConfig: { maxOutputTokens: 9_000 },
+    })
+    expect(await failureOf(model)).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
+  })
+})
+
+describe('what Gemini says with a status', () => {
+  test('a wait in RetryInfo is reported', async () => {
+    await using stub = await geminiStub([
+      { status: 429, message: 'Slow down', retryDelay: '34.1s' },
+    ])
+    const model = langchainModel('google-genai:gemini-2.5-flash', {
+      apiKey: KEY,
+      baseUrl: stub.baseUrl,
+    })
+    expect(await failureOf(model)).toMatchObject({
+      code: 'MODEL_FAILED',
+      retryable: true,
+      details: { status: 429, retryAfterMs: 34_100 },
+    })
+  })
+})
+
+test('a prompt that the filter of Azure blocks fails with CONTENT_FILTERED', async () => {
+  await using stub = await openaiStub([
+    { status: 400, code: 'content_filter', message: 'The prompt was filtered' },
+  ])
+  const model = langchainModel('openai:gpt-4o-mini', { apiKey: KEY, baseUrl: stub.baseUrl })
+  expect(await failureOf(model)).toMatchObject({ code: 'CONTENT_FILTERED', retryable: false })
+})
