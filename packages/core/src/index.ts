@@ -51,6 +51,8 @@ export type { NestedToolCall, ToolCall, ToolCallEnd, ToolCallOutcome } from './c
 export { runTool } from './call/run-tool.ts'
 export { runToolCalls, type RunToolCallsOptions } from './call/run-tool-calls.ts'
 export { toolContext } from './call/tool-context-for.ts'
+export type { A2aRequest, CallerRequest, McpRequest } from './caller-request.ts'
+export type { MessagePart } from '@tutti/protocol'
 export {
   createToolMetrics,
   type CountedOutcome,

@@ -1,6 +1,7 @@
 /** What a tool body is given besides its input. */
 import type { AgentReport } from './agent-report.ts'
 import type { Answer, AnswerOptions, ApprovalDecision, ApprovalOptions } from './approval.ts'
+import type { CallerRequest } from './caller-request.ts'
 import type { Clock } from './clock.ts'
 import type { Logger } from './logger.ts'
 import type { AgentTool } from './tool.ts'
@@ -25,6 +26,8 @@ export interface ToolContext<Input = unknown> {
   readonly taskName?: string
   /** Run the call belongs to, if any. */
   readonly runId?: string
+  /** The request of the agent or MCP client that started the run; absent when it came over another API. */
+  readonly request?: CallerRequest
   /** Time, as the run measures it: what waits by it can be tested without waiting. */
   readonly clock: Clock
   /** A logger for this tool. */

@@ -1,7 +1,8 @@
 /** Handlers: tasks that are done by code, with no agent and no model. */
 import type { ContextOutput } from './agent/prompt.ts'
 import type { Inputs } from './template.ts'
-import type { AgentTool, Logger, ToolResult } from '@tutti/core'
+import type { HandlerOutput } from './handler-output.ts'
+import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
 
 /** What the wire calls whoever does a task that has a handler. */
 export const HANDLER_ROLE = '(deterministic)'
@@ -17,6 +18,8 @@ export interface HandlerContext {
   /** Outputs of the tasks that this one builds on, in the order of their declaration. */
   readonly context: readonly ContextOutput[]
   readonly inputs: Inputs
+  /** The request of the agent or MCP client that started the run; absent when it came over another API. */
+  readonly request?: CallerRequest
   /** Aborts when the work is to stop. */
   readonly signal: AbortSignal
   readonly logger: Logger
@@ -25,12 +28,15 @@ export interface HandlerContext {
 }
 
 /**
- * Does a task: returns text, a `ToolResult`, or a value that fits the output schema of the task. What it
- * throws fails the task.
+ * Performs a task. Returns text, a `ToolResult`, a value that fits the output schema of the task, or a
+ * `handlerOutput` with files, URLs and data. What it throws fails the task; `requestRejected` rejects the
+ * request of the run.
  */
 export type TaskHandler<Output = unknown> = (
   context: HandlerContext,
-) => string | ToolResult | Output | Promise<string | ToolResult | Output>
+) => HandlerReturn<Output> | Promise<HandlerReturn<Output>>
+
+type HandlerReturn<Output> = string | ToolResult | HandlerOutput | Output
 
 /**
  * Who does a task in place of an agent: a function, or a tool, which is given the last output that the

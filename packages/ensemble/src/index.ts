@@ -13,6 +13,12 @@ export type {
   InputGuardrail,
   OutputGuardrail,
 } from './guardrail.ts'
+export {
+  HandlerOutput,
+  handlerOutput,
+  requestRejected,
+  type HandlerOutputOptions,
+} from './handler-output.ts'
 export { HANDLER_ROLE, type Handler, type HandlerContext, type TaskHandler } from './handler.ts'
 export type {
   DelegationLimits,

@@ -209,6 +209,7 @@ export const FAILURE_CODES = {
   },
   TASK_TIMEOUT: { retryable: true, meaning: 'The task took longer than its time limit' },
   TASK_FAILED: { retryable: false, meaning: 'The task failed for a reason of its own' },
+  REQUEST_REJECTED: { retryable: false, meaning: 'A handler does not accept the request' },
   OUTPUT_INVALID: {
     retryable: true,
     meaning: 'The answer did not fit the output schema, after all corrections',

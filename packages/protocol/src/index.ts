@@ -28,6 +28,7 @@ export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
 export type { OtherAnswer, Route, RouteName, RouteParams } from './routes.ts'
 
 // To emit, store or follow the events of a run
+export { MessagePart } from './schemas/message-part.ts'
 export { EventPosition, LoggedRunEvent, RUN_EVENT_TYPES, RunEvent } from './schemas/run-event.ts'
 export type { RunEventOf } from './schemas/run-event.ts'
 export {

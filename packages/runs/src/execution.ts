@@ -258,12 +258,13 @@ export class Execution {
         `Ensemble "${run.ensemble}" is not registered any more`,
       )
     }
-    const { options = {}, budget, traceparent, tracestate } = run.request ?? {}
+    const { options = {}, budget, traceparent, tracestate, origin } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
     const ensemble = ensembleOf(template, run.request ?? {}, { tools, models })
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
       ...field('tracestate', tracestate),
+      ...field('request', origin),
       ...field(
         'budget',
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),

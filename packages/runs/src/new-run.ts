@@ -84,7 +84,7 @@ export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewR
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
-  const asked = requestOf({ ...untraced, memo: undefined })
+  const asked = requestOf({ ...untraced, memo: undefined, origin: undefined })
   const more = { request: asked, webhooks, actor }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
@@ -151,6 +151,7 @@ function requestOf({
   options,
   budget,
   memo,
+  origin,
   traceparent,
   tracestate,
 }: Asked): RunRequest | undefined {
@@ -160,6 +161,7 @@ function requestOf({
     ...field('options', options),
     ...field('budget', budget),
     ...field('memo', memo),
+    ...field('origin', origin),
     ...field('traceparent', traceparent),
     ...field('tracestate', tracestate),
   }

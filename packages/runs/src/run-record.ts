@@ -1,4 +1,5 @@
 /** What a store keeps of a run and of its tasks, besides its events. Instants are milliseconds since 1970. */
+import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
 import type {
   FinishReason,
@@ -70,6 +71,8 @@ export interface RunRequest {
   readonly traceparent?: string
   /** What goes with it. */
   readonly tracestate?: string
+  /** The request of the agent or MCP client that started the run, for its tools and handlers. */
+  readonly origin?: CallerRequest
   /**
    * What whoever took the submission in wants to find again with the run, such as the message that asked
    * for it; JSON, and of no meaning to the run.

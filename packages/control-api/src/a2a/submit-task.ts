@@ -14,10 +14,11 @@ import { taskOf, type LoadedTask } from './load-task.ts'
 import { isObject } from './modern-params.ts'
 import { saidIn } from './said.ts'
 import { firstView } from './task-view.ts'
-import { CONTEXT_TAG, factsOf, MESSAGE_MEMO } from './to-task.ts'
+import { CONTEXT_TAG, factsOf } from './to-task.ts'
 import { usageLimits, type UsageLimits } from './usage.ts'
 
-import type { ClientMessage, Message, SendParams } from './a2a-wire.ts'
+import type { A2aRequest } from '@tutti/core'
+import type { SendParams } from './a2a-wire.ts'
 import type { Agent } from './agent.ts'
 import type { Ensemble } from '@tutti/ensemble'
 import type { SubmitRun } from '@tutti/runs'
@@ -45,7 +46,7 @@ export function submitTask(params: SendParams, asker: Asker): Promise<LoadedTask
     }
     const run = await submitRun(options, submission, {
       caller,
-      memo: { [MESSAGE_MEMO]: kept(message) },
+      origin: originOf(params, contextId),
       ...traceOf(headers),
       ...budgetOf(limits),
       ...(key === undefined ? {} : { idempotencyKey: key }),
@@ -73,16 +74,18 @@ function newContext(key: string | undefined, caller: string | undefined): string
   return requestKey(`context of ${caller ?? ''}`, key).replace(/^peer/, 'context')
 }
 
-/** A message with the fields that A2A has, as the history of its task shows it. */
-function kept(message: ClientMessage): Message {
-  const { messageId, role, parts, metadata, extensions, referenceTaskIds } = message
+/** The message with the fields that A2A has, for the history of its task and for tools and handlers. */
+function originOf({ message, metadata: ofRequest }: SendParams, contextId: string): A2aRequest {
+  const { messageId, parts, metadata, extensions, referenceTaskIds } = message
   return {
+    protocol: 'a2a',
     messageId,
-    role,
+    contextId,
     parts: parts.map((part) =>
       Object.fromEntries(Object.entries(part).filter(([name]) => PART_FIELDS.includes(name))),
     ),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
+    ...(ofRequest === undefined ? {} : { requestMetadata: { ...ofRequest } }),
     ...(extensions === undefined ? {} : { extensions }),
     ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
   }

@@ -12,7 +12,7 @@
  */
 import { NO_USAGE, USAGE_EVENTS, usageAfter, type Usage } from './usage.ts'
 
-import type { TaskState } from './a2a-wire.ts'
+import type { Part, TaskState } from './a2a-wire.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
@@ -25,6 +25,8 @@ export interface TaskOutput {
   readonly text: string
   /** The same as a value, where the task has a schema for it. */
   readonly value?: unknown
+  /** Files, URLs and data that a handler gave in place of both. */
+  readonly parts?: readonly Part[]
 }
 
 /** Something that was said while the run went on. */
@@ -188,8 +190,14 @@ export function toOutput({
   taskName,
   output: text,
   structuredOutput: value,
+  parts,
 }: RunEventOf<'task_completed'>): TaskOutput {
-  return { taskName, text, ...(value === undefined ? {} : { value }) }
+  return {
+    taskName,
+    text,
+    ...(value === undefined ? {} : { value }),
+    ...(parts === undefined ? {} : { parts }),
+  }
 }
 
 const OUTCOMES = {
@@ -198,8 +206,9 @@ const OUTCOMES = {
   CANCELLED: 'TASK_STATE_CANCELED',
 } as const satisfies Readonly<Record<RunEventOf<'run_result'>['status'], TaskState>>
 
-function ended(view: TaskView, { status, error }: RunEventOf<'run_result'>): TaskView {
-  const state = OUTCOMES[status]
+function ended(view: TaskView, { status, code, error }: RunEventOf<'run_result'>): TaskView {
+  const isRejected = status === 'FAILED' && code === 'REQUEST_REJECTED'
+  const state = isRejected ? 'TASK_STATE_REJECTED' : OUTCOMES[status]
   return { ...view, state, gates: [], ...(error === undefined ? {} : { error }) }
 }
 

@@ -9,8 +9,8 @@ import type { RunRecord } from '@tutti/runs'
 /** Tag of runs that says which context they belong to. */
 export const CONTEXT_TAG = 'a2aContext'
 
-/** Where the memo of a run has the message that asked for it. */
-export const MESSAGE_MEMO = 'a2aMessage'
+/** Where the memo of a run of an earlier version has the message that asked for it. */
+const MESSAGE_MEMO = 'a2aMessage'
 
 /** What belongs to a task and does not change. */
 export interface TaskFacts {
@@ -35,13 +35,22 @@ export interface Showing {
 /** The facts of a task, out of the record of its run; a run that came over another wire gets a message made. */
 export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts {
   const contextId = tags[CONTEXT_TAG] ?? runId
-  const memo = request?.memo?.[MESSAGE_MEMO]
-  const asked: Message =
-    memo === undefined
-      ? { messageId: `${runId}-input`, role: 'ROLE_USER', parts: [{ data: { ...inputs } }] }
-      : // NOTE: only `submitTask` writes it, and it writes a message that was checked.
-        (memo as Message)
+  const asked = messageIn(request) ?? {
+    messageId: `${runId}-input`,
+    role: 'ROLE_USER',
+    parts: [{ data: { ...inputs } }],
+  }
   return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
+}
+
+function messageIn(request: RunRecord['request']): Message | undefined {
+  const { origin, memo } = request ?? {}
+  if (origin?.protocol === 'a2a') {
+    const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
+    return { role: 'ROLE_USER', ...message }
+  }
+  // NOTE: only earlier versions wrote it, and they wrote a message that was checked.
+  return memo?.[MESSAGE_MEMO] as Message | undefined
 }
 
 /** The task as it stands. */
@@ -142,9 +151,10 @@ export function progressOf(
 
 /** An output as an artifact, in the media types that a caller takes. */
 export function toArtifact(
-  { taskName, text, value }: TaskOutput,
+  { taskName, text, value, parts: given }: TaskOutput,
   modes: readonly string[],
 ): Artifact {
+  if (given !== undefined) return { artifactId: taskName, name: taskName, parts: given }
   const data: Part = { data: value === undefined ? text : value, mediaType: 'application/json' }
   const parts = [
     ...(takes(modes, 'text/plain') ? [{ text }] : []),

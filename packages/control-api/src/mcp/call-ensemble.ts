@@ -6,7 +6,7 @@ import { cancelAtDeadline } from '../peers/cancel-at-deadline.ts'
 import { deadlineOf } from '../peers/task-reports.ts'
 import { submitRun } from '../submit-run.ts'
 import { errorResult } from './call-error.ts'
-import { callSurroundings } from './call-surroundings.ts'
+import { callSurroundings, mcpRequest } from './call-surroundings.ts'
 import { followRun } from './follow-run.ts'
 import { liveGates, NO_GATES, roundGates, type Gates } from './gates.ts'
 import { callerOf } from './mcp-caller.ts'
@@ -104,7 +104,8 @@ function newRun(
     const { submit, deadlineMs } = callSurroundings(context.mcpReq._meta)
     const caller = callerOf(context)
     const body = { ensemble: ensemble.name, inputs, tags: { [MCP_TAG]: name } }
-    const run = await submitRun(options, body, { caller, ...submit })
+    const origin = mcpRequest(name, given, context)
+    const run = await submitRun(options, body, { caller, origin, ...submit })
     tell({ runId: run.runId })
     void cancelAtDeadline({ run, deadlineAt: deadlineOf(run, deadlineMs) }, { options, caller })
     return run.runId

@@ -4,6 +4,8 @@ import { traceContextOf, type TraceContext } from '@tutti/core'
 import { readLimits } from '../a2a/usage.ts'
 import { badRequest } from '../http/api-error.ts'
 
+import type { ServerContext } from '@modelcontextprotocol/server'
+import type { McpRequest } from '@tutti/core'
 import type { SubmitRun } from '@tutti/runs'
 
 /** What a run of a call begins with, besides its inputs. */
@@ -36,6 +38,15 @@ export function callSurroundings(
     submit: { ...trace, ...limited },
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   }
+}
+
+/** The call, for tools and handlers. */
+export function mcpRequest(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  { mcpReq: { _meta: meta } }: Pick<ServerContext, 'mcpReq'>,
+): McpRequest {
+  return { protocol: 'mcp', name, arguments: given, ...(meta === undefined ? {} : { meta }) }
 }
 
 /** The trace that `_meta` names. A `traceparent` that is not as it should be is none. */

@@ -5,7 +5,7 @@ import { structuredContentOf } from './object-schema.ts'
 import type { RunNote } from './run-notes.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { AgentTool, TraceContext } from '@tutti/core'
+import type { AgentTool, McpRequest, TraceContext } from '@tutti/core'
 import type { ToolInvocation } from '@tutti/protocol'
 
 /** What the tool is given, and until when. */
@@ -15,6 +15,8 @@ export interface ToolArguments {
   readonly signal: AbortSignal
   /** In which trace it calls. */
   readonly trace?: TraceContext
+  /** The call, for the tool. */
+  readonly request?: McpRequest
   /** Tells the client how far the tool is; undefined when it did not ask. */
   readonly tell?: ((note: RunNote) => Promise<void>) | undefined
 }
@@ -27,10 +29,16 @@ export interface ToolArguments {
 export async function callTool(
   options: ResolvedControlApiOptions,
   tool: AgentTool,
-  { given, signal, trace, tell }: ToolArguments,
+  { given, signal, trace, tell, request }: ToolArguments,
 ): Promise<CallToolResult> {
   const told = tell === undefined ? {} : { onProgress: progressTold(tell) }
-  const invocation = await invokeTool(options, tool, { input: given, signal, ...trace, ...told })
+  const invocation = await invokeTool(options, tool, {
+    input: given,
+    signal,
+    ...trace,
+    ...told,
+    ...(request === undefined ? {} : { request }),
+  })
   return toolResult(invocation, tool.outputSchema)
 }
 

@@ -20,7 +20,7 @@ import { assertScope, type Caller } from '../caller.ts'
 import { API_VERSION } from '../documents/introduction.ts'
 import { callEnsemble, type Act } from './call-ensemble.ts'
 import { errorResult } from './call-error.ts'
-import { traceOfMeta } from './call-surroundings.ts'
+import { mcpRequest, traceOfMeta } from './call-surroundings.ts'
 import { callTool } from './call-tool.ts'
 import { callerOf } from './mcp-caller.ts'
 import { tellerOf } from './teller-of.ts'
@@ -174,6 +174,7 @@ async function callOffer(
             signal: context.mcpReq.signal,
             trace: traceOfMeta(context.mcpReq._meta),
             tell: tellerOf(context),
+            request: mcpRequest(name, given, context),
           }),
         )
       : await callEnsemble({ ...call, options, states, act }, offer.ensemble)

@@ -45,6 +45,8 @@ export interface Invocation {
   /** W3C trace context of whoever calls. */
   readonly traceparent?: string
   readonly tracestate?: string
+  /** The call of the MCP client, for the tool. */
+  readonly request?: RunToolOptions['request']
   /** Told how far the call is. */
   readonly onProgress?: RunToolOptions['onProgress']
 }
@@ -102,7 +104,7 @@ export async function invokeTool(
 async function callTool(
   desk: ToolDesk,
   tool: AgentTool,
-  { input, signal, idempotencyKey, traceparent, tracestate, onProgress }: Invocation,
+  { input, signal, idempotencyKey, traceparent, tracestate, request, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
   const { clock, logger, toolMetrics } = desk
@@ -116,6 +118,7 @@ async function callTool(
     reviewer: nobody,
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(traceparent === undefined ? {} : { traceparent }),
+    ...(request === undefined ? {} : { request }),
     ...(tracestate === undefined ? {} : { tracestate }),
     ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
     ...(onProgress === undefined ? {} : { onProgress }),

@@ -12,6 +12,7 @@ import { silentLogger, type Logger } from '../logger.ts'
 import { childTraceparent } from '../trace-context.ts'
 import { tell, type RunningCall } from './running-call.ts'
 
+import type { CallerRequest } from '../caller-request.ts'
 import type { Answer, AnswerOptions } from '../approval.ts'
 import type { ToolSchema } from '../tool-schema.ts'
 import type { ToolContext, ToolMeter } from '../tool-context.ts'
@@ -24,6 +25,7 @@ export class CallContext implements ToolContext, BeginContext {
   readonly logger: Logger
   declare readonly taskName?: string
   declare readonly runId?: string
+  declare readonly request?: CallerRequest
   readonly #running: RunningCall
   readonly #runCall: RunCall
   #span: string | undefined
@@ -36,6 +38,7 @@ export class CallContext implements ToolContext, BeginContext {
     this.logger = options.logger ?? silentLogger
     if (options.taskName !== undefined) this.taskName = options.taskName
     if (options.runId !== undefined) this.runId = options.runId
+    if (options.request !== undefined) this.request = options.request
     this.#running = running
     this.#runCall = runCall
   }

@@ -1,4 +1,5 @@
 /** The surroundings of tool calls: what a run, a pipeline or a test gives to the calls it makes. */
+import type { CallerRequest } from '../caller-request.ts'
 import type { TimedAgentReport } from '../agent-report.ts'
 import type { ApprovalOptions, Reviewer } from '../approval.ts'
 import type { Clock } from '../clock.ts'
@@ -55,6 +56,8 @@ export interface RunToolOptions {
   readonly traceparent?: string | ((callId: string) => string)
   /** What the tracing systems on the way have added to it. */
   readonly tracestate?: string
+  /** The request of the agent or MCP client that led to the call. */
+  readonly request?: CallerRequest
   /** Told of files that a call has changed. */
   readonly onFileChange?: (call: ToolCall, change: FileChange) => void
   /** Told of each call that a tool made as a part of its own, as it ends. */

@@ -36,7 +36,7 @@ import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../run/task-scope.ts'
 import type { Directive } from '../steering/directives.ts'
-import type { FinishReason } from '@tutti/protocol'
+import type { FinishReason, MessagePart } from '@tutti/protocol'
 
 /** What a loop starts from. */
 export interface AgentLoopInput {
@@ -50,6 +50,8 @@ export interface Answer {
   readonly output: string
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
+  /** Files, URLs and data of a handler. */
+  readonly parts?: readonly MessagePart[]
   /** Whether the answer was forced by the iteration limit. */
   readonly iterationLimitReached: boolean
   /** Model turns that it took. */

@@ -34,6 +34,7 @@ export function toolSurroundings(scope: TaskScope, iterationIndex: number): Tool
     },
   }
   if (run.tracestate !== undefined) surroundings.tracestate = run.tracestate
+  if (run.request !== undefined) surroundings.request = run.request
   const reviewer = toolReviewer(scope, iterationIndex)
   if (reviewer !== undefined) surroundings.reviewer = reviewer
   const { review } = run.ensemble

@@ -12,7 +12,7 @@ import type { ModelReply } from '../model/chat-model.ts'
 import type { AgentUse } from '../budget.ts'
 import type { Usage } from '../usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
-import type { CancelMode, CostEstimate, FinishReason } from '@tutti/protocol'
+import type { CancelMode, CostEstimate, FinishReason, MessagePart } from '@tutti/protocol'
 
 /** What every step says. */
 interface StepBase {
@@ -130,6 +130,7 @@ export interface HandlerEnded extends TaskStepBase {
   readonly kind: 'handler_ended'
   readonly text: string
   readonly value?: unknown
+  readonly parts?: readonly MessagePart[]
 }
 
 /** An agent's work was handed to another task. */

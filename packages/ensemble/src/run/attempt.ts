@@ -283,10 +283,11 @@ class Rejected extends Error {
 
 async function edit({ task }: TaskScope, answer: Answer, text: string): Promise<Answer> {
   const reading = await task.outputReader?.read(text)
-  if (reading === undefined) return { ...answer, output: text }
+  const { parts: _replaced, ...rest } = answer
+  if (reading === undefined) return { ...rest, output: text }
   // The gate took only an edit that fits.
   return reading.ok
-    ? { ...answer, output: outputText(reading.value), structured: reading.value }
+    ? { ...rest, output: outputText(reading.value), structured: reading.value }
     : answer
 }
 
@@ -297,7 +298,7 @@ async function complete(
 ): Promise<TaskResult> {
   const { identity, run } = scope
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
-  const { output, structured, iterationLimitReached, finishReason } = answer
+  const { output, structured, parts, iterationLimitReached, finishReason } = answer
   const ended = finishReason === undefined ? {} : { finishReason }
   const used = scope.totals.usage()
   const durationMs = Math.round(run.clock.elapsed() - startedAt)
@@ -314,6 +315,7 @@ async function complete(
     taskName,
     attempt,
     output,
+    ...(parts === undefined ? {} : { parts: [...parts] }),
     ...usageFields(used),
     iterationLimitReached,
     ...ended,

@@ -9,6 +9,7 @@ import {
 } from '@tutti/core'
 
 import { outputText, type Answer } from '../agent/loop.ts'
+import { HandlerOutput } from '../handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
 import { toolCalledEvent } from '../agent/tool-events.ts'
 import { toolSurroundings } from '../agent/tool-surroundings.ts'
@@ -20,7 +21,7 @@ import type { ContextOutput, TaskText } from '../agent/prompt.ts'
 import type { Handler, HandlerContext, TaskHandler } from '../handler.ts'
 import type { Task } from '../task.ts'
 import type { NewTaskStep, TaskScope } from './task-scope.ts'
-import type { ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** What a handler works on. */
 export interface HandlerInput {
@@ -51,8 +52,8 @@ export async function runHandler(
   const value = valueOf(isThenable(work) ? await work : work, scope.task)
   const given: Given =
     scope.task.outputReader === undefined
-      ? { text: value.text }
-      : await readBySchema(scope.task, value)
+      ? { text: value.text, ...partsOf(value) }
+      : { ...(await readBySchema(scope.task, value)), ...partsOf(value) }
   await scope.commit({ kind: 'handler_ended', ...given })
   return toAnswer(given)
 }
@@ -60,12 +61,18 @@ export async function runHandler(
 interface Given {
   readonly text: string
   readonly value?: unknown
+  readonly parts?: readonly MessagePart[]
 }
 
-function toAnswer({ text, value }: Given): Answer {
+function partsOf({ parts }: HandlerValue): Pick<Given, 'parts'> {
+  return parts === undefined ? {} : { parts }
+}
+
+function toAnswer({ text, value, parts }: Given): Answer {
   return {
     output: text,
     ...(value === undefined ? {} : { structured: value }),
+    ...(parts === undefined ? {} : { parts }),
     iterationLimitReached: false,
     turns: 0,
   }
@@ -89,6 +96,7 @@ function callHandler(
     expectedOutput: text.expectedOutput,
     context,
     inputs: run.inputs,
+    ...(run.request === undefined ? {} : { request: run.request }),
     signal,
     logger: run.logger,
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
@@ -203,10 +211,15 @@ function endedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTask
 interface HandlerValue {
   readonly text: string
   readonly value: unknown
+  readonly parts?: readonly MessagePart[]
 }
 
 /** What a handler gave, as text. */
 function valueOf(given: unknown, task: Task): HandlerValue {
+  if (given instanceof HandlerOutput) {
+    const { text, value = text, parts } = given
+    return { text, value, parts }
+  }
   const value = isToolResult(given) ? resultValue(given) : given
   if (value === undefined || value === null) {
     throw new TuttiError('TASK_FAILED', `The handler of task "${task.name}" gave nothing`)

@@ -9,7 +9,7 @@ import type { RunStep } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../steering/gate.ts'
 import type { TextLimits } from '../text-limits.ts'
-import type { Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
+import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
 /** Surroundings of a run. */
@@ -40,6 +40,8 @@ export interface RunOptions {
   readonly traceparent?: string
   /** W3C `tracestate` that came with it; passed on as it is. */
   readonly tracestate?: string
+  /** The request of the agent or MCP client that started the run, for its tools and handlers. */
+  readonly request?: CallerRequest
   readonly clock?: Clock
   readonly logger?: Logger
   /**
@@ -90,6 +92,7 @@ export const RUN_OPTION_NAMES = {
   textLimits: true,
   traceparent: true,
   tracestate: true,
+  request: true,
   clock: true,
   logger: true,
   reviewer: true,

@@ -109,6 +109,7 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     runId,
     traceparent: traceOf(options),
     tracestate: options.tracestate,
+    request: options.request,
     ensemble,
     inputs,
     clock,

@@ -22,7 +22,14 @@ import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep, TaskStep } from '../ports/run-step.ts'
 import type { Task } from '../task.ts'
-import type { AgentTool, Clock, Logger, Remaining, RunToolCallsOptions } from '@tutti/core'
+import type {
+  AgentTool,
+  CallerRequest,
+  Clock,
+  Logger,
+  Remaining,
+  RunToolCallsOptions,
+} from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 
 /** How the events of a task name it. */
@@ -46,6 +53,8 @@ export interface RunScope {
   readonly traceparent: () => string
   /** What goes with it; undefined for nothing. */
   readonly tracestate: string | undefined
+  /** The request of the agent or MCP client that started the run. */
+  readonly request: CallerRequest | undefined
   readonly ensemble: Ensemble
   readonly inputs: Inputs
   /** Aborts when all work is to stop. */

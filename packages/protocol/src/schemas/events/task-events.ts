@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { CostUsd, Count, DurationMs, Instant, NullableText, TokenCount } from '../scalars.ts'
 import { FinishReason } from '../enums.ts'
+import { MessagePart } from '../message-part.ts'
 import { taskAttempt, taskLabel } from './positions.ts'
 
 /** A task begins a try. `taskIndex` counts from 1 and is unique in its run. AgentEnsemble wire. */
@@ -50,6 +51,8 @@ export const TaskCompleted = Type.Object({
   output: Type.String(),
   /** The output as a value, when the task declares an output schema. */
   structuredOutput: Type.Optional(Type.Unknown()),
+  /** Files, URLs and data that a handler gave; A2A clients get them in place of `output`. */
+  parts: Type.Optional(Type.Array(MessagePart)),
   inputTokens: TokenCount,
   outputTokens: TokenCount,
   /** True when the agent was made to answer because its model turns were used up. */
