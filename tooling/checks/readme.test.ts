@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { describe, expect, it } from 'vitest'
 
@@ -14,9 +14,19 @@ describe('the README', () => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
   it('tells its story with code that runs as it says', () => {
-    const [, path = '', code] = /<!-- (\S+) -->\n```ts\n([\s\S]*?)```/.exec(readme) ?? []
-    expect(code).toBe(readFileSync(join(ROOT, path), 'utf8'))
-    expect(run([join(ROOT, path)], ROOT)).toBe('COMPLETED A shirt will do.\n')
+    const blocks = [...readme.matchAll(/<!-- (\S+) -->\n```ts\n([\s\S]*?)```/g)]
+    for (const [, path = '', code] of blocks) {
+      expect(code).toBe(readFileSync(join(ROOT, path), 'utf8'))
+    }
+    const [, program = ''] = blocks.at(-1) ?? []
+    expect(run([join(ROOT, program)], ROOT)).toBe('COMPLETED A shirt will do.\n')
+  })
+
+  it('defines an ensemble that a server can serve, and that does not run when it is imported', () => {
+    const [, path = ''] = /<!-- (\S+) -->/.exec(readme) ?? []
+    const url = pathToFileURL(join(ROOT, path)).href
+    const code = `import { trip } from ${JSON.stringify(url)}; console.log(trip.name)`
+    expect(run(['--input-type=module-typescript', '--eval', code], ROOT)).toBe('trip\n')
   })
 })
 

@@ -178,10 +178,18 @@ function statsOf(folders) {
   return hash.digest('hex')
 }
 
-/** Runs pnpm, at the version that package.json names, from npm's cache or the registry. */
+/**
+ * Runs pnpm, at the version that package.json names, from npm's cache or the registry. It checks engines against the
+ * Node that the packages run on, which is the project's own, and asks nothing.
+ */
 function pnpm(args) {
-  const { packageManager } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  must('npx', ['--yes', '--prefer-offline', packageManager, ...args])
+  const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { packageManager, devDependencies } = manifest
+  const settings = [
+    `--config.nodeVersion=${devDependencies.node}`,
+    '--config.confirmModulesPurge=false',
+  ]
+  must('npx', ['--yes', '--prefer-offline', packageManager, ...settings, ...args])
 }
 
 /** Runs a program to its end; ends this one when it fails. */

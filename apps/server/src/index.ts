@@ -9,3 +9,4 @@ export {
   type LimitsConfig,
   type TuttiConfig,
 } from './config.ts'
+export { listPrices } from './prices.ts'

@@ -1,7 +1,24 @@
 #!/usr/bin/env node
-/** The `tutti` program. What it is made of is compiled once, and kept where Node keeps such things. */
-import { enableCompileCache } from 'node:module'
+/**
+ * The `tutti` program. It looks at the version of Node before it loads the rest, which an old one cannot even parse:
+ * so it imports nothing statically. What it is made of is compiled once, and stored where Node stores such things.
+ */
 
-enableCompileCache()
-const { leave, processIo, runCommand } = await import('./cli/index.ts')
-leave(await runCommand(process.argv.slice(2), processIo()))
+/** The oldest Node that runs this program; a test compares it with `engines` of the package. */
+const NEEDED = [22, 13] as const
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
+  process.stderr.write(
+    `tutti needs Node ${NEEDED.join('.')} or later, and this is Node ${process.versions.node}. ` +
+      'Install a current Node: https://nodejs.org\n',
+  )
+  process.exitCode = 1
+} else {
+  const { enableCompileCache } = await import('node:module')
+  enableCompileCache()
+  const { leave, processIo, runCommand } = await import('./cli/index.ts')
+  leave(await runCommand(process.argv.slice(2), processIo()))
+}
+
+export {}

@@ -25,16 +25,15 @@ describe('prices', () => {
     expect(prices({ provider: 'nobody', name: 'x' })).toBeUndefined()
   })
 
-  it('of scripts are nothing, and others are looked up', async () => {
+  it('are looked up only when a model has no price of its own, as scripts have', async () => {
     const model = scriptedModel([])
     const band = ensemble({ name: 'band', tasks: [task({ description: 'Play' })], model })
-    const scripts = await pricesFor([band], [model, { provider: 'tutti' }])
-    const nothing = { inputPerMillion: 0, outputPerMillion: 0 }
-    expect(scripts(model)).toEqual(nothing)
-    expect(scripts({ provider: 'tutti', name: 'sample' })).toEqual(nothing)
-    expect(scripts({ provider: 'openai', name: 'gpt-4o' })).toBeUndefined()
-    const mixed = await pricesFor([band], [{ provider: 'openai' }])
-    expect(mixed(model)).toEqual(nothing)
-    expect(mixed({ provider: 'openai', name: 'gpt-4o' })?.inputPerMillion).toBeCloseTo(2.5, 6)
+    const gpt = { provider: 'openai', name: 'gpt-4o' }
+    expect(model.price).toEqual({ inputPerMillion: 0, outputPerMillion: 0 })
+    expect((await pricesFor([band], [model]))(gpt)).toBeUndefined()
+    const unpriced = scriptedModel([], { provider: 'acme' })
+    const mixed = await pricesFor([band], [unpriced])
+    expect(mixed(model)).toBeUndefined()
+    expect(mixed(gpt)?.inputPerMillion).toBeCloseTo(2.5, 6)
   })
 })

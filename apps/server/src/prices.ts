@@ -1,13 +1,8 @@
 /**
  * What models cost, from the price list of `@pydantic/genai-prices`. Reading it takes some 70 ms and
- * 20 MB, so it is read only by a process that executes runs, and only when one of its models is no script.
+ * 20 MB, so it is read only by a process that executes runs, and only when a model has no price of its own, as scripts have.
  */
 import type { ChatModel, Ensemble, ModelPrice, Prices } from '@tutti/ensemble'
-
-/** Providers whose models are scripts, which cost nothing and are in no list. */
-const FREE: readonly string[] = ['scripted', 'tutti']
-
-const NOTHING: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
 /** Tokens that prices are for. */
 const MILLION = 1_000_000
@@ -15,12 +10,11 @@ const MILLION = 1_000_000
 /** The prices for the models of a server. */
 export async function pricesFor(
   ensembles: readonly Ensemble[],
-  models: Iterable<Pick<ChatModel, 'provider'>>,
+  models: Iterable<Pick<ChatModel, 'price'>>,
 ): Promise<Prices> {
   const used = [...ensembles.flatMap(modelsOf), ...models]
-  const listed = used.every(({ provider }) => FREE.includes(provider)) ? undefined : listPrices()
-  const priceOf = await listed
-  return (model) => (FREE.includes(model.provider) ? NOTHING : priceOf?.(model))
+  const hasOwnPrices = used.every(({ price }) => price !== undefined)
+  return hasOwnPrices ? () => undefined : listPrices()
 }
 
 /** The models that an ensemble names, some perhaps twice. */

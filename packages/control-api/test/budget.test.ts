@@ -1,5 +1,5 @@
 /** The budget of one run, which is the smaller of what its ensemble allows and what its request asks. */
-import { ensemble, task, type Budget } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Budget } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -70,7 +70,17 @@ describe('the budget of a request', () => {
   })
 
   it('on cost is refused when a model has no known price, also when an override names it', async () => {
-    await using api = await studio({ limits: { prices: () => undefined } })
+    const model = scriptedModel(() => 'Done', { provider: 'acme', name: 'main' })
+    const opus = scriptedModel(() => 'Done', { provider: 'acme', name: 'opus' })
+    const write = task({ name: 'writer', description: 'Write' })
+    const file = task({ name: 'file', description: 'File', handler: () => 'Done' })
+    await using api = await studio({
+      ensembles: [
+        ensemble({ name: 'pair', tasks: [write, task({ description: 'Check' })], model }),
+        ensemble({ name: 'archive', tasks: [file] }),
+      ],
+      limits: { prices: () => undefined, models: modelCatalog({ opus }) },
+    })
     const problem = (models: string) => ({
       error: 'BAD_REQUEST',
       problems: [
@@ -81,11 +91,11 @@ describe('the budget of a request', () => {
       ],
     })
     const budget = { maxCostUsd: 1 }
-    expect(await refused(api, { budget })).toMatchObject([400, problem('scripted:main')])
+    expect(await refused(api, { budget })).toMatchObject([400, problem('acme:main')])
     const taskOverrides = { writer: { model: 'opus' } }
     expect(await refused(api, { budget, taskOverrides })).toMatchObject([
       400,
-      problem('scripted:main, scripted:opus'),
+      problem('acme:opus, acme:main'),
     ])
     expect((await endOf(api, { ensemble: 'archive', budget })).detail.status).toBe('COMPLETED')
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })

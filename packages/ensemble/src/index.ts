@@ -43,7 +43,7 @@ export {
   type ModelCatalog,
   type ModelCatalogOptions,
 } from './model/model-catalog.ts'
-export { priceList, type ModelPrice } from './model/prices.ts'
+export { priceList } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
 export type { ErrorStrategy } from './next.ts'
 export { MANAGER, type Plan } from './plan.ts'
@@ -68,6 +68,7 @@ export {
 export type { Workflow } from '@tutti/protocol'
 
 // To run
+export { run, type RunOnceOptions } from './run-once.ts'
 export type { ContextOutput } from './agent/prompt.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
@@ -109,6 +110,7 @@ export type {
   Message,
   ModelCallOptions,
   ModelChunk,
+  ModelPrice,
   ModelReply,
   ModelRequest,
   ModelUsage,

@@ -341,13 +341,25 @@ describe('[E15] when the budget of the run is used up', () => {
 })
 
 describe('[B5] a limit on cost needs prices', () => {
+  it('a price of the model itself is one', async () => {
+    const price = { inputPerMillion: 0, outputPerMillion: 1_000_000 }
+    const priced = { ...scriptedModel(() => 'done'), price }
+    const result = await one(priced).run({}, { budget: { maxCostUsd: 99 } })
+    expect(result).toMatchObject({
+      status: 'COMPLETED',
+      metrics: { costEstimate: { inputCost: 0 } },
+    })
+  })
+
   const cheap = (): ChatModel => scriptedModel(() => 'done', { provider: 'test', name: 'cheap' })
 
   it('a run without them is refused, and so is one whose fallback has none: all are named', async () => {
     const budget = { maxCostUsd: 1 }
     await expect(one(cheap()).run({}, { budget })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: 'Cannot run "team": maxCostUsd cannot be kept: no price is known for "test:cheap"',
+      message:
+        'Cannot run "team": maxCostUsd cannot be enforced: no price for model "test:cheap"; pass the option ' +
+        'prices: priceList({ "test:cheap": { inputPerMillion, outputPerMillion } })',
     })
     const team = one(busy(), { budget, fallbackModels: [cheap()] })
     await expect(team.run({}, { prices: PRICES })).rejects.toThrow('"test:cheap"')
@@ -362,7 +374,7 @@ describe('[B5] a limit on cost needs prices', () => {
       status: 'FAILED',
       error: {
         code: 'BUDGET_EXCEEDED',
-        message: 'maxCostUsd cannot be kept: no price is known for "test:cheap"',
+        message: 'maxCostUsd cannot be enforced: no price for model "test:cheap"',
         details: { limit: 'maxCostUsd', model: 'test:cheap' },
       },
     })

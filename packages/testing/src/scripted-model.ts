@@ -2,9 +2,24 @@
  * A chat model that needs no provider: it answers from a script, streams its text in small pieces and
  * records what it was asked. Every part of a model call is real but the thinking.
  */
-import { sleep, systemClock, TuttiError, type Clock, type ToolCall } from '@tutti/core'
+import {
+  assertKnownOptions,
+  sleep,
+  systemClock,
+  TuttiError,
+  type Clock,
+  type OptionNames,
+  type ToolCall,
+} from '@tutti/core'
 
-import type { ChatModel, ModelChunk, ModelReply, ModelRequest, ModelUsage } from '@tutti/ensemble'
+import type {
+  ChatModel,
+  ModelChunk,
+  ModelPrice,
+  ModelReply,
+  ModelRequest,
+  ModelUsage,
+} from '@tutti/ensemble'
 import type { FinishReason } from '@tutti/protocol'
 
 /** One answer of a script: text, tool calls, or both. */
@@ -42,10 +57,23 @@ export interface ScriptedModelOptions {
   readonly provider?: string
   /** @default 'model' */
   readonly name?: string
+  /** What it costs, where the prices of a run do not say. @default 0 without a `provider`, else unknown */
+  readonly price?: ModelPrice
   /** Wait before each piece of text, in milliseconds. @default 0, no wait */
   readonly delayMs?: number
   readonly clock?: Clock
 }
+
+const OPTION_NAMES = {
+  provider: true,
+  name: true,
+  price: true,
+  delayMs: true,
+  clock: true,
+} as const satisfies OptionNames<ScriptedModelOptions>
+
+/** A script costs nothing, so that tests with a limit on cost need no prices. */
+const FREE: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
 /** A scripted model and what it was asked. */
 export interface ScriptedModel extends ChatModel {
@@ -61,7 +89,10 @@ export function scriptedModel(
   script: readonly ScriptEntry[] | ((request: ModelRequest) => string | ScriptedReply | Error),
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
+  assertKnownOptions('Cannot make a scripted model:', options, OPTION_NAMES)
   const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
+  // A script that stands in for the model of a provider has the price that the run knows of that, if any.
+  const price = options.price ?? (options.provider === undefined ? FREE : undefined)
   const requests: ModelRequest[] = []
   let callCount = 0
   const nextId = (): string => {
@@ -71,6 +102,7 @@ export function scriptedModel(
   return {
     provider,
     name,
+    ...(price === undefined ? {} : { price }),
     requests,
     async *stream(request, { signal }): AsyncGenerator<ModelChunk> {
       requests.push({ ...request, messages: [...request.messages] })

@@ -17,7 +17,8 @@ const MAX_POINTS = 5
 
 /** Makes the model; `delayMs` is the wait between words. */
 export function sampleModel({ delayMs = WORD_DELAY_MS } = {}): ChatModel {
-  const options = { provider: 'tutti', name: 'sample', delayMs }
+  const price = { inputPerMillion: 0, outputPerMillion: 0 }
+  const options = { provider: 'tutti', name: 'sample', price, delayMs }
   return scriptedModel(
     (request) => (hasTool(request, 'search_library') ? research(request) : write(request)),
     options,

@@ -7,11 +7,13 @@ import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 import type { ChatModel, ModelRequest } from '@tutti/ensemble'
 import type { Order } from './orders.ts'
 
+const FREE = { inputPerMillion: 0, outputPerMillion: 0 }
+
 /** `delayMs` is the wait between words, so that a person can watch them come. */
 export function ruleModel({ delayMs = 20 } = {}): ChatModel {
   return scriptedModel(
     (request) => (request.tools.length > 0 ? investigate(request) : reply(request)),
-    { provider: 'rules', name: 'no-key', delayMs },
+    { provider: 'rules', name: 'no-key', price: FREE, delayMs },
   )
 }
 

@@ -16,13 +16,14 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 
 import { CHARACTERS_PER_TOKEN } from '../budget.ts'
 import { callModel } from '../model/call-model.ts'
-import { costOf, type ModelPrice } from '../model/prices.ts'
+import { costOf, priceOf } from '../model/prices.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
 import { stoppedError } from '../run/stopped-error.ts'
 import { modelLabel, type NamedModel } from '../steering/models.ts'
 
 import type {
   ChatModel,
+  ModelPrice,
   Message,
   ModelReply,
   ModelRequest,
@@ -145,7 +146,7 @@ function callOnce(
   question: ModelQuestion,
 ): Promise<ModelAnswer> {
   const { signal, run } = scope
-  const price = priceOf(scope, model)
+  const price = knownPrice(scope, model)
   scope.meter.begin('model')
   emitStarted(scope, label, question)
   const onText = (token: string): void => {
@@ -164,13 +165,13 @@ function callOnce(
 }
 
 /** The price of a model; a limit on cost cannot be kept without one. */
-function priceOf({ run, meter }: TaskScope, model: ChatModel): ModelPrice | undefined {
-  const price = run.prices?.(model)
+function knownPrice({ run, meter }: TaskScope, model: ChatModel): ModelPrice | undefined {
+  const price = priceOf(model, run.prices)
   if (price !== undefined || !meter.limitsCost) return price
   const label = modelLabel(model)
   throw new TuttiError(
     'BUDGET_EXCEEDED',
-    `maxCostUsd cannot be kept: no price is known for "${label}"`,
+    `maxCostUsd cannot be enforced: no price for model "${label}"`,
     { details: { limit: 'maxCostUsd', model: label } },
   )
 }

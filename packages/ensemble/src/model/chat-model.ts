@@ -5,6 +5,14 @@
 import type { ToolCall } from '@tutti/core'
 import type { FinishReason } from '@tutti/protocol'
 
+/** Prices of one model in US dollars for a million tokens, as providers list them. */
+export interface ModelPrice {
+  readonly inputPerMillion: number
+  readonly outputPerMillion: number
+  /** Of input read from the provider's cache. @default inputPerMillion */
+  readonly cachedInputPerMillion?: number
+}
+
 /** A chat model that can call tools and streams what it writes. */
 export interface ChatModel {
   /** Who serves it, such as `anthropic`. */
@@ -13,6 +21,8 @@ export interface ChatModel {
   readonly name: string
   /** Whether it keeps to {@link ModelRequest.output} itself. @default false */
   readonly structuredOutput?: boolean
+  /** What it costs, where the prices of the run do not say. */
+  readonly price?: ModelPrice
   /**
    * Makes one call. Yields any number of `text` chunks as they are written, then exactly one
    * `reply`, the last chunk, which holds the whole answer. Throws when the call fails, with

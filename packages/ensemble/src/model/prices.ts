@@ -1,14 +1,6 @@
 /** What model calls cost. The engine knows no prices: whoever runs it gives them. */
-import type { ChatModel, ModelUsage } from './chat-model.ts'
+import type { ChatModel, ModelPrice, ModelUsage } from './chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
-
-/** Prices of one model in US dollars for a million tokens, as providers list them. */
-export interface ModelPrice {
-  readonly inputPerMillion: number
-  readonly outputPerMillion: number
-  /** Of input read from the provider's cache. @default inputPerMillion */
-  readonly cachedInputPerMillion?: number
-}
 
 /** The prices port: the price of a model, or undefined when it is not known. */
 export type Prices = (model: Pick<ChatModel, 'provider' | 'name'>) => ModelPrice | undefined
@@ -27,6 +19,11 @@ export function priceList(prices: Readonly<Record<string, ModelPrice>>): Prices 
   if (problems.length > 0) throw new RangeError(`Cannot make a price list: ${problems.join('; ')}`)
   const byModel = new Map(Object.entries(prices))
   return ({ provider, name }) => byModel.get(`${provider}:${name}`)
+}
+
+/** The price of a model: by the prices of the run, else its own. */
+export function priceOf(model: ChatModel, prices: Prices | undefined): ModelPrice | undefined {
+  return prices?.(model) ?? model.price
 }
 
 const MILLION = 1_000_000

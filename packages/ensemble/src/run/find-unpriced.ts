@@ -1,6 +1,7 @@
 /** Limits on cost need prices. */
 import { allTasks } from '../hierarchy/manager.ts'
 import { modelOfTask } from '../model/model-of-task.ts'
+import { priceOf } from '../model/prices.ts'
 import { modelLabel } from '../steering/models.ts'
 
 import type { Ensemble } from '../ensemble.ts'
@@ -24,7 +25,7 @@ export function findUnpriced(
     ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
   ])
   const unpriced = models.flatMap((model) =>
-    model === undefined || prices?.(model) !== undefined ? [] : [modelLabel(model)],
+    model === undefined || priceOf(model, prices) !== undefined ? [] : [modelLabel(model)],
   )
   return [...new Set(unpriced)]
 }

@@ -35,7 +35,9 @@ function assertOptions(ensemble: Ensemble, options: RunOptions): void {
       : []),
     ...findUnknownTiers(ensemble, options.models),
     ...findUnpriced(ensemble, options).map(
-      (model) => `maxCostUsd cannot be kept: no price is known for "${model}"`,
+      (model) =>
+        `maxCostUsd cannot be enforced: no price for model "${model}"; pass the option ` +
+        `prices: priceList({ "${model}": { inputPerMillion, outputPerMillion } })`,
     ),
   ]
   if (problems.length === 0) return

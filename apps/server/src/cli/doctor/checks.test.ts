@@ -102,7 +102,7 @@ describe('checkRetention', () => {
 
 describe('checkBudgets', () => {
   it('warns of a limit on cost for a model without a price', async () => {
-    const model = { ...scriptedModel([]), provider: 'acme', name: 'large' }
+    const model = scriptedModel([], { provider: 'acme', name: 'large' })
     const tasks = [task({ description: 'Pay', budget: { maxCostUsd: 1 } })]
     const team = ensemble({ name: 'pay', tasks, model })
     expect(await checkBudgets({ ensembles: [team] })).toMatchObject([
