@@ -10,6 +10,7 @@ import { checkModels } from './cli/doctor/check-models.ts'
 import { checkVariables } from './cli/doctor/check-variables.ts'
 import { consoleLogger } from './cli/console-log.ts'
 import { atLevel } from './log.ts'
+import { shownText } from './cli/live/text-width.ts'
 import { ONE_SIGNAL_MS } from './cli/one-signal.ts'
 import { modelsOf } from './prices.ts'
 import { sampleConfig, sampleNotice } from './sample/sample-config.ts'
@@ -34,7 +35,7 @@ export async function serve({
     onNotice: (notice) => stdout.write(notice),
   })
   if (!opened.ok) {
-    stderr.write(`${opened.message}\n`)
+    stderr.write(`${shownText(opened.message)}\n`)
     return false
   }
   const { server } = opened

@@ -1,6 +1,8 @@
 /** The log of the server for people at a terminal: time, level, message, run, and what else there is. */
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { styleText } from 'node:util'
+
+import { oneLine, shownText } from './live/text-width.ts'
 
 import type { Redactor } from '@tutti/control-api'
 import type { LogLevel } from '../log.ts'
@@ -27,12 +29,13 @@ export function plainLogger(
     (level: LogLevel) =>
     (message: string, { runId, error, ...others }: LogFields = {}) => {
       const time = paint('dim', timeOf(now()))
-      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${clean(redactor.text(message))}`
-      const run = runId === undefined ? '' : ` ${paint('cyan', clean(textOf(runId)))}`
+      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(redactor.text(message))}`
+      const run = runId === undefined ? '' : ` ${paint('cyan', oneLine(textOf(runId)))}`
       const rest = Object.entries(others)
         .filter(([, value]) => value !== undefined)
         .map(
-          ([name, value]) => ` ${paint('dim', `${name}=`)}${clean(redactor.text(textOf(value)))}`,
+          ([name, value]) =>
+            ` ${paint('dim', `${oneLine(name)}=`)}${oneLine(redactor.text(textOf(value)))}`,
         )
       const reason =
         error === undefined ? '' : `\n${indented(redactor.text(reasonOf(error, level)))}`
@@ -44,11 +47,6 @@ export function plainLogger(
 function timeOf(date: Date): string {
   const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
   return parts.map((part) => String(part).padStart(2, '0')).join(':')
-}
-
-/** What others wrote moves no cursor. */
-function clean(text: string): string {
-  return stripVTControlCharacters(text)
 }
 
 function textOf(value: unknown): string {
@@ -69,5 +67,5 @@ function reasonOf(error: unknown, level: LogLevel): string {
 }
 
 function indented(text: string): string {
-  return clean(text).replaceAll(/^/gm, '  ')
+  return shownText(text).replaceAll(/^/gm, '  ')
 }

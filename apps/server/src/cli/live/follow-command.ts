@@ -3,6 +3,7 @@ import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { canAsk } from '../review-prompt.ts'
+import { jsonText } from '../text/json-text.ts'
 import { followRun, type FollowEnd, type FollowRequest } from './follower.ts'
 import { liveTerminal, makeDisplay } from './make-display.ts'
 import { answerWords } from './plain-lines.ts'
@@ -77,7 +78,7 @@ async function writeResult(
 ): Promise<void> {
   if (options.events === true) return
   if (options.json === true) {
-    await writeOut(io, `${JSON.stringify(await client.runs.get(runId), undefined, 2)}\n`)
+    await writeOut(io, `${jsonText(await client.runs.get(runId), 2)}\n`)
   } else if (state.status === 'COMPLETED') {
     const text = finalOutput(state)
     // A terminal would do what the text says; a file or a program gets it as it is.

@@ -17,6 +17,7 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
 
 import { CommandError } from '../command-error.ts'
+import { jsonText } from '../text/json-text.ts'
 import { Cancelling } from './cancelling.ts'
 import { Keys, type Key } from './keys.ts'
 import { ReviewDesk } from './review-desk.ts'
@@ -117,7 +118,7 @@ class Follower {
     this.#state = applyRunEvent(this.#state, event)
     display.show(event, this.#state)
     if (eventsFrom !== undefined && event.seq >= eventsFrom) {
-      await writeOut(io, `${JSON.stringify(event)}\n`)
+      await writeOut(io, `${jsonText(event)}\n`)
     }
     if (isOver(this.#state)) this.#ask(undefined)
     if (event.seq < liveFrom) return

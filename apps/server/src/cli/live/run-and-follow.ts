@@ -2,6 +2,7 @@
 import { readSubmission, withModel } from '../submit/read-submission.ts'
 import { submitRun } from '../submit/submit-run.ts'
 import { connect, type TargetOptions } from '../target.ts'
+import { printJson, printText } from '../text/print.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
 import { SignalInbox } from './signal-inbox.ts'
 
@@ -34,8 +35,8 @@ export async function runAndFollow(
   using signals = new SignalInbox(io)
   const accepted = await submitRun({ client, body, idempotencyKey, words, signals }, context)
   if (options.detach === true) {
-    const text = options.json === true ? JSON.stringify(accepted, undefined, 2) : accepted.runId
-    io.stdout.write(`${text}\n`)
+    if (options.json === true) printJson(accepted, io)
+    else printText(accepted.runId, io)
     return
   }
   context.exit = await followCommand({

@@ -2,13 +2,13 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * The text without anything that would act on a terminal: escape codes, control characters and the marks that turn
- * the direction of writing round. Line breaks stay, tabs are blanks. What models and tools say is never trusted here.
+ * Returns the text without anything that would act on a terminal: escape sequences, control strings (OSC, DCS, APC, PM,
+ * SOS), C0 and C1 control characters, and the marks that change the direction of writing. Line breaks stay, tabs become
+ * blanks. Everything that models, tools and servers say goes through here before a terminal gets it.
  */
 export function shownText(text: string): string {
-  return stripVTControlCharacters(
-    text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', '  '),
-  ).replaceAll(ACTING, '')
+  const lines = text.replaceAll(/\r\n?/g, '\n').replaceAll('\t', '  ')
+  return stripVTControlCharacters(lines.replaceAll(CONTROL_STRING, '')).replaceAll(ACTING, '')
 }
 
 /** The same in one line: runs of blanks and line breaks are one blank. */
@@ -56,6 +56,11 @@ export function firstLines(text: string, width: number, count: number): readonly
 }
 
 const UNITS_PER_COLUMN = 4
+
+/** From its introducer to its terminator, both as ESC and a letter or as one C1 code; BEL ends an OSC. */
+const CONTROL_STRING =
+  // oxlint-disable-next-line no-control-regex -- control characters are what it is about
+  /(?:\u001B[PX\]^_]|[\u0090\u0098\u009D-\u009F])[^\u0007\u001B\u009C\n]*(?:\u0007|\u001B\\|\u009C)/g
 
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const ACTING = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g

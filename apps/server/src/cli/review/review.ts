@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.ts'
 import { questionOf } from '../live/review-subject.ts'
 import { askForDecision, canAsk } from '../review-prompt.ts'
 import { connect, type TargetOptions } from '../target.ts'
-import { printJson, printLines, say } from '../text/print.ts'
+import { printJson, printLines, printText, say } from '../text/print.ts'
 import { readGivenFile } from '../text/read-given.ts'
 import { tableLines, type Column } from '../text/table.ts'
 import { leftOf } from './review-words.ts'
@@ -116,7 +116,7 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
   // One that is not in the list is for the server to say: it was decided already, or never there.
   const applied = await client.reviews.decide(review?.reviewId ?? id, decided)
   if (options.json === true) printJson(applied, io)
-  else io.stdout.write(`${applied.reviewId} ${applied.decision}\n`)
+  else printText(`${applied.reviewId} ${applied.decision}`, io)
 }
 
 /** The review with this id, or the only one of the run with this id; undefined when none waits. */

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { CommandError } from '../command-error.ts'
 import { writeOut } from '../live/write-out.ts'
 import { connect, type TargetOptions } from '../target.ts'
+import { jsonText } from '../text/json-text.ts'
 import { say } from '../text/print.ts'
 
 import type { TuttiClient } from '@tutti/client'
@@ -25,7 +26,7 @@ export async function exportRun(
 ): Promise<void> {
   const { io } = context
   const { runs } = connect(target, context)
-  const text = `${JSON.stringify(await documentOf(runs, runId, format), undefined, 2)}\n`
+  const text = `${jsonText(await documentOf(runs, runId, format), 2)}\n`
   if (output === undefined || output === '-') {
     await writeOut(io, text)
     return

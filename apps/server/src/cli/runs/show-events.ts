@@ -3,9 +3,10 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from
 
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
-import { oneLine } from '../live/text-width.ts'
+import { oneLine, shownText } from '../live/text-width.ts'
 import { writeOut } from '../live/write-out.ts'
 import { connect, type TargetOptions } from '../target.ts'
+import { jsonText } from '../text/json-text.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
@@ -43,10 +44,7 @@ export async function showEvents(
       if (!json) state = applyRunEvent(state, event)
       const isWanted = event.seq >= first && (type === undefined || type.includes(event.type))
       if (isWanted)
-        await writeOut(
-          io,
-          json ? `${JSON.stringify(event)}\n` : lineOf(event, plainLines(event, state)),
-        )
+        await writeOut(io, json ? `${jsonText(event)}\n` : lineOf(event, plainLines(event, state)))
       if (!follow && event.seq >= lastSeq) return
     }
   } catch (error) {
@@ -71,5 +69,5 @@ function lineOf({ seq, type, ...event }: LoggedRunEvent, lines: readonly string[
   const taskName = 'taskName' in event && event.taskName !== undefined ? event.taskName : ''
   // The time since the start comes first, in brackets.
   const words = lines.map((line) => line.replace(/^\[[^\]]*\] /, '')).join('; ')
-  return `${`${seq}  ${type}  ${words === '' ? oneLine(taskName) : words}`.trimEnd()}\n`
+  return `${shownText(`${seq}  ${type}  ${words === '' ? oneLine(taskName) : words}`).trimEnd()}\n`
 }

@@ -3,7 +3,7 @@ import { suggest } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { connect, type TargetOptions } from '../target.ts'
-import { printJson, say } from '../text/print.ts'
+import { printJson, printText, say } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'
 import { toolInput } from './tool-input.ts'
 
@@ -39,7 +39,7 @@ export async function invokeTool(
   if (status === 'FAILED') context.exit = 'FAILED'
   if (options.json === true) printJson(called, io)
   else if (status === 'FAILED') say(errorMessage, io)
-  else io.stdout.write(output.endsWith('\n') ? output : `${output}\n`)
+  else printText(output, io)
 }
 
 interface Source {
