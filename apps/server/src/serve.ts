@@ -117,7 +117,7 @@ async function logWarnings(
   const findings = [
     ...checkVariables(variables),
     ...(config.ensembles.some((one) => modelsOf(one).length > 0)
-      ? checkModels(config, variables)
+      ? checkModels(config, { variables })
       : []),
     ...(await checkBudgets(config)),
   ]

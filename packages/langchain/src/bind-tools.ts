@@ -1,6 +1,8 @@
 /** Tells a LangChain model of the tools that it may call. */
 import { TuttiError } from '@tutti/core'
 
+import { toObjectSchema } from './tools/to-object-schema.ts'
+
 import type { ModelIdentity } from './options.ts'
 import type { BaseLanguageModelInput } from '@langchain/core/language_models/base'
 import type {
@@ -11,9 +13,6 @@ import type { AIMessageChunk } from '@langchain/core/messages'
 import type { Runnable } from '@langchain/core/runnables'
 import type { ModelRequest, ToolSpecification } from '@tutti/ensemble'
 
-/** Keywords that Anthropic refuses at the root of a schema; LangChain would drop such a tool silently. */
-const ROOT_KEYWORDS = ['anyOf', 'oneOf', 'allOf']
-
 /** Something of LangChain that answers a conversation with a stream. */
 export type StreamingModel = Pick<
   Runnable<BaseLanguageModelInput, AIMessageChunk, BaseChatModelCallOptions>,
@@ -22,7 +21,8 @@ export type StreamingModel = Pick<
 
 /**
  * `model` with the tools of `request`, or as it is when there are none. Tools go in OpenAI's form: the
- * one that every provider class of LangChain takes with the schema as it is, with no conversion.
+ * one that every provider class of LangChain takes with the schema as it is. A choice at the root of a schema,
+ * which no provider takes, becomes an object.
  *
  * @throws {TuttiError} TOOL_CONFIGURATION when the model or its provider cannot take them.
  */
@@ -36,23 +36,24 @@ export function bindTools(
   if (model.bindTools === undefined) {
     throw new TuttiError('TOOL_CONFIGURATION', `Cannot call ${label} with tools: it takes none`)
   }
-  if (identity.provider === 'anthropic') assertObjectSchemas(tools, label)
   return model.bindTools(
-    tools.map(({ name, description, inputSchema }) => ({
-      type: 'function',
-      function: { name, description, parameters: inputSchema },
-    })),
+    tools.map((tool) => ({ type: 'function', function: toFunction(tool, label) })),
     toolChoice === 'none' ? { tool_choice: 'none' } : {},
   )
 }
 
-function assertObjectSchemas(tools: readonly ToolSpecification[], label: string): void {
-  for (const { name, inputSchema } of tools) {
-    const keyword = ROOT_KEYWORDS.find((key) => Object.hasOwn(inputSchema, key))
-    if (keyword === undefined) continue
+function toFunction(
+  { name, description, inputSchema }: ToolSpecification,
+  label: string,
+): { readonly name: string; readonly description: string; readonly parameters: object } {
+  const converted = toObjectSchema(inputSchema)
+  if (converted === undefined) {
     throw new TuttiError(
       'TOOL_CONFIGURATION',
-      `Cannot call ${label} with tool "${name}": Anthropic takes no "${keyword}" at the root of an input schema; put it into a property of an object`,
+      `Cannot call ${label} with tool "${name}": the input schema must be an object or a choice of objects; put the other forms into a property of an object`,
     )
   }
+  const { schema, note } = converted
+  const words = note === undefined ? description : `${description}\n${note}`
+  return { name, description: words, parameters: schema }
 }

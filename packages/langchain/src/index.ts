@@ -4,6 +4,7 @@
  */
 export { langchainModel } from './langchain-model.ts'
 export type { LangchainModelOptions, LangchainSource } from './options.ts'
+export { providerFacts, type ProviderFacts } from './providers.ts'
 export {
   fromLangChainTool,
   type AnyLangChainTool,

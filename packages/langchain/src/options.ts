@@ -1,8 +1,8 @@
 /** What a LangChain model is made from, and the settings of its calls. */
-import { systemClock, type Clock } from '@tutti/core'
+import { suggest, systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode } from './output/has-structured-mode.ts'
-import { providerFacts } from './providers.ts'
+import { providerFacts, PROVIDERS } from './providers.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
@@ -146,6 +146,9 @@ function label({ provider, name }: ModelIdentity): string {
 function namedProblems(identity: ModelIdentity, options: LangchainModelOptions): string[] {
   const { baseUrl, apiKey, maxTokens, temperature } = options
   const problems: string[] = []
+  if (identity.provider !== '' && providerFacts(identity.provider) === undefined) {
+    problems.push(unknownProvider(identity.provider))
+  }
   for (const key of ['provider', 'name'] as const) {
     if (options[key] !== undefined) problems.push(`${key} is in the string already`)
   }
@@ -166,6 +169,13 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
     )
   }
   return problems
+}
+
+function unknownProvider(provider: string): string {
+  const names = Object.keys(PROVIDERS)
+  const meant = suggest(provider, names)
+  const hint = meant === undefined ? `known: ${names.join(', ')}` : `did you mean "${meant}"?`
+  return `LangChain has no provider "${provider}" (${hint})`
 }
 
 function madeProblems(options: LangchainModelOptions): string[] {

@@ -143,11 +143,11 @@ describe('of the set-up', () => {
     )
   })
 
-  test('a provider that LangChain does not know: the message lists those it does', async () => {
-    const error = await failureOf(langchainModel('nobody:model', { apiKey: KEY }))
-    expect(errorMessage(error)).toMatch(
-      /^Cannot call nobody:model: Unsupported .*[^]*openai, anthropic/,
+  test('a provider that does not exist is rejected when the model is made', () => {
+    expect(() => langchainModel('nobody:model')).toThrow(
+      /^Cannot make model "nobody:model": LangChain has no provider "nobody" \(known: .*openai/,
     )
+    expect(() => langchainModel('opnai:gpt-5')).toThrow('did you mean "openai"?')
   })
 
   test('what the caller made is given tools only when it takes them', async () => {

@@ -229,14 +229,30 @@ describe('the history on the wire', () => {
       stream_options: { include_usage: true },
     })
   })
+})
 
-  test('a schema that Anthropic cannot take is an error, not a tool that is missing', async () => {
-    const [, anthropic] = PROVIDERS
-    if (anthropic === undefined) throw new Error('no provider')
-    await using stub = await anthropic.stub([])
-    const inputSchema = Type.Union([search.inputSchema, Type.Object({})])
+describe.each(PROVIDERS)('a choice at the root of an input schema, for $name', (provider) => {
+  const file = Type.Object({ kind: Type.Literal('file'), path: Type.String() })
+  const page = Type.Object({ kind: Type.Literal('page'), url: Type.String() })
+
+  test('arrives as an object with the properties of all forms', async () => {
+    await using stub = await provider.stub(['yes'])
+    const inputSchema = Type.Union([file, page])
+    const tools = [{ name: 'read', description: 'Reads', inputSchema }]
+    await ask(modelAt(provider, stub), { ...REQUEST, tools })
+    const sent = JSON.stringify(toolsOf(await stub.request(0)))
+    expect(sent).toContain('"type":"object"')
+    expect(sent).toContain('"required":["kind"]')
+    expect(sent).toContain(
+      'Give the properties of one of these forms: (kind, path) or (kind, url).',
+    )
+  })
+
+  test('is an error that names the tool when a form is not an object', async () => {
+    await using stub = await provider.stub([])
+    const inputSchema = Type.Union([file, Type.String()])
     const tools = [{ name: 'either', description: 'One or the other', inputSchema }]
-    const error = await failureOf(modelAt(anthropic, stub), { ...REQUEST, tools })
+    const error = await failureOf(modelAt(provider, stub), { ...REQUEST, tools })
     expect(error).toMatchObject({ code: 'TOOL_CONFIGURATION', retryable: false })
     expect(String(error)).toContain('tool "either"')
     expect(stub.requests).toHaveLength(0)

@@ -1,48 +1,68 @@
-/** Pure: whether the models have what their providers ask for. */
+/** Whether the models have what their providers need: a provider that is known, its package and its key. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+
+import { providerFacts } from '@tutti/langchain'
+
 import { modelsOf } from '../../prices.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 import type { TuttiConfig } from '../../config.ts'
 import type { ChatModel } from '@tutti/ensemble'
 
-/** Provider, as LangChain calls it → the variables of which one holds its key. */
-const KEY_VARIABLES: ReadonlyMap<string, readonly string[]> = new Map([
-  ['anthropic', ['ANTHROPIC_API_KEY']],
-  ['azure_openai', ['AZURE_OPENAI_API_KEY']],
-  ['cerebras', ['CEREBRAS_API_KEY']],
-  ['cohere', ['COHERE_API_KEY']],
-  ['deepseek', ['DEEPSEEK_API_KEY']],
-  ['fireworks', ['FIREWORKS_API_KEY']],
-  ['google-genai', ['GOOGLE_API_KEY']],
-  ['groq', ['GROQ_API_KEY']],
-  ['mistralai', ['MISTRAL_API_KEY']],
-  ['openai', ['OPENAI_API_KEY']],
-  ['openrouter', ['OPENROUTER_API_KEY']],
-  ['perplexity', ['PERPLEXITY_API_KEY']],
-  ['together', ['TOGETHER_AI_API_KEY']],
-  ['xai', ['XAI_API_KEY']],
-])
+/** What the checks look at besides the config. */
+export interface ModelSurroundings {
+  readonly variables: NodeJS.ProcessEnv
+  /** Whether an npm package can be imported. @default looks beside this program and in the working directory */
+  readonly isInstalled?: (name: string) => boolean
+}
 
 /** Checks the models of the ensembles and of the catalog, a line for each provider. */
 export function checkModels(
   { ensembles, models = {} }: Pick<TuttiConfig, 'ensembles' | 'models'>,
-  variables: NodeJS.ProcessEnv,
+  { variables, isInstalled = canBeImported }: ModelSurroundings,
 ): readonly Finding[] {
-  const { ok, warning } = findingsOf('models')
+  const { ok, warning, problem } = findingsOf('models')
   const named = [...ensembles.flatMap(modelsOf), ...Object.values(models).map(identityOf)]
   const providers = Map.groupBy(named, ({ provider }) => provider)
   if (providers.size === 0)
     return [warning('No ensemble names a model', 'Give the ensemble a model')]
   return [...providers].map(([provider, used]) => {
-    const list = [...new Set(used.map(({ name }) => name))].join(', ')
-    const keys = KEY_VARIABLES.get(provider)
-    if (keys === undefined) return ok(`${provider}: ${list}`)
-    if (keys.some((key) => isSet(variables[key])))
-      return ok(`${provider}: ${list}; ${keys[0]} is set`)
+    const list = `${provider}: ${[...new Set(used.map(({ name }) => name))].join(', ')}`
+    const facts = providerFacts(provider)
+    if (facts === undefined) {
+      const byName = Object.values(models).some((model) => nameOf(model)?.provider === provider)
+      if (!byName) return ok(list)
+      return problem(
+        `${list}; LangChain has no provider "${provider}"`,
+        'Correct the name, or use "openai:…" with the base URL of an OpenAI-compatible server',
+      )
+    }
+    if (!isInstalled(facts.package)) {
+      return warning(
+        `${list}; the package ${facts.package} is not installed`,
+        `Run "npm install ${facts.package}"`,
+      )
+    }
+    const { keyVariable } = facts
+    if (keyVariable === undefined) return ok(list)
+    if (isSet(variables[keyVariable])) return ok(`${list}; ${keyVariable} is set`)
     return warning(
-      `${provider}: ${list}; ${keys.join(' or ')} is not set`,
+      `${list}; ${keyVariable} is not set`,
       'Set it, unless the config gives the model its key in another way',
     )
+  })
+}
+
+function canBeImported(name: string): boolean {
+  const places = [import.meta.url, join(process.cwd(), 'tutti.config.js')]
+  return places.some((place) => {
+    try {
+      createRequire(place).resolve(name)
+      return true
+    } catch {
+      return false
+    }
   })
 }
 
@@ -51,7 +71,11 @@ function isSet(value: string | undefined): boolean {
 }
 
 function identityOf(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> {
-  if (typeof model !== 'string') return model
+  return typeof model === 'string' ? (nameOf(model) ?? { provider: model, name: '' }) : model
+}
+
+function nameOf(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> | undefined {
+  if (typeof model !== 'string') return undefined
   const [provider = '', ...name] = model.split(':')
   return { provider, name: name.join(':') }
 }

@@ -58,20 +58,54 @@ describe('checkAccess', () => {
 })
 
 describe('checkModels', () => {
+  const check = (models: Readonly<Record<string, string>>, missing: readonly string[] = []) =>
+    checkModels(
+      { ensembles: [], models },
+      {
+        variables: { OPENAI_API_KEY: 'sk-1', GROQ_API_KEY: ' ' },
+        isInstalled: (name) => !missing.includes(name),
+      },
+    ).map(({ level, message, advice = '' }) => [level, message, advice] as const)
+
   it('looks for the key of each provider once, and never shows it', () => {
     const models = { a: 'openai:gpt-5-mini', b: 'openai:gpt-5', c: 'groq:x:y', d: 'ollama:z' }
-    const variables = { OPENAI_API_KEY: 'sk-1', GROQ_API_KEY: ' ' }
-    expect(
-      checkModels({ ensembles: [], models }, variables).map(
-        ({ level, message }) => `${level} ${message}`,
-      ),
-    ).toEqual([
+    expect(check(models).map(([level, message]) => `${level} ${message}`)).toEqual([
       'ok openai: gpt-5-mini, gpt-5; OPENAI_API_KEY is set',
       'warning groq: x:y; GROQ_API_KEY is not set',
       'ok ollama: z',
     ])
-    expect(checkModels({ ensembles: [] }, {})).toEqual([
+    expect(checkModels({ ensembles: [] }, { variables: {} })).toEqual([
       expect.objectContaining({ level: 'warning' }),
+    ])
+  })
+
+  it('names a package that is not installed and how to install it', () => {
+    expect(check({ a: 'mistralai:large', b: 'openai:gpt-5' }, ['@langchain/mistralai'])).toEqual([
+      [
+        'warning',
+        'mistralai: large; the package @langchain/mistralai is not installed',
+        'Run "npm install @langchain/mistralai"',
+      ],
+      ['ok', 'openai: gpt-5; OPENAI_API_KEY is set', ''],
+    ])
+  })
+
+  it('finds packages that are installed without being told', () => {
+    const variables = { OPENAI_API_KEY: 'sk-1', PERPLEXITY_API_KEY: 'p-1' }
+    const models = { a: 'openai:gpt-5', b: 'perplexity:sonar' }
+    expect(checkModels({ ensembles: [], models }, { variables })).toMatchObject([
+      { level: 'ok' },
+      { level: 'warning', advice: 'Run "npm install @langchain/perplexity"' },
+    ])
+  })
+
+  it('reports a provider that does not exist', () => {
+    expect(check({ a: 'opnai:gpt-5' })).toEqual([
+      [
+        'problem',
+        'opnai: gpt-5; LangChain has no provider "opnai"',
+        expect.stringContaining('openai:'),
+      ],
     ])
   })
 })

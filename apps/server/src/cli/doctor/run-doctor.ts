@@ -81,7 +81,7 @@ async function checkContents(
 ): Promise<readonly Finding[]> {
   return [
     ...checkInputs(config),
-    ...checkModels(config, variables),
+    ...checkModels(config, { variables }),
     ...(await checkBudgets(config)),
     checkRetention(config),
   ]

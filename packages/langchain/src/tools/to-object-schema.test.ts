@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+
+import { toObjectSchema } from './to-object-schema.ts'
+
+const FILE = {
+  type: 'object',
+  properties: { kind: { const: 'file' }, path: { type: 'string' } },
+  required: ['kind', 'path'],
+}
+const PAGE = {
+  type: 'object',
+  properties: { kind: { const: 'page' }, url: { type: 'string' } },
+  required: ['kind', 'url'],
+}
+
+describe('a schema with an object at its root', () => {
+  test('stays the very same object', () => {
+    expect(toObjectSchema(FILE)?.schema).toBe(FILE)
+  })
+})
+
+describe('a choice at the root', () => {
+  test.each(['anyOf', 'oneOf'])('%s becomes an object with the properties of all forms', (key) => {
+    expect(toObjectSchema({ title: 'Source', [key]: [FILE, PAGE] })).toEqual({
+      schema: {
+        title: 'Source',
+        type: 'object',
+        properties: {
+          kind: { anyOf: [{ const: 'file' }, { const: 'page' }] },
+          path: { type: 'string' },
+          url: { type: 'string' },
+        },
+        required: ['kind'],
+      },
+      note: 'Give the properties of one of these forms: (kind, path) or (kind, url).',
+    })
+  })
+
+  test('allOf becomes one object that requires what each part requires', () => {
+    expect(toObjectSchema({ allOf: [FILE, { type: 'object', properties: { line: {} } }] })).toEqual(
+      {
+        schema: {
+          type: 'object',
+          properties: { ...FILE.properties, line: {} },
+          required: ['kind', 'path'],
+        },
+      },
+    )
+  })
+
+  test('a choice within a choice is resolved, too', () => {
+    const { schema } = toObjectSchema({ anyOf: [FILE, { oneOf: [PAGE] }] }) ?? {}
+    expect(schema).toMatchObject({ type: 'object', required: ['kind'] })
+  })
+
+  test('a form that is not an object cannot be converted', () => {
+    expect(toObjectSchema({ anyOf: [FILE, { type: 'string' }] })).toBeUndefined()
+  })
+})

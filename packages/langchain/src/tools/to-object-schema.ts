@@ -1,0 +1,89 @@
+/**
+ * Pure: input schemas with an object at their root. OpenAI, Anthropic and Gemini all reject a tool whose schema
+ * has a choice there (`anyOf`, `oneOf`, `allOf`), which is how TypeBox and zod write a union of objects.
+ *
+ * The object has the properties of all forms and requires those that every form requires. The tool still reads
+ * its input by its own schema, so an input that mixes forms is rejected there, with the problem named.
+ */
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** A schema for the provider, and what its description must add. */
+export interface ObjectSchema {
+  readonly schema: object
+  /** The forms in words; absent when the schema says everything. */
+  readonly note?: string
+}
+
+/** The schema with an object at its root; undefined when a form is not an object. */
+export function toObjectSchema(given: object): ObjectSchema | undefined {
+  const { anyOf, oneOf, allOf, ...rest }: Schema = { ...given }
+  const choice = listOf(anyOf) ?? listOf(oneOf)
+  if (choice === undefined && allOf === undefined) return { schema: given }
+  const base = rest['type'] === 'object' || rest['properties'] !== undefined ? [rest] : []
+  const parts = [...base, ...(listOf(allOf) ?? [])].map(objectOf)
+  const forms = (choice ?? []).map(objectOf)
+  if (![...parts, ...forms].every((form) => form !== undefined)) return undefined
+  const required = [...parts.flatMap(requiredOf), ...requiredByAll(forms)]
+  const { properties: _properties, required: _required, type: _type, ...kept } = rest
+  const schema = {
+    ...kept,
+    type: 'object',
+    properties: merged([...parts, ...forms]),
+    ...(required.length === 0 ? {} : { required: [...new Set(required)] }),
+  }
+  if (forms.length < 2) return { schema }
+  const words = forms.map((form) => `(${Object.keys(propertiesOf(form)).join(', ')})`)
+  return { schema, note: `Give the properties of one of these forms: ${words.join(' or ')}.` }
+}
+
+/** The object that a form is, with its own choices resolved. */
+function objectOf(form: unknown): Schema | undefined {
+  if (!isSchema(form)) return undefined
+  const resolved: Schema | undefined = ['anyOf', 'oneOf', 'allOf'].some((key) => key in form)
+    ? { ...toObjectSchema(form)?.schema }
+    : form
+  return resolved['type'] === 'object' ? resolved : undefined
+}
+
+/** All properties; one that forms describe differently may be either. */
+function merged(forms: readonly (Schema | undefined)[]): Schema {
+  const found = new Map<string, unknown[]>()
+  for (const form of forms) {
+    for (const [name, schema] of Object.entries(propertiesOf(form))) {
+      const known = found.get(name) ?? []
+      const text = JSON.stringify(schema)
+      if (!known.some((one) => JSON.stringify(one) === text)) known.push(schema)
+      found.set(name, known)
+    }
+  }
+  return Object.fromEntries(
+    [...found].map(([name, schemas]) => [
+      name,
+      schemas.length === 1 ? schemas[0] : { anyOf: schemas },
+    ]),
+  )
+}
+
+function requiredByAll(forms: readonly (Schema | undefined)[]): readonly string[] {
+  const [first, ...others] = forms
+  return requiredOf(first).filter((name) => others.every((form) => requiredOf(form).includes(name)))
+}
+
+function requiredOf(form: Schema | undefined): readonly string[] {
+  const required = form?.['required']
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+}
+
+function propertiesOf(form: Schema | undefined): Schema {
+  const properties = form?.['properties']
+  return isSchema(properties) ? properties : {}
+}
+
+function listOf(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
