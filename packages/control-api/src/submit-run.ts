@@ -10,7 +10,14 @@ import type { RunRecord, SubmitRun } from '@tutti/runs'
 /** Who submits, under which key, and what else is kept with the run that a body cannot say. */
 export interface SubmitOptions extends Pick<
   SubmitRun,
-  'idempotencyKey' | 'budget' | 'isAllowance' | 'memo' | 'origin' | 'traceparent' | 'tracestate'
+  | 'idempotencyKey'
+  | 'budget'
+  | 'isAllowance'
+  | 'memo'
+  | 'origin'
+  | 'cacheKey'
+  | 'traceparent'
+  | 'tracestate'
 > {
   readonly caller: Caller
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 import { apiKey } from '@tutti/control-api'
 import { defineTextTool, toolCatalog } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
@@ -46,6 +48,12 @@ async function ask(api: Served, message: object) {
 /** The messages that answer peers, in order. */
 function replies({ received }: Socket): readonly ServerMessage[] {
   return received.filter(({ type }) => type.startsWith('task_') && !type.startsWith('task_s'))
+}
+
+/** The runs with what a list leaves out. */
+async function recordsOf(api: Served) {
+  const { runs } = await runsOf(api)
+  return Promise.all(runs.map(({ runId }) => api.runs.record(runId)))
 }
 
 function runsOf(api: Served) {
@@ -106,8 +114,7 @@ describe('task_request', () => {
     await using api = await served()
     api.play()
     await ask(api, request({ priority: 'HIGH', traceContext: { traceparent: '00-1-2-01' } }))
-    const { runs } = await runsOf(api)
-    expect(runs).toMatchObject([
+    expect(await recordsOf(api)).toMatchObject([
       {
         ensemble: 'band',
         status: 'COMPLETED',
@@ -121,7 +128,7 @@ describe('task_request', () => {
     await using api = await served({ ensembles: [echo()] })
     const end = await ask(api, request({ task: 'echo', context: 'Guten Tag' }))
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'Answer 1' })
-    expect((await runsOf(api)).runs).toMatchObject([{ inputs: { text: 'Guten Tag' } }])
+    expect(await recordsOf(api)).toMatchObject([{ inputs: { text: 'Guten Tag' } }])
   })
 
   it.each<[string, object, string]>([
@@ -348,6 +355,39 @@ describe('task_request', () => {
       result: 'Answer 5',
     })
     expect((await runsOf(api)).total).toBe(5)
+  })
+
+  it('[T4] is not answered with a run whose tags a caller has chosen', async () => {
+    await using api = await served({ ensembles: [echo()] })
+    const digest = createHash('sha256')
+      .update(JSON.stringify(['echo', 'greeting']))
+      .digest('hex')
+    const tags = { peerCache: digest, cacheKey: digest, peer: 'kitchen' }
+    const runId = 'run-forged'
+    await api.post('/api/runs', { runId, ensemble: 'echo', inputs: { text: 'forged' }, tags })
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('COMPLETED')
+    const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'greeting', task: 'echo', context: 'Hi' }
+    expect(await ask(api, request(cached))).toMatchObject({ result: 'Answer 2' })
+    expect(Object.keys((await runsOf(api)).runs[0]?.tags ?? {})).toEqual(['peer'])
+  })
+
+  it('[T4] is not answered with a result of another key', async () => {
+    const keys = ['ann', 'bob'].map((name) => ({ name, key: `${name}-secret-of-16` }))
+    await using api = await served({
+      ensembles: [echo()],
+      apiKeys: keys.map(({ name, key }) => apiKey(key, { name })),
+    })
+    const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'greeting', task: 'echo', context: 'Hi' }
+    const askAs = async (name: string, requestId: string) => {
+      const key = keys.find((one) => one.name === name)?.key ?? ''
+      await using socket = api.connect('/ws', { authorization: `Bearer ${key}` })
+      await socket.next('hello')
+      socket.send(request({ ...cached, requestId }))
+      return await socket.next('task_response')
+    }
+    expect(await askAs('ann', 'r-1')).toMatchObject({ result: 'Answer 1' })
+    expect(await askAs('ann', 'r-2')).toMatchObject({ result: 'Answer 1' })
+    expect(await askAs('bob', 'r-3')).toMatchObject({ result: 'Answer 2' })
   })
 
   it('[T4] is not answered with the result of another task, or of a run that did not complete', async () => {

@@ -35,6 +35,8 @@ export interface SubmitRun extends RunRequest {
    * as a model has no known price, is left out. @default false: it is refused
    */
   readonly isAllowance?: boolean
+  /** Under which its result may be found again, with `RunQuery`; of printable ASCII. */
+  readonly cacheKey?: string
   /** Names of webhooks that are told of it. */
   readonly webhooks?: readonly string[]
   /** Who submits, for the record. */
@@ -97,6 +99,7 @@ export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewR
     createdAt: clock.now(),
     ...field('request', request),
     ...field('actor', actor),
+    ...field('cacheKey', submitted.cacheKey),
     ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),
     ...(idempotencyKey === undefined
       ? {}

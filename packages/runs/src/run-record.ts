@@ -139,6 +139,8 @@ export interface NewRun extends Pick<
   | 'webhooks'
 > {
   readonly submission?: Submission
+  /** Under which its result may be given again; no caller can read or set it. */
+  readonly cacheKey?: string
 }
 
 /** How a submission that is sent again is recognised. */

@@ -8,16 +8,18 @@
  * T2 The same `requestId` of the same peer is one run, however often it is asked and over which connection;
  *    each time its end is told. The connection that goes away changes nothing.
  * T3 A run that is not done at its deadline is cancelled, by the process that was asked.
- * T4 With USE_CACHED the newest run that was COMPLETED under the same key, and is not too old, answers.
+ * T4 With USE_CACHED the newest run of the same task, key and actor that was COMPLETED, and is not too old,
+ *    answers.
  */
 import { TuttiError } from '@tutti/core'
 import { shortList, shortText, suggest, type TaskRequest } from '@tutti/protocol'
 
+import { actorOf } from '../caller.ts'
 import { submitRun } from '../submit-run.ts'
 import { cancelAtDeadline } from './cancel-at-deadline.ts'
 import { inputsOfText } from './inputs-of-text.ts'
 import { reportTask } from './report-task.ts'
-import { cacheTag, requestKey } from './request-key.ts'
+import { cacheKeyOf, requestKey } from './request-key.ts'
 import { sharedEnsembles } from './shared.ts'
 import { deadlineOf } from './task-reports.ts'
 import { traceOfPeer } from './trace-of-peer.ts'
@@ -29,9 +31,6 @@ import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs that peers asked for: by which one. */
 const PEER_TAG = 'peer'
-
-/** Tag of runs whose result may be given again. */
-export const CACHE_TAG = 'peerCache'
 
 /** Runs under one cache key that are looked at for one that is fresh. */
 const CACHED_RUNS = 10
@@ -48,14 +47,19 @@ export async function answerTaskRequest(request: TaskRequest, asker: Asker): Pro
   const wishes = taskWishes(request)
   const ensemble = sharedTask(sharedEnsembles(options), request.task)
   const inputs = inputsOfText(ensemble, request.context)
+  const cacheKey =
+    wishes.cacheKey === undefined
+      ? undefined
+      : cacheKeyOf({ ensemble: ensemble.name, cacheKey: wishes.cacheKey, ...actorOf(caller) })
   const { queued: queuePosition } = await options.runs.load()
   const run =
-    (await cachedRun(asker, ensemble, wishes)) ??
+    (await cachedRun(asker, cacheKey, wishes)) ??
     (await submitRun(
       options,
-      { ensemble: ensemble.name, inputs: { ...inputs }, tags: tagsOf(request) },
+      { ensemble: ensemble.name, inputs: { ...inputs }, tags: { [PEER_TAG]: request.from } },
       {
         caller,
+        ...(cacheKey === undefined ? {} : { cacheKey }),
         idempotencyKey: requestKey(request.from, requestId),
         ...traceOfPeer(request),
       },
@@ -83,22 +87,15 @@ function sharedTask(shared: readonly Ensemble[], name: string): Ensemble {
   throw new TuttiError('INVALID_ENSEMBLE', message)
 }
 
-function tagsOf({ from, task, cacheKey }: TaskRequest): Record<string, string> {
-  return {
-    [PEER_TAG]: from,
-    ...(cacheKey === undefined ? {} : { [CACHE_TAG]: cacheTag(task, cacheKey) }),
-  }
-}
-
 async function cachedRun(
   { options }: Asker,
-  { name }: Ensemble,
-  { cacheKey, maxAgeMs }: TaskWishes,
+  cacheKey: string | undefined,
+  { maxAgeMs }: TaskWishes,
 ): Promise<RunRecord | undefined> {
   if (cacheKey === undefined || maxAgeMs === undefined) return undefined
   const { runs } = await options.runs.list({
     statuses: ['COMPLETED'],
-    tag: { key: CACHE_TAG, value: cacheTag(name, cacheKey) },
+    cacheKey,
     limit: CACHED_RUNS,
     offset: 0,
   })

@@ -6,9 +6,18 @@ export function requestKey(from: string, requestId: string): string {
   return `peer-${digest([from, requestId])}`
 }
 
-/** The tag value of the runs whose results answer for each other. */
-export function cacheTag(ensemble: string, cacheKey: string): string {
-  return digest([ensemble, cacheKey])
+/** What the runs have in common whose results answer for each other. */
+export interface CacheScope {
+  readonly ensemble: string
+  /** The key that the peer chose. */
+  readonly cacheKey: string
+  /** Who asks: one actor is never given the result of another. */
+  readonly actor?: string
+}
+
+/** The key of the runs whose results answer for each other. */
+export function cacheKeyOf({ ensemble, cacheKey, actor }: CacheScope): string {
+  return digest([ensemble, cacheKey, ...(actor === undefined ? [] : [actor])])
 }
 
 function digest(parts: readonly string[]): string {

@@ -125,6 +125,8 @@ export interface RunQuery {
   readonly statuses?: readonly RunStatus[]
   readonly tag?: { readonly key: string; readonly value?: string }
   readonly ensemble?: string
+  /** The key that the run was submitted with. */
+  readonly cacheKey?: string
   /** What the id begins with, or a value of a tag or an input contains, in any case. */
   readonly text?: string
   readonly limit: number

@@ -117,14 +117,14 @@ function insertSql(schema: string): string {
   return `
     WITH new_run AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
-        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id
+        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id
     ), new_event AS (
-      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $15, $16 FROM new_run
+      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $16, $17 FROM new_run
     ), new_text AS (
-      INSERT INTO ${schema}.run_texts (run, text) SELECT id, $17 FROM new_run
+      INSERT INTO ${schema}.run_texts (run, text) SELECT id, $18 FROM new_run
     )
-    SELECT pg_notify($18, payload) FROM unnest($19::text[]) AS payload`
+    SELECT pg_notify($19, payload) FROM unnest($20::text[]) AS payload`
 }
 
 function valuesOf(run: NewRun): readonly unknown[] {
@@ -142,5 +142,6 @@ function valuesOf(run: NewRun): readonly unknown[] {
     run.submission === undefined ? null : toColumn(run.submission.fingerprint),
     ...submittedColumns(run),
     run.actor === undefined ? null : toIndex(run.actor),
+    run.cacheKey ?? null,
   ]
 }

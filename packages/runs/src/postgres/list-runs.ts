@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
 
 /** Lists as `RunStore.list` says. */
 export async function listRuns(database: Database, query: RunQuery): Promise<RunPage> {
-  const { statuses, tag, ensemble, text, limit, offset } = query
+  const { statuses, tag, ensemble, cacheKey, text, limit, offset } = query
   const rows = await database.query(listSql(database.schema), [
     statuses ?? null,
     tag === undefined ? null : [tagIndex(tag.key, tag.value)],
@@ -17,6 +17,7 @@ export async function listRuns(database: Database, query: RunQuery): Promise<Run
     text === undefined ? null : toSearched(text),
     limit,
     offset,
+    cacheKey ?? null,
   ])
   return {
     runs: rows.filter(({ id }) => id !== null).map(toListedRun),
@@ -54,6 +55,7 @@ function whereSql(schema: string): string {
     WHERE ($1::text[] IS NULL OR status = ANY($1))
       AND ($2::text[] IS NULL OR tag_index @> $2)
       AND ($3::text IS NULL OR ensemble = $3)
+      AND ($7::text IS NULL OR cache_key = $7)
       AND ($4::text IS NULL OR starts_with(upper(run_id COLLATE "C"), $4) OR EXISTS (
         SELECT 1 FROM ${schema}.run_texts WHERE run = runs.id AND strpos(text, $4) > 0))`
 }

@@ -3,7 +3,8 @@
  * serves everybody.
  *
  * B1 A schema that is large, deep, or slow to make ready is refused when it is submitted.
- * B2 An answer that cannot be checked in time ends its task; none after it is checked against the schema.
+ * B2 The checks of all tasks of a run have one budget of time, as a pattern of a few characters can take
+ *    seconds. An answer that cannot be checked within it ends its task, and so does every later one.
  */
 import { errorMessage, toStandardSchema, TuttiError, type StandardToolSchema } from '@tutti/core'
 
@@ -18,20 +19,29 @@ const MAX_LENGTH = 65_536
 /** How deep an output schema may nest: each field inside another takes two levels. */
 const MAX_DEPTH = 100
 
-/** How long the schemas of one request may take to be made ready, in milliseconds: large ones take 20. */
-const READY_MS = 1_000
+/** How long the schemas of one request may take to be made ready, in milliseconds. */
+const READY_MS = 100
 
-/** How long the check of one answer may take, in milliseconds: large ones take 5. */
-const CHECK_MS = 500
+/** What each thousand characters of JSON add to that, in milliseconds; they take a third of a millisecond. */
+const READY_MS_PER_KILOBYTE = 2
+
+/** How long slow checks of the answers of one run may take together, in milliseconds. */
+const CHECKS_MS = 100
+
+/** A check that takes no longer is not slow, in milliseconds: large answers take 5. */
+const QUICK_CHECK_MS = 10
 
 /** What is left of the time for the schemas of one request. */
 export interface Patience {
+  /** To make them ready, in milliseconds. */
   leftMs: number
+  /** For the slow checks of answers, in milliseconds. */
+  checksLeftMs: number
 }
 
 /** The patience with a new request. */
 export function newPatience(): Patience {
-  return { leftMs: READY_MS }
+  return { leftMs: READY_MS, checksLeftMs: CHECKS_MS }
 }
 
 /** A schema that can be checked against in bounded time, and whether its time was once over. */
@@ -50,15 +60,17 @@ type OutputSchema = NonNullable<TaskDefinitionBody['outputSchema']>
  * @throws {TypeError} saying what is wrong with it.
  */
 export function boundedSchema(jsonSchema: OutputSchema, patience: Patience): StandardToolSchema {
-  assertSmall(jsonSchema)
+  const length = assertSmall(jsonSchema)
+  patience.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
   const standard = madeReady(jsonSchema, patience)
   const { validate, ...rest } = standard['~standard']
+  const check = checkWithin(patience)
   let isOver = false
   const schema: StandardToolSchema = {
     '~standard': {
       ...rest,
       validate(value) {
-        const result = isOver ? OUT_OF_TIME : withinTime(CHECK_MS, () => validate(value))
+        const result = isOver ? OUT_OF_TIME : check(() => validate(value))
         if (result !== OUT_OF_TIME) return result
         isOver = true
         // Whoever reads it looks at `isOver`; a problem would be followed by further checks.
@@ -70,6 +82,21 @@ export function boundedSchema(jsonSchema: OutputSchema, patience: Patience): Sta
   return schema
 }
 
+/** Makes checks, of which the slow ones use up what is left for them. */
+function checkWithin(patience: Patience): <T>(check: () => T) => T | typeof OUT_OF_TIME {
+  return (check) => {
+    const limitMs = Math.ceil(patience.checksLeftMs)
+    if (limitMs <= 0) return OUT_OF_TIME
+    const startedAt = performance.now()
+    try {
+      return withinTime(limitMs, check)
+    } finally {
+      const tookMs = performance.now() - startedAt
+      if (tookMs > QUICK_CHECK_MS) patience.checksLeftMs -= tookMs
+    }
+  }
+}
+
 function madeReady(jsonSchema: OutputSchema, patience: Patience): StandardToolSchema {
   const startedAt = performance.now()
   const limitMs = Math.ceil(patience.leftMs)
@@ -79,7 +106,10 @@ function madeReady(jsonSchema: OutputSchema, patience: Patience): StandardToolSc
   } finally {
     patience.leftMs -= performance.now() - startedAt
   }
-  throw new TypeError(`must be ready, with those before it, within ${READY_MS} ms`)
+  throw new TypeError(
+    `must be ready, with those before it, within ${READY_MS} ms and ${READY_MS_PER_KILOBYTE} ms for ` +
+      `each thousand characters`,
+  )
 }
 
 /** The same task; when its output is a bounded schema, an answer that takes too long ends it. */
@@ -92,7 +122,8 @@ export function inBoundedTime(task: Task): Task {
     if (!bounded.isOver()) return read
     throw new TuttiError(
       'OUTPUT_INVALID',
-      `The output of task "${name}" could not be checked against its schema within ${CHECK_MS} ms`,
+      `The output of task "${name}" could not be checked against its schema: slow checks of a run ` +
+        `may take ${CHECKS_MS} ms together`,
     )
   }
   return {
@@ -105,11 +136,12 @@ export function inBoundedTime(task: Task): Task {
   }
 }
 
-function assertSmall(schema: OutputSchema): void {
+/** Gives the length of its JSON. */
+function assertSmall(schema: OutputSchema): number {
   const depth = depthOf(schema)
   if (depth > MAX_DEPTH) throw new TypeError(`must nest at most ${MAX_DEPTH} deep, got ${depth}`)
   const { length } = JSON.stringify(schema)
-  if (length <= MAX_LENGTH) return
+  if (length <= MAX_LENGTH) return length
   throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${length}`)
 }
 

@@ -25,8 +25,8 @@ export function runCreator(
   const insert = database.prepare(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, state,
-        due_at, idempotency_key, fingerprint, request, actor, webhooks)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?)`,
+        due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
   const useOfActor = actorCounter(database)
@@ -61,6 +61,7 @@ function valuesOf(run: NewRun, now: number): readonly SQLInputValue[] {
     now,
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
+    run.cacheKey ?? null,
     ...submittedColumns(run),
   ]
 }

@@ -59,7 +59,7 @@ interface Filter {
   readonly values: Readonly<Record<string, SQLInputValue>>
 }
 
-function filterOf({ statuses, tag, ensemble, text }: RunQuery): Filter {
+function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
   const conditions: string[] = []
   const values: Record<string, SQLInputValue> = {}
   if (statuses !== undefined) {
@@ -74,6 +74,10 @@ function filterOf({ statuses, tag, ensemble, text }: RunQuery): Filter {
   if (ensemble !== undefined) {
     conditions.push('ensemble = $ensemble')
     values['ensemble'] = ensemble
+  }
+  if (cacheKey !== undefined) {
+    conditions.push('cache_key = $cacheKey')
+    values['cacheKey'] = cacheKey
   }
   if (text !== undefined) {
     conditions.push(HAS_TEXT)

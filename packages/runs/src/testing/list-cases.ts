@@ -205,6 +205,19 @@ export const listCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[P12] a run is found by the key of its result, which its tags do not give it',
+    async run({ storage }) {
+      await createRun(storage, 'run-1', { cacheKey: 'abc' })
+      await createRun(storage, 'run-2', { cacheKey: 'def' })
+      await createRun(storage, 'run-3', { tags: { cacheKey: 'abc', cache_key: 'abc' } })
+      await createRun(storage, 'run-4', { cacheKey: 'abc' })
+      const find = finder(storage)
+      deepStrictEqual(await find({ cacheKey: 'abc' }), ['run-4', 'run-1', 2])
+      deepStrictEqual(await find({ cacheKey: 'ab' }), [0])
+      strictEqual(JSON.stringify(await recordOf(storage, 'run-1')).includes('abc'), false)
+    },
+  },
+  {
     name: '[P12] a run that is deleted is not found',
     async run({ storage }) {
       await endedRun(storage, 'run-1', { inputs: { topic: 'cheese' } })
