@@ -286,18 +286,26 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
     const clara = apiKey('clara-key', { name: 'clara' })
     await using stage = await openStage({
       ensembles: [poems()],
-      apiKeys: [clara, apiKey('otto-key', { name: 'otto', scopes: ['runs:read'] })],
+      apiKeys: [
+        clara,
+        apiKey('otto-key', { name: 'otto' }),
+        apiKey('reader-key', { name: 'reader', scopes: ['runs:read'] }),
+      ],
       key: 'clara-key',
     })
     const runId = await submit(stage, 'poems')
     const reviewId = await reviewOf(stage, runId)
+    await withKey(stage, 'reader-key', `#/runs/${runId}`, async (page) => {
+      const panel = page.getByRole('region', { name: 'Review of draft' })
+      await panel.getByText('Your key can read reviews, but not decide them.').waitFor()
+      for (const name of ['Approve', 'Edit…', 'Reject…', 'End run early…']) {
+        expect(await panel.getByRole('button', { name }).isDisabled()).toBe(true)
+      }
+    })
     await withKey(stage, 'otto-key', `#/runs/${runId}`, async (page) => {
       const panel = page.getByRole('region', { name: 'Review of draft' })
       await panel.getByRole('button', { name: 'Edit…' }).click()
       await panel.getByRole('textbox', { name: 'Output' }).fill('My own harbour')
-      await panel.getByRole('button', { name: 'Approve with changes' }).click()
-      const alert = panel.getByRole('alert')
-      await alert.getByText('The key of this tab may read this review, and not decide it').waitFor()
       await stage.client.reviews.decide(reviewId, { decision: 'REJECT', feedback: 'more wind' })
       const note = page.getByRole('status').filter({ hasText: 'Somebody else decided' })
       await note.getByText(/clara rejected it/).waitFor()
@@ -380,12 +388,13 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
         expect((await endOf(stage, payId)).status).toBe('COMPLETED')
         await page.getByRole('button', { name: 'Clear 1 closed' }).click()
         await expect.poll(() => rows.count()).toBe(1)
-        expect(requests.filter((one) => one === 'GET /api/reviews')).toHaveLength(1)
+        // Once at first, and once for what the event does not tell of the run of a new review.
+        expect(requests.filter((one) => one === 'GET /api/reviews')).toHaveLength(2)
         expect(complaints).toEqual([])
         await stage.client.runs.cancel(slowId)
         await rows.getByText(/Not asked any more/).waitFor()
         await page.getByRole('button', { name: 'Dismiss' }).click()
-        await page.getByText('Nobody waits for you').waitFor()
+        await page.getByText('No review is waiting').waitFor()
       },
     })
   })

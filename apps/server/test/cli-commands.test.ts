@@ -307,7 +307,7 @@ describe('tutti review', () => {
     await late.until('Approve')
     await server.client().reviews.decide(other.reviewId, { decision: 'CONTINUE' })
     expect(await late.ended()).toBe(4)
-    expect(late.history().at(-1)).toBe(`Review "${other.reviewId}" is over already`)
+    expect(late.history().at(-1)).toBe(`Review "${other.reviewId}" is already closed`)
     await using terminal = openTerminal(['review', review.reviewId], { env })
     await terminal.until('Good?')
     await terminal.until('Approve')

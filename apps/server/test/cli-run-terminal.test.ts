@@ -3,6 +3,9 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { createClient } from '@tutti/client'
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { stage } from './client-stage.ts'
@@ -200,6 +203,25 @@ describe('Ctrl-C', () => {
   })
 })
 
+/** An ensemble whose tool needs approval, and gives back what it was called with. */
+function soloist() {
+  const play = defineTool({
+    name: 'play',
+    description: 'Plays',
+    input: Type.Object({ bars: Type.Integer() }),
+    requireApproval: true,
+    execute: ({ bars }) => `Played ${bars} bars`,
+  })
+  const model = scriptedModel(({ messages }) => {
+    const last = messages.at(-1)
+    return last?.role === 'tool'
+      ? last.content
+      : { toolCalls: [{ name: 'play', arguments: { bars: 2 } }] }
+  })
+  const solo = task({ name: 'solo', description: 'Play {composer}', tools: [play] })
+  return ensemble({ name: 'asking', tasks: [solo], model })
+}
+
 describe('a review', () => {
   it('is asked about, put off, asked about again, edited in the editor and decided', async () => {
     using home = temporaryDirectory()
@@ -223,6 +245,28 @@ describe('a review', () => {
     )
   })
 
+  it('opens the editor again with the text that the server refused, and needs words to reject', async () => {
+    using home = temporaryDirectory()
+    const EDITOR = join(home.path, 'editor')
+    // The first edit is refused, as it does not fit the tool; the second one builds on its text.
+    writeFileSync(
+      EDITOR,
+      '#!/bin/sh\nif grep -q loud "$1"; then sed -i s/loud/4/ "$1"; else printf \'{"bars":"loud"}\' > "$1"; fi\n',
+    )
+    chmodSync(EDITOR, 0o700)
+    await using api = await stage({ more: [soloist()] })
+    const env = { TUTTI_URL: api.url, EDITOR }
+    await using terminal = openTerminal(['run', 'asking', BACH], { env })
+    await terminal.until(/● Approve/)
+    terminal.write(KEYS.down)
+    await terminal.until(/● Edit the input/)
+    terminal.write(KEYS.enter)
+    await terminal.until(/bars: [^]*Edit it again\? Your text is kept/)
+    terminal.write(KEYS.enter)
+    expect(await terminal.ended()).toBe(0)
+    expect(screenOf(terminal)).toMatch(/COMPLETED in .*\n\nPlayed 4 bars$/)
+  })
+
   it('is not asked about any more when somebody else has decided; a rejection has words', async () => {
     await using api = await stage()
     const { reviews } = createClient({ baseUrl: api.url })
@@ -232,6 +276,8 @@ describe('a review', () => {
     await terminal.until(/● Reject/)
     terminal.write(KEYS.enter)
     await terminal.until('Why?')
+    terminal.write(KEYS.enter)
+    await terminal.until('Write what should be different')
     terminal.write(`Louder${KEYS.enter}`)
     await terminal.until(
       (lines) =>

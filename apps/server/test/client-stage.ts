@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { apiKey, serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
-import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
@@ -28,7 +28,11 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** Settings of a stage. */
-export type StageOptions = Partial<ControlApiOptions> & { readonly maxQueuedRuns?: number }
+export type StageOptions = Partial<ControlApiOptions> & {
+  readonly maxQueuedRuns?: number
+  /** Served beside those of the stage. @default [] */
+  readonly more?: readonly Ensemble[]
+}
 
 /** The key of somebody who may do everything, on a stage with keys. */
 export const KEY = 'k-of-the-conductor'
@@ -37,7 +41,11 @@ export const KEY = 'k-of-the-conductor'
 export const CONDUCTOR = apiKey(KEY, { name: 'conductor', scopes: ['admin'] })
 
 /** Serves a stage: a band whose second task waits in its tool, and a panel whose task is reviewed. */
-export async function stage({ maxQueuedRuns, ...options }: StageOptions = {}): Promise<Stage> {
+export async function stage({
+  maxQueuedRuns,
+  more = [],
+  ...options
+}: StageOptions = {}): Promise<Stage> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-client-'))
   const workspace = join(path, 'workspace')
   mkdirSync(join(workspace, 'scores'), { recursive: true })
@@ -46,11 +54,15 @@ export async function stage({ maxQueuedRuns, ...options }: StageOptions = {}): P
   let drains = 0
   const models = modelCatalog({ small: bandModel('small'), large: bandModel('large') })
   const tools = toolCatalog([waiting.tool, ...handTools()])
-  const runs = new RunService(sqliteRunStorage(join(path, 'data')), ensembles(waiting.tool), {
-    models,
-    tools,
-    ...(maxQueuedRuns === undefined ? {} : { maxQueuedRuns, maxConcurrentRuns: 1 }),
-  })
+  const runs = new RunService(
+    sqliteRunStorage(join(path, 'data')),
+    [...ensembles(waiting.tool), ...more],
+    {
+      models,
+      tools,
+      ...(maxQueuedRuns === undefined ? {} : { maxQueuedRuns, maxConcurrentRuns: 1 }),
+    },
+  )
   const drain = (): void => {
     drains += 1
   }

@@ -70,6 +70,12 @@ export function assertRole(
   )
 }
 
+/** Whether a caller may decide a review that requires this role. */
+export function mayDecide({ scopes, roles }: Caller, role: string | undefined): boolean {
+  const hasRole = role === undefined || roles === undefined || roles.has(role)
+  return hasRole && (scopes.has('reviews:decide') || scopes.has('admin'))
+}
+
 /** The name of a caller, as runs and events keep it. */
 export function actorOf({ name }: Caller): { readonly actor?: string } {
   return name === undefined ? {} : { actor: name }

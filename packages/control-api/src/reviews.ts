@@ -1,5 +1,7 @@
 /** Reviews as bodies and messages ask for them and decide them. */
-import { actorOf, assertRole, type Caller } from './caller.ts'
+import { limitText } from '@tutti/core'
+
+import { actorOf, assertRole, mayDecide, type Caller } from './caller.ts'
 import { badRequest } from './http/api-error.ts'
 import { findRecord } from './find-run.ts'
 import { toPendingReview } from './to-wire.ts'
@@ -13,18 +15,46 @@ import type {
 } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
+/** Longest value of an input in the list, in characters. */
+const MAX_INPUT_LENGTH = 200
+
 /**
- * The reviews that wait for a decision, of one run or of all, in the order in which they opened.
+ * The reviews that wait for a decision, of one run or of all, in the order in which they opened, with what a
+ * person needs to know of their runs.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for an unknown run.
  */
 export async function listReviews(
   runs: RunService,
-  { runId }: ListReviewsQuery,
+  { runId, caller }: ListReviewsQuery & { readonly caller: Caller },
 ): Promise<ReviewList> {
   if (runId !== undefined) await findRecord(runs, runId)
   const open = await runs.openReviews(runId === undefined ? {} : { runId })
-  return { reviews: open.map(toPendingReview), total: open.length }
+  const reviews = open.map((review) => ({
+    ...toPendingReview(review),
+    ensemble: review.ensemble,
+    inputs: shortened(review.inputs),
+    tags: { ...review.tags },
+    mayDecide: mayDecide(caller, review.request.requiredRole),
+  }))
+  return { reviews, total: open.length }
+}
+
+function shortened(inputs: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([name, value]) => [name, limitText(value, MAX_INPUT_LENGTH)]),
+  )
+}
+
+/**
+ * Checks that a rejection says why: without it the agent would repeat the same work.
+ *
+ * @throws {TuttiError} BAD_REQUEST.
+ */
+export function assertFeedback({ decision, feedback = '' }: ReviewDecisionBody): void {
+  if (decision !== 'REJECT' || feedback.trim() !== '') return
+  const message = 'is required with REJECT: say what should be different'
+  throw badRequest('Decision', [{ path: '/feedback', message }])
 }
 
 /**

@@ -137,6 +137,13 @@ describe('the role that a review requires', () => {
     await using api = await desk({ keys: KEYS, key: 'the-key-of-the-lead' })
     const runId = await api.submit({ ensemble: 'strict' })
     const { reviewId } = await api.reviewOf(runId)
+    const allowed = async (key: string): Promise<unknown> => {
+      const list: ReviewList = await (await api.get('/api/reviews', key)).json()
+      return list.reviews.map(({ mayDecide }) => mayDecide)
+    }
+    expect(await allowed('the-key-of-the-lead')).toEqual([true])
+    expect(await allowed('the-key-of-a-colleague')).toEqual([false])
+    expect(await allowed('the-key-of-the-admin')).toEqual([false])
     const decide = (key: string) =>
       api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' }, key)
     for (const key of ['the-key-of-a-colleague', 'the-key-of-the-admin']) {

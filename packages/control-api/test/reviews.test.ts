@@ -24,6 +24,10 @@ describe('reviews over REST', () => {
       taskName: 'sing',
       agentRole: expect.any(String),
       attempt: 1,
+      ensemble: 'choir',
+      inputs: { song: 'Amen' },
+      tags: {},
+      mayDecide: true,
     })
     const requested = await eventOf(api, runId, 'review_requested')
     expect(requested).toMatchObject({ agentRole: review.agentRole })
@@ -31,7 +35,8 @@ describe('reviews over REST', () => {
     await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
     const detail = await api.detail(runId)
     expect(decode(ROUTES.getRun.response, detail)).toMatchObject({ ok: true })
-    expect(detail).toMatchObject({ status: 'WAITING_REVIEW', pendingReviews: [review] })
+    const { ensemble: _ensemble, inputs: _inputs, tags: _tags, mayDecide: _may, ...own } = review
+    expect(detail).toMatchObject({ status: 'WAITING_REVIEW', pendingReviews: [own] })
     const list = await (await api.get('/api/runs?status=waiting_review')).json()
     expect(list).toMatchObject({ total: 1, runs: [{ runId, status: 'WAITING_REVIEW' }] })
     const decided = await api.post(`/api/reviews/${review.reviewId}`, { decision: 'CONTINUE' })
@@ -111,6 +116,8 @@ describe('reviews over REST', () => {
     [{ decision: 'SURE' }, '/decision'],
     [{ decision: 'EDIT' }, '/revisedOutput'],
     [{}, '/decision'],
+    [{ decision: 'REJECT' }, '/feedback'],
+    [{ decision: 'REJECT', feedback: ' \n' }, '/feedback'],
     [{ decision: 'CONTINUE', by: 'me' }, '/by'],
   ])('the decision %j is refused, and the review stays open', async (body, path) => {
     await using api = await choirServed()

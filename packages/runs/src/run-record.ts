@@ -108,7 +108,7 @@ export interface TaskRecord {
 }
 
 /** A review of a run. */
-export interface ReviewRecord {
+export interface ReviewRecord extends Pick<RunRecord, 'ensemble' | 'inputs' | 'tags'> {
   readonly reviewId: string
   readonly runId: string
   readonly status: ReviewStatus

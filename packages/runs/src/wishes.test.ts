@@ -40,6 +40,9 @@ const PATIENCE = { answerTimeoutMs: 5_000 }
 const REVIEW: ReviewRecord = {
   reviewId: 'review-1',
   runId: RUN,
+  ensemble: 'band',
+  inputs: {},
+  tags: {},
   status: 'OPEN',
   openedAt: Date.parse(AT),
   request: {

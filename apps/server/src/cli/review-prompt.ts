@@ -1,4 +1,6 @@
 /** Asks a person at the terminal to decide a review. */
+import { TuttiClientError } from '@tutti/client'
+
 import { editText } from './live/edit-text.ts'
 import {
   questionOf,
@@ -9,7 +11,7 @@ import {
   type AskedReview,
 } from './live/review-subject.ts'
 
-import type { ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionApplied, ReviewDecisionBody } from '@tutti/protocol'
 import type { CommandIo } from './command-io.ts'
 
 export type { AskedReview } from './live/review-subject.ts'
@@ -24,6 +26,15 @@ interface Asking {
   readonly io: CommandIo
   readonly signal: AbortSignal | undefined
   readonly prompts: Prompts
+  /** Text of an edit that was not sent, or that the server refused. */
+  unsent: string | undefined
+}
+
+/** How a decision is asked for and sent. */
+export interface DecideOptions {
+  /** Aborts when nothing is to be decided any more. */
+  readonly signal?: AbortSignal
+  readonly decide: (decision: ReviewDecisionBody) => Promise<ReviewDecisionApplied>
 }
 
 /** Whether somebody is there to be asked: a terminal to read from and one to write to. */
@@ -36,28 +47,69 @@ export function canAsk({
 }
 
 /**
- * Shows the review on standard error, and asks: approve, edit in the editor, reject with words, exit, or
- * later. Undefined for later, Escape and Ctrl-C, and when `signal` aborts as nothing is to be decided any more.
+ * Shows the review on standard error, asks for a decision and sends it. A decision that the server refuses leaves the
+ * review open: the reason is shown, and an edit is opened again with its text. Undefined for later, Escape and Ctrl-C,
+ * and when `signal` aborts.
  */
-export async function askForDecision(
+export async function decideAtTerminal(
   review: AskedReview,
   io: CommandIo,
-  signal?: AbortSignal,
-): Promise<ReviewDecisionBody | undefined> {
+  { signal, decide }: DecideOptions,
+): Promise<ReviewDecisionApplied | undefined> {
   const prompts = await import('@clack/prompts')
   const isClosed = (): boolean => signal?.aborted === true
   if (isClosed()) return undefined
-  const asking: Asking = { review, io, signal, prompts }
+  const asking: Asking = { review, io, signal, prompts, unsent: undefined }
   prompts.note(subjectLines(review).join('\n'), titleOf(review), {
     output: io.stderr,
     format: (line) => line,
   })
+  let next: Choice | undefined
   for (;;) {
-    const choice = await askChoice(asking)
-    if (choice === undefined || choice === 'LATER') return undefined
+    const choice = next ?? (await askChoice(asking))
+    next = undefined
+    if (choice === undefined || choice === 'LATER') break
     const decision = await complete(choice, asking)
-    if (decision !== undefined || isClosed()) return decision
+    if (isClosed()) break
+    if (decision === undefined) continue
+    try {
+      return await decide(decision)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      prompts.log.error(error.message, { output: io.stderr })
+      if (await wantsAgain(decision, asking)) next = decision.decision
+    }
   }
+  showUnsent(asking)
+  return undefined
+}
+
+/** Whether the server refused what was decided, and the review is still open. */
+function isRefusal(error: unknown): error is TuttiClientError {
+  return TuttiClientError.isInstance(error) && error.code === 'BAD_REQUEST'
+}
+
+async function wantsAgain(
+  { decision }: ReviewDecisionBody,
+  { prompts, io, signal }: Asking,
+): Promise<boolean> {
+  if (decision !== 'EDIT') return false
+  const again = await prompts.confirm({
+    message: 'Edit it again? Your text is kept',
+    input: io.stdin,
+    output: io.stderr,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return again === true
+}
+
+/** Text that was written and not sent is not lost with the editor. */
+function showUnsent({ unsent, prompts, io }: Asking): void {
+  if (unsent === undefined) return
+  prompts.note(unsent, 'Your edit was not sent', {
+    output: io.stderr,
+    format: (line) => line,
+  })
 }
 
 /** What is decided; undefined when nobody is there any more. */
@@ -96,25 +148,18 @@ async function complete(
   const { io, signal, prompts } = asking
   const words = await prompts.text({
     message: 'Why? Your words go to the agent',
-    placeholder: 'leave it empty to say nothing',
+    validate: (text) => ((text ?? '').trim() === '' ? 'Write what should be different' : undefined),
     input: io.stdin,
     output: io.stderr,
     ...(signal === undefined ? {} : { signal }),
   })
-  if (prompts.isCancel(words)) return undefined
-  // What an empty line gives is not said to be a text.
-  const feedback = (words ?? '').trim()
-  return { decision: choice, ...(feedback === '' ? {} : { feedback }) }
+  return prompts.isCancel(words) ? undefined : { decision: choice, feedback: words.trim() }
 }
 
-async function edited({
-  review,
-  io,
-  signal,
-  prompts,
-}: Asking): Promise<ReviewDecisionBody | undefined> {
+async function edited(asking: Asking): Promise<ReviewDecisionBody | undefined> {
+  const { review, io, signal, prompts } = asking
   const isJson = review.timing === 'DURING_EXECUTION'
-  let text = reviewedText(review)
+  let text = asking.unsent ?? reviewedText(review)
   for (;;) {
     const result = await editText(text, { io, signal, ending: isJson ? 'json' : 'md' })
     if (result.kind === 'failed') {
@@ -123,9 +168,11 @@ async function edited({
     }
     if (result.text === reviewedText(review)) {
       prompts.log.warn('Nothing was changed', { output: io.stderr })
+      asking.unsent = undefined
       return undefined
     }
     text = result.text
+    asking.unsent = text
     const problem = isJson ? jsonProblem(text) : undefined
     if (problem === undefined) return { decision: 'EDIT', revisedOutput: text }
     const again = await prompts.confirm({

@@ -8,16 +8,21 @@ import { redactor } from '../secrets/redactor.ts'
 import { decideGate, type GateDesk } from './decide-gate.ts'
 
 /** A desk where a decision ends as said. */
-function deskOf(end: Error | undefined, scopes: readonly string[] = ['reviews:decide']) {
+function deskOf(
+  end: Error | undefined,
+  scopes: readonly string[] = ['reviews:decide'],
+  roles: readonly string[] = ['legal'],
+) {
   const decided: unknown[] = []
   const runs = {
+    review: async () => ({ request: { timing: 'AFTER_EXECUTION', requiredRole: 'legal' } }),
     decide: (reviewId: string, decision: object) => {
       decided.push([reviewId, decision])
       return end === undefined ? Promise.resolve() : Promise.reject(end)
     },
   }
   const desk = {
-    caller: { ...anyone(), name: 'ci', scopes: new Set(scopes) },
+    caller: { ...anyone(), name: 'ci', scopes: new Set(scopes), roles: new Set(roles) },
     options: {
       runs,
       clock: fakeClock(),
@@ -39,6 +44,12 @@ describe('decideGate', () => {
     const { decided, decide } = deskOf(undefined)
     expect(await decide(CONTINUE)).toBeUndefined()
     expect(decided).toEqual([['r1', { action: 'CONTINUE', decidedBy: 'ci' }]])
+  })
+
+  it('says which role the caller lacks, and decides nothing', async () => {
+    const { decided, decide } = deskOf(undefined, ['reviews:decide'], ['ops'])
+    expect(await decide(CONTINUE)).toContain('requires the role "legal"')
+    expect(decided).toEqual([])
   })
 
   it.each(['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED'] as const)(

@@ -10,7 +10,7 @@ import {
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { injectDirective } from '../inject-directive.ts'
-import { decideReview, listReviews } from '../reviews.ts'
+import { assertFeedback, decideReview, listReviews } from '../reviews.ts'
 import { switchModel } from '../switch-model.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -36,8 +36,8 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
     },
     {
       ...ROUTES.listReviews,
-      async handle({ request }) {
-        const query = readQuery(request.url, ListReviewsQuery)
+      async handle({ request, caller }) {
+        const query = { ...readQuery(request.url, ListReviewsQuery), caller }
         return Response.json(await options.reads.run(() => listReviews(runs, query)))
       },
     },
@@ -45,6 +45,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
       ...ROUTES.decideReview,
       async handle({ request, caller, parameters: { reviewId = '' } }) {
         const body = await readBody(request, ReviewDecisionBody, maxBodyBytes)
+        assertFeedback(body)
         return Response.json(await decideReview(runs, reviewId, { ...body, caller }))
       },
     },

@@ -6,7 +6,7 @@ import { audited, isAudited, type AuditSubject, type TellSubject } from '../audi
 import { cancelRun } from '../cancel-run.ts'
 import { assertScope, type Caller } from '../caller.ts'
 import { broadcastDirective } from '../inject-directive.ts'
-import { decideReview } from '../reviews.ts'
+import { assertFeedback, decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
 import { switchModel } from '../switch-model.ts'
 import { answerPeer } from './answer-peer.ts'
@@ -204,5 +204,6 @@ async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<vo
 /** Decides a review; what comes of it is told by its `review_decided`. */
 async function decide(message: MessageOf<'review_decision'>, asker: Asker): Promise<void> {
   const { type: _type, reviewId, ...body } = message
+  assertFeedback(body)
   await decideReview(asker.options.runs, reviewId, { ...body, caller: asker.caller })
 }

@@ -107,8 +107,10 @@ export class PostgresRunStore implements RunStore {
     const { runId, reviewId, open = false, maxBytes = Number.MAX_SAFE_INTEGER } = query
     const rows = await this.#query(
       `SELECT * FROM (
-         SELECT reviews.*, run_id, sum(octet_length(reviews.request)) OVER (ORDER BY reviews.id)
-           - octet_length(reviews.request) AS before
+         SELECT reviews.*, run_id, ensemble, inputs, tags,
+           sum(octet_length(reviews.request) + octet_length(inputs) + octet_length(tags))
+             OVER (ORDER BY reviews.id)
+           - octet_length(reviews.request) - octet_length(inputs) - octet_length(tags) AS before
          FROM $schema.reviews JOIN $schema.runs ON runs.id = run
          WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
            ${open ? "AND reviews.status = 'OPEN'" : ''}

@@ -1,5 +1,5 @@
 /** Reads reviews of the embedded store, in the order in which they opened. */
-import { toReview } from './rows.ts'
+import { toReview, type Row } from './rows.ts'
 
 import type { ReviewQuery } from '../ports/run-store.ts'
 import type { ReviewRecord } from '../run-record.ts'
@@ -17,7 +17,8 @@ export function reviewReader(
     ]
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
     const found = database.prepare(
-      `SELECT reviews.*, run_id FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
+      `SELECT reviews.*, run_id, ensemble, inputs, tags
+       FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
     )
     const reviews: ReviewRecord[] = []
     let bytes = 0
@@ -26,9 +27,14 @@ export function reviewReader(
       ...(reviewId === undefined ? {} : { reviewId }),
     })) {
       reviews.push(toReview(row))
-      bytes += String(row['request']).length
+      bytes += sizeOf(row)
       if (bytes >= maxBytes) break
     }
     return reviews
   }
+}
+
+function sizeOf(row: Row): number {
+  const texts = [row['request'], row['inputs'], row['tags']]
+  return texts.reduce<number>((size, text) => size + String(text).length, 0)
 }

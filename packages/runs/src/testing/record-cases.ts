@@ -203,11 +203,13 @@ export const recordCases: readonly StorageCase[] = [
   {
     name: '[P4] a review is open from its request, with its time, until it is decided',
     async run({ storage }) {
-      const owner = await ownedRun(storage, 'run-a')
+      const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' } })
       const request = reviewRequested('review-1', { timeoutMs: 5000 })
       const endless = reviewRequested('review-2')
       await owner.commit([started, request, endless])
-      const base = { runId: 'run-a', status: 'OPEN', openedAt: AT_MS }
+      const { ensemble, inputs, tags } = owner.claimed.run
+      const run = { runId: 'run-a', ensemble, inputs, tags }
+      const base = { ...run, status: 'OPEN', openedAt: AT_MS }
       const open = { ...base, reviewId: 'review-1', request, expiresAt: AT_MS + 5000 }
       const other = { ...base, reviewId: 'review-2', request: endless }
       deepStrictEqual(await storage.runs.reviews({ open: true }), [open, other])

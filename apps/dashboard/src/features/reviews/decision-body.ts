@@ -37,10 +37,7 @@ export function jsonProblem(text: string): string | undefined {
 /** The decision that a draft is. */
 export function decisionOf(review: ReviewLike, mode: DraftMode, draft: Draft): ReviewDecisionBody {
   if (mode === 'EXIT_EARLY') return { decision: mode }
-  if (mode === 'REJECT') {
-    const feedback = draft.feedback.trim()
-    return { decision: mode, ...(feedback === '' ? {} : { feedback }) }
-  }
+  if (mode === 'REJECT') return { decision: mode, feedback: draft.feedback.trim() }
   const text = draft.text ?? originalOf(review)
   const isWords = isQuestion(review) && !draft.isJson
   return { decision: mode, revisedOutput: isWords ? JSON.stringify(text) : text }

@@ -29,6 +29,7 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
   if (fresh.length > 0) setWatched([...watched, ...fresh])
   const decidedHere = useDecidedHere()
   const { gates } = state
+  const { data } = useOpenReviews()
   const reviews = useMemo(
     () =>
       gates
@@ -36,8 +37,11 @@ export function GatePanels({ runId, state }: { readonly runId: string; readonly 
           ({ reviewId, status }) =>
             watched.includes(reviewId) && (status === 'OPEN' || decidedHere.get(reviewId) !== 'me'),
         )
-        .map((gate) => reviewOfGate(gate, runId)),
-    [gates, watched, decidedHere, runId],
+        .map((gate) => {
+          const listed = data?.open.find(({ reviewId }) => reviewId === gate.reviewId)
+          return { ...reviewOfGate(gate, runId), mayDecide: listed?.mayDecide }
+        }),
+    [gates, watched, decidedHere, runId, data],
   )
   const region = useFocusAfterLoss(reviews.length)
   const dismiss = useCallback((reviewId: string) => {

@@ -31,7 +31,12 @@ export function openReviewsFrom(
   before: OpenReviews = NO_REVIEWS,
 ): OpenReviews {
   const known = new Map(before.open.map((review) => [review.reviewId, review]))
-  const open = reviews.map((one) => known.get(one.reviewId) ?? reviewOfPending(one))
+  const open = reviews.map((one) => {
+    const before = known.get(one.reviewId)
+    // An event does not tell of the run what the list does.
+    const isKnown = before?.run !== undefined || one.ensemble === undefined
+    return before !== undefined && isKnown ? before : reviewOfPending(one)
+  })
   const ids = new Set(reviews.map(({ reviewId }) => reviewId))
   const gone = before.open.filter(({ reviewId }) => !ids.has(reviewId))
   const state: OpenReviews = { open: open.toSorted(byEnd), closed: before.closed }

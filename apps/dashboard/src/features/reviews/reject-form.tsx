@@ -8,8 +8,14 @@ import { REJECT_DOES } from './review-words.ts'
 export function RejectForm(props: ReviewFormProps) {
   const { review, draft, change, takesFocus } = props
   return (
-    <ReviewForm {...props} mode="REJECT" submit="Reject" kind="danger">
-      <Field label="What should be different" hint={REJECT_DOES[review.timing]}>
+    <ReviewForm
+      {...props}
+      mode="REJECT"
+      submit="Reject"
+      kind="danger"
+      isBlocked={draft.feedback.trim() === ''}
+    >
+      <Field label="What should be different" required hint={REJECT_DOES[review.timing]}>
         {(control) => (
           <TextArea
             {...control}

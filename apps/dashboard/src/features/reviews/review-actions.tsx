@@ -1,7 +1,9 @@
 /** What can be decided about a review, as buttons. */
+import { useId } from 'react'
+
 import { Button } from '../../ui/controls/button.tsx'
 import { focusOnce } from './review-form.tsx'
-import { actionWords, timeoutWords } from './review-words.ts'
+import { actionWords, forbiddenWords, roleWords, timeoutWords } from './review-words.ts'
 import styles from './review-panel.module.css'
 
 import type { DraftMode } from './drafts.ts'
@@ -25,15 +27,20 @@ export function ReviewActions({
 }) {
   const words = actionWords(review)
   const { isBusy } = deciding
+  const forbidden = forbiddenWords(review)
+  const isForbidden = forbidden !== undefined
+  const id = useId()
   const rest = [
     ...(review.expiresAt === undefined ? [] : [timeoutWords(review)]),
-    ...(review.requiredRole === undefined ? [] : [`Meant for the role “${review.requiredRole}”.`]),
+    ...(isForbidden ? [forbidden] : roleWords(review)),
   ]
   return (
     <div className={styles['actions']}>
       <Button
         kind="primary"
         busy={isBusy}
+        disabled={isForbidden}
+        aria-describedby={isForbidden ? id : undefined}
         onClick={() => deciding.decide({ decision: 'CONTINUE' })}
       >
         {isBusy ? 'Sending…' : words.CONTINUE}
@@ -42,13 +49,19 @@ export function ReviewActions({
         <Button
           key={mode}
           busy={isBusy}
+          disabled={isForbidden}
+          aria-describedby={isForbidden ? id : undefined}
           ref={mode === focusOn ? focusOnce : undefined}
           onClick={() => onOpen(mode)}
         >
           {words[mode]}
         </Button>
       ))}
-      {rest.length > 0 && <p className={styles['hint']}>{rest.join(' ')}</p>}
+      {rest.length > 0 && (
+        <p id={id} className={styles['hint']}>
+          {rest.join(' ')}
+        </p>
+      )}
     </div>
   )
 }

@@ -1,30 +1,104 @@
-/** Why a decision was not taken. */
+/** Why a decision was not accepted, and what can be done about it. */
 import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 
-/** The words of a failed decision, with what can be done about it. */
+import type { Problem } from '@tutti/protocol'
+
+interface Words {
+  readonly title: string
+  readonly advice: string
+}
+
+/** A failed decision in words for a reviewer. */
 export function ReviewFailure({ error }: { readonly error: unknown }) {
-  const problems = failureProblems(error)
+  const { title, advice } = WORDS[failureCode(error) ?? ''] ?? UNKNOWN
+  const reasons = reasonsOf(error)
   return (
-    <Notice tone="failed" title={TITLES[failureCode(error) ?? ''] ?? 'This was not taken'}>
-      {problems.length === 0 ? (
-        <p>{failureText(error)}</p>
-      ) : (
+    <Notice tone="failed" title={title}>
+      {reasons.length > 0 && (
         <ul>
-          {problems.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>{`${path.replace(/^\//, '')} ${message}`.trim()}</li>
+          {reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
           ))}
         </ul>
       )}
+      <p>{advice}</p>
     </Notice>
   )
 }
 
-/** What can be said better than the code does. */
-const TITLES: Readonly<Record<string, string>> = {
-  FORBIDDEN: 'The key of this tab may read this review, and not decide it',
-  CONNECTION_FAILED: 'The server was not reached; it may have taken the decision',
-  TIMED_OUT: 'The server has not answered; it may have taken the decision',
-  NOT_CONFIRMED: 'The decision is kept, and the run has not taken it up yet',
-  BAD_REQUEST: 'The server cannot take this as it is; the review is still open',
+/** What the server found wrong, one sentence each; only where the reviewer can correct it. */
+function reasonsOf(error: unknown): readonly string[] {
+  const code = failureCode(error) ?? ''
+  if (code !== 'BAD_REQUEST') return code in WORDS ? [] : [withoutId(failureText(error))]
+  const problems = failureProblems(error)
+  if (problems.length > 0) return problems.map(sentenceOf)
+  return withoutId(failureText(error)).split('; ').map(inputSentence)
+}
+
+/** `/revisedOutput must be …` → `Your text must be …`. */
+function sentenceOf({ path, message }: Problem): string {
+  const field = path.replace(/^\//, '')
+  return `${FIELDS[field] ?? (field === '' ? 'The decision' : `“${field}”`)} ${message}`
+}
+
+/** `input/amount: must be number` → `“amount” must be number`. */
+function inputSentence(text: string): string {
+  const [, field = '', message = ''] = /^input\/?([^:]*): (.*)$/s.exec(text) ?? []
+  if (message === '') return text.charAt(0).toUpperCase() + text.slice(1)
+  return `${field === '' ? 'Your input' : `“${field}”`} ${message}`
+}
+
+/** The request and its id mean nothing to a reviewer who is looking at the review. */
+function withoutId(text: string): string {
+  return text
+    .replace(/^[A-Z]+ \S+ was answered with \d+ [A-Z_]+: /, '')
+    .replace(/^Cannot decide review "[^"]*": /, '')
+}
+
+const FIELDS: Readonly<Record<string, string>> = {
+  revisedOutput: 'Your text',
+  feedback: 'What should be different',
+  decision: 'The decision',
+}
+
+const UNKNOWN: Words = {
+  title: 'The decision was not accepted',
+  advice: 'The review is still open. What you have written is kept.',
+}
+
+const MAY_BE_TAKEN =
+  'It may have received the decision. This page shows the result as soon as it is connected again.'
+
+const WORDS: Readonly<Record<string, Words>> = {
+  BAD_REQUEST: {
+    title: 'Your change does not fit',
+    advice: 'The review is still open. Correct it, then send it again.',
+  },
+  FORBIDDEN: {
+    title: 'Your key cannot decide this review',
+    advice: 'Ask a colleague whose key has the role, or the permission to decide reviews.',
+  },
+  CONNECTION_FAILED: { title: 'The server could not be reached', advice: MAY_BE_TAKEN },
+  TIMED_OUT: { title: 'The server did not answer in time', advice: MAY_BE_TAKEN },
+  NOT_CONFIRMED: {
+    title: 'The decision is stored, but the run has not continued yet',
+    advice: 'You do not need to send it again.',
+  },
+  REVIEW_NOT_FOUND: {
+    title: 'This review no longer exists',
+    advice: 'Its run may have been deleted.',
+  },
+  RUN_COMPLETED: {
+    title: 'The run has already ended',
+    advice: 'There is nothing left to decide.',
+  },
+  RATE_LIMITED: {
+    title: 'Your key has made too many requests',
+    advice: 'Wait a minute, then send the decision again.',
+  },
+  STORE_UNAVAILABLE: {
+    title: 'The server cannot store decisions at the moment',
+    advice: 'The review is still open. Try again in a moment.',
+  },
 }

@@ -26,8 +26,19 @@ export interface ReviewLike {
   readonly expiresAt: string | undefined
   /** Undefined when a server of an earlier version listed it. */
   readonly detail: ReviewDetail | undefined
+  /** Its run, as the server's list shows it; undefined until the list was read. */
+  readonly run: ReviewedRun | undefined
+  /** Whether the key of this page may decide it; undefined until the server has said so. */
+  readonly mayDecide: boolean | undefined
   /** How it was closed; undefined while it is open. */
   readonly end: ReviewEnd | undefined
+}
+
+/** What a reviewer needs to know of the run. */
+export interface ReviewedRun {
+  readonly ensemble: string
+  readonly inputs: Readonly<Record<string, string>>
+  readonly tags: Readonly<Record<string, string>>
 }
 
 /** Where in the run a review is, and what a tool asks for. */
@@ -86,6 +97,8 @@ export function reviewOfPending(pending: PendingReview): ReviewLike {
     openedAt: pending.createdAt,
     expiresAt: pending.expiresAt,
     detail: detailOf(pending),
+    run: runOf(pending),
+    mayDecide: pending.mayDecide,
     end: undefined,
   }
 }
@@ -121,8 +134,14 @@ function opened(gate: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>, runId: s
     openedAt: requestedAt,
     expiresAt: instantAfter(requestedAt, timeoutMs),
     detail: detailOf(gate),
+    run: undefined,
+    mayDecide: undefined,
     end: undefined,
   }
+}
+
+function runOf({ ensemble, inputs = {}, tags = {} }: PendingReview): ReviewedRun | undefined {
+  return ensemble === undefined ? undefined : { ensemble, inputs, tags }
 }
 
 function detailOf({

@@ -26,6 +26,57 @@ export function reviewTitle({ detail, timing }: ReviewLike): string {
   return `Review of ${detail.taskName}`
 }
 
+/** Why this page cannot decide a review; undefined when it can, or that is not known. */
+export function forbiddenWords({ mayDecide, requiredRole }: ReviewLike): string | undefined {
+  if (mayDecide !== false) return undefined
+  return requiredRole === undefined
+    ? 'Your key can read reviews, but not decide them.'
+    : `Only a key with the role “${requiredRole}” can decide this.`
+}
+
+/** The role that a review requires, in a sentence. */
+export function roleWords({ requiredRole }: ReviewLike): readonly string[] {
+  return requiredRole === undefined ? [] : [`Requires the role “${requiredRole}”.`]
+}
+
+/** The kinds of reviews, by which the list is filtered. */
+export const KINDS = ['output', 'input', 'call', 'question'] as const
+
+/** What is under review. */
+export type ReviewKind = (typeof KINDS)[number]
+
+/** The kinds as a person reads them. */
+export const KIND_WORDS: Readonly<Record<ReviewKind, string>> = {
+  output: 'Task output',
+  input: 'Task input',
+  call: 'Tool call',
+  question: 'Agent question',
+}
+
+/** The kind of a review. */
+export function kindOf(review: ReviewLike): ReviewKind {
+  if (review.timing === 'AFTER_EXECUTION') return 'output'
+  if (review.timing === 'BEFORE_EXECUTION') return 'input'
+  return isQuestion(review) ? 'question' : 'call'
+}
+
+/** Longest preview, in characters; the rest is in the review itself. */
+const PREVIEW_LENGTH = 280
+
+/** The start of what is under review, on one line. */
+export function previewOf(review: ReviewLike): string {
+  const { taskOutput, taskDescription, prompt, detail } = review
+  const texts: Readonly<Record<ReviewKind, string>> = {
+    output: taskOutput,
+    // Without a prompt the description is the question already.
+    input: prompt === undefined ? '' : taskDescription,
+    call: JSON.stringify(detail?.tool?.input) ?? '',
+    question: '',
+  }
+  const text = texts[kindOf(review)].replaceAll(/\s+/g, ' ').trim()
+  return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
+}
+
 /** What happens when nobody decides in time. */
 export function timeoutWords(review: ReviewLike): string {
   return `${AFTER_TIMEOUT[review.onTimeout](review)}.`

@@ -1,13 +1,18 @@
 /** Every review that waits for a person. */
-import { useEffect, useMemo, useRef } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
 import { failureText } from '../../api/failure.ts'
 import { runsHref } from '../../api/links.ts'
 import { plural } from '../../lib/format.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
+import { DecideBar } from './decide-bar.tsx'
 import { inOrder, NO_REVIEWS } from './open-reviews.ts'
+import { ReviewFailure } from './review-failure.tsx'
+import { EVERY_REVIEW, fitsFilter, ReviewFilters } from './review-filters.tsx'
 import { ReviewRow } from './review-row.tsx'
+import { reviewTitle } from './review-words.ts'
+import { useDecideMany, type DecidingMany } from './use-decide-many.ts'
 import { useDismissClosed, useOpenReviews } from './use-open-reviews.ts'
 import styles from './reviews-page.module.css'
 
@@ -16,7 +21,22 @@ export function ReviewsPage() {
   const { data, error, refetch, isFetching } = useOpenReviews()
   const dismiss = useDismissClosed()
   const { open, closed } = data ?? NO_REVIEWS
-  const reviews = useMemo(() => inOrder({ open, closed }), [open, closed])
+  const [filter, setFilter] = useState(EVERY_REVIEW)
+  const [selectedIds, setSelected] = useState<readonly string[]>([])
+  const deciding = useDecideMany()
+  const reviews = useMemo(
+    () => inOrder({ open, closed }).filter((review) => fitsFilter(review, filter)),
+    [open, closed, filter],
+  )
+  const selectable = reviews.filter(
+    ({ end, mayDecide }) => end === undefined && mayDecide !== false,
+  )
+  const selected = selectable.filter(({ reviewId }) => selectedIds.includes(reviewId))
+  const select = useCallback((reviewId: string) => {
+    setSelected((ids) =>
+      ids.includes(reviewId) ? ids.filter((id) => id !== reviewId) : [...ids, reviewId],
+    )
+  }, [])
   useForgetOthers(closed.map(({ reviewId }) => reviewId))
   return (
     <div className={styles['page']}>
@@ -37,34 +57,110 @@ export function ReviewsPage() {
         )}
       </header>
       {error !== null && (
-        <Notice
-          tone="failed"
-          title="The reviews could not be read"
-          actions={
-            <Button busy={isFetching} onClick={() => void refetch()}>
-              Try again
-            </Button>
-          }
-        >
-          {failureText(error)}
-        </Notice>
+        <Unread error={error} isBusy={isFetching} onRetry={() => void refetch()} />
       )}
       {data === undefined && error === null && <Loading label="Reading the reviews" />}
+      <ReviewFilters reviews={open} filter={filter} onChange={setFilter} />
+      {selectable.length > 1 && (
+        <DecideBar
+          reviews={selectable}
+          selected={selected}
+          deciding={deciding}
+          onSelect={setSelected}
+        />
+      )}
+      <FailedDecisions {...deciding} />
       {data !== undefined && reviews.length === 0 && (
-        <Empty
-          title="Nobody waits for you"
-          actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
-        >
-          When a run asks for a decision, it is here, and counted beside “Reviews” above.
-        </Empty>
+        <NoReviews waiting={open.length} onShowAll={() => setFilter(EVERY_REVIEW)} />
       )}
       {reviews.length > 0 && (
         <ul className={styles['list']} aria-label="Reviews">
           {reviews.map((review) => (
-            <ReviewRow key={review.reviewId} review={review} onDismiss={dismiss} />
+            <ReviewRow
+              key={review.reviewId}
+              review={review}
+              onDismiss={dismiss}
+              isSelected={selectedIds.includes(review.reviewId)}
+              // A box beside a single review would select nothing but it.
+              onSelect={selectable.length > 1 ? select : undefined}
+              deciding={deciding}
+            />
           ))}
         </ul>
       )}
+    </div>
+  )
+}
+
+/** Why the list could not be read. */
+function Unread({
+  error,
+  isBusy,
+  onRetry,
+}: {
+  readonly error: unknown
+  readonly isBusy: boolean
+  readonly onRetry: () => void
+}) {
+  return (
+    <Notice
+      tone="failed"
+      title="The reviews could not be read"
+      actions={
+        <Button busy={isBusy} onClick={onRetry}>
+          Try again
+        </Button>
+      }
+    >
+      {failureText(error)}
+    </Notice>
+  )
+}
+
+/** Instead of the list, when no review is waiting or none fits the filter. */
+function NoReviews({
+  waiting,
+  onShowAll,
+}: {
+  readonly waiting: number
+  readonly onShowAll: () => void
+}) {
+  if (waiting > 0) {
+    return (
+      <Empty
+        title="No review fits the filter"
+        actions={<Button onClick={onShowAll}>Show all reviews</Button>}
+      >
+        {`${plural(waiting, 'review')} waiting in all.`}
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      title="No review is waiting"
+      actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
+    >
+      When a run asks for a decision, it is here, and counted beside “Reviews” above.
+    </Empty>
+  )
+}
+
+/** Decisions of the list that were not accepted. */
+function FailedDecisions({ failed, dismissFailed }: DecidingMany) {
+  if (failed.length === 0) return undefined
+  return (
+    <div className={styles['failures']}>
+      {failed.map(({ review, error }) => (
+        <div key={review.reviewId}>
+          <p className={styles['soft']}>{`${reviewTitle(review)} of run ${review.runId}`}</p>
+          <ReviewFailure error={error} />
+        </div>
+      ))}
+      <div>
+        <Button size="s" kind="quiet" onClick={dismissFailed}>
+          Dismiss
+        </Button>
+      </div>
     </div>
   )
 }

@@ -12,7 +12,11 @@ import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
 
 /** Codes of failures after which the server may have taken the decision. */
-const UNKNOWN: ReadonlySet<string> = new Set(['CONNECTION_FAILED', 'TIMED_OUT', 'NOT_CONFIRMED'])
+export const UNCONFIRMED: ReadonlySet<string> = new Set([
+  'CONNECTION_FAILED',
+  'TIMED_OUT',
+  'NOT_CONFIRMED',
+])
 
 /** How a decision goes. */
 export interface Deciding {
@@ -35,7 +39,7 @@ export function useDecision(review: ReviewLike): Deciding {
     // The event may come before the answer: what is on its way is taken for what closes the review.
     onMutate: () => noteDecided(review.reviewId, 'me'),
     onError: (error) => {
-      const mayBeTaken = UNKNOWN.has(failureCode(error) ?? '')
+      const mayBeTaken = UNCONFIRMED.has(failureCode(error) ?? '')
       noteDecided(review.reviewId, mayBeTaken ? 'unknown' : 'other')
     },
     onSuccess: (_answer, { decision }) => {

@@ -35,6 +35,9 @@ export function useKeptReviews(): void {
     () =>
       feed.listen((events) => {
         answers.setQueryData<OpenReviews>(KEY, (known) => known && openReviewsAfter(known, events))
+        const isNew = events.some(({ type }) => type === 'review_requested')
+        // The list tells of the run of a new review, and whether this page may decide it.
+        if (isNew) void answers.invalidateQueries({ queryKey: KEY })
       }),
     [feed, answers],
   )

@@ -7,7 +7,7 @@ import { TuttiClientError } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 import type { GateState, RunState } from '@tutti/protocol'
 
-import { askForDecision } from '../review-prompt.ts'
+import { decideAtTerminal } from '../review-prompt.ts'
 
 import type { FollowRequest } from './follower.ts'
 
@@ -77,10 +77,14 @@ export class ReviewDesk {
     this.#hooks.before()
     let words: string | undefined
     try {
-      const decision = await askForDecision(gate, io, closed.signal)
-      if (closed.signal.aborted) words = `The review of ${gate.taskName} is closed`
-      else if (decision !== undefined)
-        await this.#request.client.reviews.decide(gate.reviewId, decision)
+      const { reviews } = this.#request.client
+      const applied = await decideAtTerminal(gate, io, {
+        signal: closed.signal,
+        decide: (decision) => reviews.decide(gate.reviewId, decision),
+      })
+      if (applied === undefined && closed.signal.aborted) {
+        words = `The review of ${gate.taskName} is closed`
+      }
     } catch (error) {
       words = `The decision was not taken: ${TuttiClientError.isInstance(error) ? error.message : errorMessage(error)}`
     }

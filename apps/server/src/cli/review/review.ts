@@ -1,7 +1,7 @@
 /** What `tutti review` does. */
 import { CommandError } from '../command-error.ts'
 import { questionOf } from '../live/review-subject.ts'
-import { askForDecision, canAsk } from '../review-prompt.ts'
+import { canAsk, decideAtTerminal } from '../review-prompt.ts'
 import { connect, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printText, say } from '../text/print.ts'
 import { readGivenFile } from '../text/read-given.ts'
@@ -9,7 +9,7 @@ import { tableLines, type Column } from '../text/table.ts'
 import { leftOf } from './review-words.ts'
 
 import type { TuttiClient } from '@tutti/client'
-import type { PendingReview, ReviewDecisionBody } from '@tutti/protocol'
+import type { PendingReview, ReviewDecisionApplied, ReviewDecisionBody } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 
@@ -107,14 +107,16 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
     printJson(waiting(review, id), io)
     return
   }
-  const decided = decision ?? (await ask(waiting(review, id), client, context))
-  if (decided === undefined) {
-    say('Nothing decided; the review goes on waiting', io)
+  // One that is not in the list is for the server to say: it was decided already, or never there.
+  const applied =
+    decision === undefined
+      ? await ask(waiting(review, id), client, context)
+      : await client.reviews.decide(review?.reviewId ?? id, decision)
+  if (applied === undefined) {
+    say('Nothing decided; the review is still open', io)
     context.exit = 'WAITING'
     return
   }
-  // One that is not in the list is for the server to say: it was decided already, or never there.
-  const applied = await client.reviews.decide(review?.reviewId ?? id, decided)
   if (options.json === true) printJson(applied, io)
   else printText(`${applied.reviewId} ${applied.decision}`, io)
 }
@@ -142,20 +144,29 @@ async function ask(
   review: PendingReview,
   client: TuttiClient,
   { io }: CommandContext,
-): Promise<ReviewDecisionBody | undefined> {
+): Promise<ReviewDecisionApplied | undefined> {
   const { reviewId } = review
   if (!canAsk(io)) {
-    throw new CommandError('USAGE', 'Nobody can be asked without a terminal', [
+    throw new CommandError('USAGE', 'Interactive review requires a terminal', [
       `Decide it with: tutti review ${reviewId} --approve | --edit FILE | --reject WORDS | --exit`,
     ])
   }
   const open = new AbortController()
   const asked = new AbortController()
   void untilClosed(client, review, asked.signal).then(() => open.abort())
-  const decision = await askForDecision(review, io, open.signal)
+  const applied = await decideAtTerminal(review, io, {
+    signal: open.signal,
+    decide: (decision) => {
+      // The event of this decision closes the review too.
+      asked.abort()
+      return client.reviews.decide(reviewId, decision)
+    },
+  })
   asked.abort()
-  if (open.signal.aborted) throw new CommandError('REFUSED', `Review "${reviewId}" is over already`)
-  return decision
+  if (applied === undefined && open.signal.aborted) {
+    throw new CommandError('REFUSED', `Review "${reviewId}" is already closed`)
+  }
+  return applied
 }
 
 /** Resolves when the review does not wait any more; never when that cannot be followed, or `signal` aborts. */

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
 import { reviewedCall, reviewGate } from '../events/steering-events.ts'
-import { CLOSED, Count, Instant, PositiveCount, requiredWhen } from '../scalars.ts'
+import { CLOSED, Count, Instant, PositiveCount, StringMap, requiredWhen } from '../scalars.ts'
 
 /** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
 export const PendingReview = Type.Object({
@@ -17,6 +17,14 @@ export const PendingReview = Type.Object({
   agentRole: Type.Optional(Type.String()),
   /** Which try of the task. Ours. */
   attempt: Type.Optional(PositiveCount),
+  /** In the list of reviews: the ensemble of the run. Ours. */
+  ensemble: Type.Optional(Type.String()),
+  /** In the list of reviews: the inputs of the run, each cut after 200 characters. Ours. */
+  inputs: Type.Optional(StringMap),
+  /** In the list of reviews: the tags of the run. Ours. */
+  tags: Type.Optional(StringMap),
+  /** In the list of reviews: whether the key of the caller has the scope and the role to decide it. Ours. */
+  mayDecide: Type.Optional(Type.Boolean()),
   ...reviewedCall,
 })
 export type PendingReview = Type.Static<typeof PendingReview>
@@ -37,7 +45,7 @@ export const reviewDecisionFields = {
   decision: ReviewDecisionKind,
   /** The output that takes the place of the task's; needed for EDIT. */
   revisedOutput: Type.Optional(Type.String()),
-  /** What the agent is told before it tries again; for REJECT. Ours. */
+  /** What the agent is told before it tries again; required with REJECT, and not blank. Ours. */
   feedback: Type.Optional(Type.String()),
 }
 
