@@ -38,6 +38,14 @@ describe.each([
     expect(image.answer.output).toContainEqual(expect.objectContaining({ type: 'image' }))
   })
 
+  it('refuses a tool that can only be called as a task', async () => {
+    const connector = connectorTo({ server: await start(), tool: 'simulate-research-query' })
+    await expect(askOnce(connector, { topic: 'tides' })).rejects.toMatchObject({
+      failureType: 'configuration',
+      message: expect.stringContaining('can only be called as a task (taskSupport: required)'),
+    })
+  })
+
   it('tells of progress, the last of it too', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-long-running-operation' })

@@ -57,11 +57,11 @@ export class McpConnection {
     return this.use(signal, async (open) => {
       const known = await untilAborted(this.#toolsOf(open), signal)
       const found = toolNamed(known, name)
-      if (found !== undefined) return found
+      if (found !== undefined) return this.#callable(found)
       // Its tools may have changed, which not every server says.
       open.tools = undefined
       const tools = await untilAborted(this.#toolsOf(open), signal)
-      return toolNamed(tools, name) ?? this.#noSuchTool(tools, name)
+      return this.#callable(toolNamed(tools, name) ?? this.#noSuchTool(tools, name))
     })
   }
 
@@ -167,6 +167,13 @@ export class McpConnection {
       if (open.tools === listing) open.tools = undefined
     })
     return listing
+  }
+
+  /** @throws {AgentError} for a tool that can only be called as a task of the protocol. */
+  #callable(tool: Tool): Tool {
+    if (tool.execution?.taskSupport !== 'required') return tool
+    const message = `MCP tool "${tool.name}" of server ${this.name} can only be called as a task (taskSupport: required), which is not supported`
+    throw new AgentError(message, { failureType: 'configuration', retryable: false })
   }
 
   #noSuchTool(tools: readonly Tool[], name: string | undefined): never {

@@ -129,6 +129,10 @@ function toolsOf(
     .map((name) => ({ name, reason: 'the server has no such tool' }))
   for (const tool of listed) {
     if (exclude.includes(tool.name) || include?.includes(tool.name) === false) continue
+    if (needsTasks(tool)) {
+      skipped.push({ name: tool.name, reason: NEEDS_TASKS })
+      continue
+    }
     try {
       tools.push(toolOf(tool, names.take(prefix + tool.name), surroundings))
     } catch (error) {
@@ -137,6 +141,15 @@ function toolsOf(
   }
   return { tools, skipped }
 }
+
+/** Whether a tool can only be called as a task of the protocol, which its library does not support. */
+function needsTasks(tool: Tool): boolean {
+  const { execution } = tool
+  return execution?.taskSupport === 'required'
+}
+
+const NEEDS_TASKS =
+  'it can only be called as a task (taskSupport: required), which is not supported'
 
 function toolOf(tool: Tool, name: string, { connection, options }: Surroundings): AgentTool {
   const { annotations = {}, outputSchema, title } = tool

@@ -69,3 +69,13 @@ it('speaks 2026-07-28 with a server that has it, and sends arguments in the head
     'mcp-param-region': 'eu',
   })
 })
+
+it('sends the token of its authorization provider with each request', async () => {
+  const { url, requests } = await startWeather()
+  const authProvider = { token: () => Promise.resolve('secret-1') }
+  await using imported = await mcpTools({ url, authProvider })
+  expect(imported.tools).toHaveLength(1)
+  expect(new Set(requests.map(({ authorization }) => authorization))).toEqual(
+    new Set(['Bearer secret-1']),
+  )
+})

@@ -98,7 +98,7 @@ async function openEndpoint(
     close,
   }
   try {
-    const client = await openOverHttp(server.url, {
+    const client = await openOverHttp(server, {
       ...options,
       fetch,
       onClient: (opening) => {
@@ -119,10 +119,17 @@ interface HttpOptions extends OpenOptions {
 }
 
 /** Connects over streamable HTTP, or over SSE where the server knows only that. */
-async function openOverHttp(url: URL, options: HttpOptions): Promise<Client> {
+async function openOverHttp(
+  {
+    url,
+    authProvider,
+  }: Pick<Extract<ResolvedServer, { kind: 'endpoint' }>, 'url' | 'authProvider'>,
+  options: HttpOptions,
+): Promise<Client> {
   const { SdkHttpError, SSEClientTransport, StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/client')
   const { fetch, onClient } = options
+  const how = { fetch, ...(authProvider === undefined ? {} : { authProvider }) }
   const open = async (transport: Transport, mode: VersionNegotiationMode): Promise<Client> => {
     const client = await newClient(options, mode)
     onClient(client)
@@ -135,11 +142,11 @@ async function openOverHttp(url: URL, options: HttpOptions): Promise<Client> {
     }
   }
   try {
-    return await open(new StreamableHTTPClientTransport(url, { fetch }), 'auto')
+    return await open(new StreamableHTTPClientTransport(url, how), 'auto')
   } catch (error) {
     if (!(error instanceof SdkHttpError && NOT_STREAMABLE.has(error.status))) throw error
     // The first error tells more, where the server speaks neither.
-    return open(new SSEClientTransport(url, { fetch }), 'legacy').catch(() => {
+    return open(new SSEClientTransport(url, how), 'legacy').catch(() => {
       throw error
     })
   }

@@ -6,7 +6,7 @@ import { resolveProgramOptions, type ResolvedProgramOptions } from '../process/o
 import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
 
 import type { Limiter, OutputCheck } from '@tutti/core'
-import type { Client } from '@modelcontextprotocol/client'
+import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'
 import type { ProgramOptions } from '../process/options.ts'
 
 /** A server that is a program, spoken to over its stdin and stdout. */
@@ -20,6 +20,11 @@ export interface McpEndpoint {
   readonly url: string | URL
   /** Sent with each request, or a function that gives them for each. */
   readonly headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>)
+  /**
+   * Authorizes requests: OAuth with an `OAuthClientProvider` of `@modelcontextprotocol/client`, or tokens of your
+   * own with its `AuthProvider`. OAuth needs `guard` if the authorization server has another origin than `url`.
+   */
+  readonly authProvider?: OAuthClientProvider | AuthProvider
   /**
    * Keeps every request on the public internet, and on what it allows besides. @default the origin of `url` is
    * trusted; no request goes to another one
@@ -102,6 +107,7 @@ const PROGRAM_NAMES = {
 const ENDPOINT_NAMES = {
   url: true,
   headers: true,
+  authProvider: true,
   guard: true,
 } as const satisfies OptionNames<McpEndpoint>
 
@@ -129,6 +135,7 @@ export type ResolvedServer =
       readonly kind: 'endpoint'
       readonly url: URL
       readonly headers: McpEndpoint['headers']
+      readonly authProvider: McpEndpoint['authProvider']
       readonly guard: NetworkGuard
     }
   | { readonly kind: 'client'; readonly client: Client }
@@ -147,7 +154,8 @@ export function resolveServer(server: McpServer): ResolvedServer {
     if (unknown.length > 0) throw new TypeError(`Cannot import MCP tools: ${unknown.join('; ')}`)
     const url = URL.parse(String(server.url))
     if (url !== null && /^https?:$/.test(url.protocol)) {
-      return { kind: 'endpoint', url, headers: server.headers, guard: guardOf(url, server) }
+      const { headers, authProvider } = server
+      return { kind: 'endpoint', url, headers, authProvider, guard: guardOf(url, server) }
     }
     throw new TypeError('Cannot import MCP tools: url must be an http or https URL')
   }
