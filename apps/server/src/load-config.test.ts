@@ -36,6 +36,18 @@ describe('loadConfig', () => {
     }
   })
 
+  it('gives the place of a setting that does not fit', async () => {
+    const path = join(directory, 'settings.mjs')
+    writeFileSync(path, 'export default {\n  port: 1,\n  limits: { leaseMs: "5s" },\n}\n')
+    await expect(loadConfig(path)).rejects.toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /"port" is not .*settings\.mjs:2:3\)\n.*\n.*leaseMs .*settings\.mjs:3:13\)/,
+        ),
+      }),
+    )
+  })
+
   it('is undefined when there is no file to be found', async () => {
     expect(await loadConfig(undefined)).toBeUndefined()
   })

@@ -1,11 +1,12 @@
 /** Finds and loads the config file. Node runs TypeScript files as they are, from 22.18 on. */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import { findConfigProblems } from './config-problems.ts'
+import { positionOfError, positionOfProperty } from './source-position.ts'
 
 import type { TuttiConfig } from './config.ts'
 
@@ -40,7 +41,7 @@ export async function loadConfig(path: string | undefined): Promise<LoadedConfig
       ? loaded.default
       : undefined
   const problems = findConfigProblems(config)
-  if (problems.length > 0) throw invalid(absolute, problems)
+  if (problems.length > 0) throw invalid(absolute, positioned(problems, absolute))
   // NOTE: a cast at the boundary: the parts that the server relies on have just been checked.
   return { config: config as TuttiConfig, path: absolute }
 }
@@ -49,8 +50,21 @@ async function importFile(path: string): Promise<unknown> {
   try {
     return await import(pathToFileURL(path).href)
   } catch (error) {
-    throw invalid(path, [errorMessage(error)], error)
+    const position = positionOfError(error, path)
+    const where = position === undefined ? '' : ` (${position})`
+    throw invalid(path, [errorMessage(error) + where], error)
   }
+}
+
+/** Adds the place of the property that each problem names, where the file has it once. */
+function positioned(problems: readonly string[], path: string): readonly string[] {
+  const source = readFileSync(path, 'utf8')
+  return problems.map((problem) => {
+    const [, quoted, bare] = /^(?:"([\w.]+)|(\w+) (?:in|of) ")/.exec(problem) ?? []
+    const name = (quoted ?? bare)?.split('.').at(-1)
+    const position = name === undefined ? undefined : positionOfProperty(source, name)
+    return position === undefined ? problem : `${problem} (${path}:${position})`
+  })
 }
 
 function invalid(path: string, problems: readonly string[], cause?: unknown): TuttiError {

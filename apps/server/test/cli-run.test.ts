@@ -51,6 +51,17 @@ afterAll(async () => {
   home[Symbol.dispose]()
 })
 
+describe('the inputs of a run', () => {
+  it('that no task names are reported, with the one that was meant', async () => {
+    const { code, stderr } = await tutti(['run', 'band', BACH, 'compser=Haydn', 'hall=1'])
+    expect(code).toBe(0)
+    expect(stderr).toContain(
+      'Input "compser" is not used: no task of "band" has {compser}. Did you mean "composer"?\n' +
+        'Input "hall" is not used: no task of "band" has {hall}\n',
+    )
+  })
+})
+
 describe('the result of a run', () => {
   it('is the last output on standard output, and what happened on standard error, without escape codes', async () => {
     const { code, stdout, stderr } = await tutti(['run', 'band', BACH])
@@ -157,7 +168,8 @@ describe('what is submitted', () => {
     ].flat()
     const input = '{"e":"5","d":"overruled"}'
     const first = await tutti(words, { input })
-    expect(first).toEqual({ code: 0, stdout: 'of-my-choice\n', stderr: '' })
+    expect(first).toMatchObject({ code: 0, stdout: 'of-my-choice\n' })
+    expect(first.stderr).toMatch(/^(?:Input "\w+" is not used: .*\n)+$/)
     expect(await tutti(words, { input })).toEqual(first)
     const end = await tutti(['watch', 'of-my-choice', '--json', '-q'])
     expect(JSON.parse(end.stdout)).toMatchObject({

@@ -41,11 +41,11 @@ describe('create-tutti at a terminal', () => {
   it('takes the folder that it proposes', async () => {
     using directory = temporaryDirectory()
     const terminal = openTerminal([...ALONE, '--package-manager', 'npm'], directory.path)
-    await terminal.until('tutti-app')
+    await terminal.until('support-desk')
     terminal.write(ENTER)
     await terminal.until('No key is needed')
     expect(await terminal.exitCode).toBe(0)
-    expect(readdirSync(directory.path)).toEqual(['tutti-app'])
+    expect(readdirSync(directory.path)).toEqual(['support-desk'])
   })
 
   it('says what is wrong with a name while it can be changed', async () => {
@@ -106,7 +106,7 @@ describe('create-tutti at a terminal', () => {
     const told = await terminal.until('No key is needed')
     expect(await terminal.exitCode).toBe(0)
     expect(told).not.toContain('?')
-    expect(readdirSync(directory.path)).toEqual(['tutti-app'])
+    expect(readdirSync(directory.path)).toEqual(['support-desk'])
   })
 })
 

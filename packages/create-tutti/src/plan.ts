@@ -9,8 +9,8 @@ import { entriesOf, folderProblem } from './target-folder.ts'
 import type { CreateOptions } from './arguments.ts'
 import type { CreateIo } from './create-io.ts'
 
-/** Where a project goes when nobody says. */
-export const DEFAULT_FOLDER = 'tutti-app'
+/** The folder of a project when the command line names none. */
+export const DEFAULT_FOLDER = 'support-desk'
 
 /** A project that can be created. */
 export interface Plan {

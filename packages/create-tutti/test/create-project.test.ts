@@ -87,10 +87,10 @@ describe('a project', () => {
 })
 
 describe('the place of a project', () => {
-  it('is tutti-app when nothing is said', async () => {
+  it('is support-desk by default', async () => {
     using place = new Workplace()
     expect((await place.create(ALONE)).exitCode).toBe(0)
-    expect(readdirSync(place.path)).toEqual(['tutti-app'])
+    expect(readdirSync(place.path)).toEqual(['support-desk'])
   })
 
   it('can be the working directory, also with a repository in it', async () => {

@@ -1,6 +1,7 @@
 /** `tutti run`, done. */
 import { readSubmission, withModel } from '../submit/read-submission.ts'
 import { submitRun } from '../submit/submit-run.ts'
+import { unusedInputs } from '../submit/unused-inputs.ts'
 import { connect, type TargetOptions } from '../target.ts'
 import { printJson, printText } from '../text/print.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
@@ -34,6 +35,9 @@ export async function runAndFollow(
   const { idempotencyKey } = options
   using signals = new SignalInbox(io)
   const accepted = await submitRun({ client, body, idempotencyKey, words, signals }, context)
+  if (options.quiet !== true) {
+    for (const line of await unusedInputs(client, body)) io.stderr.write(`${line}\n`)
+  }
   if (options.detach === true) {
     if (options.json === true) printJson(accepted, io)
     else printText(accepted.runId, io)
