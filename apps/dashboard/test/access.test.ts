@@ -20,6 +20,7 @@ afterAll(async () => {
 const KEY = 'k-of-the-conductor'
 const OTHER = 'k-of-the-deputy'
 const BLIND = 'k-of-a-tool'
+const READER = 'k-of-the-audience'
 
 function keyed(options: Partial<StageOptions> = {}): Promise<Stage> {
   const hum = task({ name: 'hum', description: 'Hum' })
@@ -29,6 +30,7 @@ function keyed(options: Partial<StageOptions> = {}): Promise<Stage> {
     apiKeys: [
       apiKey(KEY, { name: 'conductor', scopes: ['admin'] }),
       apiKey(BLIND, { name: 'tool', scopes: ['tools:invoke'] }),
+      apiKey(READER, { name: 'audience', scopes: ['runs:read'] }),
     ],
     ...options,
   })
@@ -87,7 +89,7 @@ describe('a server with keys', () => {
 
         for (const [key, words] of [
           ['', 'Enter a key'],
-          ['wrong', 'does not take this key'],
+          ['wrong', 'The server refused this key'],
           ['ключ', 'signs only'],
           [BLIND, 'may not read runs'],
         ] as const) {
@@ -126,7 +128,7 @@ describe('a server with keys', () => {
       await screen(other).heading.waitFor()
 
       await page.getByRole('button', { name: 'Preferences' }).click()
-      await page.getByRole('menuitem', { name: 'Forget the key' }).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).click()
       await screen(page).heading.waitFor()
       expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
       await page.reload()
@@ -139,6 +141,48 @@ describe('a server with keys', () => {
     }
   })
 
+  it('shows who is signed in, and offers a key that may only read nothing else', async () => {
+    await using stage = await keyed()
+    const { runId } = await stage.client.runs.run({})
+    await visit(browser, stage.url, {
+      async use({ page, complaints }) {
+        await give(page, READER)
+        const { nav } = screen(page)
+        await nav.getByRole('link', { name: 'Runs' }).waitFor()
+        await expect.poll(() => page.getByRole('link', { name: 'New run' }).count()).toBe(0)
+        await page.getByRole('button', { name: 'Preferences' }).click()
+        await page.getByText('Signed in as audience').waitFor()
+        await page.keyboard.press('Escape')
+        await page.goto(`${stage.url}#/runs/${runId}?tab=details`)
+        const remove = page.getByRole('button', { name: 'Delete run…' })
+        await remove.waitFor()
+        expect(await remove.isDisabled()).toBe(true)
+        expect(await remove.getAttribute('title')).toBe(
+          'Key "audience" does not have the scope runs:control',
+        )
+        expect(await page.getByRole('link', { name: 'Run again' }).count()).toBe(0)
+        expect(own(complaints)).toEqual([])
+      },
+    })
+  })
+
+  it('says that a key has expired', async () => {
+    const clock = fakeClock()
+    await using stage = await keyed({
+      clock,
+      apiKeys: [
+        apiKey(KEY, { name: 'conductor', scopes: ['admin'] }),
+        apiKey(OTHER, { name: 'guest', scopes: ['admin'], expiresAt: clock.now() - 1 }),
+      ],
+    })
+    await visit(browser, stage.url, {
+      async use({ page }) {
+        await give(page, OTHER)
+        await page.getByText('Key "guest" has expired').waitFor()
+      },
+    })
+  })
+
   it('stops asking once it has refused: nothing is tried again and again', async () => {
     await using stage = await keyed()
     await visit(browser, stage.url, {
@@ -147,7 +191,7 @@ describe('a server with keys', () => {
         await page.waitForLoadState('networkidle')
         const before = requests.length
         await give(page, 'wrong')
-        await page.getByText('does not take this key').waitFor()
+        await page.getByText('The server refused this key').waitFor()
         await page.waitForLoadState('networkidle')
         expect(requests.slice(before)).toEqual(['GET /api/status'])
       },

@@ -97,6 +97,31 @@ describe('a finished run', () => {
     })
   })
 
+  it('has its place in the address, and keeps the title of the run as it is now', async () => {
+    await using stage = await concert()
+    const address = await played(stage)
+    await visit(browser, `${address}?at=3`, {
+      async use({ page, complaints }) {
+        const { region, slider } = bar(page)
+        await expect.poll(() => slider.inputValue()).toBe('3')
+        expect(await page.getByText(PLAN).count()).toBe(0)
+        await expect.poll(() => page.title()).toBe('✓ Completed — concert')
+        await slider.focus()
+        await page.keyboard.press('ArrowRight')
+        await expect.poll(() => slider.inputValue()).toBe('4')
+        await expect.poll(() => new URL(page.url()).hash).toMatch(/\?at=4$/)
+        await page.getByRole('tab', { name: 'Costs' }).click()
+        await expect.poll(() => new URL(page.url()).hash).toMatch(/at=4/)
+        expect(await slider.inputValue()).toBe('4')
+        await region.getByRole('button', { name: 'End' }).click()
+        await expect.poll(() => new URL(page.url()).hash).not.toMatch(/at=/)
+        await page.goto(`${address}?at=many`)
+        await page.getByText(PLAN).first().waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
   it('lists the events that had been by then, and in the end all of them', async () => {
     await using stage = await concert()
     await visit(browser, `${await played(stage)}?tab=events`, {

@@ -125,16 +125,34 @@ describe('the frame', () => {
     })
   })
 
+  it('shows the keyboard shortcuts behind "?", but not while one types', async () => {
+    await using stage = await band()
+    await visit(browser, stage.url, {
+      async use({ page, complaints }) {
+        const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+        await page.getByRole('searchbox', { name: 'Search runs' }).fill('?')
+        expect(await dialog.count()).toBe(0)
+        await page.getByRole('heading', { name: 'Runs' }).click()
+        await page.keyboard.press('?')
+        await dialog.waitFor()
+        await dialog.getByText('Go to the first run').waitFor()
+        await page.keyboard.press('Escape')
+        await expect.poll(() => dialog.count()).toBe(0)
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+
   it('says so when there is no such page, or no such run', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/nowhere`, {
       async use({ page, complaints }) {
-        await page.getByText('There is no such page').waitFor()
+        await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
         await page.getByRole('link', { name: 'To the runs', exact: true }).click()
         await expect.poll(() => here(page)).toBe('Runs')
         expect(complaints).toEqual([])
         await page.goto(`${stage.url}#/runs/run-nobody`)
-        await page.getByText('There is no run "run-nobody"').waitFor()
+        await page.getByRole('heading', { level: 1, name: 'Run "run-nobody" not found' }).waitFor()
         await page.getByRole('link', { name: 'To the runs', exact: true }).waitFor()
       },
     })

@@ -251,6 +251,7 @@ describe('the server', () => {
     expect(ticket).not.toContain(KEY)
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() - 1_000)
     const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
+    expect((await client.identity()).scopes).toContain('admin')
     const { entries } = await client.audit.list({ runId })
     expect(entries).toMatchObject([{ actor: 'conductor', action: 'submitRun', outcome: 'DONE' }])
   })

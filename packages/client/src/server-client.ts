@@ -7,6 +7,7 @@ import {
   type AuditQuery,
   type Capabilities,
   type DrainAccepted,
+  type Identity,
   type Liveness,
   type Readiness,
   type ServerStatus,
@@ -49,6 +50,8 @@ export interface ServerClient {
   readonly audit: AuditClient
   /** The ensembles, models and tools that the server offers. */
   capabilities(options?: CallOptions): Promise<Capabilities>
+  /** The name, scopes and roles of the key of this client. */
+  identity(options?: CallOptions): Promise<Identity>
   /** How the server is. */
   status(options?: CallOptions): Promise<ServerStatus>
   /** Has the server take no new runs, end or hand over the running ones, and stop. */
@@ -80,6 +83,8 @@ export function createServerClient(settings: ResolvedClientOptions): ServerClien
         ...options,
         path: routePath('getCapabilities'),
       }),
+    identity: async (options) =>
+      callRoute(settings, ROUTES.getIdentity, { ...options, path: routePath('getIdentity') }),
     status: async (options) =>
       callRoute(settings, ROUTES.getStatus, { ...options, path: routePath('getStatus') }),
     drain: async (options) =>

@@ -17,6 +17,27 @@ const SCOPES: readonly Scope[] = [
   'admin',
 ]
 
+describe('GET /api/me', () => {
+  it('returns the name, scopes, roles and end of the key', async () => {
+    const expiresAt = Date.parse('2031-01-01T00:00:00Z')
+    const scopes: readonly Scope[] = ['runs:read', 'reviews:decide']
+    await using api = await served({ apiKeys: [key({ scopes, roles: ['editor'], expiresAt })] })
+    const response = await call(api, '/api/me', 'GET')
+    expect(await response.json()).toEqual({
+      name: 'one',
+      scopes,
+      roles: ['editor'],
+      expiresAt: '2031-01-01T00:00:00.000Z',
+    })
+  })
+
+  it('says on a server without keys that everything is allowed', async () => {
+    await using api = await served({})
+    const response = await fetch(`${api.url}/api/me`)
+    expect(await response.json()).toEqual({ name: null, scopes: ['admin'], roles: null })
+  })
+})
+
 describe('scopes', () => {
   const routes = Object.entries(ROUTES as Record<string, Route>).filter(
     ([, { status, scope }]) => status !== 101 && scope !== null,

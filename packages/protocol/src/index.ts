@@ -138,7 +138,14 @@ export {
   RunsCancelled,
   SwitchModelBody,
 } from './schemas/rest/run-control.ts'
-export { AuditEntry, AuditList, AuditQuery, SocketQuery, Ticket } from './schemas/rest/security.ts'
+export {
+  AuditEntry,
+  AuditList,
+  AuditQuery,
+  Identity,
+  SocketQuery,
+  Ticket,
+} from './schemas/rest/security.ts'
 export { WebhookDelivery, WebhookEventType } from './schemas/rest/webhook.ts'
 export {
   ListReviewsQuery,

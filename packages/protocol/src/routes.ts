@@ -35,7 +35,7 @@ import {
   WorkspaceFiles,
   WorkspaceFilesQuery,
 } from './schemas/rest/server.ts'
-import { AuditList, AuditQuery, SocketQuery, Ticket } from './schemas/rest/security.ts'
+import { AuditList, AuditQuery, Identity, SocketQuery, Ticket } from './schemas/rest/security.ts'
 import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submit-run.ts'
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
 import { LoggedRunEvent } from './schemas/run-event.ts'
@@ -363,6 +363,15 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: ['NOT_CONFIGURED'],
     summary: 'Get a ticket that takes the place of the key where a browser cannot send one',
+  },
+  getIdentity: {
+    method: 'GET',
+    path: '/api/me',
+    response: Identity,
+    status: 200,
+    scope: 'runs:read',
+    errors: [],
+    summary: 'Get the name, scopes and roles of the key that the request carries',
   },
   listAudit: {
     method: 'GET',

@@ -8,6 +8,8 @@ export interface RunPlace {
   /** Model turn of the task. */
   readonly turn?: string | undefined
   readonly call?: string | undefined
+  /** How many of its events are shown, in a replay. */
+  readonly at?: string | undefined
 }
 
 /** The list of runs, filtered. */

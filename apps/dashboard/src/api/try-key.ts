@@ -28,7 +28,7 @@ export async function tryKey(key: string): Promise<KeyTrial> {
 function trialOf(error: unknown): KeyTrial {
   switch (failureCode(error)) {
     case 'UNAUTHORIZED':
-      return { answer: 'refused', text: 'The server does not take this key. It may have expired.' }
+      return { answer: 'refused', text: `The server refused this key: ${failureText(error)}` }
     case 'FORBIDDEN':
       return {
         answer: 'refused',

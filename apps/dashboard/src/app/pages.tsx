@@ -48,7 +48,8 @@ function pageOf({ path: [first = 'runs', second], query }: Place): ReactNode {
     default:
       return (
         <Empty
-          title="There is no such page"
+          isPage
+          title="Page not found"
           actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
         />
       )

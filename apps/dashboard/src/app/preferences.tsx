@@ -1,10 +1,14 @@
-/** What is the reader's own: the theme, and the key of this tab. */
+/** The preferences of the reader: the theme, and the key of this tab. */
 import { BookOpen, LogOut, Monitor, Moon, Settings2, Sun } from 'lucide-react'
 
 import { access, forgetKey } from '../api/access.ts'
+import { useIdentity } from '../api/use-identity.ts'
+import { formatInstant } from '../lib/format.ts'
 import { useStore } from '../lib/use-store.ts'
 import { Menu, type MenuItem } from '../ui/layout/menu.tsx'
 import { chooseTheme, theme } from './theme.ts'
+
+import type { Identity } from '@tutti/protocol'
 
 /** The menu at the end of the bar. */
 export function Preferences() {
@@ -17,9 +21,35 @@ export function Preferences() {
   ]
   const others = themes.filter((_, index) => ['light', 'dark', 'system'][index] !== chosen)
   const docs = { label: 'API reference', icon: <BookOpen />, onChoose: openDocs }
-  const forget = { label: 'Forget the key', icon: <LogOut />, onChoose: forgetKey }
+  const identity = useIdentity()
+  const forget = { label: 'Sign out', icon: <LogOut />, onChoose: forgetKey }
+  const isSignedIn = key !== undefined && identity !== undefined
   const items = [...others, docs, ...(key === undefined ? [] : [forget])]
-  return <Menu label="Preferences" icon={<Settings2 />} items={items} />
+  return (
+    <Menu
+      label="Preferences"
+      icon={<Settings2 />}
+      items={items}
+      note={isSignedIn ? <SignedInAs {...identity} /> : undefined}
+    />
+  )
+}
+
+/** The name of the key, its scopes and its end. */
+function SignedInAs({ name, scopes, expiresAt }: Identity) {
+  return (
+    <>
+      Signed in as <b>{name}</b>
+      <br />
+      {scopes.join(', ')}
+      {expiresAt !== undefined && (
+        <>
+          <br />
+          Expires {formatInstant(Date.parse(expiresAt))}
+        </>
+      )}
+    </>
+  )
 }
 
 function openDocs(): void {

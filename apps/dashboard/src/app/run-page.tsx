@@ -1,5 +1,5 @@
 /** One run, followed live, or replayed up to any of its events. */
-import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useMemo, useRef } from 'react'
 
 import { failureCode, failureText } from '../api/failure.ts'
 import { runsHref } from '../api/links.ts'
@@ -16,6 +16,7 @@ import { useStore } from '../lib/use-store.ts'
 import { LinkButton } from '../ui/controls/button.tsx'
 import { Empty, Loading } from '../ui/feedback/notice.tsx'
 import { RunView } from './run-view.tsx'
+import { useReplayPosition } from './use-replay-position.ts'
 import styles from './run-page.module.css'
 
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
@@ -33,8 +34,9 @@ export function RunPage({
   readonly query: Readonly<Record<string, string>>
 }) {
   const { log, connection, error } = useStore(useRunFeed(runId) ?? NOT_BEGUN)
-  /** How many events are shown; undefined is all of them, as they come. */
-  const [position, setPosition] = useState<number>()
+  const [wanted, setPosition] = useReplayPosition(runId, query)
+  // A place after the last event is the end, also while the events are still being read.
+  const position = wanted !== undefined && wanted < log.events.length ? wanted : undefined
   const now = useMoment(log, position)
   // What is large follows when there is time; buttons, dialogs and the head never wait for it.
   const later = useDeferredValue(now)
@@ -48,7 +50,13 @@ export function RunPage({
   return (
     <div className={styles['page']}>
       <ShownTime value={shownTime(now)}>
-        <RunHeader runId={runId} state={now.state} connection={connection} isReplay={isReplay}>
+        <RunHeader
+          runId={runId}
+          state={now.state}
+          liveStatus={log.state.status}
+          connection={connection}
+          isReplay={isReplay}
+        >
           <SteerBar runId={runId} state={log.state} />
           <ExportTrace runId={runId} log={log} />
         </RunHeader>
@@ -94,7 +102,8 @@ function NoRun({ runId, error }: { readonly runId: string; readonly error: unkno
   const isUnknown = failureCode(error) === 'RUN_NOT_FOUND'
   return (
     <Empty
-      title={isUnknown ? `There is no run "${runId}"` : 'This run cannot be read'}
+      isPage
+      title={isUnknown ? `Run "${runId}" not found` : 'This run cannot be read'}
       actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
     >
       {isUnknown ? 'It may have been deleted, or was kept no longer.' : failureText(error)}

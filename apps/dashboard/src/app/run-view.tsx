@@ -93,8 +93,8 @@ function usePlaceIn(
 ): readonly [RunPlace, (place: RunPlace) => void] {
   const [local, setLocal] = useState<RunPlace>({})
   const setAddress = useCallback(
-    (place: RunPlace) => goTo(runHref(runId ?? '', place), { replace: true }),
-    [runId],
+    (place: RunPlace) => goTo(runHref(runId ?? '', { ...place, at: query.at }), { replace: true }),
+    [runId, query.at],
   )
   return runId === undefined ? [local, setLocal] : [query, setAddress]
 }

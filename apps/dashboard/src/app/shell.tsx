@@ -2,11 +2,13 @@
 import { ListMusic, MessageSquareWarning, Plus, FileClock, Wrench } from 'lucide-react'
 
 import { reviewsHref, runsHref, submitHref, toolsHref, tracesHref } from '../api/links.ts'
+import { useMissingScope } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { ReviewCount } from '../features/reviews/review-count.tsx'
 import { cx } from '../lib/cx.ts'
 import { usePlace } from '../lib/router.ts'
 import { usePageTitle } from '../lib/use-page-title.ts'
+import { KeyboardHelp } from './keyboard-help.tsx'
 import { Preferences } from './preferences.tsx'
 import styles from './shell.module.css'
 
@@ -25,6 +27,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const {
     path: [here = 'runs', inner],
   } = usePlace()
+  const missing = useMissingScope('runs:write')
+  const places = PLACES.filter(({ name }) => name !== 'new' || missing === undefined)
   const label = PLACES.find(({ name }) => name === here)?.label ?? 'No such page'
   // The page of a run has a title of its own.
   usePageTitle(here === 'runs' && inner !== undefined ? undefined : `${label} — Tutti`)
@@ -50,7 +54,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <span>Tutti</span>
         </a>
         <nav aria-label="Pages" className={styles['nav']}>
-          {PLACES.map(({ name, label, href, icon }) => (
+          {places.map(({ name, label, href, icon }) => (
             <a
               key={name}
               href={href}
@@ -68,6 +72,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Preferences />
         </div>
       </header>
+      <KeyboardHelp />
       <main id="main" tabIndex={-1} className={styles['main']}>
         {children}
       </main>

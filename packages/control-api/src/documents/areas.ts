@@ -48,8 +48,8 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'Access',
-    description: 'Tickets for browsers, and who did what.',
-    routes: ['createTicket', 'listAudit'],
+    description: 'The key of the caller, tickets for browsers, and who did what.',
+    routes: ['getIdentity', 'createTicket', 'listAudit'],
   },
   {
     name: 'Server',

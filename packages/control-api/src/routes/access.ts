@@ -1,9 +1,10 @@
-/** Tickets and the audit trail. */
-import { AuditQuery, ROUTES, type AuditList, type Ticket } from '@tutti/protocol'
+/** The identity of the caller, tickets and the audit trail. */
+import { AuditQuery, ROUTES, type AuditList, type Identity, type Ticket } from '@tutti/protocol'
 
 import { readQuery } from '../http/read-query.ts'
 import { makeTicket } from '../tickets.ts'
 
+import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Signer } from '../secrets/signer.ts'
 import type { Route } from './route.ts'
@@ -11,7 +12,17 @@ import type { Route } from './route.ts'
 /** Entries on a page when nothing else is said. */
 const DEFAULT_LIMIT = 100
 
-/** The routes for tickets and for the audit trail. */
+/** The key of a caller, as the caller is told of it. */
+function identityOf({ name, scopes, roles, expiresAt }: Caller): Identity {
+  return {
+    name: name ?? null,
+    scopes: [...scopes],
+    roles: roles === undefined ? null : [...roles],
+    ...(expiresAt === Infinity ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
+  }
+}
+
+/** The routes for the identity of the caller, for tickets and for the audit trail. */
 export function accessRoutes(options: ResolvedControlApiOptions, signer: Signer): readonly Route[] {
   const { apiKeys, clock, ticketTtlMs, runs, trail } = options
   return [
@@ -27,6 +38,10 @@ export function accessRoutes(options: ResolvedControlApiOptions, signer: Signer)
         }
         return Response.json(ticket, { status: ROUTES.createTicket.status })
       },
+    },
+    {
+      ...ROUTES.getIdentity,
+      handle: ({ caller }) => Response.json(identityOf(caller)),
     },
     {
       ...ROUTES.listAudit,

@@ -26,10 +26,11 @@ export function ReplayBar({
   readonly onChange: (position: number | undefined) => void
 }) {
   const { events, instants } = log
-  const replay = useReplay(log, position, onChange)
-  const [known, setKnown] = useState(events.length)
-  // The rail stays as long as it was while one looks back: the place under the pointer must not move.
-  if (position === undefined && known !== events.length) setKnown(events.length)
+  const [known, setHeld] = useHeldLength(events.length, position)
+  const replay = useReplay(log, position, (next) => {
+    setHeld(next !== undefined)
+    onChange(next)
+  })
   const end = position === undefined ? events.length : Math.max(known, position)
   const count = position ?? events.length
   const event = events[count - 1]
@@ -92,6 +93,21 @@ export function ReplayBar({
       </Button>
     </section>
   )
+}
+
+/**
+ * The length of the rail, and whether it is held. It keeps its length while the reader looks back, so that the place
+ * under the pointer does not move. A position from the address holds nothing: the events are still being read.
+ */
+function useHeldLength(
+  length: number,
+  position: number | undefined,
+): readonly [number, (isHeld: boolean) => void] {
+  const [isHeld, setHeld] = useState(false)
+  const [known, setKnown] = useState(length)
+  if (position === undefined && isHeld) setHeld(false)
+  if (!isHeld && known !== length) setKnown(length)
+  return [known, setHeld]
 }
 
 /** How many events have come since the reader looks back. */

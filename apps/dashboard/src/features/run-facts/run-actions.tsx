@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
 import { submitHref } from '../../api/links.ts'
+import { useMissingScope } from '../../api/use-identity.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { DeleteRun } from './delete-run.tsx'
 import styles from './run-actions.module.css'
@@ -12,10 +13,17 @@ import styles from './run-actions.module.css'
 /** The actions; a run that has ended has `Run again` at the head of the page, and only such a one can be deleted. */
 export function RunActions({ runId, state }: { readonly runId: string; readonly state: RunState }) {
   const [isAsking, setAsking] = useState(false)
+  const missing = useMissingScope('runs:control')
   return (
     <div role="group" aria-label="Actions" className={styles['actions']}>
       {isTerminalRunStatus(state.status) ? (
-        <Button kind="danger" icon={<Trash2 />} onClick={() => setAsking(true)}>
+        <Button
+          kind="danger"
+          icon={<Trash2 />}
+          disabled={missing !== undefined}
+          title={missing}
+          onClick={() => setAsking(true)}
+        >
           Delete run…
         </Button>
       ) : (

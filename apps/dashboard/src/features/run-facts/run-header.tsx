@@ -15,18 +15,21 @@ import styles from './run-header.module.css'
 import { runTitle } from './run-title.ts'
 
 import type { RunFeedState } from '../../api/run-feed.ts'
-import type { RunState } from '@tutti/protocol'
+import type { RunState, RunStatus } from '@tutti/protocol'
 
 /** The head of a run's page; `children` are what can be done with it. */
 export function RunHeader({
   runId,
   state,
+  liveStatus,
   connection,
   isReplay,
   children,
 }: {
   readonly runId: string
   readonly state: RunState
+  /** The status now, also while an earlier moment is shown. */
+  readonly liveStatus: RunStatus
   readonly connection: RunFeedState['connection']
   /** Whether an earlier moment is shown. */
   readonly isReplay: boolean
@@ -35,7 +38,7 @@ export function RunHeader({
   const name = state.ensemble ?? 'Run'
   const { mark, word } = RUN_STATUS[state.status]
   const outcome = outcomeOf(state)
-  usePageTitle(runTitle(state.status, name))
+  usePageTitle(runTitle(liveStatus, name))
   return (
     <header className={styles['header']}>
       <div className={styles['what']}>

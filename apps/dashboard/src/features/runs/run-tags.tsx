@@ -19,6 +19,8 @@ export function RunTags({
         <button
           key={key}
           type="button"
+          // The search finds tags too; two more stops a row would make a long list slow to walk.
+          tabIndex={-1}
           className={styles['tag']}
           aria-label={`Only runs with the tag ${key}: ${value}`}
           title={`${key}: ${value}`}

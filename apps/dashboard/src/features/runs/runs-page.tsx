@@ -5,6 +5,7 @@ import { useCallback, useMemo, useRef } from 'react'
 import { failureText } from '../../api/failure.ts'
 import { runsHref, submitHref } from '../../api/links.ts'
 import { filterOf, filterQuery, isUnfiltered, type RunFilter } from '../../api/run-list-filter.ts'
+import { useMissingScope } from '../../api/use-identity.ts'
 import { plural } from '../../lib/format.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
@@ -31,6 +32,7 @@ export function RunsPage({ query }: { readonly query: Readonly<Record<string, st
   const table = useRef<VirtualTableHandle>(null)
   usePageKeys(search, table)
   const onTag = useCallback((tag: string) => goToFilter({ ...filter, tag }), [filter])
+  const missing = useMissingScope('runs:write')
   const { list, error, moreError } = read
   const shown = list?.filter ?? filter
   return (
@@ -39,9 +41,11 @@ export function RunsPage({ query }: { readonly query: Readonly<Record<string, st
         <h1>Runs</h1>
         <p className={styles['total']}>{list !== undefined && totalWords(list.total, shown)}</p>
         <FoundNote list={list} />
-        <LinkButton kind="primary" icon={<Plus />} href={submitHref()} className={styles['new']}>
-          New run
-        </LinkButton>
+        {missing === undefined && (
+          <LinkButton kind="primary" icon={<Plus />} href={submitHref()} className={styles['new']}>
+            New run
+          </LinkButton>
+        )}
       </header>
       <RunFilters filter={filter} search={search} onChange={goToFilter} />
       {error !== null && (

@@ -1,6 +1,8 @@
 /** Keys of the page of runs, while nothing is written: `/` goes to the search, j and ↓ to the runs. */
 import { useEffect, type RefObject } from 'react'
 
+import { isTextEntry } from '../../lib/is-text-entry.ts'
+
 import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
 
 /** Listens to the keys for as long as the page is there. */
@@ -11,7 +13,7 @@ export function usePageKeys(
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const { key, ctrlKey, metaKey, altKey, target, defaultPrevented } = event
-      if (defaultPrevented || ctrlKey || metaKey || altKey || isWritten(target)) return
+      if (defaultPrevented || ctrlKey || metaKey || altKey || isTextEntry(target)) return
       if (key === '/') search.current?.focus()
       else if (isNowhere(target) && (key === 'j' || key === 'ArrowDown'))
         table.current?.focusFirst()
@@ -21,11 +23,6 @@ export function usePageKeys(
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [search, table])
-}
-
-/** Whether keys are letters there. */
-function isWritten(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input,textarea,select,dialog') !== null
 }
 
 function isNowhere(target: EventTarget | null): boolean {

@@ -27,6 +27,12 @@ export function steerable({ status, cancelMode }: RunState): Steerable {
   return { ...can, ending: 'Cancelling: tasks at work finish, no other begins' }
 }
 
+/** The same for a reader whose key lacks a scope, as `missing` says. */
+export function permitted(can: Steerable, missing: string | undefined): Steerable {
+  if (missing === undefined || can.isOver) return can
+  return { ...can, direct: missing, switchModel: missing, cancel: missing }
+}
+
 /** The models that a run, or one task of it, works with now; none when that is not known yet. */
 export function currentModels(
   { tasks, model }: Pick<RunState, 'tasks' | 'model'>,

@@ -3,9 +3,10 @@ import { ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
 import { useId, useState } from 'react'
 
 import { submitHref } from '../../api/links.ts'
+import { useMissingScope } from '../../api/use-identity.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
-import { steerable } from './can-steer.ts'
+import { permitted, steerable } from './can-steer.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
 import { InjectDialog } from './inject-dialog.tsx'
 import { NO_DIRECTIVE } from './inject-form.ts'
@@ -28,7 +29,9 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
   /** It is kept when the dialog is closed: somebody may want to look at the run first. */
   const [directive, setDirective] = useState(NO_DIRECTIVE)
   const id = useId()
-  const can = steerable(state)
+  const missing = useMissingScope('runs:control')
+  const missingToSubmit = useMissingScope('runs:write')
+  const can = permitted(steerable(state), missing)
   const close = (): void => setOpen(undefined)
   const dialog = { runId, state, onClose: close }
   return (
@@ -36,26 +39,26 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
       <p role="status" id={id} className={styles['ending']}>
         {can.ending !== undefined && <Marked kind="stopping">{can.ending}</Marked>}
       </p>
-      {can.isOver ? (
-        <LinkButton href={submitHref(runId)} size="s" icon={<ListRestart />}>
-          Run again
-        </LinkButton>
-      ) : (
-        ACTS.map(({ act, label, icon }) => (
-          <Button
-            key={act}
-            size="s"
-            icon={icon}
-            kind={act === 'cancel' ? 'danger' : 'plain'}
-            disabled={can[act] !== undefined}
-            title={can[act]}
-            aria-describedby={can[act] === undefined ? undefined : id}
-            onClick={() => setOpen(act)}
-          >
-            {label}
-          </Button>
-        ))
-      )}
+      {can.isOver
+        ? missingToSubmit === undefined && (
+            <LinkButton href={submitHref(runId)} size="s" icon={<ListRestart />}>
+              Run again
+            </LinkButton>
+          )
+        : ACTS.map(({ act, label, icon }) => (
+            <Button
+              key={act}
+              size="s"
+              icon={icon}
+              kind={act === 'cancel' ? 'danger' : 'plain'}
+              disabled={can[act] !== undefined}
+              title={can[act]}
+              aria-describedby={can[act] === undefined ? undefined : id}
+              onClick={() => setOpen(act)}
+            >
+              {label}
+            </Button>
+          ))}
       {/* A run that has ended meanwhile still has the dialog, which says so when it is sent. */}
       {open === 'direct' && <InjectDialog {...dialog} form={directive} onForm={setDirective} />}
       {open === 'switchModel' && <SwitchDialog {...dialog} />}

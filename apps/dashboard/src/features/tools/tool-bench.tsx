@@ -6,6 +6,7 @@ import { ROUTES, routePath, type ToolInfo } from '@tutti/protocol'
 import { access } from '../../api/access.ts'
 import { curlLine } from '../../api/curl-line.ts'
 import { toolsHref } from '../../api/links.ts'
+import { useMissingScope } from '../../api/use-identity.ts'
 import { useStore } from '../../lib/use-store.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
@@ -47,6 +48,7 @@ interface BenchProps {
 
 function InputForm({ bench }: BenchProps) {
   const form = useRef<HTMLFormElement>(null)
+  const missing = useMissingScope('tools:invoke')
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     const wrong = bench.tryCall()
@@ -68,7 +70,14 @@ function InputForm({ bench }: BenchProps) {
         </Notice>
       )}
       <div className={styles['actions']}>
-        <Button type="submit" kind="primary" icon={<Play />} busy={bench.isBusy}>
+        <Button
+          type="submit"
+          kind="primary"
+          icon={<Play />}
+          busy={bench.isBusy}
+          disabled={missing !== undefined}
+          title={missing}
+        >
           Call the tool
         </Button>
         <Button kind="quiet" onClick={bench.clear}>

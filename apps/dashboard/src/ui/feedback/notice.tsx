@@ -33,16 +33,20 @@ export function Notice({
 /** What stands where nothing is: what would be there, and how to get it. */
 export function Empty({
   title,
+  isPage = false,
   children,
   actions,
 }: {
   readonly title: string
+  /** Whether nothing else is on the page, so that the title is its heading. */
+  readonly isPage?: boolean
   readonly children?: ReactNode
   readonly actions?: ReactNode
 }) {
+  const Title = isPage ? 'h1' : 'p'
   return (
     <div className={styles['empty']}>
-      <p className={styles['title']}>{title}</p>
+      <Title className={styles['title']}>{title}</Title>
       {children !== undefined && <div className={styles['soft']}>{children}</div>}
       {actions}
     </div>

@@ -19,10 +19,13 @@ export function Menu({
   label,
   icon,
   items,
+  note,
 }: {
   readonly label: string
   readonly icon: ReactNode
   readonly items: readonly MenuItem[]
+  /** Text above the actions. */
+  readonly note?: ReactNode
 }) {
   const id = useId()
   const root = useRef<HTMLDivElement>(null)
@@ -44,9 +47,7 @@ export function Menu({
     const step = STEPS[event.key]
     if (step === undefined) return
     event.preventDefault()
-    const all = entries()
-    const at = all.findIndex((entry) => entry === document.activeElement)
-    all.at((at + step + all.length) % all.length)?.focus()
+    focusBeside(entries(), step)
   }
   return (
     <div
@@ -68,6 +69,11 @@ export function Menu({
       />
       {isOpen && (
         <div id={id} role="menu" aria-label={label} className={styles['menu']} ref={opened}>
+          {note !== undefined && (
+            <p role="presentation" className={styles['note']}>
+              {note}
+            </p>
+          )}
           {items.map((item) => (
             <button
               key={item.label}
@@ -88,6 +94,12 @@ export function Menu({
       )}
     </div>
   )
+}
+
+/** Moves the focus by `step` entries, round the ends. */
+function focusBeside(entries: readonly HTMLElement[], step: number): void {
+  const at = entries.findIndex((entry) => entry === document.activeElement)
+  entries.at((at + step + entries.length) % entries.length)?.focus()
 }
 
 /** Its end is at the end of its button, unless that would put its start out of the window. */

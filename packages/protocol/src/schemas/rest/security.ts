@@ -1,7 +1,8 @@
 /** Tickets for browsers, and the audit trail. Ours. */
 import Type from 'typebox'
 import { ErrorCodeName } from '../error-body.ts'
-import { CLOSED, Count, Instant } from '../scalars.ts'
+import { Scope } from '../enums.ts'
+import { CLOSED, Count, Instant, NullableText } from '../scalars.ts'
 
 /**
  * Answer to `POST /api/tickets`: takes the place of a key in the query `ticket` of a WebSocket or an event
@@ -9,6 +10,18 @@ import { CLOSED, Count, Instant } from '../scalars.ts'
  */
 export const Ticket = Type.Object({ ticket: Type.String(), expiresAt: Instant })
 export type Ticket = Type.Static<typeof Ticket>
+
+/** Answer to `GET /api/me`: the key that the request carries, and what it may do. */
+export const Identity = Type.Object({
+  /** Name of the key; null on a server without keys, where everyone may do everything. */
+  name: NullableText,
+  scopes: Type.Array(Scope),
+  /** Roles that reviews may require; null on a server without keys, where everyone may decide every review. */
+  roles: Type.Union([Type.Array(Type.String()), Type.Null()]),
+  /** When the key expires; absent when it never does. */
+  expiresAt: Type.Optional(Instant),
+})
+export type Identity = Type.Static<typeof Identity>
 
 /** Query of a WebSocket's address. */
 export const SocketQuery = Type.Object(
