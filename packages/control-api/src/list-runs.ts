@@ -2,14 +2,14 @@
 import { toRunSummary } from './to-wire.ts'
 
 import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
+import type { ResolvedControlApiOptions } from './options.ts'
 
 /** Runs on a page when nothing else is said. */
 const DEFAULT_LIMIT = 100
 
-/** The page of runs that fits `query`, newest first. */
+/** Returns the page of runs that fits `query`, newest first, without secrets. */
 export async function listRuns(
-  runs: RunService,
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
 ): Promise<RunList> {
   const page = await runs.list({
@@ -20,7 +20,10 @@ export async function listRuns(
     ...(ensemble === undefined ? {} : { ensemble }),
     ...(q === undefined ? {} : { text: q }),
   })
-  return { runs: fitting(page.runs.map(toRunSummary)), total: page.total }
+  return {
+    runs: fitting(page.runs.map((run) => redactor.value(toRunSummary(run)))),
+    total: page.total,
+  }
 }
 
 /** Size after which a page ends, in bytes; the next page begins where it ended. */

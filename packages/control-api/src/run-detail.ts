@@ -4,20 +4,25 @@ import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/pro
 import { findRun } from './find-run.ts'
 import { toRunDetail } from './to-wire.ts'
 
+import type { ResolvedControlApiOptions } from './options.ts'
 import type { RunRecord, RunService } from '@tutti/runs'
 
 /**
- * A run with its tasks, and with the reviews that wait for a decision.
+ * Returns a run with its tasks and with the reviews that wait for a decision, without secrets: those of inputs and tags
+ * are stored, since the engine needs them, and are removed here.
  *
  * @throws {TuttiError} RUN_NOT_FOUND when there is none.
  */
-export async function runDetail(runs: RunService, runId: string): Promise<RunDetail> {
+export async function runDetail(
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  runId: string,
+): Promise<RunDetail> {
   const found = await findRun(runs, runId)
   const [openReviews, result] = await Promise.all([
     runs.openReviews({ runId }),
     resultOf(runs, found.run),
   ])
-  return toRunDetail(found, openReviews, result)
+  return redactor.value(toRunDetail(found, openReviews, result))
 }
 
 /** The last event of a run that has ended. */

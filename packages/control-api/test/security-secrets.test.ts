@@ -1,5 +1,5 @@
 import { redactor } from '@tutti/control-api'
-import { defineTool, Type } from '@tutti/core'
+import { defineTool, toolCatalog, ToolResult, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -65,5 +65,74 @@ describe('secrets', () => {
     expect(text).toContain('The password was [redacted]')
     expect(await (await api.get('/api/runs/one')).text()).toContain('The password was [redacted]')
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+  })
+
+  it('are in no result of a tool that is called by hand, over REST and WebSocket alike', async () => {
+    const leak = defineTool({
+      name: 'leak',
+      description: 'Returns a secret',
+      input: Type.Object({ how: Type.String() }),
+      execute: ({ how }) => {
+        if (how === 'throw') throw new Error(`Cannot use ${SECRET}`)
+        return ToolResult.success(`Got ${SECRET}`, { token: SECRET })
+      },
+    })
+    await using api = await served({ redactor: secrets, tools: toolCatalog([leak]) })
+    for (const how of ['return', 'throw']) {
+      const response = await api.post('/api/tools/leak/invoke', { input: { how } })
+      const text = await response.text()
+      expect(text).toContain('[redacted]')
+      expect(text).not.toContain('sk-live')
+      await using socket = api.connect()
+      await socket.next('hello')
+      socket.send({
+        type: 'tool_request',
+        requestId: 'r',
+        from: 'peer',
+        tool: 'leak',
+        input: `{"how":"${how}"}`,
+      })
+      const answer = JSON.stringify(await socket.next('tool_response'))
+      expect(answer).toContain('[redacted]')
+      expect(answer).not.toContain('sk-live')
+    }
+  })
+
+  it('are in no inputs and tags of a run that are shown, while its agents get them', async () => {
+    const prompts: string[] = []
+    const model = scriptedModel(({ messages }) => {
+      prompts.push(JSON.stringify(messages))
+      return 'Entered'
+    })
+    const enter = task({ name: 'enter', description: 'Enter with {key}' })
+    await using api = await served({
+      ensembles: [ensemble({ name: 'door', tasks: [enter], model })],
+      redactor: secrets,
+      limits: { redact: (event) => secrets.value(event) },
+    })
+    const run = { runId: 'one', inputs: { key: SECRET }, tags: { by: SECRET } }
+    const shown = [await (await api.post('/api/runs?wait=30', run)).text()]
+    for (const path of [
+      '/api/runs',
+      '/api/runs/one',
+      '/api/runs/one/trace',
+      '/api/runs/one/events',
+    ]) {
+      shown.push(await (await api.get(path)).text())
+    }
+    await using socket = api.connect()
+    await socket.next('hello')
+    for (const query of [{ query: 'runs' }, { query: 'run_detail', runId: 'one' }]) {
+      socket.send({ type: 'state_query', requestId: query.query, ...query })
+    }
+    await expect
+      .poll(() => socket.received.filter(({ type }) => type === 'state_response'))
+      .toHaveLength(2)
+    shown.push(JSON.stringify(socket.received))
+    for (const text of shown) {
+      expect(text).toContain('[redacted]')
+      expect(text).not.toContain('sk-live')
+    }
+    expect(prompts[0]).toContain('sk-live')
   })
 })

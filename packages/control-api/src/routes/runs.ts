@@ -51,13 +51,13 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
       ...ROUTES.listRuns,
       async handle({ request }) {
         const query = listQuery(request.url)
-        return Response.json(await reads.run(() => listRuns(runs, query)))
+        return Response.json(await reads.run(() => listRuns(options, query)))
       },
     },
     {
       ...ROUTES.getRun,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await reads.run(() => runDetail(runs, runId)))
+        return Response.json(await reads.run(() => runDetail(options, runId)))
       },
     },
     {
@@ -96,7 +96,7 @@ async function endOf(
 ): Promise<RunDetail | undefined> {
   try {
     if (!(await waitForEnd(options, run, patience))) return undefined
-    return await options.reads.run(() => runDetail(options.runs, run.runId))
+    return await options.reads.run(() => runDetail(options, run.runId))
   } catch (error) {
     options.logger.warn('The end of a run could not be waited for', { runId: run.runId, error })
     return undefined

@@ -18,8 +18,8 @@ export async function answerStateQuery(
     requestId,
     data,
   })
-  const { runs, reads } = options
+  const { reads } = options
   if (query === 'capabilities') return answer(toCapabilities(options))
-  if (query === 'runs') return answer(await reads.run(() => listRuns(runs, filter)))
-  return answer(await reads.run(() => runDetail(runs, runId)))
+  if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
+  return answer(await reads.run(() => runDetail(options, runId)))
 }

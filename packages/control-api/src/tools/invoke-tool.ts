@@ -9,6 +9,7 @@
  * I3 A tool that needs a person's approval is refused: nobody is there to give it, and silence is no yes.
  * I4 When the caller goes away the signal of the tool aborts.
  * I5 A tool that is set up wrongly is a fault of the server: it is logged under an id that the caller gets.
+ * I6 The result and its progress hold no secrets of the operator.
  */
 import {
   createLimiter,
@@ -20,6 +21,7 @@ import {
   type ToolCallOutcome,
   type ToolCatalog,
   type RunToolOptions,
+  type ToolResult,
 } from '@tutti/core'
 import { shortList, shortText, suggest, type Problem, type ToolInvocation } from '@tutti/protocol'
 
@@ -28,11 +30,12 @@ import { boundedResult } from './bounded-result.ts'
 import { toolArguments, type GivenInput } from './tool-arguments.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Redactor } from '../secrets/redactor.ts'
 
 /** What a call by hand needs of the control API. */
 export type ToolDesk = Pick<
   ResolvedControlApiOptions,
-  'tools' | 'clock' | 'logger' | 'maxToolCalls' | 'toolMetrics'
+  'tools' | 'clock' | 'logger' | 'maxToolCalls' | 'toolMetrics' | 'redactor'
 >
 
 /** One call by hand. */
@@ -107,7 +110,7 @@ async function callTool(
   { input, signal, idempotencyKey, traceparent, tracestate, request, onProgress }: Invocation,
 ): Promise<ToolInvocation> {
   const text = await fittingArguments(tool, input)
-  const { clock, logger, toolMetrics } = desk
+  const { clock, logger, toolMetrics, redactor } = desk
   const nobody = new Nobody()
   const call = { id: crypto.randomUUID(), name: tool.name, arguments: text }
   const outcome = await runTool(tool, call, {
@@ -121,12 +124,37 @@ async function callTool(
     ...(request === undefined ? {} : { request }),
     ...(tracestate === undefined ? {} : { tracestate }),
     ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
-    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(onProgress === undefined
+      ? {}
+      : {
+          onProgress: (ofCall, progress) => {
+            onProgress(ofCall, redactor.value(progress))
+          },
+        }),
   })
   if (outcome.end === 'misconfigured') throw misconfigured(desk, tool.name, outcome)
   if (nobody.wasAsked && !outcome.result.success) throw needsPerson(tool.name)
   const { durationMs, result } = outcome
-  return { tool: tool.name, durationMs, ...boundedResult(result) }
+  return {
+    tool: tool.name,
+    durationMs,
+    ...redactor.value(boundedResult(withoutSecrets(result, redactor))),
+  }
+}
+
+/**
+ * Redacts texts before they are cut: the rest of a secret that was cut in two would not be recognized. A value is
+ * redacted later, when it is known to be JSON.
+ */
+function withoutSecrets(
+  { output, errorMessage, ...result }: ToolResult,
+  redactor: Redactor,
+): ToolResult {
+  return {
+    ...result,
+    output: redactor.text(output),
+    ...(errorMessage === undefined ? {} : { errorMessage: redactor.text(errorMessage) }),
+  }
 }
 
 /** The arguments as JSON text, which is what a tool call carries. */

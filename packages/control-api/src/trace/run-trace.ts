@@ -10,7 +10,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
-type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'maxTraceBytes'>
+type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor' | 'maxTraceBytes'>
 
 /**
  * Returns the trace of a run as of now.
@@ -35,7 +35,7 @@ export async function runDag(options: TraceOptions, runId: string): Promise<DagM
 }
 
 async function readRun(
-  { runs, maxTraceBytes }: TraceOptions,
+  { runs, redactor, maxTraceBytes }: TraceOptions,
   runId: string,
 ): Promise<{ readonly run: RunRecord; readonly events: readonly LoggedRunEvent[] }> {
   const run = await findRecord(runs, runId)
@@ -51,7 +51,8 @@ async function readRun(
     if (bytes > maxTraceBytes) throw tooLarge(run, maxTraceBytes)
     if ((page.at(-1)?.seq ?? run.lastSeq) >= run.lastSeq) break
   }
-  return { run, events }
+  // Events are stored without secrets; the record has those of the inputs and tags.
+  return { run: redactor.value(run), events }
 }
 
 function tooLarge({ runId }: RunRecord, maxTraceBytes: number): TuttiError {

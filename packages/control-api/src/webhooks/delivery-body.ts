@@ -4,6 +4,7 @@ import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
 import { runDetail } from '../run-detail.ts'
 import { toPendingReview } from '../to-wire.ts'
 
+import type { ResolvedControlApiOptions } from '../options.ts'
 import type { LoggedRunEvent, RunOutcome, WebhookDelivery, WebhookEventType } from '@tutti/protocol'
 import type { ClaimedDelivery, RunService } from '@tutti/runs'
 
@@ -19,13 +20,17 @@ export interface DeliveryContent {
   readonly trace: TraceContext
 }
 
+/** What deliveries are made from. */
+export type DeliveryOptions = Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>
+
 /** What a delivery says; undefined when there is nothing to say any more. */
 export async function deliveryContent(
-  runs: RunService,
+  options: DeliveryOptions,
   { runId, seq }: Pick<ClaimedDelivery, 'runId' | 'seq'>,
 ): Promise<DeliveryContent | undefined> {
+  const { runs } = options
   const [event] = await runs.readEvents({ runId, from: seq, limit: 1 })
-  const body = event === undefined ? undefined : await bodyOf(runs, event)
+  const body = event === undefined ? undefined : await bodyOf(options, event)
   return body === undefined ? undefined : { body, trace: await traceOfRun(runs, runId) }
 }
 
@@ -38,11 +43,12 @@ async function traceOfRun(runs: RunService, runId: string): Promise<TraceContext
 }
 
 async function bodyOf(
-  runs: RunService,
+  options: DeliveryOptions,
   event: LoggedRunEvent,
 ): Promise<WebhookDelivery | undefined> {
+  const { runs } = options
   if (event.type === 'run_result') {
-    const data = await runDetail(runs, event.runId)
+    const data = await runDetail(options, event.runId)
     const timestamp = data.completedAt ?? data.startedAt
     return { type: OUTCOMES[event.status], timestamp, data }
   }

@@ -10,7 +10,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
  * @throws {TuttiError} CONFIG_INVALID naming everything that is wrong with them.
  */
 export function startWebhooks(
-  options: Pick<ResolvedControlApiOptions, 'runs' | 'webhooks' | 'clock' | 'logger'>,
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor' | 'webhooks' | 'clock' | 'logger'>,
 ): () => Promise<void> {
   const { runs, webhooks } = options
   assertWebhooks(webhooks)

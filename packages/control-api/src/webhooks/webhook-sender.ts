@@ -20,6 +20,7 @@ import { nextAttemptInMs } from './retry-schedule.ts'
 import { signatureHeaders } from './sign.ts'
 
 import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
+import type { Redactor } from '../secrets/redactor.ts'
 import type { WebhookDelivery } from '@tutti/protocol'
 import type { ClaimedDelivery, DeliveryEnd, RunService } from '@tutti/runs'
 
@@ -41,6 +42,7 @@ const GONE = 410
 /** Sends what is in the outbox until it is stopped. */
 export class WebhookSender {
   readonly #runs: RunService
+  readonly #redactor: Redactor
   readonly #webhooks: Readonly<Record<string, Webhook>>
   readonly #clock: Clock
   readonly #logger: Logger
@@ -56,8 +58,10 @@ export class WebhookSender {
     webhooks,
     clock,
     logger,
-  }: Pick<ResolvedControlApiOptions, 'runs' | 'webhooks' | 'clock' | 'logger'>) {
+    redactor,
+  }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor' | 'webhooks' | 'clock' | 'logger'>) {
     this.#runs = runs
+    this.#redactor = redactor
     this.#webhooks = webhooks
     this.#clock = clock
     this.#logger = logger
@@ -139,7 +143,7 @@ export class WebhookSender {
     if (webhook === undefined) {
       return { kind: 'given_up', reason: 'It is not registered any more' }
     }
-    const content = await deliveryContent(this.#runs, delivery)
+    const content = await deliveryContent({ runs: this.#runs, redactor: this.#redactor }, delivery)
     if (content === undefined || !wants(webhook, content.body)) return { kind: 'done' }
     try {
       const status = await this.#post(webhook, delivery.id, content)
