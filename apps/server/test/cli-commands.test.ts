@@ -258,9 +258,9 @@ describe('tutti review', () => {
       tutti(['review', first.reviewId, '--json']),
       tutti(['review', first.reviewId]),
     ])
-    expect(list.stdout).toMatch(/^REVIEW +RUN +TASK +TIME +QUESTION\n/)
+    expect(list.stdout).toMatch(/^REVIEW +RUN +ENSEMBLE +TASK +TIME +QUESTION\n/)
     expect(list.stdout).toMatch(
-      new RegExp(`\n${first.reviewId} +${first.runId} +decide +9 min left +Good\\?\n`),
+      new RegExp(`\n${first.reviewId} +${first.runId} +panel +decide +9 min left +Good\\?\n`),
     )
     expect(JSON.parse(json.stdout)).toEqual({ reviews: [first], total: 1 })
     expect(JSON.parse(shown.stdout)).toEqual(first)

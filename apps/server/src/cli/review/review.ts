@@ -29,6 +29,7 @@ type Options = TargetOptions & ReviewSettings
 const COLUMNS: readonly Column[] = [
   { title: 'REVIEW' },
   { title: 'RUN' },
+  { title: 'ENSEMBLE' },
   { title: 'TASK' },
   { title: 'TIME' },
   { title: 'QUESTION' },
@@ -74,10 +75,16 @@ function rowOf(review: PendingReview, now: number) {
   return [
     { text: review.reviewId },
     { text: review.runId },
+    { text: review.ensemble ?? '-' },
     { text: review.taskName ?? '-' },
     { text: leftOf(review, now) },
-    { text: questionOf(review), style: 'yellow' as const },
+    { text: `${questionOf(review)}${roleOf(review)}`, style: 'yellow' as const },
   ]
+}
+
+function roleOf({ requiredRole, mayDecide }: PendingReview): string {
+  if (requiredRole === undefined) return ''
+  return mayDecide === false ? ` (only for the role ${requiredRole})` : ` (role ${requiredRole})`
 }
 
 /** What the options decide; undefined when they leave it open. */
