@@ -52,6 +52,8 @@ const LIMIT_NAMES = {
   maxInputBytes: true,
   maxTextBytes: true,
   maxRunTextBytes: true,
+  maxEventBytes: true,
+  maxStoredRunBytes: true,
   maxToolCalls: true,
   maxAuditEntries: true,
   maxConnections: true,

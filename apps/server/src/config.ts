@@ -104,6 +104,10 @@ export interface LimitsConfig {
   readonly maxTextBytes?: number
   /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
   readonly maxRunTextBytes?: number
+  /** One event of a run, in bytes; a run with a larger one fails. @default 16000000 */
+  readonly maxEventBytes?: number
+  /** Events and steps of a run while one process executes it, in bytes; a larger run fails. @default 64000000 */
+  readonly maxStoredRunBytes?: number
   /** Tools called by hand at the same time. @default 32 */
   readonly maxToolCalls?: number
   /** Entries of the audit trail that are kept. @default 100000 */

@@ -50,7 +50,7 @@ export function endRun(
             : [],
         )
   const ended = steps.filter((step) => 'used' in step)
-  const used = addUsage(ended.map((step) => step.used))
+  const used = addUsage(known === undefined ? tasks : ended.map((step) => step.used))
   const metrics = { totalTokens: totalTokens(used), totalToolCalls: used.toolCallCount }
   journal.emit({
     type: 'ensemble_completed',

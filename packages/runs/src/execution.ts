@@ -33,6 +33,7 @@ import {
   type ToolMetrics,
 } from '@tutti/core'
 
+import { boundedJournal } from './bounded-journal.ts'
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
 import { ensembleOf } from './request/ensemble-of.ts'
@@ -52,6 +53,7 @@ import type {
   Prices,
   ReflectionStore,
   RunHandle,
+  RunJournal,
   RunProfiles,
   RunStep,
   TextLimits,
@@ -74,6 +76,10 @@ export interface ExecutionOptions {
   /** Profiles that directives may apply. */
   readonly profiles?: RunProfiles | undefined
   readonly prices: Prices | undefined
+  /** Bytes of one event. @default Infinity */
+  readonly maxEventBytes?: number
+  /** Bytes of all events and steps that this process writes. @default Infinity */
+  readonly maxStoredRunBytes?: number
   /** Sizes that its inputs and texts may have. */
   readonly textLimits?: TextLimits | undefined
   /** Where its tasks remember. */
@@ -124,6 +130,10 @@ export class Execution {
   readonly #work: Promise<void>
   #steps: readonly RunStep[] | undefined
   #handle: RunHandle | undefined
+  /** Why the run may write nothing more but its end. */
+  #tooLarge: TuttiError | undefined
+  /** Stops the engine of a run that is too large. */
+  readonly #failing = new AbortController()
   #stopParkTimer: (() => void) | undefined
   /** Whether the run waits for a person. */
   #waits = false
@@ -215,9 +225,10 @@ export class Execution {
       this.#started.resolve()
       for (const signal of this.#claim.signals) void this.take(signal)
       await handle.result
+      if (this.#tooLarge !== undefined) throw this.#tooLarge
       await this.#journal.flush()
     } catch (thrown) {
-      const error = TuttiError.from(thrown, 'ENGINE_FAILED')
+      const error = this.#tooLarge ?? TuttiError.from(thrown, 'ENGINE_FAILED')
       if (this.#controller.signal.aborted) {
         if (this.#givingUp === undefined) this.#over('lost')
         return
@@ -270,9 +281,9 @@ export class Execution {
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),
       ),
       runId: run.runId,
-      // The engine takes an abort for a cancel; nothing of it is written, as the journal is detached.
-      signal: this.#controller.signal,
-      journal: this.#journal,
+      // The engine takes an abort for a cancel; nothing of it is written, as the journal takes nothing then.
+      signal: AbortSignal.any([this.#controller.signal, this.#failing.signal]),
+      journal: this.#boundedJournal(),
       clock,
       logger,
       onWaiting: () => {
@@ -296,12 +307,27 @@ export class Execution {
     })
   }
 
+  /** The journal for the engine, which stops when it writes more than it may. */
+  #boundedJournal(): RunJournal {
+    const { maxEventBytes = Infinity, maxStoredRunBytes = Infinity } = this.#options
+    const onExceeded = (reason: TuttiError): void => {
+      this.#tooLarge = reason
+      // Not inside the call of the engine that wrote.
+      queueMicrotask(() => {
+        this.#failing.abort(reason)
+      })
+    }
+    const { runId } = this
+    return boundedJournal(this.#journal, { runId, maxEventBytes, maxStoredRunBytes, onExceeded })
+  }
+
   async #endWith(error: TuttiError): Promise<void> {
     const { clock, logger, tasks } = this.#options
     try {
       const kept = (await tasks?.()) ?? []
       endRun(
-        { run: this.#claim.run, steps: this.#steps },
+        // The steps of a run that is too large are not those that it has now.
+        { run: this.#claim.run, steps: this.#tooLarge === undefined ? this.#steps : undefined },
         { journal: this.#journal, clock, error, tasks: kept },
       )
       await this.#journal.flush()

@@ -23,8 +23,10 @@ describe('resolveRunServiceOptions', () => {
       maxTextBytes: 2_000_000,
       maxRunTextBytes: 8_000_000,
       maxStoredRunBytes: 64_000_000,
+      maxEventBytes: 16_000_000,
       models: undefined,
       prices: undefined,
+      profiles: {},
       redact: expect.any(Function),
       onExecuted: [],
       onActivity: [],
@@ -50,6 +52,7 @@ describe('resolveRunServiceOptions', () => {
       maxTextBytes: 1,
       maxRunTextBytes: 1,
       maxStoredRunBytes: 1,
+      maxEventBytes: 1,
       clock: fakeClock(),
     }
     expect(resolveRunServiceOptions(given)).toMatchObject(given)

@@ -55,7 +55,12 @@ export interface RunServiceOptions {
   readonly maxRunTextBytes?: number
   /** What holds for reviews of every ensemble, and whether requests may relax reviews. */
   readonly reviews?: ReviewRules
-  /** What is stored of a run, events and steps, in bytes. @default 64000000 */
+  /** One event of a run, in bytes; a run with a larger one fails with RUN_TOO_LARGE. @default 16000000 */
+  readonly maxEventBytes?: number
+  /**
+   * What is stored of a run while one process executes it, events and steps, in bytes, and the steps that
+   * another process reads to continue it. A larger run fails with RUN_TOO_LARGE. @default 64000000
+   */
   readonly maxStoredRunBytes?: number
   /** Tools that requests may name. */
   readonly tools?: ToolCatalog
@@ -110,6 +115,8 @@ const DEFAULTS = {
   maxLostOwners: 3,
   // A thousand model turns of some pages each; read in well under a second.
   maxStoredRunBytes: 64_000_000,
+  // All texts of a run twice: the start of a run shows them all.
+  maxEventBytes: 16_000_000,
   ...DEFAULT_TEXT_LIMITS,
 } as const
 
@@ -145,6 +152,7 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxTextBytes: { least: 1, whole: true },
   maxRunTextBytes: { least: 1, whole: true },
   maxStoredRunBytes: { least: 1, whole: true },
+  maxEventBytes: { least: 1, whole: true },
 }
 
 /**

@@ -288,7 +288,7 @@ export class RunExecutor {
     const { runId, epoch, ensemble, request } = run
     const { storage, commits, ensembles, settings } = this.#options
     const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
-    const { profiles, toolMetrics, maxStoredRunBytes } = settings
+    const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
     const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
       ensemble: ensembles.get(ensemble),
@@ -304,6 +304,8 @@ export class RunExecutor {
       models,
       profiles,
       prices,
+      maxEventBytes,
+      maxStoredRunBytes,
       textLimits: { maxInputBytes, maxTextBytes, maxRunTextBytes },
       memories: storage.memories,
       reflections: storage.reflections,

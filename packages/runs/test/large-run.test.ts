@@ -1,0 +1,81 @@
+/** Runs that write more than they may. */
+import { defineTextTool } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { allEvents, serve, temporaryDirectory } from './band.ts'
+
+import type { RunServiceOptions } from '@tutti/runs'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** The events of a run whose tool is called so many times, with results of so many characters. */
+async function eventsOf(
+  { calls, length }: { readonly calls: number; readonly length: number },
+  limits: RunServiceOptions,
+): Promise<readonly LoggedRunEvent[]> {
+  using directory = temporaryDirectory()
+  const read = defineTextTool({
+    name: 'read',
+    description: 'Reads',
+    execute: async () => 'r'.repeat(length),
+  })
+  const model = scriptedModel(({ messages }) =>
+    messages.filter(({ role }) => role === 'tool').length < calls
+      ? { toolCalls: [{ name: 'read', arguments: { input: 'all' } }] }
+      : 'Done',
+  )
+  const first = task({ name: 'first', description: 'Go first', handler: () => 'made first' })
+  const story = task({ name: 'story', description: 'Tell', tools: [read], context: [first] })
+  const team = ensemble({ name: 'team', tasks: [first, story], model, workflow: 'SEQUENTIAL' })
+  const service = await serve(directory.path, [team], limits)
+  const { runId } = await service.submit({ inputs: {} })
+  const events = await allEvents(service, runId)
+  await service.close({ drainTimeoutMs: 1_000 })
+  return events
+}
+
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+describe('a run that writes more than it may', () => {
+  it('fails with its own code, and keeps what it wrote and completed before', async () => {
+    const events = await eventsOf({ calls: 20, length: 10_000 }, { maxStoredRunBytes: 200_000 })
+    expect(events.at(-1)).toMatchObject({
+      type: 'run_result',
+      status: 'FAILED',
+      code: 'RUN_TOO_LARGE',
+      error: expect.stringMatching(
+        /^Run run-\w+ has 2\d{5} bytes in the store, at most 200000 are allowed \(maxStoredRunBytes\)$/,
+      ),
+      outputs: [{ taskName: 'first', output: 'made first' }],
+    })
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
+    expect(events.filter(({ type }) => type === 'tool_called').length).toBeGreaterThan(2)
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'task_failed', taskName: 'story', code: 'RUN_TOO_LARGE' }),
+    )
+    expect(events.reduce((sum, event) => sum + bytes(event), 0)).toBeLessThan(220_000)
+  })
+
+  it('completes below the limit', async () => {
+    const events = await eventsOf({ calls: 2, length: 10_000 }, { maxStoredRunBytes: 200_000 })
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('fails at an event that is too large, which is not stored', async () => {
+    const events = await eventsOf({ calls: 1, length: 50_000 }, { maxEventBytes: 40_000 })
+    expect(events.at(-1)).toMatchObject({
+      status: 'FAILED',
+      code: 'RUN_TOO_LARGE',
+      error: expect.stringMatching(
+        /^Event tool_called of run run-\w+ has 5\d{4} bytes, at most 40000 are allowed \(maxEventBytes\)$/,
+      ),
+    })
+    expect(Math.max(...events.map(bytes))).toBeLessThan(40_000)
+  })
+
+  it('completes with an event just below the limit', async () => {
+    const events = await eventsOf({ calls: 1, length: 38_000 }, { maxEventBytes: 41_000 })
+    expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
+  })
+})
