@@ -50,18 +50,20 @@ export function expectSameEnd(events: readonly RunEvent[], result: RunResult): v
   expect(error?.code).toBe(result.error?.code)
   const completed = tasks.filter((task) => task.status === 'COMPLETED')
   expect(
-    completed.map(({ name, attempt, output, structuredOutput }) => [
+    completed.map(({ name, attempt, output, structuredOutput, finishReason }) => [
       name,
       attempt,
       output,
       structuredOutput,
+      finishReason,
     ]),
   ).toEqual(
-    result.tasks.map(({ taskName, attempt, output, structured }) => [
+    result.tasks.map(({ taskName, attempt, output, structured, finishReason }) => [
       taskName,
       attempt,
       output,
       structured,
+      finishReason,
     ]),
   )
   expect(metrics).toEqual(result.metrics)
