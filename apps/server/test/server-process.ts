@@ -60,6 +60,11 @@ export class ServerProcess implements AsyncDisposable {
     return /^Tutti ready on (\S+)\n$/m.exec(this.output)?.[1] ?? ''
   }
 
+  /** Whether the process has ended, by itself or by a signal. */
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null
+  }
+
   get pid(): number | undefined {
     return this.#child.pid
   }

@@ -5,6 +5,9 @@ import type { RunService } from '@tutti/runs'
 /** Events read at a time. */
 const PAGE = 1_000
 
+/** Their size, in bytes: what takes a few milliseconds of the thread. */
+const PAGE_BYTES = 250_000
+
 /** Which events to read. */
 export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
 
@@ -18,7 +21,7 @@ export async function* eventPages(
 ): AsyncGenerator<readonly LoggedRunEvent[]> {
   let { from } = query
   for (;;) {
-    const page = await runs.readEvents({ ...query, from, limit: PAGE })
+    const page = await runs.readEvents({ maxBytes: PAGE_BYTES, ...query, from, limit: PAGE })
     const last = page.at(-1)
     if (last === undefined) return
     yield page

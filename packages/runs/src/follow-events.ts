@@ -8,6 +8,8 @@
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
+import { readTurn } from './read-turns.ts'
+
 import type { EventBus } from './event-bus.ts'
 import type { EventLog } from './ports/event-log.ts'
 import type { RunRecord } from './run-record.ts'
@@ -56,9 +58,7 @@ export async function* followEvents(
     let next = from
     while (signal?.aborted !== true) {
       const isLive = live.complete
-      const batch = isLive
-        ? live.take(next)
-        : await readLog(events, live, { runId, next, isFirst: next === from })
+      const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
       if (last === undefined && !isLive && !mayHave(next, await find(runId))) return
       if (last === undefined) {
@@ -84,15 +84,10 @@ function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | unde
 async function readLog(
   events: EventLog,
   live: LiveEvents,
-  {
-    runId,
-    next,
-    isFirst,
-  }: { readonly runId: string; readonly next: number; readonly isFirst: boolean },
+  { runId, next }: { readonly runId: string; readonly next: number },
 ): Promise<readonly LoggedRunEvent[]> {
   live.restart()
-  // The embedded store answers at once: other work gets a turn between two pages.
-  if (!isFirst) await new Promise((resolve) => setImmediate(resolve))
+  await readTurn()
   const page = await events.read({ runId, from: next, limit: PAGE, maxBytes: PAGE_BYTES })
   if (page.length === 0) live.caughtUp()
   return page

@@ -16,6 +16,7 @@ import {
   type ServerMessage,
 } from '@tutti/protocol'
 
+import { eventSize } from '../event-size.ts'
 import { recentIterations } from './recent-iterations.ts'
 
 import type { RunRecord, RunService } from '@tutti/runs'
@@ -113,7 +114,7 @@ async function eventsToShow(runs: RunService, runId: string, room: number): Prom
 }
 
 function sizeOf(events: readonly LoggedRunEvent[]): number {
-  return events.reduce((sum, event) => sum + JSON.stringify(event).length, 0)
+  return events.reduce((sum, event) => sum + eventSize(event), 0)
 }
 
 /** Metrics are running totals: the newest of a task holds those before it. */

@@ -1,5 +1,6 @@
 /** The last model turns of a run, for a connection that was not there when they were taken. */
 import { eventPages } from '../event-pages.ts'
+import { eventSize } from '../event-size.ts'
 
 import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
@@ -55,17 +56,13 @@ export async function recentIterations(
 function dropOldest(kept: Map<string, readonly Turn[]>): void {
   let size = 0
   const newestFirst = [...kept.values()].flat().toSorted((a, b) => b.started.seq - a.started.seq)
-  const fitting = new Set(newestFirst.filter((turn) => (size += sizeOf(turn)) <= MAX_SIZE))
+  const fitting = new Set(newestFirst.filter((turn) => (size += eventSize(turn)) <= MAX_SIZE))
   if (fitting.size === newestFirst.length) return
   for (const [key, turns] of kept) {
     const left = turns.filter((turn) => fitting.has(turn))
     if (left.length === 0) kept.delete(key)
     else kept.set(key, left)
   }
-}
-
-function sizeOf(turn: Turn): number {
-  return JSON.stringify(turn).length
 }
 
 /** An event as it stands in a snapshot. */

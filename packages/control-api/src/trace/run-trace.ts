@@ -2,6 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { eventPages } from '../event-pages.ts'
+import { eventSize } from '../event-size.ts'
 import { findRecord } from '../find-run.ts'
 import { dagModel } from './dag-model.ts'
 import { executionTrace } from './execution-trace.ts'
@@ -46,7 +47,7 @@ async function readRun(
       // Later events are left out, so that record and events describe the same moment.
       if (event.type === 'token' || event.seq > run.lastSeq) continue
       events.push(event)
-      bytes += JSON.stringify(event).length
+      bytes += eventSize(event)
     }
     if (bytes > maxTraceBytes) throw tooLarge(run, maxTraceBytes)
     if ((page.at(-1)?.seq ?? run.lastSeq) >= run.lastSeq) break

@@ -4,7 +4,7 @@
 const MAX_LENGTH = 48
 
 /** Maximum number of known words that are compared; the list can come from the request itself. */
-const MAX_CANDIDATES = 200
+const MAX_CANDIDATES = 100
 
 /** The known word that is nearly this one, or nothing when none is near enough. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
@@ -28,28 +28,31 @@ function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[_\-\s]/g, '')
 }
 
-/** Edits (insert, delete, replace, swap of neighbours) from one word to the other. */
+/** Edits (insert, delete, replace, swap of neighbors) from one word to the other. Both are short: see `MAX_LENGTH`. */
 function editDistance(from: string, to: string): number {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: to.length + 1 }, (_, column) => column)
+  let [beforeLast, last, current] = [newRow(), newRow(), newRow()]
+  for (let column = 0; column <= to.length; column++) last[column] = column
   for (let row = 1; row <= from.length; row++) {
-    const current = [row]
+    current[0] = row
+    const letter = from.charCodeAt(row - 1)
+    const letterBefore = from.charCodeAt(row - 2)
     for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1]
-      let cost = Math.min(
-        at(last, column) + 1,
-        at(current, column - 1) + 1,
-        at(last, column - 1) + (same ? 0 : 1),
-      )
-      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      if (row > 1 && column > 1 && swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
-      current.push(cost)
+      const other = to.charCodeAt(column - 1)
+      const replaced = at(last, column - 1) + (letter === other ? 0 : 1)
+      const cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, replaced)
+      const isSwap =
+        row > 1 && column > 1 && letter === to.charCodeAt(column - 2) && letterBefore === other
+      current[column] = isSwap ? Math.min(cost, at(beforeLast, column - 2) + 1) : cost
     }
-    ;[beforeLast, last] = [last, current]
+    ;[beforeLast, last, current] = [last, current, beforeLast]
   }
   return at(last, to.length)
 }
 
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY
+function newRow(): Uint8Array {
+  return new Uint8Array(MAX_LENGTH + 1)
+}
+
+function at(row: Uint8Array, column: number): number {
+  return row[column] ?? 0
 }
