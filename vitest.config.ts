@@ -63,7 +63,8 @@ export default defineConfig({
         extends: false,
         resolve: { conditions: BUILT_CONDITIONS },
         ssr: { resolve: { conditions: BUILT_CONDITIONS, externalConditions: BUILT_CONDITIONS } },
-        test: { ...LIMITS, name: 'built', include: BUILT, isolate: false },
+        // Projects that run together need the same number of workers.
+        test: { ...LIMITS, name: 'built', include: BUILT, isolate: false, maxWorkers: '100%' },
       },
       {
         extends: true,

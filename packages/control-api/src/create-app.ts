@@ -88,7 +88,7 @@ export function createApp(
   refuseOtherMethods(app, routes, guard)
   app.notFound((context) => {
     identify(context, guard)
-    const message = `There is nothing at ${context.req.method} ${context.req.path}${hint(options, routes)}`
+    const message = `No route matches ${context.req.method} ${context.req.path}${hint(options, routes)}`
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
@@ -200,7 +200,7 @@ function newRunId(response: Response): string | undefined {
 
 /** What somebody should know who asks a process for something that it does not serve. */
 function hint({ surface }: ResolvedControlApiOptions, routes: readonly Route[]): string {
-  if (surface === 'all') return ''
+  if (surface === 'all') return '; GET /docs lists all routes'
   const served = routes.map(({ path }) => path).join(', ')
   return `: this process is a worker, which executes runs and serves only ${served}`
 }

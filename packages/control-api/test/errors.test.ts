@@ -92,7 +92,10 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: 'Origin "https://evil.example" may not call this server',
   },
   HOST_NOT_ALLOWED: { file: 'guard.test.ts' },
-  NOT_FOUND: { request: get('/api/nothing'), message: 'There is nothing at GET /api/nothing' },
+  NOT_FOUND: {
+    request: get('/api/nothing'),
+    message: 'No route matches GET /api/nothing; GET /docs lists all routes',
+  },
   RUN_NOT_FOUND: { request: get('/api/runs/run-none'), message: 'No run with ID run-none' },
   REVIEW_NOT_FOUND: {
     request: post({ decision: 'CONTINUE' }, {}, '/api/reviews/rev-1'),

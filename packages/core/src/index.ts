@@ -72,6 +72,7 @@ export { problemList } from './input-failure.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export {
   assertKnownOptions,
+  definitionError,
   findChoiceProblems,
   findUnknownOptions,
   pickOptions,

@@ -47,6 +47,16 @@ describe('pickOptions', () => {
   })
 })
 
+describe('the error of a definition', () => {
+  it('is a TypeError with a code', () => {
+    const definition = { name: 'two words', description: 'A', execute: () => '' }
+    expect(() => defineTextTool(definition)).toThrow(TypeError)
+    expect(() => defineTextTool(definition)).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID' }),
+    )
+  })
+})
+
 describe('a tool definition with an unknown option', () => {
   const BASE = { name: 'pay', description: 'Pays', execute: () => 'paid' }
 

@@ -11,6 +11,14 @@ import { suggest } from '@tutti/protocol'
  */
 export type OptionNames<Options> = Readonly<Record<keyof Options & string, true>>
 
+/** Makes the error of a definition that does not fit: a `TypeError` with the code CONFIG_INVALID. */
+export function definitionError(message: string): TypeError & { readonly code: 'CONFIG_INVALID' } {
+  const error = new TypeError(message)
+  return Object.defineProperty(Object.assign(error, { code: 'CONFIG_INVALID' as const }), 'code', {
+    enumerable: false,
+  })
+}
+
 /** Returns one problem for each key of `given` that is not a known option; `owner` is such as `review`. */
 export function findUnknownOptions(
   given: object,
@@ -35,7 +43,7 @@ export function assertKnownOptions(
   known: Readonly<Record<string, true>>,
 ): void {
   const problems = findUnknownOptions(given, known)
-  if (problems.length > 0) throw new TypeError(`${action} ${problems.join('; ')}`)
+  if (problems.length > 0) throw definitionError(`${action} ${problems.join('; ')}`)
 }
 
 /** Returns a problem unless `value` is one of `choices` or undefined. */

@@ -1,6 +1,11 @@
 /** What every kind of tool is told besides its schema and body, with the defaults and the checks. */
 import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from './approval.ts'
-import { findChoiceProblems, findUnknownOptions, type OptionNames } from './known-options.ts'
+import {
+  definitionError,
+  findChoiceProblems,
+  findUnknownOptions,
+  type OptionNames,
+} from './known-options.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 
 import type { AgentTool } from './tool.ts'
@@ -117,7 +122,7 @@ export function assertToolSettings(
   }
   problems.push(...findApprovalProblems(settings.requireApproval))
   if (problems.length === 0) return
-  throw new TypeError(`Cannot define tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
+  throw definitionError(`Cannot define tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
 }
 
 function findApprovalProblems(approval: ToolSettings<never>['requireApproval']): readonly string[] {

@@ -1,5 +1,6 @@
 /** Saying everything that is wrong with a tool made of tools at once. */
 import {
+  definitionError as coded,
   defineTextTool,
   errorMessage,
   findUnknownOptions,
@@ -40,9 +41,7 @@ export function definitionError(
   problems: readonly string[],
   settings: Settings,
 ): TypeError {
-  return new TypeError(
-    `Cannot make ${what}: ${[...problems, ...settingsProblems(settings)].join('; ')}`,
-  )
+  return coded(`Cannot make ${what}: ${[...problems, ...settingsProblems(settings)].join('; ')}`)
 }
 
 /** What `defineTool` would say of the settings; it says all of it at once. */

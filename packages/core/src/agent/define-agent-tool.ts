@@ -6,6 +6,7 @@
 import { defineTextTool, defineTool } from '../define-tool.ts'
 import { TextToolInput } from '../input/text-reader.ts'
 import {
+  definitionError,
   findChoiceProblems,
   findUnknownOptions,
   pickOptions,
@@ -220,7 +221,7 @@ function resolve(
   }
   const problems = [...findUnknownOptions(definition, AGENT_TOOL_NAMES), ...problemsOf(settings)]
   if (problems.length === 0) return settings
-  throw new TypeError(`Cannot define agent tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
+  throw definitionError(`Cannot define agent tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
 }
 
 const MODES: readonly AgentMode[] = ['sync', 'streaming', 'conversational']

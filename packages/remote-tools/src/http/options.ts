@@ -1,5 +1,6 @@
 /** What the author of an HTTP tool writes about its requests, with the defaults and the checks. */
 import {
+  definitionError,
   findUnknownOptions,
   systemClock,
   type Clock,
@@ -127,7 +128,7 @@ export function resolveHttpOptions(
     ...retryProblems(options.retries, { method, idempotent }),
   ]
   if (problems.length > 0 || !read.ok) {
-    throw new TypeError(`Cannot define HTTP tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
+    throw definitionError(`Cannot define HTTP tool ${JSON.stringify(name)}: ${problems.join('; ')}`)
   }
   return {
     template: read.template,

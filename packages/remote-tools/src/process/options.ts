@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 
 import {
+  definitionError,
   findChoiceProblems,
   findUnknownOptions,
   systemClock,
@@ -114,7 +115,7 @@ export function resolveProgramOptions(
   ]
   if (problems.length > 0) {
     const shown = JSON.stringify(options.name)
-    throw new TypeError(`Cannot define process tool ${shown}: ${problems.join('; ')}`)
+    throw definitionError(`Cannot define process tool ${shown}: ${problems.join('; ')}`)
   }
   const { cwd, clock = systemClock, mode = 'once' } = options
   return {

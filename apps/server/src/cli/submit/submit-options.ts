@@ -39,6 +39,7 @@ export interface SubmitCommandOptions {
 /** Adds them to a command. */
 export function withSubmitOptions(command: Command): Command {
   return command
+    .optionsGroup('What runs:')
     .option(
       '-i, --input <key=value>',
       'an input; @file.json or - for a JSON object of them',
@@ -62,6 +63,7 @@ export function withSubmitOptions(command: Command): Command {
     )
     .option('--model <alias>', 'model of every task that is not given one here')
     .addOption(wordOption('--workflow <order>', 'how the tasks follow one another', Workflow.enum))
+    .optionsGroup('Reviews:')
     .addOption(
       wordOption('--review-policy <policy>', 'which tasks are reviewed', ReviewPolicy.enum),
     )
@@ -78,6 +80,7 @@ export function withSubmitOptions(command: Command): Command {
       ),
     )
     .option('--review-role <role>', 'role that the key of the reviewer must have')
+    .optionsGroup('Records and logs:')
     .addOption(wordOption('--capture <mode>', 'how much the trace keeps', CaptureMode.enum))
     .option(
       '--max-tool-output <characters>',
@@ -90,15 +93,18 @@ export function withSubmitOptions(command: Command): Command {
       lengthOf,
     )
     .option('--verbose', 'has the log of the server tell of every model turn and tool call')
+    .optionsGroup('Limits:')
     .option('--max-cost <dollars>', 'what the run may cost; beyond it the run fails', dollarsOf)
     .option('--max-tokens <count>', 'that the run may read and write together', countFrom(1, MOST))
     .option('--max-time <seconds>', 'that the run may work; waiting for people is free', secondsOf)
     .option('--max-model-calls <count>', 'that the run may make', countFrom(1, MOST))
     .option('--max-tool-calls <count>', 'that the run may make', countFrom(1, MOST))
+    .optionsGroup('The run:')
     .option('-t, --tag <key=value>', 'a tag to find the run by', gather)
     .option('--run-id <id>', 'the id of the run, of your choice')
     .option('--idempotency-key <key>', 'the same request under the same key is one run')
     .option('--webhook <name>', 'a webhook of the server that is told of the run', gather)
+    .optionsGroup('Options:')
 }
 
 function gather(value: string, before: readonly string[] = []): readonly string[] {
