@@ -138,3 +138,29 @@ it('reads a page of any length at once, with one question to the store', async (
   expect((await listRuns({ runs: seen, redactor: redactor([]) }, {})).runs).toHaveLength(20)
   expect(calls).toEqual(['list'])
 })
+
+it('takes tags of any JSON scalar over REST and WebSocket, shows them as they were, and finds them by their text', async () => {
+  await using api = await served()
+  const inputs = { composer: 'Bach', hall: 'A' }
+  const tags = { pr: 7, ratio: 0.5, nightly: true, draft: false, by: 'ci' }
+  expect((await api.post('/api/runs', { inputs, tags })).status).toBe(202)
+  await using socket = api.connect()
+  await socket.next('hello')
+  socket.send({ type: 'run_request', requestId: 'r', inputs, tags: { pr: '7' } })
+  const { runId = '' } = await socket.next('run_ack')
+  const [typed] = (await list(api, '?tag=nightly:true')).runs
+  expect(typed?.tags).toEqual(tags)
+  expect((await api.detail(typed?.runId ?? '')).tags).toEqual(tags)
+  const [queued] = await api.runs.readEvents({ runId: typed?.runId ?? '', from: 0, limit: 1 })
+  expect(queued).toMatchObject({ type: 'run_queued', tags })
+  const found = async (query: string) => (await list(api, query)).runs.map((run) => run.runId)
+  expect(await found('?tag=pr:7')).toEqual([runId, typed?.runId])
+  expect(await found('?tag=ratio:0.5')).toEqual([typed?.runId])
+  expect(await found('?tag=draft:true')).toEqual([])
+  expect(await found('?q=0.5')).toEqual([typed?.runId])
+  const refused = await api.post('/api/runs', { inputs, tags: { a: null, b: {}, c: [] } })
+  expect([refused.status, await refused.json()]).toMatchObject([
+    400,
+    { problems: [{ path: '/tags/a' }, { path: '/tags/b' }, { path: '/tags/c' }] },
+  ])
+})

@@ -205,6 +205,46 @@ describe('acknowledgements for subscribers', () => {
   })
 })
 
+describe('capacity and profiles for subscribers', () => {
+  it('are sent to connections that name them: the load at once and as it changes', async () => {
+    await using api = await served({ ...TIERS, limits: { ...TIERS.limits, maxConcurrentRuns: 2 } })
+    await using socket = api.connect()
+    await using unsubscribed = api.connect()
+    for (const one of [socket, unsubscribed]) await one.next('hello')
+    socket.send({ type: 'subscribe', events: ['capacity_update', 'profile_applied'] })
+    const loads = () =>
+      socket.received.flatMap((message) =>
+        message.type === 'capacity_update' ? [[message.status, message.currentLoad]] : [],
+      )
+    expect(await socket.next('capacity_update')).toEqual({
+      type: 'capacity_update',
+      ensemble: 'band',
+      realm: 'default',
+      status: 'AVAILABLE',
+      currentLoad: 0,
+      maxConcurrent: 2,
+      shareable: true,
+    })
+    const runId = await playing(api)
+    await expect.poll(() => loads().at(-1)).toEqual(['AVAILABLE', 0.5])
+    await playing(api)
+    await expect.poll(() => loads().at(-1)).toEqual(['BUSY', 1])
+    await api.post(`/api/runs/${runId}/inject`, { action: 'APPLY_PROFILE', value: 'night' })
+    expect(await socket.next('profile_applied')).toEqual({
+      type: 'profile_applied',
+      profileName: 'night',
+      capacities: {},
+      appliedAt: expect.any(String),
+      runId,
+    })
+    api.play()
+    await expect.poll(() => loads().at(-1)).toEqual(['AVAILABLE', 0])
+    const types = unsubscribed.received.map(({ type }) => type)
+    expect(types).not.toContain('capacity_update')
+    expect(types).not.toContain('profile_applied')
+  })
+})
+
 function acknowledgements({ received }: Socket): readonly ServerMessage[] {
   return received.filter(({ type }) => type === 'run_control_ack')
 }

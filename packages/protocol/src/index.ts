@@ -15,6 +15,7 @@ export {
 export type { Decoded } from './decode.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
+export type { TagMap, TagValue } from './schemas/scalars.ts'
 export { suggest } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 

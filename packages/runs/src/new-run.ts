@@ -18,14 +18,14 @@ import { fingerprintOf } from './submission.ts'
 import type { Quota } from './ports/run-store.ts'
 import type { ReviewRules } from './review-rules.ts'
 import type { NewRun, RunRequest } from './run-record.ts'
-import type { RunEventOf } from '@tutti/protocol'
+import type { RunEventOf, TagMap } from '@tutti/protocol'
 
 /** What a run is asked to do. */
 export interface SubmitRun extends RunRequest {
   /** Name of the ensemble. @default the first one */
   readonly ensemble?: string
   readonly inputs?: Readonly<Record<string, string>>
-  readonly tags?: Readonly<Record<string, string>>
+  readonly tags?: Readonly<TagMap>
   /** @default a random id */
   readonly runId?: string
   /** Under which the same submission of the same actor is recognised when it is sent again. */

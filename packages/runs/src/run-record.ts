@@ -6,6 +6,7 @@ import type {
   RunEventOf,
   RunOptionsBody,
   RunStatus,
+  TagMap,
   TaskDefinitionBody,
   TaskOverrideBody,
   TaskStatus,
@@ -20,7 +21,7 @@ export interface RunRecord {
   readonly workflow: Workflow
   readonly status: RunStatus
   readonly inputs: Readonly<Record<string, string>>
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
   /** The tasks of the plan, and those that delegations made. */
   readonly taskCount: number
   readonly completedTasks: number

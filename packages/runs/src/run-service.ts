@@ -152,6 +152,11 @@ export class RunService {
     return this.#settings.profiles
   }
 
+  /** Runs that execute at the same time over all processes, at most. */
+  get maxConcurrentRuns(): number {
+    return this.#settings.maxConcurrentRuns
+  }
+
   /** Phase of the service: STARTING until `start` resolves, STOPPED once `close` has. */
   get phase(): LifecycleState {
     if (this.#closing !== undefined) return this.#hasStopped ? 'STOPPED' : 'DRAINING'

@@ -13,7 +13,7 @@ const REPLACED = '\ufffd'
 
 /** What the values of a run are looked for in. */
 export function searchTextOf({ inputs, tags }: Pick<RunRecord, 'inputs' | 'tags'>): string {
-  return [...Object.values(tags), ...Object.values(inputs)].map(toSearched).join(BREAK)
+  return [...Object.values(tags).map(String), ...Object.values(inputs)].map(toSearched).join(BREAK)
 }
 
 /**

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 
 import { fingerprintOf, type SubmissionContent } from './submission.ts'
 
+const TAGS = { by: 'ci', on: 'monday' }
+
 const CONTENT: SubmissionContent = {
   ensemble: 'band',
   inputs: { topic: 'Bach', key: 'C' },
-  tags: { by: 'ci', on: 'monday' },
+  tags: TAGS,
   runId: undefined,
 }
 
@@ -36,7 +38,9 @@ describe('fingerprintOf', () => {
       { ...CONTENT, inputs: { ...CONTENT.inputs, key: 'c' } },
       { ...CONTENT, inputs: { topic: 'C', key: 'Bach' } },
       { ...CONTENT, tags: {} },
-      { ...CONTENT, inputs: CONTENT.tags, tags: CONTENT.inputs },
+      { ...CONTENT, inputs: TAGS, tags: CONTENT.inputs },
+      { ...CONTENT, tags: { ...TAGS, n: 5 } },
+      { ...CONTENT, tags: { ...TAGS, n: '5' } },
       { ...CONTENT, inputs: { 'topic","Bach': '' } },
       { ...CONTENT, inputs: { topic: '","Bach' } },
     ]

@@ -1,13 +1,14 @@
 /** What a submission asks for, as a text that is the same whenever the same is asked. */
 import { createHash } from 'node:crypto'
 
+import type { TagMap } from '@tutti/protocol'
 import type { RunRequest } from './run-record.ts'
 
 /** What tells one submission from another. */
 export interface SubmissionContent {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
   readonly runId: string | undefined
   readonly request?: RunRequest | undefined
   readonly webhooks?: readonly string[] | undefined

@@ -1,6 +1,6 @@
 /** Pure: which runs a list shows, as the address, the server and the page say it. */
 import type { QueryValues } from '../lib/router.ts'
-import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
+import type { ListRunsQuery, RunStatus, RunStatusList, TagMap } from '@tutti/protocol'
 
 /** The groups of statuses to choose from. */
 export const RUN_GROUPS = {
@@ -29,7 +29,7 @@ export interface RunFilter {
 export interface Findable {
   readonly runId: string
   readonly ensemble: string
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
   readonly inputs: Readonly<Record<string, string>>
 }
 
@@ -99,13 +99,13 @@ function hasTag(tags: Findable['tags'], tag: string): boolean {
   const colon = tag.indexOf(':')
   const key = colon === -1 ? tag : tag.slice(0, colon)
   if (!Object.hasOwn(tags, key)) return false
-  return colon === -1 || tags[key] === tag.slice(colon + 1)
+  return colon === -1 || String(tags[key]) === tag.slice(colon + 1)
 }
 
 function hasText({ runId, tags, inputs }: Findable, text: string): boolean {
   const part = text.toUpperCase()
   if (runId.toUpperCase().startsWith(part)) return true
-  return [...Object.values(tags), ...Object.values(inputs)].some((value) =>
+  return [...Object.values(tags).map(String), ...Object.values(inputs)].some((value) =>
     value.toUpperCase().includes(part),
   )
 }

@@ -1,5 +1,5 @@
 /** Pure: single values of a trace file, as the rest of the page knows them. */
-import type { TraceCost } from '@tutti/protocol'
+import type { TraceCost, TagMap } from '@tutti/protocol'
 
 const DURATION =
   /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
@@ -53,6 +53,15 @@ export function textMapAt(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   )
   return Object.fromEntries(entries)
+}
+
+/** The tags at a name: texts, numbers and booleans. */
+export function tagsAt(fields: Readonly<Record<string, unknown>>, name: string): TagMap {
+  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (typeof value !== 'object' || value === null) return {}
+  return Object.fromEntries(
+    Object.entries(value).filter(([, one]) => ['string', 'number', 'boolean'].includes(typeof one)),
+  )
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type TaskState,
 } from '@tutti/protocol'
 
-import { costOf, msOf, textAt, textMapAt } from './trace-state-values.ts'
+import { costOf, msOf, tagsAt, textAt } from './trace-state-values.ts'
 import { tracedTasks } from './trace-state-tasks.ts'
 
 /** The run of a trace. */
@@ -30,7 +30,7 @@ export function traceState(trace: ExecutionTrace): RunState {
     id,
     status,
     inputs: trace.inputs,
-    tags: textMapAt(metadata, 'tags'),
+    tags: tagsAt(metadata, 'tags'),
     startedAt,
     tasks,
     gates: [],

@@ -34,7 +34,7 @@ export interface Showing {
 
 /** The facts of a task, out of the record of its run; a run that came over another wire gets a message made. */
 export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts {
-  const contextId = tags[CONTEXT_TAG] ?? runId
+  const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = messageIn(request) ?? {
     messageId: `${runId}-input`,
     role: 'ROLE_USER',

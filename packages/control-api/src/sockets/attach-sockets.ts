@@ -13,6 +13,7 @@ import { readQuery } from '../http/read-query.ts'
 import { endWithError } from '../http/raw-response.ts'
 import { requestFacts } from '../http/request-facts.ts'
 import { tellRequest } from '../http/tell-request.ts'
+import { CapacityFeed } from './capacity-feed.ts'
 import { Session, type Visit } from './session.ts'
 
 import type { RequestGuard } from '../http/guard-request.ts'
@@ -63,6 +64,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
   const server = new WebSocketServer({ noServer: true, maxPayload: options.maxBodyBytes })
   const { clock, logger, maxSockets } = options
   const sessions = new Map<WebSocket, Session>()
+  const capacity = capacityFeed(options, sessions)
   let opening = 0
   let stopHeartbeat = (): void => undefined
 
@@ -86,9 +88,10 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     const { url: target = '/' } = request
     const runId = runIdOf(target)
     const { snapshot = 'all' } = readQuery(`${ANY_BASE}${target}`, SocketQuery)
-    if (runId === undefined) return { caller, runId, snapshot }
+    const visit = { caller, snapshot, capacity: () => capacity.current() }
+    if (runId === undefined) return { ...visit, runId }
     const run = await findRecord(options.runs, runId)
-    return { caller, runId: run.runId, snapshot }
+    return { ...visit, runId: run.runId }
   }
 
   const open = (webSocket: WebSocket, visit: Visit): void => {
@@ -107,6 +110,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     },
     attach(http) {
       stopHeartbeat = beat(options, sessions)
+      capacity.start()
       http.on('upgrade', (request, socket, head) => {
         socket.on('error', () => undefined)
         opening += 1
@@ -128,10 +132,27 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     },
     close() {
       stopHeartbeat()
+      capacity.stop()
       for (const socket of sessions.keys()) closeSoon(socket, clock)
       server.close()
     },
   }
+}
+
+/** Tells the connections that subscribed to it how busy the server is. */
+function capacityFeed(
+  options: ResolvedControlApiOptions,
+  sessions: ReadonlyMap<WebSocket, Session>,
+): CapacityFeed {
+  const readers = (): readonly Session[] =>
+    [...sessions.values()].filter((session) => session.subscribesTo('capacity_update'))
+  return new CapacityFeed({
+    ...options,
+    hasReaders: () => readers().length > 0,
+    send: (update) => {
+      for (const session of readers()) session.send(update)
+    },
+  })
 }
 
 /**

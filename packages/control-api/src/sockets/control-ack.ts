@@ -1,5 +1,13 @@
-/** Pure: the `run_control_ack` of a command, as subscribers are told of it. */
-import type { LoggedRunEvent, RunControlAck } from '@tutti/protocol'
+/** Pure: what subscribers are told of the commands that others give. */
+import type { LoggedRunEvent, ProfileApplied, RunControlAck } from '@tutti/protocol'
+
+/** The profile that an event says was applied to its run; undefined for every other event. */
+export function appliedProfile(event: LoggedRunEvent): ProfileApplied | undefined {
+  if (event.type !== 'directive_active' || event.action !== 'APPLY_PROFILE') return undefined
+  const { runId, value = '', activeAt = '' } = event
+  // A profile of ours changes the models of runs and leaves capacities as they are.
+  return { type: 'profile_applied', profileName: value, capacities: {}, appliedAt: activeAt, runId }
+}
 
 /**
  * The acknowledgement of the command that an event records, whoever sent the command and by whatever route;

@@ -15,7 +15,8 @@
  *    subscribes it gets no event but the results of the runs that it submits.
  * N5 A connection that subscribed to `run_control_ack` is also sent the acknowledgements of commands of
  *    others, in whatever process and by whatever route they were given. Without that subscription a
- *    connection is sent only the acknowledgements of its own commands.
+ *    connection is sent only the acknowledgements of its own commands. `profile_applied` and
+ *    `capacity_update` are likewise sent to those who name them; of the latter the first at once.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -26,7 +27,7 @@ import { wireErrorOf } from '../http/on-error.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { sharedCapabilities } from '../peers/shared.ts'
 import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
-import { controlAck } from './control-ack.ts'
+import { appliedProfile, controlAck } from './control-ack.ts'
 import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
 import { helloOf } from './hello.ts'
@@ -37,7 +38,13 @@ import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
 import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { ClientMessage, LoggedRunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
+import type {
+  ClientMessage,
+  CapacityUpdate,
+  LoggedRunEvent,
+  ServerMessage,
+  SocketQuery,
+} from '@tutti/protocol'
 import type { RawData, WebSocket } from 'ws'
 
 /** "Try again later", the registered close code for a server that cannot keep up with a client. */
@@ -65,6 +72,8 @@ export interface Visit {
   readonly runId: string | undefined
   /** Whether it is told what happened, and what happens before it subscribes (N4). */
   readonly snapshot: NonNullable<SocketQuery['snapshot']>
+  /** How busy the server is now. */
+  readonly capacity: () => Promise<CapacityUpdate>
 }
 
 /** Serves one connection until it closes. */
@@ -87,12 +96,14 @@ export class Session {
   readonly #stopListening: () => void
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
+  readonly #capacity: Visit['capacity']
   readonly #asker: Asker
   #lastEventId = ''
   readonly #reader: LiveReader
 
   constructor(socket: WebSocket, options: ResolvedControlApiOptions, visit: Visit) {
-    const { runId, caller, snapshot } = visit
+    const { runId, caller, snapshot, capacity } = visit
+    this.#capacity = capacity
     const { instruments } = options.metrics
     this.#socket = socket
     this.#reader = liveReader({ instruments, clock: options.clock, transport: 'websocket' })
@@ -193,12 +204,18 @@ export class Session {
     if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
   }
 
-  /** Tells a connection that subscribed to acknowledgements of the command that an event records (N5). */
+  /** Whether the connection subscribed to messages of this type by name (N5). */
+  subscribesTo(type: ServerMessage['type']): boolean {
+    return this.#subscription.types?.has(type) === true
+  }
+
+  /** Tells a connection that subscribed to it of the command that an event records (N5). */
   #acknowledge(event: LoggedRunEvent): void {
-    const { runId, types } = this.#subscription
-    if (types?.has('run_control_ack') !== true) return
+    const { runId } = this.#subscription
     if (runId !== undefined && runId !== event.runId) return
-    const ack = controlAck(event)
+    const profile = this.subscribesTo('profile_applied') ? appliedProfile(event) : undefined
+    if (profile !== undefined) this.send(profile)
+    const ack = this.subscribesTo('run_control_ack') ? controlAck(event) : undefined
     if (ack === undefined || this.#ownControls.delete(`${ack.action} ${ack.runId}`)) return
     this.send(ack)
   }
@@ -304,6 +321,7 @@ export class Session {
       this.#subscription = { runId: about, types }
       this.#stopReading = this.#readFrom(about, place)
     }
+    if (this.subscribesTo('capacity_update')) this.send(await this.#capacity())
   }
 
   #place(runId: string | undefined, from: number): Promise<ReadingPlace> {

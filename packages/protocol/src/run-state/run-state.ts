@@ -2,6 +2,7 @@
 import type { CancelMode, RunStatus, Workflow } from '../schemas/enums.ts'
 import type { FileChanged } from '../schemas/events/agent-events.ts'
 import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.ts'
+import type { TagMap } from '../schemas/scalars.ts'
 import type { RunMetrics } from '../schemas/run-metrics.ts'
 import type { DelegationState } from './delegations.ts'
 import type { DirectiveState } from './directives.ts'
@@ -19,7 +20,7 @@ export interface RunState {
   readonly cancelMode?: CancelMode
   readonly workflow?: Workflow
   readonly inputs: Readonly<Record<string, string>>
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
   readonly queuedAt?: string
   readonly startedAt?: string
   readonly completedAt?: string

@@ -78,6 +78,14 @@ export const CLOSED = { additionalProperties: false } as const
 /** Any JSON object, such as a JSON Schema or a tool's input. */
 export const JsonObject = mapOf(Type.Unknown())
 
+/** The value of a tag: text, a number or a boolean. Filters compare its text form, so that `n:5` finds 5 and "5". */
+export const TagValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+export type TagValue = Type.Static<typeof TagValue>
+
+/** Tags of a run by name. */
+export const TagMap = mapOf(TagValue)
+export type TagMap = Type.Static<typeof TagMap>
+
 /** An object from names to strings. */
 export const StringMap = mapOf(Type.String())
 

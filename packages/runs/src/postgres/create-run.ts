@@ -135,7 +135,7 @@ function valuesOf(run: NewRun): readonly unknown[] {
     run.workflow,
     JSON.stringify(run.inputs),
     JSON.stringify(run.tags),
-    tags.flatMap(([key, value]) => [tagIndex(key), tagIndex(key, value)]),
+    tags.flatMap(([key, value]) => [tagIndex(key), tagIndex(key, String(value))]),
     run.taskCount,
     run.createdAt,
     run.submission === undefined ? null : toIndex(run.submission.idempotencyKey),

@@ -17,7 +17,7 @@ import type { Signal } from '../ports/run-signals.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { Row } from './database.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { FinishReason, LoggedRunEvent, RunEvent, TagMap } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 
@@ -67,7 +67,7 @@ function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | '
     ensemble: text(row['ensemble']),
     workflow: row['workflow'] as RunRecord['workflow'],
     status: row['status'] as RunRecord['status'],
-    tags: JSON.parse(String(row['tags'])) as Record<string, string>,
+    tags: JSON.parse(String(row['tags'])) as TagMap,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),

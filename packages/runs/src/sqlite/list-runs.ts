@@ -70,6 +70,7 @@ function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
     conditions.push(HAS_TAG)
     values['key'] = tag.key
     values['value'] = tag.value ?? null
+    values['number'] = tag.value === undefined ? null : numberOf(tag.value)
   }
   if (ensemble !== undefined) {
     conditions.push('ensemble = $ensemble')
@@ -86,8 +87,17 @@ function filterOf({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values }
 }
 
+/** A value is compared in its text form: numbers as numbers when the text is one as JSON writes it. */
 const HAS_TAG = `EXISTS (
-  SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL OR value = $value))`
+  SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL
+    OR (type = 'text' AND value = $value)
+    OR (type IN ('integer', 'real') AND value = $number)
+    OR (type IN ('true', 'false') AND type = $value)))`
+
+/** The number that a text is the form of; null for none. */
+function numberOf(text: string): number | null {
+  return String(Number(text)) === text && Number.isFinite(Number(text)) ? Number(text) : null
+}
 
 /** What is looked for is no pattern: `%` and `_` are themselves. */
 const HAS_TEXT = `(

@@ -29,6 +29,7 @@ import type {
   RunStatus,
   TaskStatus,
   Workflow,
+  TagMap,
 } from '@tutti/protocol'
 
 /** A row as `node:sqlite` gives it. */
@@ -51,7 +52,7 @@ function toSummary(row: Row): Omit<RunRecord, 'inputs' | 'error' | 'request' | '
     ensemble: text(row['ensemble']),
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
-    tags: parse(row['tags']) as Record<string, string>,
+    tags: parse(row['tags']) as TagMap,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),

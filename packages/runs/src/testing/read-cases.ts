@@ -94,6 +94,32 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[P4] tags keep their types, and are found by the text form of their value',
+    async run({ storage }) {
+      const tags = { n: 5, ratio: 0.1, large: 1e21, negative: -3, yes: true, no: false, five: '5' }
+      await createRun(storage, 'run-typed', { tags })
+      await createRun(storage, 'run-text', { tags: { n: '5', yes: 'true', kind: 'integer' } })
+      deepStrictEqual((await storage.runs.get('run-typed'))?.tags, tags)
+      const find = async (key: string, value: string) => {
+        const page = await storage.runs.list({ tag: { key, value }, limit: 10, offset: 0 })
+        return page.runs.map(({ runId }) => runId)
+      }
+      const both = ['run-text', 'run-typed']
+      deepStrictEqual(await find('n', '5'), both)
+      deepStrictEqual(await find('yes', 'true'), both)
+      deepStrictEqual(await find('five', '5'), ['run-typed'])
+      deepStrictEqual(await find('ratio', '0.1'), ['run-typed'])
+      deepStrictEqual(await find('large', '1e+21'), ['run-typed'])
+      deepStrictEqual(await find('negative', '-3'), ['run-typed'])
+      deepStrictEqual(await find('no', 'false'), ['run-typed'])
+      deepStrictEqual(await find('n', '5.0'), [])
+      deepStrictEqual(await find('yes', '1'), [])
+      deepStrictEqual(await find('no', '0'), [])
+      deepStrictEqual(await find('n', 'integer'), [])
+      deepStrictEqual(await find('kind', 'integer'), ['run-text'])
+    },
+  },
+  {
     name: '[P4] runs are listed newest first, by status and tag, in pages with the full count',
     async run({ storage }) {
       await createRun(storage, 'run-1', { tags: { by: 'ci', env: 'prod' } })

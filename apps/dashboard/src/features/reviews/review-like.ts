@@ -6,6 +6,7 @@ import type {
   ReviewDecisionKind,
   ReviewTimeoutAction,
   ReviewTiming,
+  TagMap,
 } from '@tutti/protocol'
 
 /** A question to a person, open or closed. */
@@ -38,7 +39,7 @@ export interface ReviewLike {
 export interface ReviewedRun {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
 }
 
 /** Where in the run a review is, and what a tool asks for. */

@@ -1,6 +1,8 @@
 /** The tags of a run: each is a button that shows the runs that have it. */
 import styles from './run-tags.module.css'
 
+import type { TagMap } from '@tutti/protocol'
+
 /** Tags that are shown; the rest is on the page of the run. */
 const SHOWN = 2
 
@@ -9,7 +11,7 @@ export function RunTags({
   tags,
   onTag,
 }: {
-  readonly tags: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
   readonly onTag: (tag: string) => void
 }) {
   const entries = Object.entries(tags)
@@ -26,7 +28,7 @@ export function RunTags({
           title={`${key}: ${value}`}
           onClick={() => onTag(`${key}:${value}`)}
         >
-          <span className={styles['key']}>{key}</span> {value}
+          <span className={styles['key']}>{key}</span> {String(value)}
         </button>
       ))}
       {entries.length > SHOWN && (

@@ -24,7 +24,9 @@ export function draftOfBody(
     ...(tasks === undefined ? {} : { tasks: taskDrafts(tasks) }),
     options: body.options ?? {},
     budget: body.budget ?? {},
-    tags: rowsOf(tags),
+    tags: rowsOf(
+      Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, String(value)])),
+    ),
     webhooks: (body.webhooks ?? []).join('\n'),
     runId: body.runId ?? '',
   }

@@ -10,7 +10,7 @@ import { age } from '../text/age.ts'
 import { tableLines, type Column } from '../text/table.ts'
 import { tokens } from './run-table.ts'
 
-import type { PendingReview, RunDetail, RunTaskDetail } from '@tutti/protocol'
+import type { PendingReview, RunDetail, RunTaskDetail, TagMap } from '@tutti/protocol'
 import type { Line } from '../live/line.ts'
 
 const COLUMNS: readonly Column[] = [
@@ -66,10 +66,7 @@ function facts(run: RunDetail, now: number): readonly (readonly [string, string]
   ]
 }
 
-function pairs(
-  name: string,
-  values: Readonly<Record<string, string>>,
-): readonly (readonly [string, string])[] {
+function pairs(name: string, values: Readonly<TagMap>): readonly (readonly [string, string])[] {
   const all = Object.entries(values).map(([key, value]) => `${key}=${value}`)
   return all.length === 0 ? [] : [[name, all.join(', ')]]
 }

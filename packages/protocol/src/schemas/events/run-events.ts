@@ -1,7 +1,7 @@
 /** Events of a run as a whole: queued, resumed, started, cancelling, completed, result. */
 import Type from 'typebox'
 import { CancelMode, RunOutcome, Workflow } from '../enums.ts'
-import { Count, DurationMs, Instant, StringMap, TokenCount } from '../scalars.ts'
+import { Count, DurationMs, Instant, StringMap, TagMap, TokenCount } from '../scalars.ts'
 import { RunMetrics } from '../run-metrics.ts'
 
 /** The run is accepted and waits for a place. Ours; always the first event of a log, `seq` 0. */
@@ -12,7 +12,7 @@ export const RunQueued = Type.Object({
   workflow: Workflow,
   totalTasks: Count,
   inputs: StringMap,
-  tags: StringMap,
+  tags: TagMap,
   /** Who submitted it: the name of a key. */
   actor: Type.Optional(Type.String()),
 })

@@ -49,7 +49,11 @@ export const CapabilityResponse = Type.Object({
 })
 export type CapabilityResponse = Type.Static<typeof CapabilityResponse>
 
-/** How busy an ensemble is. */
+/**
+ * How busy an ensemble is: sent to connections that subscribed to it by name, at once and on every change. Our
+ * server sends one for all its ensembles, with the name of the default one, and a status of AVAILABLE, BUSY,
+ * DRAINING or STORE_UNAVAILABLE.
+ */
 export const CapacityUpdate = Type.Object({
   type: Type.Literal('capacity_update'),
   ensemble: Type.String(),
@@ -62,7 +66,7 @@ export const CapacityUpdate = Type.Object({
 })
 export type CapacityUpdate = Type.Static<typeof CapacityUpdate>
 
-/** A capacity profile is in force. */
+/** A profile was applied; sent to connections that subscribed to it by name. */
 export const ProfileApplied = Type.Object({
   type: Type.Literal('profile_applied'),
   profileName: Type.String(),
@@ -71,5 +75,7 @@ export const ProfileApplied = Type.Object({
     Type.Object({ replicas: Count, maxConcurrent: Count, dormant: Type.Boolean() }),
   ),
   appliedAt: Type.String(),
+  /** The run that it was applied to. Ours. */
+  runId: Type.Optional(Type.String()),
 })
 export type ProfileApplied = Type.Static<typeof ProfileApplied>

@@ -2,7 +2,15 @@
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
 import { reviewedCall, reviewGate } from '../events/steering-events.ts'
-import { CLOSED, Count, Instant, PositiveCount, StringMap, requiredWhen } from '../scalars.ts'
+import {
+  CLOSED,
+  Count,
+  Instant,
+  PositiveCount,
+  StringMap,
+  TagMap,
+  requiredWhen,
+} from '../scalars.ts'
 
 /** A gate that waits for a decision. AgentEnsemble REST; `timeoutMs` is the whole time it had. */
 export const PendingReview = Type.Object({
@@ -22,7 +30,7 @@ export const PendingReview = Type.Object({
   /** In the list of reviews: the inputs of the run, each cut after 200 characters. Ours. */
   inputs: Type.Optional(StringMap),
   /** In the list of reviews: the tags of the run. Ours. */
-  tags: Type.Optional(StringMap),
+  tags: Type.Optional(TagMap),
   /** In the list of reviews: whether the key of the caller has the scope and the role to decide it. Ours. */
   mayDecide: Type.Optional(Type.Boolean()),
   ...reviewedCall,

@@ -10,6 +10,7 @@ import {
   Instant,
   PositiveCount,
   StringMap,
+  TagMap,
   TokenCount,
 } from '../scalars.ts'
 import { PendingReview } from './reviews.ts'
@@ -67,7 +68,7 @@ export const RunSummary = Type.Object({
   taskCount: Count,
   completedTasks: Count,
   workflow: Workflow,
-  tags: StringMap,
+  tags: TagMap,
   /** Absent when no task is being worked on. `index` counts from 0, as in the seed. */
   currentTask: Type.Optional(Type.Object({ name: Type.String(), index: Count })),
   ensemble: Type.String(),
@@ -127,7 +128,7 @@ export const RunDetail = Type.Object({
   durationMs: Type.Optional(DurationMs),
   workflow: Workflow,
   inputs: StringMap,
-  tags: StringMap,
+  tags: TagMap,
   tasks: Type.Array(RunTaskDetail),
   metrics: RunMetrics,
   pendingReviews: Type.Array(PendingReview),

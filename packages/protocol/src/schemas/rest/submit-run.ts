@@ -15,6 +15,7 @@ import {
   PositiveCount,
   RunId,
   StringMap,
+  TagMap,
   TaskReference,
 } from '../scalars.ts'
 
@@ -179,7 +180,7 @@ export const submitRunFields = {
   /** What the run may use; beyond it the run fails, and what was done is kept. Ours. */
   budget: Type.Optional(RunBudgetBody),
   /** Metadata to find the run by. */
-  tags: Type.Optional(StringMap),
+  tags: Type.Optional(TagMap),
   /** Name of the ensemble; the first one when absent. Ours. */
   ensemble: Type.Optional(NonBlank),
   /** An id of the client's choice; the server chooses one when absent. Ours. */
