@@ -12,10 +12,9 @@ export type Revision = '2025-11-25' | '2026-07-28'
 /** Of the suite in version 0.2.0-alpha.12. */
 export const EXCEPTIONS: readonly Exception[] = [
   {
-    why: 'Runs and files are read over REST; this server has no MCP resources, and says so in its capabilities',
+    why: 'The resources of this server are its runs, not those that the suite reads by name; they cannot be subscribed to',
     checks: {
       '2025-11-25': [
-        'resources-list:resources-list',
         'resources-read-binary:resources-read-binary',
         'resources-read-text:resources-read-text',
         'resources-subscribe:resources-subscribe',
@@ -23,40 +22,32 @@ export const EXCEPTIONS: readonly Exception[] = [
         'resources-unsubscribe:resources-unsubscribe',
       ],
       '2026-07-28': [
-        'caching:sep-2549-resources-list-caching-hints',
-        'caching:sep-2549-resources-templates-list-caching-hints',
-        'resources-list:resources-list',
         'resources-read-binary:resources-read-binary',
         'resources-read-text:resources-read-text',
         'resources-templates-read:resources-templates-read',
-        'sep-2164-resource-not-found:sep-2164-data-uri',
-        'sep-2164-resource-not-found:sep-2164-error-code',
       ],
     },
   },
   {
-    why: 'This server has no MCP prompts, and says so in its capabilities',
+    why: 'The prompts of this server are its ensembles, not those that the suite gets by name',
     checks: {
       '2025-11-25': [
         'prompts-get-embedded-resource:prompts-get-embedded-resource',
         'prompts-get-simple:prompts-get-simple',
         'prompts-get-with-args:prompts-get-with-args',
         'prompts-get-with-image:prompts-get-with-image',
-        'prompts-list:prompts-list',
       ],
       '2026-07-28': [
-        'caching:sep-2549-prompts-list-caching-hints',
         'input-required-result-non-tool-request:sep-2322-non-tool-incomplete',
         'prompts-get-embedded-resource:prompts-get-embedded-resource',
         'prompts-get-simple:prompts-get-simple',
         'prompts-get-with-args:prompts-get-with-args',
         'prompts-get-with-image:prompts-get-with-image',
-        'prompts-list:prompts-list',
       ],
     },
   },
   {
-    why: 'There is nothing to complete without prompts and resource templates',
+    why: 'Arguments of prompts and ids of runs are not completed',
     checks: {
       '2025-11-25': ['completion-complete:completion-complete'],
       '2026-07-28': ['completion-complete:completion-complete'],

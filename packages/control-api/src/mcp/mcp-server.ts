@@ -23,6 +23,8 @@ import { errorResult } from './call-error.ts'
 import { mcpRequest, traceOfMeta } from './call-surroundings.ts'
 import { callTool } from './call-tool.ts'
 import { callerOf } from './mcp-caller.ts'
+import { promptOf, promptsOf } from './mcp-prompts.ts'
+import { listResources, readResource, RESOURCE_TEMPLATES } from './mcp-resources.ts'
 import { tellerOf } from './teller-of.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -67,10 +69,18 @@ export function mcpServer(desk: McpDesk, use: McpServerUse): McpServer {
     { name: 'tutti', title: 'Tutti', version: API_VERSION },
     {
       // What is offered changes only with the process.
-      capabilities: { tools: { listChanged: false } },
+      capabilities: {
+        tools: { listChanged: false },
+        resources: {},
+        prompts: { listChanged: false },
+      },
       instructions: INSTRUCTIONS,
       cacheHints: {
         'tools/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+        'prompts/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
+        'resources/list': { ttlMs: 0, cacheScope: 'private' },
+        'resources/read': { ttlMs: 0, cacheScope: 'private' },
+        'resources/templates/list': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
         'server/discover': { ttlMs: LIST_TTL_MS, cacheScope: 'private' },
       },
       requestState: { verify: (state, context) => states.verify(state, context) },
@@ -90,6 +100,17 @@ export function mcpServer(desk: McpDesk, use: McpServerUse): McpServer {
     }
     return { tools: offers.map(({ definition }) => definition) }
   })
+  server.setRequestHandler('prompts/list', () => ({ prompts: promptsOf(offers) }))
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    promptOf(offers, params.name, params.arguments),
+  )
+  server.setRequestHandler('resources/list', ({ params }) =>
+    listResources(options.runs, params?.cursor),
+  )
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [...RESOURCE_TEMPLATES],
+  }))
+  server.setRequestHandler('resources/read', ({ params }) => readResource(options.runs, params.uri))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     use.onCalls?.(1)
     try {

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+
+import { connected, MODES } from './mcp-client.ts'
+import { singer } from './a2a-agent.ts'
+import { served } from './served.ts'
+
+describe.each(MODES)('to an MCP client of mode %s', (mode) => {
+  it('runs are resources: as JSON, and their output as text', async () => {
+    await using api = await served({ ensembles: [singer()] })
+    await using peer = await connected(api, { mode })
+    const { structuredContent } = await peer.call('singer', { song: 'Ode' })
+    const { runId } = structuredContent as { runId: string }
+    const { resources } = await peer.client.listResources()
+    const uri = `tutti://runs/${runId}`
+    expect(resources).toMatchObject([{ uri, name: runId, title: 'singer (COMPLETED)' }])
+    const detail = await peer.client.readResource({ uri })
+    const [{ text = '' } = {}] = detail.contents as { text?: string }[]
+    expect(JSON.parse(text)).toMatchObject({ runId, status: 'COMPLETED', inputs: { song: 'Ode' } })
+    expect((await peer.client.readResource({ uri: `${uri}/output` })).contents).toMatchObject([
+      { mimeType: 'text/plain', text: 'La la la, here comes Ode, la la la' },
+    ])
+    const { resourceTemplates } = await peer.client.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'tutti://runs/{runId}',
+      'tutti://runs/{runId}/output',
+    ])
+  })
+
+  it.each(['tutti://runs/none', 'tutti://runs/%ff', 'file:///etc/passwd', 'tutti://runs/'])(
+    'the resource %s does not exist',
+    async (uri) => {
+      await using api = await served({ ensembles: [singer()] })
+      await using peer = await connected(api, { mode })
+      await expect(peer.client.readResource({ uri })).rejects.toThrow(/Unknown resource|not found/)
+    },
+  )
+
+  it('ensembles are prompts with their template variables', async () => {
+    await using api = await served({ ensembles: [singer()] })
+    await using peer = await connected(api, { mode })
+    const { prompts } = await peer.client.listPrompts()
+    expect(prompts).toMatchObject([
+      { name: 'singer', arguments: [{ name: 'song', required: true }] },
+    ])
+    const { messages } = await peer.client.getPrompt({
+      name: 'singer',
+      arguments: { song: 'Ode' },
+    })
+    const text = 'Call the tool "singer" with the arguments {"song":"Ode"}, and show me its output.'
+    expect(messages).toEqual([{ role: 'user', content: { type: 'text', text } }])
+    await expect(peer.client.getPrompt({ name: 'singer' })).rejects.toThrow(
+      'Missing arguments: song',
+    )
+    await expect(peer.client.getPrompt({ name: 'choir' })).rejects.toThrow('Unknown prompt "choir"')
+  })
+})
