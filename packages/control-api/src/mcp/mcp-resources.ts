@@ -10,12 +10,12 @@ import { shortText } from '@tutti/protocol'
 import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
 
+import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
   ListResourcesResult,
   ReadResourceResult,
   ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import type { RunService } from '@tutti/runs'
 
 /** Runs on a page. */
 const PAGE = 50
@@ -48,11 +48,11 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
  * @throws {ProtocolError} for a cursor that this server did not make.
  */
 export async function listResources(
-  runs: RunService,
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
   const offset = offsetOf(cursor)
-  const { runs: page, total } = await listRuns(runs, { limit: PAGE, offset })
+  const { runs: page, total } = await listRuns(options, { limit: PAGE, offset })
   const next = offset + page.length
   return {
     resources: page.map(({ runId, ensemble, status, startedAt }) => ({
@@ -77,11 +77,14 @@ function offsetOf(cursor: string | undefined): number {
  *
  * @throws {ProtocolError} when there is no such resource.
  */
-export async function readResource(runs: RunService, uri: string): Promise<ReadResourceResult> {
+export async function readResource(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  uri: string,
+): Promise<ReadResourceResult> {
   const [, runId, output] = /^tutti:\/\/runs\/([\w.~%-]+)(\/output)?$/.exec(uri) ?? []
   if (runId === undefined) throw notFound(uri)
   try {
-    const detail = await runDetail(runs, decoded(runId))
+    const detail = await runDetail(options, decoded(runId))
     if (output === undefined) {
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(detail) }] }
     }

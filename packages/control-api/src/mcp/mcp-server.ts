@@ -104,13 +104,11 @@ export function mcpServer(desk: McpDesk, use: McpServerUse): McpServer {
   server.setRequestHandler('prompts/get', ({ params }) =>
     promptOf(offers, params.name, params.arguments),
   )
-  server.setRequestHandler('resources/list', ({ params }) =>
-    listResources(options.runs, params?.cursor),
-  )
+  server.setRequestHandler('resources/list', ({ params }) => listResources(options, params?.cursor))
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: [...RESOURCE_TEMPLATES],
   }))
-  server.setRequestHandler('resources/read', ({ params }) => readResource(options.runs, params.uri))
+  server.setRequestHandler('resources/read', ({ params }) => readResource(options, params.uri))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     use.onCalls?.(1)
     try {
