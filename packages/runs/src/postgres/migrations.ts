@@ -184,12 +184,11 @@ export const MIGRATIONS: readonly string[] = [
   );
   `,
   `ALTER TABLE $schema.tasks ADD COLUMN finish_reason text;`,
-  // Since when a run has its owner, the runs that may have killed theirs, what events and steps take, and
-  // under which key the result of a run may be given again.
+  // Since when a run has its owner, the runs that may have killed theirs, and under which key the result of a
+  // run may be given again.
   `
   ALTER TABLE $schema.runs
-    ADD COLUMN claimed_at timestamptz, ADD COLUMN stored_bytes bigint NOT NULL DEFAULT 0,
-    ADD COLUMN cache_key text;
+    ADD COLUMN claimed_at timestamptz, ADD COLUMN cache_key text;
   CREATE INDEX runs_cached ON $schema.runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON $schema.runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   `,

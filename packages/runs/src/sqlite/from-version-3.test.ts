@@ -22,7 +22,7 @@ const TO_VERSION_3 = `
   DROP TABLE deliveries;
   DROP TABLE audit;
   DROP INDEX runs_suspected; DROP INDEX runs_cached;
-  ALTER TABLE runs DROP COLUMN claimed_at; ALTER TABLE runs DROP COLUMN stored_bytes;
+  ALTER TABLE runs DROP COLUMN claimed_at;
   ALTER TABLE runs DROP COLUMN cache_key;
   DROP INDEX runs_spent;
   DROP INDEX runs_of_actor;

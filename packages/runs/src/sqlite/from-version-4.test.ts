@@ -32,7 +32,7 @@ describe('a store of version 4', () => {
     const database = openFile()
     database.exec(`ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
       DROP INDEX runs_suspected; DROP INDEX runs_cached;
-      ALTER TABLE runs DROP COLUMN claimed_at; ALTER TABLE runs DROP COLUMN stored_bytes;
+      ALTER TABLE runs DROP COLUMN claimed_at;
       ALTER TABLE runs DROP COLUMN cache_key;
       PRAGMA user_version = 4`)
     database.close()

@@ -225,11 +225,10 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   `ALTER TABLE tasks ADD COLUMN finish_reason TEXT;`,
-  // Since when a run has its owner, the runs that may have killed theirs, what events and steps take, and
-  // under which key the result of a run may be given again.
+  // Since when a run has its owner, the runs that may have killed theirs, and under which key the result of a
+  // run may be given again.
   `
   ALTER TABLE runs ADD COLUMN claimed_at INTEGER;
-  ALTER TABLE runs ADD COLUMN stored_bytes INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE runs ADD COLUMN cache_key TEXT;
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
