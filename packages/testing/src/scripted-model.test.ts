@@ -166,6 +166,17 @@ describe('what it records', () => {
     messages.push({ role: 'user', content: 'More' })
     expect(model.requests[0]?.messages).toEqual(REQUEST.messages)
   })
+
+  it.each([0, 2])(
+    'at most %i of the newest, without an effect on its script',
+    async (maxRequests) => {
+      const model = scriptedModel(['one', 'two', 'three'], { maxRequests })
+      await read(model)
+      await read(model)
+      expect(JSON.stringify(await read(model))).toContain('three')
+      expect(model.requests).toHaveLength(maxRequests)
+    },
+  )
 })
 
 describe('how it behaves', () => {

@@ -61,6 +61,8 @@ export interface ScriptedModelOptions {
   readonly price?: ModelPrice
   /** Wait before each piece of text, in milliseconds. @default 0, no wait */
   readonly delayMs?: number
+  /** Requests that `requests` holds, the newest; 0 for a model of a server that never restarts. @default Infinity */
+  readonly maxRequests?: number
   readonly clock?: Clock
 }
 
@@ -69,6 +71,7 @@ const OPTION_NAMES = {
   name: true,
   price: true,
   delayMs: true,
+  maxRequests: true,
   clock: true,
 } as const satisfies OptionNames<ScriptedModelOptions>
 
@@ -77,7 +80,7 @@ const FREE: ModelPrice = { inputPerMillion: 0, outputPerMillion: 0 }
 
 /** A scripted model and what it was asked. */
 export interface ScriptedModel extends ChatModel {
-  /** The requests so far, in order. */
+  /** The requests so far, in order, as many as `maxRequests` retains. */
   readonly requests: readonly ModelRequest[]
 }
 
@@ -91,9 +94,11 @@ export function scriptedModel(
 ): ScriptedModel {
   assertKnownOptions('Cannot make a scripted model:', options, OPTION_NAMES)
   const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
+  const { maxRequests = Infinity } = options
   // A script that stands in for the model of a provider has the price that the run knows of that, if any.
   const price = options.price ?? (options.provider === undefined ? FREE : undefined)
   const requests: ModelRequest[] = []
+  let requestCount = 0
   let callCount = 0
   const nextId = (): string => {
     callCount += 1
@@ -105,9 +110,11 @@ export function scriptedModel(
     ...(price === undefined ? {} : { price }),
     requests,
     async *stream(request, { signal }): AsyncGenerator<ModelChunk> {
-      requests.push({ ...request, messages: [...request.messages] })
-      const entry = typeof script === 'function' ? script : script[requests.length - 1]
-      const scripted = readEntry(entry, request, requests.length)
+      requestCount += 1
+      if (maxRequests > 0) requests.push({ ...request, messages: [...request.messages] })
+      if (requests.length > maxRequests) requests.shift()
+      const entry = typeof script === 'function' ? script : script[requestCount - 1]
+      const scripted = readEntry(entry, request, requestCount)
       for (const text of pieces(scripted.text ?? '')) {
         if (delayMs > 0) await sleep(clock, delayMs, signal)
         signal.throwIfAborted()

@@ -24,6 +24,12 @@ describe('the sample ensemble', () => {
     expect(metrics.totalToolCalls).toBe(5)
   })
 
+  it('has a model that retains no request, since its server may run for months', async () => {
+    const model = sampleModel({ delayMs: 0 })
+    await sampleEnsemble(model).run({ topic: 'AI safety' })
+    expect(model).toMatchObject({ requests: [] })
+  })
+
   it('says so when the library holds nothing on a topic', async () => {
     const { status, output } = await sampleEnsemble(sampleModel({ delayMs: 0 })).run({
       topic: 'zebra husbandry',

@@ -18,7 +18,7 @@ const MAX_POINTS = 5
 /** Makes the model; `delayMs` is the wait between words. */
 export function sampleModel({ delayMs = WORD_DELAY_MS } = {}): ChatModel {
   const price = { inputPerMillion: 0, outputPerMillion: 0 }
-  const options = { provider: 'tutti', name: 'sample', price, delayMs }
+  const options = { provider: 'tutti', name: 'sample', price, delayMs, maxRequests: 0 }
   return scriptedModel(
     (request) => (hasTool(request, 'search_library') ? research(request) : write(request)),
     options,
