@@ -237,7 +237,8 @@ describe('[S3] a directive that does not fit is refused, and reaches nobody', ()
       expect.objectContaining({
         code: 'BAD_REQUEST',
         message:
-          'Cannot take the directive: content must not be blank; ttlMs must be > 0, got 0; ' +
+          'Cannot take the directive: content must be text that is not blank, got " "; ' +
+          'ttlMs must be > 0, got 0; ' +
           'priority must be one of CRITICAL, HIGH, NORMAL, LOW, got "URGENT"; ' +
           'no task or agent is named "Nobody". Available: [write, check, Writer, Critic]',
       }),

@@ -60,9 +60,9 @@ test("the address stays beside other settings of OpenAI's client", () => {
 })
 
 const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, string])[] = [
-  ['gpt-4o', {}, 'write it as provider:model, such as openai:gpt-5-mini; got "gpt-4o"'],
-  ['openai:', {}, 'write it as provider:model'],
-  [':gpt-4o', {}, 'write it as provider:model'],
+  ['gpt-4o', {}, 'Cannot make model "gpt-4o": expected provider:name, for example openai:gpt-5'],
+  ['openai:', {}, 'Cannot make model "openai:": expected provider:name'],
+  [':gpt-4o', {}, 'Cannot make model ":gpt-4o": expected provider:name'],
   ['openai:gpt-4o', { name: 'other' }, 'name is in the string already'],
   ['openai:gpt-4o', { maxTokens: 0 }, 'maxTokens must be an integer >= 1, got 0'],
   ['openai:gpt-4o', { temperature: -1 }, 'temperature must be a number >= 0, got -1'],
@@ -80,6 +80,11 @@ const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, strin
   [() => Promise.reject(new Error('not called')), {}, 'provider must be given in the options'],
   [
     () => Promise.reject(new Error('not called')),
+    { name: 'own' },
+    'Cannot make model "own": provider must be given in the options',
+  ],
+  [
+    () => Promise.reject(new Error('not called')),
     { provider: 'a', name: 'b', temperature: 1 },
     'temperature must be set on the LangChain model itself',
   ],
@@ -94,5 +99,5 @@ test.each(REFUSED)('%s with %o is refused: %s', (source, options, problem) => {
 test('all problems are named at once', () => {
   const options = { maxTokens: 0, timeoutMs: -1 }
   expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; timeoutMs /)
-  expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*; got "gpt-4o"$/)
+  expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*"gpt-4o"[^;]*$/)
 })

@@ -100,7 +100,7 @@ export function resolveOptions(
   problems.push(...callProblems(options))
   if (problems.length > 0) {
     const list = [...new Set(problems)].join('; ')
-    throw new TypeError(`Cannot make model ${label(identity)}: ${list}`)
+    throw new TypeError(`Cannot make model ${label(source, identity)}: ${list}`)
   }
   return {
     identity,
@@ -136,11 +136,12 @@ function modelNameOf(model: BaseChatModel): string {
 
 function missing(what: 'provider' | 'name', source: LangchainSource): string {
   if (typeof source !== 'string') return `${what} must be given in the options`
-  return `write it as provider:model, such as openai:gpt-5-mini; got ${JSON.stringify(source)}`
+  return 'expected provider:name, for example openai:gpt-5'
 }
 
-function label({ provider, name }: ModelIdentity): string {
-  return JSON.stringify(`${provider}:${name}`)
+function label(source: LangchainSource, { provider, name }: ModelIdentity): string {
+  if (typeof source === 'string') return JSON.stringify(source)
+  return JSON.stringify([provider, name].filter((part) => part !== '').join(':'))
 }
 
 function namedProblems(identity: ModelIdentity, options: LangchainModelOptions): string[] {

@@ -40,7 +40,7 @@ describe('directive', () => {
   })
 
   it.each([
-    [{ content: '\n' }, 'content must not be blank'],
+    [{ content: '\n' }, 'content must be text that is not blank, got "\\n"'],
     [{ ttlMs: -1 }, 'ttlMs must be > 0, got -1'],
     [{ ttlMs: Number.NaN }, 'ttlMs must be > 0, got NaN'],
     [{ to: 'Editor' }, 'no task or agent is named "Editor". Available: [work, Writer]'],

@@ -75,8 +75,9 @@ export function directive(
   const { content = '', value, to, from, actor, priority = 'NORMAL', ttlMs, id } = input
   const problems: string[] = []
   const action = actionOf(input, problems)
-  if (input.action === undefined && content.trim() === '')
-    problems.push('content must not be blank')
+  if (input.action === undefined && content.trim() === '') {
+    problems.push(`content must be text that is not blank, got ${JSON.stringify(content)}`)
+  }
   if (ttlMs !== undefined && !(ttlMs > 0)) problems.push(`ttlMs must be > 0, got ${ttlMs}`)
   if (!PRIORITIES.includes(priority)) {
     problems.push(

@@ -253,16 +253,21 @@ describe('an override', () => {
     })
   })
 
-  it.each(['foobar', '', ' ', '__proto__', 'constructor', 'esearch'])(
-    '[V2] that means no task is refused: %j',
-    (key) => {
-      const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
-      expect(problemOf(request)).toMatchObject({
-        code: 'INVALID_TASK_OVERRIDE',
-        message: `No task matching '${key}'. Available: [research, Write, file]`,
-      })
-    },
-  )
+  it.each([
+    ['foobar', ''],
+    ['', ''],
+    [' ', ''],
+    ['__proto__', ''],
+    ['constructor', ''],
+    ['esearch', ". Did you mean 'research'?"],
+    ['wriet', ". Did you mean 'Write'?"],
+  ])('[V2] that means no task is refused: %j', (key, hint) => {
+    const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
+    expect(problemOf(request)).toMatchObject({
+      code: 'INVALID_TASK_OVERRIDE',
+      message: `No task matching '${key}'. Available: [research, Write, file]${hint}`,
+    })
+  })
 
   it('[V2] is refused when another means the same task, and says which', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }

@@ -8,7 +8,7 @@
  * V4 Tools are taken away first and then added; a tool of a name that the task has stays as it is.
  */
 import { task, type Agent, type Task } from '@tutti/ensemble'
-import { shortList, shortText } from '@tutti/protocol'
+import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { namedModel, namedTools } from './catalog-names.ts'
@@ -128,14 +128,13 @@ export function keysByTask(
   refusals: Refusals,
 ): ReadonlyMap<string, string> {
   const byTask = new Map<string, string>()
-  const names = (): string => shortList(tasks.map(({ name }) => name))
   for (const key of keys) {
     const [meant, ...others] = tasksMeant(tasks, key)
     const shown = shortText(key)
     const refuse = (message: () => string): void => {
       refusals.add('INVALID_TASK_OVERRIDE', pathOf(key), message)
     }
-    if (meant === undefined) refuse(() => `No task matching '${shown}'. Available: [${names()}]`)
+    if (meant === undefined) refuse(() => unmatched(key, tasks))
     else if (others.length > 0) {
       const found = [meant, ...others].map(({ name }) => name)
       refuse(() => `'${shown}' means several tasks: [${shortList(found)}]. Use the name of one`)
@@ -145,6 +144,13 @@ export function keysByTask(
     } else byTask.set(meant.name, key)
   }
   return byTask
+}
+
+function unmatched(key: string, tasks: readonly Pick<Task, 'name'>[]): string {
+  const names = tasks.map(({ name }) => name)
+  const near = suggest(key, names)
+  const hint = near === undefined ? '' : `. Did you mean '${near}'?`
+  return `No task matching '${shortText(key)}'. Available: [${shortList(names)}]${hint}`
 }
 
 function tasksMeant<T extends Pick<Task, 'name' | 'description'>>(

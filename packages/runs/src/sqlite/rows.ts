@@ -146,7 +146,7 @@ function tokensOf(row: Row, prefix: string): TokenCount {
 
 function finishOf({ finish_reason: reason }: Row): Pick<TaskRecord, 'finishReason'> {
   // NOTE: boundary cast: the column only ever gets values of the enum.
-  return reason === null ? {} : { finishReason: text(reason) as FinishReason }
+  return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
 function costOf({ earlier_cost_usd: earlier, cost_usd: cost }: Row): { readonly costUsd?: number } {

@@ -93,6 +93,15 @@ describe('a field', () => {
     )
     expect(fieldOf({ type: 'string', pattern: '\\S' }).hint).toBeUndefined()
   })
+
+  it.each([
+    [{ minimum: -9007199254740991, maximum: 9007199254740991 }, 'a whole number'],
+    [{ minimum: 1, maximum: 9007199254740991 }, 'a whole number, at least 1'],
+    [{ exclusiveMinimum: 0, maximum: 9007199254740991 }, 'a whole number, more than 0'],
+    [{ exclusiveMinimum: -9007199254740991 }, 'a whole number'],
+  ])('does not show the limits of safe integers: %j', (limits, hint) => {
+    expect(fieldOf({ type: 'integer', ...limits }).hint).toBe(hint)
+  })
 })
 
 describe('a union', () => {

@@ -5,9 +5,9 @@ import { numberOf, textOf, type SchemaNode } from './schema.ts'
 export function hintOf(schema: SchemaNode): string | undefined {
   const parts = [
     formatHint(schema),
-    rangeHint(numberOf(schema.minimum), numberOf(schema.maximum)),
-    above('more than', schema.exclusiveMinimum),
-    above('less than', schema.exclusiveMaximum),
+    rangeHint(bound(schema.minimum), bound(schema.maximum)),
+    above('more than', bound(schema.exclusiveMinimum)),
+    above('less than', bound(schema.exclusiveMaximum)),
     above('a multiple of', schema.multipleOf),
     countHint(schema.minLength, schema.maxLength, 'character'),
     countHint(schema.minItems, schema.maxItems, 'item'),
@@ -31,6 +31,12 @@ function formatHint({ format, type }: SchemaNode): string | undefined {
   const text = textOf(format)
   if (text === undefined || text === 'date') return undefined
   return FORMATS[text] ?? (['multiline', 'textarea', 'markdown'].includes(text) ? undefined : text)
+}
+
+/** A limit of a number. Schema libraries add the safe integers as limits of every integer; these are left out. */
+function bound(keyword: unknown): number | undefined {
+  const number = numberOf(keyword)
+  return number !== undefined && Math.abs(number) >= Number.MAX_SAFE_INTEGER ? undefined : number
 }
 
 function rangeHint(minimum: number | undefined, maximum: number | undefined): string | undefined {
