@@ -223,13 +223,16 @@ describe('usage', () => {
 
   function thrifty() {
     const wait = waiting()
-    const model = scriptedModel(({ messages }) =>
-      messages.at(-1)?.role === 'tool'
-        ? { text: 'Done', usage: { inputTokens: 5, outputTokens: 1 } }
-        : {
-            toolCalls: [{ name: 'wait', arguments: {} }],
-            usage: { inputTokens: 2, outputTokens: 1 },
-          },
+    const model = scriptedModel(
+      ({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? { text: 'Done', usage: { inputTokens: 5, outputTokens: 1 } }
+          : {
+              toolCalls: [{ name: 'wait', arguments: {} }],
+              usage: { inputTokens: 2, outputTokens: 1 },
+            },
+      // Without a price of its own.
+      { provider: 'scripted' },
     )
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
     return { ...wait, ensembles: [ensemble({ name: 'thrifty', tasks, model })] }

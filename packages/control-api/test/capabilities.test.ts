@@ -87,6 +87,8 @@ describe('capabilities', () => {
           },
         },
       ],
+      modelTiers: [],
+      profiles: [],
       models: [
         { alias: 'small', provider },
         { alias: 'large', provider },

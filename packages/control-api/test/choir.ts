@@ -13,7 +13,11 @@ export function choir(review: ReviewSettings = {}) {
     description: 'Sing {song}',
     review: { prompt: 'Is it in tune?', timeoutMs: REVIEW_MS, ...review },
   })
-  return ensemble({ name: 'choir', tasks: [sing], model: scriptedModel(() => 'La la') })
+  return ensemble({
+    name: 'choir',
+    tasks: [sing],
+    model: scriptedModel(() => 'La la', { provider: 'scripted' }),
+  })
 }
 
 /** An ensemble whose tool is called only when a person agrees; it gives back what it was called with. */

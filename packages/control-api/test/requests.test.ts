@@ -301,6 +301,7 @@ describe('looking at runs', () => {
   it('is not ready while it drains', async () => {
     await using api = await served()
     await api.submit()
+    await expect.poll(() => api.runs.activeTasks).toBe(1)
     const closed = api.runs.close({ drainTimeoutMs: 5_000 })
     const ready = await api.get('/api/health/ready')
     expect([ready.status, await ready.json()]).toEqual([

@@ -21,7 +21,9 @@ describe('GET /api/me', () => {
   it('returns the name, scopes, roles and end of the key', async () => {
     const expiresAt = Date.parse('2031-01-01T00:00:00Z')
     const scopes: readonly Scope[] = ['runs:read', 'reviews:decide']
-    await using api = await served({ apiKeys: [key({ scopes, roles: ['editor'], expiresAt })] })
+    await using api = await served({
+      apiKeys: [key({ name: 'one', scopes, roles: ['editor'], expiresAt })],
+    })
     const response = await call(api, '/api/me', 'GET')
     expect(await response.json()).toEqual({
       name: 'one',

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
-import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
@@ -69,11 +69,13 @@ export async function served({
       return 'waited'
     },
   })
-  const model = scriptedModel(({ messages, tools }) => {
+  const answer = ({ messages, tools }: ModelRequest) => {
     if (tools.length === 0) return 'All instruments are in tune now'
     if (messages.at(-1)?.role === 'tool') return 'It was played in full'
     return { text: 'One moment', toolCalls: [{ name: 'wait', arguments: { bars: 4 } }] }
-  })
+  }
+  // A model of a provider has no price of its own.
+  const model = scriptedModel(answer, { provider: 'scripted' })
   const tune = task({ name: 'tune', description: 'Tune for {composer}' })
   const play = task({
     name: 'play',

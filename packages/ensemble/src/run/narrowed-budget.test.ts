@@ -14,7 +14,8 @@ function team(budget?: Budget): Ensemble {
   return ensemble({
     name: 'team',
     tasks: [task({ name: 'work', description: 'Work' })],
-    model: scriptedModel([]),
+    // A model of a provider has no price of its own.
+    model: scriptedModel([], { provider: 'scripted' }),
     ...(budget === undefined ? {} : { budget }),
   })
 }

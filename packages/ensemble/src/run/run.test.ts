@@ -372,7 +372,7 @@ describe('[E10] a result', () => {
         name,
         description: 'Do it',
         tools: [echo],
-        model: scriptedModel([asking, { text: 'done', usage }]),
+        model: scriptedModel([asking, { text: 'done', usage }], { provider: 'acme' }),
       }),
     )
     const { events, ended } = watchRun(ensemble({ name: 'team', tasks }))
@@ -401,7 +401,7 @@ it('[L9] what failed tasks have used counts too', async () => {
   const echo = defineTextTool({ name: 'echo', description: 'Echoes', execute: (text) => text })
   const usage = { inputTokens: 10, outputTokens: 1 }
   const asking = { toolCalls: [{ name: 'echo', arguments: { input: 'x' } }], usage }
-  const model = scriptedModel([asking, new Error('overloaded')])
+  const model = scriptedModel([asking, new Error('overloaded')], { provider: 'acme' })
   const { events, ended } = watchRun(
     ensemble({ name: 'team', tasks: [task({ description: 'Do it', tools: [echo] })], model }),
   )
