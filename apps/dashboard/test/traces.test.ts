@@ -37,6 +37,9 @@ const price = defineTool({
   },
 })
 
+/** Traces have no cost for each turn. */
+const UNPRICED = { provider: 'scripted' }
+
 /** Two calls in the first turn, one of which fails, then an answer; a failing first attempt when told so. */
 function model() {
   return scriptedModel(({ messages, tools }: ModelRequest) => {
@@ -46,7 +49,7 @@ function model() {
     if (messages.at(-1)?.role === 'tool') return 'Night song, for ten cents'
     const calls = ['night song', 'lost'].map((song) => ({ name: 'price', arguments: { song } }))
     return { text: 'I look at the prices', toolCalls: calls }
-  })
+  }, UNPRICED)
 }
 
 function evening() {
@@ -76,7 +79,7 @@ function evening() {
           if (messages.at(-1)?.role === 'tool') return 'They have sung'
           const work = { agentRole: 'Choir', taskDescription: 'Sing softly' }
           return { toolCalls: [{ name: 'delegate_task', arguments: work }] }
-        }),
+        }, UNPRICED),
       }),
     ],
   })

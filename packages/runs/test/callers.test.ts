@@ -30,10 +30,13 @@ function service(
     },
   })
   const usage = { inputTokens: 1, outputTokens: 0 }
-  const model = scriptedModel(({ messages }) =>
-    messages.at(-1)?.role === 'tool'
-      ? { text: 'Done', usage }
-      : { toolCalls: [{ name: 'look', arguments: {} }], usage },
+  const model = scriptedModel(
+    ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? { text: 'Done', usage }
+        : { toolCalls: [{ name: 'look', arguments: {} }], usage },
+    // Without a price of its own.
+    { provider: 'scripted' },
   )
   const watch = task({ name: 'watch', description: 'Watch', tools: [look] })
   return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], options)
