@@ -148,7 +148,6 @@ describe('[R3] what a repeat cannot mend', () => {
   it.each([
     [404, 'RUN_NOT_FOUND'],
     [409, 'CURSOR_PAST_END'],
-    [410, 'CURSOR_EXPIRED'],
     [401, 'UNAUTHORIZED'],
     [400, 'BAD_REQUEST'],
     [409, 'RUN_NOT_RUNNING'],

@@ -1,7 +1,7 @@
 /**
  * Puts the routes into a Hono app.
  *
- *   site ─▶ preflight ─▶ address ─▶ route ─▶ caller ─▶ scope ─▶ media type ─▶ handler ─▶ answer
+ *   site ─▶ preflight ─▶ address ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ answer
  *                                                      └──── audit trail ────┘
  */
 import { ERROR_CODES } from '@tutti/protocol'
@@ -10,6 +10,7 @@ import { Hono, type Context } from 'hono'
 import { a2aRoutes } from './a2a/a2a-routes.ts'
 import { audited, isAudited, type TellSubject } from './audit/audited.ts'
 import { anyone, assertScope, type Caller } from './caller.ts'
+import { assertAcceptable } from './http/accept.ts'
 import { assertNoForm } from './http/assert-no-form.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
@@ -19,7 +20,7 @@ import { tellRequest } from './http/tell-request.ts'
 import { traceOf } from './http/trace-of.ts'
 import { untilExpiry } from './http/until-expiry.ts'
 import { mcpRoutes } from './mcp/mcp-routes.ts'
-import { routeName } from './routes/route-name.ts'
+import { mediaTypesOf, routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
 import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -151,6 +152,7 @@ function dispatcher(
 ): (context: Context<Env>) => Promise<Response> {
   const { scope } = route
   const action = routeName(route)
+  const mediaTypes = mediaTypesOf(route)
   const answer = async (
     context: Context<Env>,
     caller: Caller,
@@ -159,6 +161,7 @@ function dispatcher(
     const { raw: request } = context.req
     assertScope(caller, scope)
     if (route.refusesForms !== true) assertNoForm(request)
+    if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
     const handled = await route.handle({ request, caller, tell, parameters: context.req.param() })
     const response = untilExpiry(handled, caller, clock)
     const runId = newRunId(response)

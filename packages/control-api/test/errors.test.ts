@@ -106,7 +106,10 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     request: get('/api/runs', { method: 'PUT' }),
     message: /^\/api\/runs takes .*, got PUT$/,
   },
-  NOT_ACCEPTABLE: { file: undefined, why: 'Every address sends one form, whatever is asked for' },
+  NOT_ACCEPTABLE: {
+    request: get('/api/runs', { headers: { accept: 'image/png' } }),
+    message: 'Accept must allow application/json, got "image/png"',
+  },
   REQUEST_TIMEOUT: { file: 'security-limits.test.ts' },
   RUN_COMPLETED: {
     request: async (api) => api.post(`/api/runs/${await ended(api)}/cancel`, {}),
@@ -132,7 +135,6 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     request: async (api) => api.get(`/api/runs/${await ended(api)}/events?from=999`),
     message: /has events up to \d+; cannot begin at 999$/,
   },
-  CURSOR_EXPIRED: { file: undefined, why: 'Events are kept as long as their run' },
   PAYLOAD_TOO_LARGE: {
     with: { maxBodyBytes: 2_000 },
     request: post({ inputs: { topic: 'A'.repeat(3_000) } }),

@@ -118,11 +118,6 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'The position asked for is after the last event',
   },
-  CURSOR_EXPIRED: {
-    status: 410,
-    retryable: false,
-    meaning: 'The events at the position asked for are no longer kept',
-  },
   PAYLOAD_TOO_LARGE: {
     status: 413,
     retryable: false,

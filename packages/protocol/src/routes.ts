@@ -313,7 +313,7 @@ export const ROUTES = {
     ],
     scope: 'runs:read',
     takesTicket: true,
-    errors: ['RUN_NOT_FOUND', 'CURSOR_PAST_END', 'CURSOR_EXPIRED'],
+    errors: ['RUN_NOT_FOUND', 'CURSOR_PAST_END'],
     summary: 'Follow the events of a run from any position, as server-sent events',
   },
   listReviews: {

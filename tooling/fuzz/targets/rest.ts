@@ -105,7 +105,10 @@ function encoded(value: string): string {
 function headers(): fc.Arbitrary<Record<string, string>> {
   return fc.record(
     {
-      accept: fc.constantFrom('*/*', 'text/html', 'image/png', 'text/event-stream', ';;;', ''),
+      accept: fc.oneof(
+        { arbitrary: fc.constantFrom('*/*', ';;;', ''), weight: 4 },
+        fc.constantFrom('text/html', 'image/png', 'text/event-stream', '*/*;q=0'),
+      ),
       'content-type': fc.constantFrom(
         'application/json',
         'text/plain',

@@ -38,6 +38,7 @@ export function metricsRoute({
     },
     route: {
       ...ROUTES.getMetrics,
+      mediaTypes: ['text/plain', 'application/openmetrics-text'],
       async handle({ request }) {
         figures.collect()
         await collectStore()

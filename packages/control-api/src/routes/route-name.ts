@@ -1,5 +1,5 @@
-/** Names routes as the protocol's table does. */
-import { ROUTES } from '@tutti/protocol'
+/** Looks routes up in the protocol's table. */
+import { ROUTES, type Route as TableRoute } from '@tutti/protocol'
 
 import type { Route } from './route.ts'
 
@@ -11,4 +11,19 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 export function routeName({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const address = `${method} ${path}`
   return NAMES.get(address) ?? address
+}
+
+const TABLE: ReadonlyMap<string, TableRoute> = new Map(
+  Object.values(ROUTES).map((route) => [`${route.method} ${route.path}`, route]),
+)
+
+/** The media types that a route can send on success; undefined when it has no body or is not in the table. */
+export function mediaTypesOf(
+  route: Pick<Route, 'method' | 'path' | 'mediaTypes'>,
+): readonly string[] | undefined {
+  const listed = TABLE.get(`${route.method} ${route.path}`)
+  if (route.mediaTypes !== undefined || listed === undefined) return route.mediaTypes
+  const { mediaType, response } = listed
+  if (mediaType !== undefined) return [mediaType]
+  return response === null ? undefined : ['application/json']
 }

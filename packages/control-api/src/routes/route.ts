@@ -12,6 +12,12 @@ export interface Route {
   readonly scope: Scope | null
   /** Which requests are of this route, where another one after it has the same address. @default all */
   isFor?(request: Request): boolean
+  /**
+   * Media types that it can send on success, one of which `Accept` must allow.
+   *
+   * @default that of the protocol's table; routes that are not in the table ignore `Accept`
+   */
+  readonly mediaTypes?: readonly string[]
   /** True where a ticket in the query takes the place of a key. */
   readonly takesTicket?: true
   /** True where the route itself refuses what forms of web pages send, in the words of its own protocol. */

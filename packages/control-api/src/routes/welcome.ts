@@ -10,6 +10,7 @@ export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
     method: 'GET',
     path: '/',
     scope: 'runs:read',
+    mediaTypes: ['text/plain'],
     handle({ request }) {
       const { origin } = new URL(request.url)
       const ensembles = runs.ensembles.map(({ name, description, tasks }) => {

@@ -1,0 +1,68 @@
+/**
+ * Pure: reads `Accept` headers.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
+ */
+import { TuttiError } from '@tutti/core'
+
+/** One media range of an `Accept` header. */
+export interface AcceptRange {
+  /** In lower case, such as `text/html` or a wildcard. */
+  readonly type: string
+  /** From 0 (not acceptable) to 1. */
+  readonly quality: number
+  /** Whether it has parameters other than `q`. */
+  readonly isNarrowed: boolean
+}
+
+/** Parses an `Accept` header; ranges whose quality is malformed are left out. */
+export function parseAccept(accept: string | null): readonly AcceptRange[] {
+  return (accept ?? '').split(',').flatMap(parseRange)
+}
+
+/** Also without a leading zero, as HttpURLConnection of Java writes it. */
+const QUALITY = /^(?:0(?:\.\d{0,3})?|\.\d{1,3}|1(?:\.0{0,3})?)$/
+
+function parseRange(part: string): readonly AcceptRange[] {
+  const [type = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
+  const isNarrowed = parameters.some((parameter) => !parameter.startsWith('q='))
+  return QUALITY.test(weight) ? [{ type, quality: Number(weight), isNarrowed }] : []
+}
+
+const MEDIA_RANGE = /^[^\s/*]+\/(?:[^\s/*]+|\*)$|^\*\/\*$/
+
+/** Maximum number of characters of a header that an error repeats. */
+const MAX_SHOWN = 200
+
+/**
+ * Checks that an `Accept` header allows one of the media types that a route sends. Parameters such as
+ * `version=0.0.4` are not compared. A header without a valid range allows everything.
+ *
+ * @throws {TuttiError} NOT_ACCEPTABLE.
+ */
+export function assertAcceptable(accept: string | null, mediaTypes: readonly string[]): void {
+  if (accept === null) return
+  const ranges = parseAccept(accept)
+    .map((range) => (range.type === '*' ? { ...range, type: '*/*' } : range))
+    .filter(({ type }) => MEDIA_RANGE.test(type))
+  if (ranges.length === 0 || mediaTypes.some((type) => isAcceptable(type, ranges))) return
+  const shown = accept.length > MAX_SHOWN ? `${accept.slice(0, MAX_SHOWN)}…` : accept
+  throw new TuttiError(
+    'NOT_ACCEPTABLE',
+    `Accept must allow ${mediaTypes.join(' or ')}, got ${JSON.stringify(shown)}`,
+  )
+}
+
+/** The most specific range that matches decides. */
+function isAcceptable(mediaType: string, ranges: readonly AcceptRange[]): boolean {
+  const [major] = mediaType.split('/')
+  for (const type of [mediaType, `${major}/*`, '*/*']) {
+    // "text/plain; version=1; q=0" excludes that version, not all plain text.
+    const found = ranges.filter(
+      (range) => range.type === type && !(range.isNarrowed && range.quality === 0),
+    )
+    if (found.length > 0) return found.some(({ quality }) => quality > 0)
+  }
+  return false
+}

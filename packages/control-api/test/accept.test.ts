@@ -1,0 +1,85 @@
+/** Content negotiation: which `Accept` headers a route answers with 406. */
+import { describe, expect, it } from 'vitest'
+
+import { eventsOf, served } from './served.ts'
+import { studio } from './studio.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8'
+const PROMETHEUS =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.4,*/*;q=0.3'
+
+describe('a route', () => {
+  it.each([
+    ['/api/runs', 'image/png', 'application/json'],
+    ['/api/runs', 'text/event-stream', 'application/json'],
+    ['/api/runs', 'text/*', 'application/json'],
+    ['/api/runs', '*/*;q=0', 'application/json'],
+    ['/api/runs', 'application/json;q=0, */*', 'application/json'],
+    ['/api/runs', 'application/*;q=0.0, */*', 'application/json'],
+    ['/api/health/live', 'text/html', 'application/json'],
+    ['/api/runs/run-none/events', 'application/json', 'text/event-stream'],
+    ['/docs', 'application/json', 'text/html'],
+    ['/openapi.json', 'application/yaml', 'application/json'],
+    ['/metrics', 'application/json', 'text/plain or application/openmetrics-text'],
+    ['/', 'application/json', 'text/plain'],
+  ])('%s answers "Accept: %s" with 406 and names %s', async (path, accept, sent) => {
+    await using api = await served()
+    const response = await api.get(path, { headers: { accept } })
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      406,
+      'application/json',
+    ])
+    expect(await response.json()).toEqual({
+      error: 'NOT_ACCEPTABLE',
+      message: `Accept must allow ${sent}, got "${accept}"`,
+    })
+  })
+
+  it.each([
+    ['/api/runs', 'text/html, */*;q=0.1'],
+    ['/api/runs', BROWSER],
+    ['/api/runs', 'application/*'],
+    ['/api/runs', 'Application/JSON; charset=utf-8'],
+    ['/api/runs', 'application/json, */*;q=0'],
+    ['/api/runs', 'application/json;version=1;q=0, */*'],
+    ['/api/runs', 'text/html, image/gif, *; q=.2, */*; q=.2'],
+    ['/api/runs', '*'],
+    ['/api/runs', ''],
+    ['/api/runs', ';;;'],
+    ['/api/runs', 'json'],
+    ['/docs', BROWSER],
+    ['/', BROWSER],
+    ['/metrics', PROMETHEUS],
+    ['/metrics', 'application/openmetrics-text'],
+    ['/metrics', 'text/plain;version=0.0.4'],
+    ['/.well-known/agent-card.json', 'image/png'],
+  ])('%s answers "Accept: %s" with 200', async (path, accept) => {
+    await using api = await served()
+    // Not `api.get`, whose checks know only the first of several media types.
+    const response = await fetch(new URL(path, api.url), { headers: { accept } })
+    await response.body?.cancel()
+    expect(response.status).toBe(200)
+  })
+
+  it('checks before it acts: a refused submission starts no run', async () => {
+    await using api = await studio()
+    const body = { inputs: { topic: 'AI' } }
+    expect((await api.post('/api/runs', body, { accept: 'text/csv' })).status).toBe(406)
+    expect(await (await api.get('/api/runs')).json()).toMatchObject({ runs: [] })
+  })
+
+  it('shortens a long header in its error', async () => {
+    await using api = await served()
+    const response = await api.get('/api/runs', { headers: { accept: `image/${'x'.repeat(900)}` } })
+    expect(response.status).toBe(406)
+    expect((await response.text()).length).toBeLessThan(400)
+  })
+})
+
+it('streams events to an EventSource, which accepts only text/event-stream', async () => {
+  await using api = await studio()
+  const { runId } = await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()
+  const headers = { accept: 'text/event-stream' }
+  const events = await eventsOf(await api.get(`/api/runs/${runId}/events`, { headers }))
+  expect(events.length).toBeGreaterThan(0)
+})
