@@ -9,6 +9,7 @@
  */
 import { errorMessage } from '@tutti/core'
 
+import { McpElicitations } from './elicitation.ts'
 import { openClient, type OpenClient } from './open-client.ts'
 import { serverName, type ResolvedServer } from './options.ts'
 
@@ -23,6 +24,8 @@ export interface McpConnectionOptions {
 
 /** A connection that opens itself. */
 export class McpConnection implements AsyncDisposable {
+  /** The calls under way, for the questions of the server. */
+  readonly elicitations = new McpElicitations()
   readonly #server: ResolvedServer
   readonly #options: McpConnectionOptions
   #opening: Promise<OpenClient> | undefined
@@ -89,6 +92,7 @@ export class McpConnection implements AsyncDisposable {
       timeoutMs: this.#options.connectTimeoutMs,
       maxMessageBytes: this.#options.maxMessageBytes,
       onChange: this.#options.onChange,
+      elicitations: this.elicitations,
     })
     const opening = this.#opening
     try {

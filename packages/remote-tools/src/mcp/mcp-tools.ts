@@ -8,6 +8,7 @@ import { defineTool, errorMessage, ToolResult, type AgentTool, type ToolContext 
 
 import { ToolNames } from '../http/tool-names.ts'
 import { McpConnection } from './connection.ts'
+import { McpQuestions } from './elicitation.ts'
 import { toolResultOf } from './mcp-result.ts'
 import {
   assertToolsOptions,
@@ -19,7 +20,7 @@ import {
   type McpToolsOptions,
 } from './options.ts'
 
-import type { Client, Progress, Tool } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client, Progress, Tool } from '@modelcontextprotocol/client'
 
 /** A tool of a server that cannot be a tool here. */
 export interface SkippedMcpTool {
@@ -165,10 +166,19 @@ function toolOf(tool: Tool, name: string, { connection, options }: Surroundings)
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limiter === undefined ? {} : { limiter }),
     ...(outputCheck === undefined ? {} : { outputCheck }),
-    execute: (input, context) =>
-      connection
-        .use((client) => callTool(client, { tool, input, context }))
-        .catch((error: unknown) => ToolResult.failure(`MCP call failed: ${errorMessage(error)}`)),
+    async execute(input, context) {
+      const questions = new McpQuestions(context)
+      const call: Call = { tool, input, context, signal: questions.signal }
+      try {
+        const result = await connection.use((client) =>
+          connection.elicitations.during(questions, () => callTool(client, call)),
+        )
+        return questions.addDeclined(toolResultOf(result))
+      } catch (error) {
+        questions.throwIfEnded()
+        return questions.addDeclined(ToolResult.failure(`MCP call failed: ${errorMessage(error)}`))
+      }
+    },
   })
 }
 
@@ -189,16 +199,17 @@ interface Call {
   readonly tool: Tool
   readonly input: unknown
   readonly context: ToolContext
+  readonly signal: AbortSignal
 }
 
-async function callTool(client: Client, { tool, input, context }: Call): Promise<ToolResult> {
+function callTool(client: Client, { tool, input, context, signal }: Call): Promise<CallToolResult> {
   const { name, outputSchema: _checkedHere, ...described } = tool
   // NOTE: the input was read by the schema of the tool, which describes an object.
   const args = input as Record<string, unknown>
-  const result = await client.callTool(
+  return client.callTool(
     { name, arguments: args, ...traceOf(context) },
     {
-      signal: context.signal,
+      signal,
       onprogress: (progress) => {
         reportProgress(context, progress)
       },
@@ -209,7 +220,6 @@ async function callTool(client: Client, { tool, input, context }: Call): Promise
       toolDefinition: { ...described, name },
     },
   )
-  return toolResultOf(result)
 }
 
 /** The trace of the call, as the protocol reserves keys for it. */

@@ -9,6 +9,7 @@ import { guardedFetch } from './guarded-fetch.ts'
 import { takeInTurn } from './in-turn.ts'
 
 import type { Client, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
+import type { McpElicitations } from './elicitation.ts'
 import type { ResolvedServer } from './options.ts'
 import type { ProgramTransport } from './program-transport.ts'
 
@@ -36,6 +37,8 @@ export interface OpenOptions {
   readonly maxMessageBytes: number
   /** Told when the server says that its tools have changed. */
   readonly onChange: () => void
+  /** Answers the questions of the server. */
+  readonly elicitations: McpElicitations
 }
 
 /** Opens a connection; rejects when there is none. */
@@ -57,10 +60,21 @@ export async function openClient(
   }
 }
 
-async function newClient({ onChange }: OpenOptions, mode: VersionNegotiationMode): Promise<Client> {
+async function newClient(
+  { onChange, elicitations }: OpenOptions,
+  mode: VersionNegotiationMode,
+): Promise<Client> {
   const { Client } = await import('@modelcontextprotocol/client')
-  const client = new Client({ name: 'tutti', version: '1.0.0' }, { versionNegotiation: { mode } })
+  const client = new Client(
+    { name: 'tutti', version: '1.0.0' },
+    { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+  )
   client.setNotificationHandler('notifications/tools/list_changed', onChange)
+  client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => {
+    // NOTE: the library has refused the other modes, which the client does not declare.
+    const form = params as Extract<typeof params, { requestedSchema: unknown }>
+    return elicitations.answer(form, mcpReq.signal)
+  })
   return client
 }
 

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { runTool, type ToolProgress } from '@tutti/core'
+import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
@@ -105,6 +106,20 @@ describe.each([
       told.push(one)
     })
     expect(told.at(-1)).toMatchObject({ fraction: 1 })
+  })
+
+  it('asks the reviewer what its tool asks', async () => {
+    const { tools } = await connect(await start())
+    const tool = tools.find(({ name }) => name === 'trigger-elicitation-request')
+    if (tool === undefined) throw new Error('The server has the tool for clients that can be asked')
+    const reviewer = scriptedReviewer([{ action: 'EDIT', input: { name: 'Ada' } }])
+    const { result } = await runTool(
+      tool,
+      { id: 'c', name: tool.name, arguments: '{}' },
+      { reviewer },
+    )
+    expect(result.output).toContain('- Name: Ada')
+    expect(reviewer.requests[0]?.description).toMatch(/^Please provide inputs/)
   })
 })
 
