@@ -2,7 +2,13 @@
 import { emptyDraft, type Row, type SubmissionDraft, type TaskDraft } from './draft.ts'
 import { inputNames } from './variables.ts'
 
-import type { EnsembleInfo, RunDetail, SubmitRunBody, TaskDefinitionBody } from '@tutti/protocol'
+import type {
+  EnsembleInfo,
+  RunDetail,
+  SubmitRunBody,
+  TagMap,
+  TaskDefinitionBody,
+} from '@tutti/protocol'
 
 /**
  * The draft that makes this body; undefined when there is none: own tasks with changes of them can be
@@ -24,9 +30,7 @@ export function draftOfBody(
     ...(tasks === undefined ? {} : { tasks: taskDrafts(tasks) }),
     options: body.options ?? {},
     budget: body.budget ?? {},
-    tags: rowsOf(
-      Object.fromEntries(Object.entries(tags).map(([key, value]) => [key, String(value)])),
-    ),
+    tags: rowsOf(tags),
     webhooks: (body.webhooks ?? []).join('\n'),
     runId: body.runId ?? '',
   }
@@ -78,10 +82,11 @@ function keyAt(index: number): string {
   return `t${index + 1}`
 }
 
-function rowsOf(fields: Readonly<Record<string, string>>): readonly Row[] {
+function rowsOf(fields: Readonly<TagMap>): readonly Row[] {
   return Object.entries(fields).map(([name, value], index) => ({
     key: `r${index + 1}`,
     name,
-    value,
+    value: String(value),
+    ...(typeof value === 'string' ? {} : { typed: value }),
   }))
 }

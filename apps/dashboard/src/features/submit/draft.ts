@@ -60,6 +60,8 @@ export interface Row {
   readonly key: string
   readonly name: string
   readonly value: string
+  /** Number or boolean that `value` was made of; sent in its place while `value` is unchanged. */
+  readonly typed?: number | boolean
 }
 
 /** What holds for the reviews of a run. */

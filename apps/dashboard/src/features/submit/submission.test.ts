@@ -304,6 +304,24 @@ describe('a body that was typed', () => {
   })
 })
 
+describe('tags of a body', () => {
+  const tags = { priority: 5, urgent: true, version: '5', flag: 'true' }
+
+  it('keep their types, so that a run that is repeated has the same tags', () => {
+    const given = draftOfBody({ tags }, ensembles)
+    expect(given && bodyOf(given, ensembles)).toEqual({ tags })
+  })
+
+  it('are text once they are edited', () => {
+    const given = draftOfBody({ tags }, ensembles)
+    const edited = given?.tags.map((row) =>
+      row.name === 'priority' ? { ...row, value: '6' } : row,
+    )
+    const body = given && edited && bodyOf({ ...given, tags: edited }, ensembles)
+    expect(body).toEqual({ tags: { ...tags, priority: '6' } })
+  })
+})
+
 describe('the places of problems', () => {
   it('have a field each, or are told at the one round them', () => {
     const given = draft({

@@ -14,7 +14,7 @@ import {
 } from './draft.ts'
 import { inputNames } from './variables.ts'
 
-import type { EnsembleInfo } from '@tutti/protocol'
+import type { EnsembleInfo, TagMap } from '@tutti/protocol'
 
 /** The body of the request; it fits `SubmitRunBody` when the draft has no problems. */
 export function bodyOf(
@@ -33,7 +33,7 @@ export function bodyOf(
       withoutNothing({ ...options, review: filled(withoutNothing({ ...options.review })) }),
     ),
     budget: filled(withoutNothing({ ...draft.budget })),
-    tags: filled(fieldsOf(draft.tags)),
+    tags: filled(tagsOf(draft.tags)),
     webhooks: filled(webhooks.filter((name) => name !== '')),
     runId: runId === '' ? undefined : runId,
   })
@@ -81,6 +81,16 @@ function overrideBody({ tools, ...override }: OverrideDraft): object {
 function fieldsOf(rows: readonly Row[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     rows.flatMap(({ name, value }) => (name === '' ? [] : [[name, value] as const])),
+  )
+}
+
+/** Returns the tags; a number or boolean keeps its type while its text is unchanged. */
+function tagsOf(rows: readonly Row[]): Readonly<TagMap> {
+  return Object.fromEntries(
+    rows.flatMap(({ name, value, typed }) => {
+      const sent = typed !== undefined && String(typed) === value ? typed : value
+      return name === '' ? [] : [[name, sent] as const]
+    }),
   )
 }
 

@@ -100,7 +100,7 @@ export function withSubmitOptions(command: Command): Command {
     .option('--max-model-calls <count>', 'that the run may make', countFrom(1, MOST))
     .option('--max-tool-calls <count>', 'that the run may make', countFrom(1, MOST))
     .optionsGroup('The run:')
-    .option('-t, --tag <key=value>', 'a tag to find the run by', gather)
+    .option('-t, --tag <key=value>', 'a tag to find the run by; its value is text', gather)
     .option('--run-id <id>', 'the id of the run, of your choice')
     .option('--idempotency-key <key>', 'the same request under the same key is one run')
     .option('--webhook <name>', 'a webhook of the server that is told of the run', gather)
