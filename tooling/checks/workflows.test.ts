@@ -45,6 +45,12 @@ test('an action of others is named by the hash of a commit, with its version for
   }
 })
 
+// Corepack compares the hash; npm and npx ignore it.
+test('pnpm is named by its version and the hash of its archive', () => {
+  const { packageManager } = JSON.parse(read('package.json'))
+  expect(packageManager).toMatch(/^pnpm@\d+\.\d+\.\d+\+sha512\.[0-9a-f]{128}$/)
+})
+
 test('one action has one version everywhere', () => {
   const text = [...WORKFLOWS, ...ACTIONS].map(read).join('\n')
   const versions = new Map<string, Set<string>>()

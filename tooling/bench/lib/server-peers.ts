@@ -74,7 +74,7 @@ function install(folder: string): string | undefined {
   return error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-3).join(' ')
 }
 
-/** The pnpm of the workspace, such as `pnpm@12.21.0`. */
+/** The pnpm of the workspace, such as `pnpm@12.21.0+sha512.…`; npx ignores the hash. */
 function pnpmName(): string {
   const root = new URL('../../../package.json', import.meta.url)
   return JSON.parse(readFileSync(root, 'utf8')).packageManager
