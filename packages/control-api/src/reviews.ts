@@ -29,7 +29,9 @@ export async function listReviews(
   { runId, caller }: ListReviewsQuery & { readonly caller: Caller },
 ): Promise<ReviewList> {
   if (runId !== undefined) await findRecord(runs, runId)
-  const open = await runs.openReviews(runId === undefined ? {} : { runId })
+  const which = runId === undefined ? {} : { runId }
+  const open = await runs.openReviews(which)
+  const total = await runs.countOpenReviews(which)
   const reviews = open.map((review) => ({
     ...toPendingReview(review),
     ensemble: review.ensemble,
@@ -37,7 +39,8 @@ export async function listReviews(
     tags: { ...review.tags },
     mayDecide: mayDecide(caller, review.request.requiredRole),
   }))
-  return { reviews, total: open.length }
+  // A review may be decided between the two reads.
+  return { reviews, total: Math.max(total, reviews.length) }
 }
 
 function shortened(inputs: Readonly<Record<string, string>>): Record<string, string> {

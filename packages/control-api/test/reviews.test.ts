@@ -1,4 +1,6 @@
+import { ensemble, task } from '@tutti/ensemble'
 import { decode, ROUTES } from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { choir, REVIEW_MS, soloist } from './choir.ts'
@@ -62,6 +64,20 @@ describe('reviews over REST', () => {
     const unknown = await api.get('/api/reviews?runId=run-none')
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
     expect((await api.get('/api/reviews?run=x')).status).toBe(400)
+  })
+
+  it('are counted in full when the list ends early', async () => {
+    const sing = task({ name: 'sing', description: 'Sing', review: true })
+    const model = scriptedModel(() => 'x'.repeat(2_500_000))
+    await using api = await served({
+      ensembles: [ensemble({ name: 'long', tasks: [sing], model })],
+    })
+    const submitted = await Promise.all([1, 2, 3].map(() => api.runs.submit({})))
+    await expect.poll(() => api.runs.countOpenReviews(), { timeout: 20_000 }).toBe(3)
+    const { reviews, total } = await reviewsOf(api)
+    expect([reviews.length, total]).toEqual([2, 3])
+    const { runId } = submitted[0] ?? {}
+    expect((await reviewsOf(api, `?runId=${runId}`)).total).toBe(1)
   })
 
   it('a gate that waits for ever has no end, and 0 as its time', async () => {

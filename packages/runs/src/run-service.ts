@@ -295,6 +295,14 @@ export class RunService {
     return this.#storage.runs.reviews({ open: true, maxBytes: REVIEW_PAGE_BYTES, ...about })
   }
 
+  /** Counts all open reviews, of one run or of all. */
+  countOpenReviews({ runId }: { readonly runId?: string } = {}): Promise<number> {
+    return this.#storage.runs.countReviews({
+      open: true,
+      ...(runId === undefined ? {} : { runId }),
+    })
+  }
+
   /** A review, also one that is closed; undefined when there is none of that id. */
   async review(reviewId: string): Promise<ReviewRecord | undefined> {
     const [review] = await this.#storage.runs.reviews({ reviewId })

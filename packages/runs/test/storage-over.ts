@@ -16,6 +16,7 @@ export function storageOver(
       steps: (runId) => runs.steps(runId),
       list: (query) => runs.list(query),
       reviews: (query) => runs.reviews(query),
+      countReviews: (query) => runs.countReviews(query),
       deleteEnded: (which) => runs.deleteEnded(which),
       delete: (runId) => runs.delete(runId),
       ...changed,

@@ -49,6 +49,8 @@ export interface RunStore {
   list(query: RunQuery): Promise<RunPage>
   /** Reviews, in the order in which they opened. */
   reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]>
+  /** Counts all reviews of a query, without its `maxBytes`. */
+  countReviews(query: ReviewQuery): Promise<number>
   /** Deletes runs that have ended, at most `limit`; gives the ids of those. */
   deleteEnded(which: Retention): Promise<readonly string[]>
   /** Deletes one run if it has ended; `unfinished` when it has not, `unknown` when there is none. */

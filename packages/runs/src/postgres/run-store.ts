@@ -124,6 +124,19 @@ export class PostgresRunStore implements RunStore {
     return rows.map(toReview)
   }
 
+  async countReviews({ runId, reviewId, open = false }: ReviewQuery): Promise<number> {
+    const [row] = await this.#query(
+      `SELECT count(*)::int AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+       WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+         ${open ? "AND reviews.status = 'OPEN'" : ''}`,
+      [
+        runId === undefined ? null : toColumn(runId),
+        reviewId === undefined ? null : toColumn(reviewId),
+      ],
+    )
+    return Number(row?.['count'])
+  }
+
   deleteEnded(which: Retention): Promise<readonly string[]> {
     return deleteEnded(this.#parts.database, which)
   }

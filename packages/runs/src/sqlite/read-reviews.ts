@@ -1,4 +1,4 @@
-/** Reads reviews of the embedded store, in the order in which they opened. */
+/** Reads and counts reviews of the embedded store, in the order in which they opened. */
 import { toReview, type Row } from './rows.ts'
 
 import type { ReviewQuery } from '../ports/run-store.ts'
@@ -9,28 +9,51 @@ import type { DatabaseSync } from 'node:sqlite'
 export function reviewReader(
   database: DatabaseSync,
 ): (query: ReviewQuery) => readonly ReviewRecord[] {
-  return ({ runId, reviewId, open = false, maxBytes = Infinity }) => {
-    const conditions = [
-      ...(runId === undefined ? [] : ['run_id = $runId']),
-      ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
-      ...(open ? [`reviews.status = 'OPEN'`] : []),
-    ]
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  return ({ maxBytes = Infinity, ...query }) => {
+    const { where, values } = filterOf(query)
     const found = database.prepare(
       `SELECT reviews.*, run_id, ensemble, inputs, tags
        FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
     )
     const reviews: ReviewRecord[] = []
     let bytes = 0
-    for (const row of found.iterate({
-      ...(runId === undefined ? {} : { runId }),
-      ...(reviewId === undefined ? {} : { reviewId }),
-    })) {
+    for (const row of found.iterate(values)) {
       reviews.push(toReview(row))
       bytes += sizeOf(row)
       if (bytes >= maxBytes) break
     }
     return reviews
+  }
+}
+
+/** Makes the function that counts. */
+export function reviewCounter(database: DatabaseSync): (query: ReviewQuery) => number {
+  return (query) => {
+    const { where, values } = filterOf(query)
+    const row = database
+      .prepare(`SELECT count(*) AS count FROM reviews JOIN runs ON runs.id = run ${where}`)
+      .get(values)
+    return Number(row?.['count'])
+  }
+}
+
+interface Filter {
+  readonly where: string
+  readonly values: Record<string, string>
+}
+
+function filterOf({ runId, reviewId, open = false }: ReviewQuery): Filter {
+  const conditions = [
+    ...(runId === undefined ? [] : ['run_id = $runId']),
+    ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
+    ...(open ? [`reviews.status = 'OPEN'`] : []),
+  ]
+  return {
+    where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`,
+    values: {
+      ...(runId === undefined ? {} : { runId }),
+      ...(reviewId === undefined ? {} : { reviewId }),
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { TASK_COLUMNS } from '../record-fields.ts'
 import { runCreator } from './create-run.ts'
 import { runDeleter } from './delete-ended.ts'
 import { runLister } from './list-runs.ts'
-import { reviewReader } from './read-reviews.ts'
+import { reviewCounter, reviewReader } from './read-reviews.ts'
 import { toRun, toTask } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
@@ -37,6 +37,7 @@ export class SqliteRunStore implements RunStore {
   readonly #run: StatementSync
   readonly #tasks: StatementSync
   readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
+  readonly #countReviews: (query: ReviewQuery) => number
 
   constructor(parts: SqliteParts) {
     const { database } = parts
@@ -51,6 +52,7 @@ export class SqliteRunStore implements RunStore {
       `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
     )
     this.#reviews = reviewReader(database)
+    this.#countReviews = reviewCounter(database)
   }
 
   create(run: NewRun, how: CreateOptions): Promise<CreatedRun> {
@@ -102,6 +104,10 @@ export class SqliteRunStore implements RunStore {
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
     return this.#reviews(query)
+  }
+
+  async countReviews(query: ReviewQuery): Promise<number> {
+    return this.#countReviews(query)
   }
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {

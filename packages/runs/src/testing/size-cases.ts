@@ -5,6 +5,7 @@ import {
   completed,
   ODD_TEXT,
   result,
+  reviewDecided,
   reviewRequested,
   started,
   taskOf,
@@ -59,6 +60,26 @@ export const sizeCases: readonly StorageCase[] = [
       }
       deepStrictEqual(await ids(15_000), ['r-1', 'r-2'])
       deepStrictEqual(await ids(), ['r-1', 'r-2', 'r-3'])
+    },
+  },
+  {
+    name: 'all reviews of a query are counted, whatever their size',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const other = await ownedRun(storage, 'run-b')
+      const asked = ['r-1', 'r-2', 'r-3'].map((reviewId) =>
+        reviewRequested(reviewId, { taskOutput: 'x'.repeat(10_000) }),
+      )
+      await owner.commit([started, taskStarted(1), ...asked])
+      await other.commit([started, taskStarted(1), reviewRequested('r-4')])
+      const { runs } = storage
+      strictEqual(await runs.countReviews({ open: true, maxBytes: 1 }), 4)
+      strictEqual(await runs.countReviews({ open: true, runId: 'run-a', maxBytes: 1 }), 3)
+      strictEqual(await runs.countReviews({ reviewId: 'r-4' }), 1)
+      strictEqual(await runs.countReviews({ runId: 'run-none' }), 0)
+      await owner.commit([reviewDecided('r-1')])
+      strictEqual(await runs.countReviews({ open: true }), 3)
+      strictEqual(await runs.countReviews({}), 4)
     },
   },
   {
