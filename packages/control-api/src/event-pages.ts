@@ -1,6 +1,7 @@
 /** Reads the log of a run in pages of limited size. */
+import { readTurn, type RunService } from '@tutti/runs'
+
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
 
 /** Events read at a time. */
 const PAGE = 1_000
@@ -12,8 +13,8 @@ const PAGE_BYTES = 250_000
 export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
 
 /**
- * Gives the events in pages until there are no more. Other work gets a turn between two pages: the embedded store
- * answers at once, so that a long log would otherwise be read without a break.
+ * Returns the events in pages until there are no more. All readers together read one page in each pass of the event
+ * loop: the embedded store answers at once, so long logs would otherwise be read without a break.
  */
 export async function* eventPages(
   runs: Pick<RunService, 'readEvents'>,
@@ -21,11 +22,11 @@ export async function* eventPages(
 ): AsyncGenerator<readonly LoggedRunEvent[]> {
   let { from } = query
   for (;;) {
+    await readTurn()
     const page = await runs.readEvents({ maxBytes: PAGE_BYTES, ...query, from, limit: PAGE })
     const last = page.at(-1)
     if (last === undefined) return
     yield page
     from = last.seq + 1
-    await new Promise((resolve) => setImmediate(resolve))
   }
 }

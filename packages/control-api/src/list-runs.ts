@@ -1,4 +1,5 @@
 /** Lists runs as a query or a message asks. */
+import { eventSize } from './event-size.ts'
 import { toRunSummary } from './to-wire.ts'
 
 import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
@@ -27,11 +28,11 @@ export async function listRuns(
 }
 
 /** Size after which a page ends, in bytes; the next page begins where it ended. */
-const MAX_PAGE_BYTES = 4_000_000
+const MAX_PAGE_BYTES = 1_000_000
 
 function fitting(runs: readonly RunSummary[]): RunSummary[] {
   let bytes = 0
-  const end = runs.findIndex((run) => (bytes += JSON.stringify(run).length) > MAX_PAGE_BYTES)
+  const end = runs.findIndex((run) => (bytes += eventSize(run)) > MAX_PAGE_BYTES)
   return runs.slice(0, end === -1 ? runs.length : end + 1)
 }
 

@@ -57,6 +57,7 @@ describe('a dashboard that comes late', () => {
     const stops = new Stops()
     await using api = await served({ ensembles: [duo(stops)] })
     await using first = new Screen(api)
+    await first.greeted()
     const runId = await submit(api, 'duo')
     await stops.reached()
     await logged(api, runId, { type: 'llm_iteration_started' })

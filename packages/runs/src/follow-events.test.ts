@@ -119,7 +119,7 @@ describe('followEvents', () => {
     await reader.idle()
     const { reads } = run
     run.nudge()
-    await turns(8)
+    await turns(32)
     expect(run.reads).toBe(reads + 1)
     run.append(1)
     expect(await reader.take(1)).toEqual([1])
@@ -221,7 +221,7 @@ describe('followEvents', () => {
       .follow(0, controller.signal)
       .rest()
       .then(() => (isOver = true))
-    await turns(8)
+    await turns(32)
     expect([isOver, run.listeners]).toEqual([true, 0])
     await reading
   })
@@ -361,7 +361,7 @@ class FakeReader {
   /** Asks for more, and lets it come to wait for what is yet to come. */
   async idle(): Promise<void> {
     this.#next = this.#batches.next()
-    await turns(8)
+    await turns(32)
   }
 
   async rest(): Promise<readonly number[]> {

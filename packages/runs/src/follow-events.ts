@@ -80,7 +80,10 @@ function mayHave(next: number, run: Pick<RunRecord, 'status' | 'lastSeq'> | unde
   return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
 }
 
-/** A page of the log; once it is empty, the live events take over: a short page may be one of long events. */
+/**
+ * A page of the log. The live events take over once it is empty or reaches them: a short page may be one of long
+ * events.
+ */
 async function readLog(
   events: EventLog,
   live: LiveEvents,
@@ -89,7 +92,9 @@ async function readLog(
   live.restart()
   await readTurn()
   const page = await events.read({ runId, from: next, limit: PAGE, maxBytes: PAGE_BYTES })
-  if (page.length === 0) live.caughtUp()
+  const last = page.at(-1)
+  if (last === undefined) live.caughtUp()
+  else live.continues(last.seq)
   return page
 }
 
@@ -110,6 +115,12 @@ class LiveEvents {
   /** The log was read to its end; what came meanwhile waits here, unless it was too much. */
   caughtUp(): void {
     this.#complete = !this.#overflowed
+  }
+
+  /** The log was read to event `seq`: what waits here continues it unless there is a gap. */
+  continues(seq: number): void {
+    const [first] = this.#waiting
+    if (first !== undefined && first.seq <= seq + 1) this.caughtUp()
   }
 
   /** Whether nothing is missing between the log as it was last read and what waits here. */

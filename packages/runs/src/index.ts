@@ -19,6 +19,7 @@ export type { TraceNewRun } from './new-run.ts'
 // To read
 export type { EventListener } from './event-bus.ts'
 export type { FollowOptions } from './follow-events.ts'
+export { readTurn } from './read-turns.ts'
 export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'

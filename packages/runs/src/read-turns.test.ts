@@ -2,18 +2,20 @@ import { expect, it } from 'vitest'
 
 import { readTurn } from './read-turns.ts'
 
-it('gives one reader a turn in each pass of the event loop, in order', async () => {
-  const order: string[] = []
-  const readers = ['a', 'b', 'c'].map(async (name) => {
+it('gives readers turns in order, the first at once and the others eight passes of the event loop later', async () => {
+  let pass = 1
+  const turns: string[] = []
+  const read = async (name: string): Promise<void> => {
     await readTurn()
-    order.push(name)
-  })
-  const passes = (async () => {
-    for (let pass = 1; pass <= 3; pass += 1) {
+    turns.push(`${name} in pass ${pass}`)
+  }
+  const count = async (until: number): Promise<void> => {
+    while (pass < until) {
       await new Promise((resolve) => setImmediate(resolve))
-      order.push(`pass ${pass}`)
+      pass += 1
     }
-  })()
-  await Promise.all([...readers, passes])
-  expect(order).toEqual(['a', 'pass 1', 'b', 'pass 2', 'c', 'pass 3'])
+  }
+  await Promise.all([read('a'), read('b'), read('c'), count(30)])
+  await Promise.all([read('d'), count(40)])
+  expect(turns).toEqual(['a in pass 1', 'b in pass 9', 'c in pass 17', 'd in pass 30'])
 })

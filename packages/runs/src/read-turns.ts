@@ -1,25 +1,37 @@
 /**
- * Lets readers of logs take turns, one in each pass of the event loop. The embedded store answers at once and a page
- * takes some milliseconds of the thread: without turns, many readers that begin together would stop everything else.
+ * Lets readers of logs take turns, with several passes of the event loop between two turns. The embedded store answers
+ * at once and a page takes some milliseconds of the thread: without turns, many readers that begin together would stop
+ * everything else.
  */
 const waiting: (() => void)[] = []
 let isScheduled = false
+
+/**
+ * Passes of the event loop from one turn to the next. A pass accepts one connection, so with a turn in every pass a new
+ * connection would wait for as many pages as there are connections before it.
+ */
+const PASSES = 8
 
 /** Resolves when it is the caller's turn to read a page. */
 export function readTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve)
-    schedule()
+    if (!isScheduled) scheduleTurn(1)
   })
 }
 
-function schedule(): void {
-  if (isScheduled) return
+function scheduleTurn(passes: number): void {
   isScheduled = true
+  // Scheduled from within a pass, it runs in the next one.
   setImmediate(() => {
-    isScheduled = false
-    waiting.shift()?.()
-    // Scheduled from within this pass, it runs in the next one.
-    if (waiting.length > 0) schedule()
+    if (passes > 1) {
+      scheduleTurn(passes - 1)
+      return
+    }
+    const next = waiting.shift()
+    isScheduled = next !== undefined
+    if (next === undefined) return
+    next()
+    scheduleTurn(PASSES)
   })
 }

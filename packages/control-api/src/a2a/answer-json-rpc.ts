@@ -12,6 +12,7 @@
  * J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
  *    of 1.0 answer with JSON.
  */
+import { largeJson } from '../http/large-json.ts'
 import { A2A_ERRORS, A2aError } from './a2a-error.ts'
 import { errorAnswer, type ErrorAnswer } from './error-answer.ts'
 import {
@@ -50,7 +51,8 @@ export async function answerJsonRpc(request: Request, asker: Asker): Promise<Res
     assertAnswerable(sent)
     const outcome = await method.operation(given, asker)
     if (outcome.kind === 'stream') return streamed(id, { outcome, method, options })
-    return Response.json(rpcResult(id, resultOf(outcome, method)))
+    const answer = await largeJson(rpcResult(id, resultOf(outcome, method)))
+    return new Response(answer, { headers: JSON_HEADERS })
   } catch (error) {
     const answer = errorAnswer(error, options)
     const status = statusOf(answer)

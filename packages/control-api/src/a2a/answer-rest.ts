@@ -7,6 +7,7 @@
  */
 import { Type, type TObject } from '@tutti/core'
 
+import { largeJson } from '../http/large-json.ts'
 import { A2aError, invalidParams } from './a2a-error.ts'
 import { GetTaskParams, ListTasksParams } from './a2a-wire.ts'
 import { errorAnswer, type ErrorAnswer } from './error-answer.ts'
@@ -43,7 +44,8 @@ export async function answerRest(
     const params = { ...queryOf(request.url, call.operation), ...body, ...call.params }
     const outcome = await OPERATIONS[call.operation](params, asker)
     if (outcome.kind === 'stream') return streamed(outcome, options)
-    return Response.json(bodyFor(outcome), { headers: { 'content-type': MEDIA_TYPE } })
+    const answer = await largeJson(bodyFor(outcome))
+    return new Response(answer, { headers: { 'content-type': MEDIA_TYPE } })
   } catch (error) {
     const answer = errorAnswer(error, options)
     return Response.json(errorBody(answer), { status: answer.httpStatus, headers: answer.headers })

@@ -8,7 +8,9 @@
  */
 import { decode } from '@tutti/protocol'
 import { Type } from '@tutti/core'
+import { readTurn } from '@tutti/runs'
 
+import { eventSize } from '../event-size.ts'
 import { isTaskOf } from './agent.ts'
 import { invalidParams } from './a2a-error.ts'
 import { taskOf } from './load-task.ts'
@@ -23,7 +25,7 @@ import type { RunStatus } from '@tutti/protocol'
 const DEFAULT_PAGE_SIZE = 50
 
 /** Size after which a page ends, in bytes. */
-const MAX_PAGE_BYTES = 4_000_000
+const MAX_PAGE_BYTES = 1_000_000
 
 /** Runs read at a time. */
 const BATCH = 1_000
@@ -80,13 +82,14 @@ async function tasksOf(
   let read = 0
   for (const entry of page) {
     read += 1
+    await readTurn()
     const run = await asker.options.runs.record(entry.run.runId)
     if (run === undefined) continue
     const { facts, view } = await taskOf(asker, run, showing)
     const { status: shown, ...task } = toTask(facts, view, showing)
     // What the list is in the order of, also where the log is a moment ahead.
     tasks.push({ ...task, status: { ...shown, timestamp: new Date(entry.at).toISOString() } })
-    bytes += JSON.stringify(task).length
+    bytes += eventSize(task)
     if (bytes > MAX_PAGE_BYTES) break
   }
   return { tasks, last: page[read - 1], read }
@@ -100,6 +103,7 @@ async function runsIn(
   const found: TaskRun[] = []
   const tag = contextId === undefined ? {} : { tag: { key: CONTEXT_TAG, value: contextId } }
   for (let offset = 0; ; offset += BATCH) {
+    await readTurn()
     const page = await runs.list({ ...tag, limit: BATCH, offset })
     found.push(...page.runs)
     if (page.runs.length < BATCH) break

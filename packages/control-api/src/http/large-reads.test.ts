@@ -1,8 +1,10 @@
+import { readTurn } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
 import { LargeReads } from './large-reads.ts'
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Resolves after the turns of those who wait. */
+const turn = readTurn
 
 describe('LargeReads', () => {
   it('[G1] builds two answers at a time, the others in the order in which they came', async () => {
@@ -35,7 +37,7 @@ describe('LargeReads', () => {
     expect(await reads.run(() => Promise.resolve('done'))).toBe('done')
   })
 
-  it('[G2] makes room before each answer', async () => {
+  it('[G3] makes room before each answer', async () => {
     let made = 0
     const reads = new LargeReads(() => {
       made += 1

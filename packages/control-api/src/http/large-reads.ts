@@ -2,8 +2,12 @@
  * Takes turns at building large answers, so that what they need together is limited however many are asked for.
  *
  * G1 At most `AT_ONCE` are built at a time; the others wait in order.
- * G2 Each begins with room: readers that hold too much unread data are dropped first.
+ * G2 Each begins in a pass of the event loop in which nothing else large is read: an answer takes the thread for some
+ *    milliseconds.
+ * G3 Each begins with room: readers that hold too much unread data are dropped first.
  */
+
+import { readTurn } from '@tutti/runs'
 
 /** Answers built at a time. While one waits for the store, another uses the processor. */
 const AT_ONCE = 2
@@ -24,8 +28,7 @@ export class LargeReads {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else this.#building += 1
     try {
-      // Lets timers and small requests go first, as an answer takes the thread for some milliseconds.
-      await new Promise((resolve) => setImmediate(resolve))
+      await readTurn()
       this.#makeRoom()
       return await build()
     } finally {

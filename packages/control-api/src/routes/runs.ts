@@ -12,6 +12,7 @@ import {
 import { cancelRun, cancelRuns } from '../cancel-run.ts'
 import { deleteRun } from '../delete-run.ts'
 import { idempotencyKey } from '../http/idempotency-key.ts'
+import { largeResponse } from '../http/large-json.ts'
 import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { traceOf } from '../http/trace-of.ts'
@@ -51,13 +52,13 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
       ...ROUTES.listRuns,
       async handle({ request }) {
         const query = listQuery(request.url)
-        return Response.json(await reads.run(() => listRuns(options, query)))
+        return largeResponse(reads, () => listRuns(options, query))
       },
     },
     {
       ...ROUTES.getRun,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await reads.run(() => runDetail(options, runId)))
+        return largeResponse(reads, () => runDetail(options, runId))
       },
     },
     {

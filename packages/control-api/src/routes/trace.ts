@@ -1,6 +1,7 @@
 /** Exports of runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
 
+import { largeResponse } from '../http/large-json.ts'
 import { runDag, runTrace } from '../trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -12,13 +13,13 @@ export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[
     {
       ...ROUTES.getRunTrace,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await options.reads.run(() => runTrace(options, runId)))
+        return largeResponse(options.reads, () => runTrace(options, runId))
       },
     },
     {
       ...ROUTES.getRunDag,
       async handle({ parameters: { runId = '' } }) {
-        return Response.json(await options.reads.run(() => runDag(options, runId)))
+        return largeResponse(options.reads, () => runDag(options, runId))
       },
     },
   ]

@@ -5,6 +5,7 @@ import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/pro
 import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
 import { cancelRun } from '../cancel-run.ts'
 import { assertScope, type Caller } from '../caller.ts'
+import { largeJson } from '../http/large-json.ts'
 import { broadcastDirective } from '../inject-directive.ts'
 import { assertFeedback, decideReview } from '../reviews.ts'
 import { submitRun } from '../submit-run.ts'
@@ -25,8 +26,8 @@ export interface Asker {
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
   readonly runId: string | undefined
-  /** Sends a reply. */
-  readonly send: (message: ServerMessage) => void
+  /** Sends a reply, given as it is or as JSON in UTF-8. */
+  readonly send: (message: ServerMessage | Uint8Array) => void
   /** Changes what the connection is sent. */
   readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>
   /**
@@ -135,7 +136,7 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
       await decide(message, asker)
       return
     case 'state_query':
-      asker.send(await answerStateQuery(message, asker.options))
+      asker.send(await largeJson(await answerStateQuery(message, asker.options)))
       return
     case 'task_request':
     case 'tool_request':

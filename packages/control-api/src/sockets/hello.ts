@@ -16,10 +16,10 @@ import {
   type ServerMessage,
 } from '@tutti/protocol'
 
+import { readTurn, type RunRecord, type RunService } from '@tutti/runs'
+
 import { eventSize } from '../event-size.ts'
 import { recentIterations } from './recent-iterations.ts'
-
-import type { RunRecord, RunService } from '@tutti/runs'
 
 /** Runs that `hello` shows, the newest ones; AgentEnsemble's number. */
 const RUNS_SHOWN = 10
@@ -66,8 +66,9 @@ export async function helloOf(runs: RunService, runId: string | undefined): Prom
   const reaches = new Map<string, number>()
   const histories: (readonly LoggedRunEvent[])[] = []
   let room = MAX_BYTES
-  for (const { runId: id, lastSeq } of (await runsToShow(runs, runId)).toReversed()) {
-    const shown = room > 0 ? await eventsToShow(runs, id, room) : NOTHING_SHOWN
+  for (const run of (await runsToShow(runs, runId)).toReversed()) {
+    const { runId: id, lastSeq } = run
+    const shown = room > 0 ? await eventsToShow(runs, run, room) : NOTHING_SHOWN
     histories.push(shown.events)
     room -= shown.bytes
     reaches.set(id, Math.max(lastSeq, shown.events.at(-1)?.seq ?? lastSeq))
@@ -103,13 +104,21 @@ interface Shown {
 const NOTHING_SHOWN: Shown = { events: [], bytes: 0 }
 
 /** Reads what is shown of one run, in order; how it went on may take as much again as what came before. */
-async function eventsToShow(runs: RunService, runId: string, room: number): Promise<Shown> {
+async function eventsToShow(
+  runs: RunService,
+  { runId, lastSeq }: ShownRun,
+  room: number,
+): Promise<Shown> {
   const query = { runId, limit: EVENTS_SHOWN, maxBytes: room / 2 }
+  await readTurn()
   const first = await runs.readEvents({ ...query, from: 0, types: SHOWN })
   const last = first.at(-1)
   if (last === undefined) return NOTHING_SHOWN
+  await readTurn()
   const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
-  const events = withNewestMetrics([...first, ...rest])
+  // Events that were written since the first read are not among its types: they follow `hello`.
+  const known = rest.filter(({ seq }) => seq <= lastSeq)
+  const events = withNewestMetrics([...first, ...known])
   return { events, bytes: sizeOf(events) }
 }
 

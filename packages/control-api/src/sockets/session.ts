@@ -23,6 +23,7 @@ import { TuttiError } from '@tutti/core'
 import { eventBytes } from '../event-json.ts'
 import { findPlace, type ReadingPlace } from '../find-run.ts'
 import { badRequest } from '../http/api-error.ts'
+import { largeJson } from '../http/large-json.ts'
 import { wireErrorOf } from '../http/on-error.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { sharedCapabilities } from '../peers/shared.ts'
@@ -140,9 +141,9 @@ export class Session {
     else void this.#greet(runId)
   }
 
-  /** Sends a message. */
-  send(message: ServerMessage): void {
-    this.#write(JSON.stringify(message))
+  /** Sends a message, given as it is or as JSON in UTF-8. */
+  send(message: ServerMessage | Uint8Array): void {
+    this.#write(message instanceof Uint8Array ? message : JSON.stringify(message))
   }
 
   #greetBriefly(): void {
@@ -155,7 +156,9 @@ export class Session {
       const { runs, clock, reads } = this.#options
       const { message, reaches } = await reads.run(() => helloOf(runs, runId))
       const gates = await reads.run(() => openGates(runs, runId, clock.now()))
-      this.send({ ...message, sharedCapabilities: sharedCapabilities(this.#options) })
+      const shared = sharedCapabilities(this.#options)
+      const hello = await largeJson({ ...message, sharedCapabilities: shared })
+      this.send(hello)
       const early = this.#early ?? []
       this.#early = undefined
       const fresh = early.filter(({ seq, runId: of }) => seq > (reaches.get(of) ?? -1))
@@ -237,7 +240,7 @@ export class Session {
   }
 
   /** Sends a text, or its bytes. */
-  #write(text: string | Buffer): void {
+  #write(text: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return
     if (this.#socket.bufferedAmount > this.#options.maxBufferedBytes) {
       this.#tooSlow()

@@ -89,7 +89,7 @@ export const RunSummary = Type.Object({
 export type RunSummary = Type.Static<typeof RunSummary>
 
 /**
- * Answer to `GET /api/runs`: one page, newest first. A page ends early at 4 MB; the next one begins at the `offset`
+ * Answer to `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next one begins at the `offset`
  * plus the number of runs on it. Control API seed §4.3.
  */
 export const RunList = Type.Object({

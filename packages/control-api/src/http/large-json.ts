@@ -1,0 +1,66 @@
+/**
+ * Makes JSON of large values piece by piece. Between two pieces the event loop has a pass: making the JSON of some
+ * megabytes at once would delay every other request.
+ */
+import { readTurn } from '@tutti/runs'
+
+import type { LargeReads } from './large-reads.ts'
+
+/** Characters made at a time. A longer text is one piece. */
+const PIECE = 256_000
+
+/** Characters that a value takes in addition to its texts. */
+const PER_VALUE = 8
+
+/** Returns the JSON of `value` in UTF-8. */
+export async function largeJson(value: unknown): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Buffer<ArrayBuffer>[] = []
+  let text = ''
+  for (const piece of pieces(value)) {
+    text += piece
+    if (text.length < PIECE) continue
+    parts.push(Buffer.from(text))
+    text = ''
+    await readTurn()
+  }
+  parts.push(Buffer.from(text))
+  return Buffer.concat(parts)
+}
+
+/** Builds a large answer in its turn, and its JSON piece by piece. */
+export async function largeResponse(
+  reads: LargeReads,
+  build: () => Promise<object>,
+): Promise<Response> {
+  const body = await reads.run(async () => largeJson(await build()))
+  return new Response(body, { headers: { 'content-type': 'application/json' } })
+}
+
+/** The JSON of `value`: in one piece if it is small, otherwise entry by entry. */
+function* pieces(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || room(value, PIECE) >= 0) {
+    yield JSON.stringify(value) ?? 'null'
+    return
+  }
+  const isList = Array.isArray(value)
+  let separator = isList ? '[' : '{'
+  for (const [key, part] of Object.entries(value)) {
+    if (part === undefined && !isList) continue
+    yield isList ? separator : `${separator}${JSON.stringify(key)}:`
+    yield* pieces(part)
+    separator = ','
+  }
+  yield isList ? ']' : '}'
+}
+
+/** Characters that are left of `limit` after `value`. Stops below zero, so that it takes no longer than a piece. */
+function room(value: unknown, limit: number): number {
+  if (typeof value === 'string') return limit - value.length - PER_VALUE
+  let left = limit - PER_VALUE
+  if (typeof value !== 'object' || value === null) return left
+  for (const [key, part] of Object.entries(value)) {
+    left = room(part, left - key.length)
+    if (left < 0) break
+  }
+  return left
+}
