@@ -67,7 +67,7 @@ const RUN_ID_BYTES = 8
 /**
  * The run that a submission asks for.
  *
- * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
+ * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept and for tags that are too large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
  * naming the text, its size and the limit.
  */
 export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewRunOptions): NewRun {
@@ -81,6 +81,7 @@ export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewR
     ...traced,
     ...field('options', optionsOf(submitted, template)),
   })
+  assertTagSize(tags)
   const ensemble = ensembleOf(template, request ?? {}, { tools, models })
   if (reviews?.allowOverride !== true) assertReviewsKept(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
@@ -110,6 +111,19 @@ export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewR
           },
         }),
   }
+}
+
+/** Names and values of the tags of a run, in bytes of UTF-8. A page of a list has the tags of up to a thousand runs. */
+const MAX_TAG_BYTES = 16_384
+
+function assertTagSize(tags: Readonly<TagMap>): void {
+  const texts = Object.entries(tags).flatMap(([name, value]) => [name, String(value)])
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  if (bytes <= MAX_TAG_BYTES) return
+  const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${bytes}`
+  throw new TuttiError('BAD_REQUEST', `Invalid request body: /tags ${message}`, {
+    details: { problems: [{ path: '/tags', message }] },
+  })
 }
 
 /** A limit that cannot be kept is no limit. */

@@ -1,4 +1,6 @@
 /** Has the audit trail tell of an action: who asked for it, what it was about, and what came of it. */
+import { shortText } from '@tutti/protocol'
+
 import { toWireError } from '../http/api-error.ts'
 
 import type { Caller } from '../caller.ts'
@@ -38,6 +40,16 @@ export function isAudited(scope: Scope | null): boolean {
 /** Codes of 500 and above with which nothing failed: it was not begun. */
 const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 
+/** Characters of a run id or a target that an entry has. A caller may name what does not exist, at any length. */
+const MAX_SUBJECT_LENGTH = 1_000
+
+function shortSubject({ runId, target }: AuditSubject): AuditSubject {
+  return {
+    ...(runId === undefined ? {} : { runId: shortText(runId, MAX_SUBJECT_LENGTH) }),
+    ...(target === undefined ? {} : { target: shortText(target, MAX_SUBJECT_LENGTH) }),
+  }
+}
+
 /** Does `work` and records what came of it; an answer that is an error counts as one. */
 export async function audited<T>(
   { caller, action, via, ...subject }: AuditedAction,
@@ -54,7 +66,7 @@ export async function audited<T>(
       action,
       via,
       ...address,
-      ...about,
+      ...shortSubject(about),
       ...end,
     })
   }

@@ -1,0 +1,188 @@
+/** Pages, traces and snapshots at their limits in bytes: nothing is missing between two pages, and nothing is twice. */
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { apiKey } from '../src/index.ts'
+import { eventSize } from '../src/event-size.ts'
+import { a2aAgent, type Untyped } from './a2a-agent.ts'
+import { eventsOf, served, type Served } from './served.ts'
+
+import type { LoggedRunEvent, RunList } from '@tutti/protocol'
+
+const PAGE_BYTES = 1_000_000
+const MAX_TAG_BYTES = 16_384
+
+/** An ensemble of one task with an output of that length. */
+function speaker(length: number) {
+  const model = scriptedModel(() => 'x'.repeat(length))
+  return ensemble({
+    name: 'speaker',
+    tasks: [task({ name: 'speak', description: 'Speak' })],
+    model,
+  })
+}
+
+async function ended(api: Served, runId: string): Promise<readonly LoggedRunEvent[]> {
+  return eventsOf(await api.get(`/api/runs/${runId}/events`))
+}
+
+/** Submits runs one after another, each when the one before it has ended. */
+async function submitted(api: Served, count: number): Promise<readonly string[]> {
+  const runIds = Array.from({ length: count }, (_, index) => `run-${index}`)
+  for (const runId of runIds) {
+    await api.runs.submit({ runId })
+    await ended(api, runId)
+  }
+  return runIds
+}
+
+describe('a page of runs', () => {
+  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+    await using api = await served({ ensembles: [speaker(10)] })
+    const runIds = Array.from({ length: 150 }, (_, index) => `run-${index}`)
+    const tags = { note: 'n'.repeat(MAX_TAG_BYTES - 4) }
+    for (const runId of runIds) await api.runs.submit({ runId, tags })
+    const seen: string[] = []
+    const sizes: number[] = []
+    while (seen.length < runIds.length) {
+      const text = await (await api.get(`/api/runs?limit=1000&offset=${seen.length}`)).text()
+      const page: RunList = JSON.parse(text)
+      expect(page.total).toBe(runIds.length)
+      seen.push(...page.runs.map(({ runId }) => runId))
+      sizes.push(text.length)
+    }
+    expect(seen).toEqual(runIds.toReversed())
+    expect(sizes.length).toBe(3)
+    for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThan(PAGE_BYTES * 0.95)
+    for (const size of sizes) expect(size).toBeLessThan(PAGE_BYTES + 2 * MAX_TAG_BYTES)
+  })
+})
+
+describe('a page of A2A tasks', () => {
+  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+    const length = 300_000
+    await using api = await a2aAgent({ ensembles: [speaker(length)] })
+    const runIds = await submitted(api, 9)
+    const seen: string[] = []
+    const sizes: number[] = []
+    let pageToken = ''
+    do {
+      const query = { pageSize: 100, pageToken, includeArtifacts: true }
+      const { result } = await api.call('ListTasks', query)
+      expect(result.totalSize).toBe(runIds.length)
+      seen.push(...result.tasks.map(({ id }: Untyped) => id))
+      sizes.push(JSON.stringify(result).length)
+      pageToken = result.nextPageToken
+    } while (pageToken !== '')
+    expect(seen).toEqual(runIds.toReversed())
+    expect(sizes.length).toBeGreaterThan(2)
+    for (const size of sizes) expect(size).toBeLessThan(PAGE_BYTES + 3 * length)
+  })
+})
+
+describe('hello', () => {
+  it('has the newest runs up to its limit in bytes, each from its beginning', async () => {
+    const length = 300_000
+    await using api = await served({ ensembles: [speaker(length)] })
+    const runIds = await submitted(api, 10)
+    await using socket = api.connect()
+    const { snapshotTrace = [] } = await socket.next('hello')
+    const shown = new Set(snapshotTrace.flatMap((one) => ('runId' in one ? [one.runId] : [])))
+    expect([...shown]).toEqual(runIds.slice(-shown.size))
+    expect(shown.size).toBeGreaterThan(1)
+    expect(shown.size).toBeLessThan(10)
+    const newest = snapshotTrace.filter((one) => 'runId' in one && one.runId === 'run-9')
+    expect(newest.at(0)).toMatchObject({ type: 'ensemble_started' })
+    expect(newest.at(-1)).toMatchObject({ type: 'run_result' })
+    // Reading ends with the event that reaches the limit, twice a run.
+    expect(JSON.stringify(snapshotTrace).length).toBeLessThan(2_000_000 + 2 * length)
+  })
+})
+
+describe('the trace and the task graph of a run', () => {
+  it('are given at the limit in bytes, and refused beyond it', async () => {
+    const submit = async (maxTraceBytes?: number) => {
+      const api = await served({
+        ensembles: [speaker(50_000)],
+        ...(maxTraceBytes === undefined ? {} : { maxTraceBytes }),
+      })
+      await api.runs.submit({ runId: 'run-1' })
+      return { api, events: await ended(api, 'run-1') }
+    }
+    const first = await submit()
+    await first.api[Symbol.asyncDispose]()
+    const counted = first.events.filter(({ type }) => type !== 'token')
+    const size = counted.reduce((sum, event) => sum + eventSize(event), 0)
+    for (const [limit, status] of [
+      [size, 200],
+      [size - 1, 413],
+    ] as const) {
+      const { api } = await submit(limit)
+      await using _ = api
+      for (const kind of ['trace', 'dag']) {
+        const response = await api.get(`/api/runs/run-1/${kind}`)
+        expect([kind, limit - size, response.status]).toEqual([kind, limit - size, status])
+        const body = await response.json()
+        if (status === 413) {
+          expect(body).toMatchObject({
+            error: 'PAYLOAD_TOO_LARGE',
+            message: expect.stringContaining(`more than ${limit} bytes`),
+          })
+        }
+      }
+    }
+  })
+})
+
+describe('the tags of a run', () => {
+  const fitting = { name: 'é'.repeat((MAX_TAG_BYTES - 4) / 2) }
+
+  it('are accepted at the limit in bytes', async () => {
+    await using api = await served({ ensembles: [speaker(10)] })
+    const response = await api.post('/api/runs', { tags: fitting })
+    expect(response.status).toBe(202)
+  })
+
+  it.each([
+    ['a value', { name: `${fitting.name}x` }],
+    ['a name', { ...fitting, x: '' }],
+    ['a number', { name: fitting.name.slice(1), x: 12 }],
+  ])('are refused with 400 beyond it, for one byte of %s', async (_, tags) => {
+    await using api = await served({ ensembles: [speaker(10)] })
+    const response = await api.post('/api/runs', { tags })
+    const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${MAX_TAG_BYTES + 1}`
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      {
+        error: 'BAD_REQUEST',
+        message: `Invalid request body: /tags ${message}`,
+        problems: [{ path: '/tags', message }],
+      },
+    ])
+    await using socket = api.connect('/ws?snapshot=none')
+    await socket.next('hello')
+    socket.send({ type: 'run_request', requestId: '1', tags })
+    expect(await socket.next('run_ack')).toMatchObject({ status: 'REJECTED' })
+    expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
+  })
+})
+
+describe('a page of the audit trail', () => {
+  it('stays small, whatever callers name', async () => {
+    const key = 'admin-key-of-length'
+    await using api = await served({ apiKeys: [apiKey(key, { name: 'ann', scopes: ['admin'] })] })
+    const authorization = `Bearer ${key}`
+    for (let count = 0; count < 20; count += 1) {
+      await api.post('/api/runs/cancel', { tag: 't'.repeat(100_000) }, { authorization })
+      await api.post(`/api/runs/${'r'.repeat(10_000)}/cancel`, {}, { authorization })
+    }
+    const response = await api.get('/api/audit?limit=1000', { headers: { authorization } })
+    const text = await response.text()
+    const { entries } = JSON.parse(text)
+    expect(entries).toHaveLength(40)
+    expect(entries[1].target).toBe(`${'t'.repeat(999)}…`)
+    expect(entries[0].runId).toBe(`${'r'.repeat(999)}…`)
+    expect(text.length).toBeLessThan(40 * 1_500)
+  })
+})
