@@ -1,5 +1,6 @@
 /** Whether a process is there, seen from outside. */
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 /** Whether a process runs. One that has ended and that nobody has asked about yet, a zombie, does not. */
 export function isRunning(pid: number): boolean {
@@ -14,4 +15,9 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** Waits, at most a second, until none of the processes runs: a signal reaches the child of a child a moment later. */
+export async function untilStopped(pids: readonly number[]): Promise<void> {
+  for (let look = 0; look < 50 && pids.some(isRunning); look += 1) await setTimeout(20)
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
-import { isRunning } from './is-running.ts'
+import { isRunning, untilStopped } from './is-running.ts'
 import { startService } from './service.ts'
 import { countWords, readPage, reviewsOf, sentiment, slow } from './tools.ts'
 
@@ -53,4 +53,5 @@ const pids = await service.started
 console.log('running:', pids.map(isRunning))
 run.cancel()
 const { status: end } = await run.result
+await untilStopped(pids)
 console.log(end, 'running:', pids.map(isRunning))

@@ -92,7 +92,9 @@ describe('tutti doctor', () => {
     ])
     for (const found of [signing, both]) {
       expect(found.lines).toContainEqual(
-        expect.stringMatching(/^problem config: Cannot sign with \S+$/),
+        expect.stringMatching(
+          /^problem config: Cannot sign with \S+ \(\S+tutti\.config\.ts:1:7\)$/,
+        ),
       )
       expect(found.text).not.toContain('hush-hush-hush')
     }

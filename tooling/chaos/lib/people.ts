@@ -4,10 +4,17 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { EDITED_OUTPUT, type PlannedRun, type PlannedWish } from './plan.ts'
+import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedWish } from './plan.ts'
 
 import type { ApiClients, CallEnd } from './api-clients.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** The text that a decision needs. */
+const DECISION_TEXTS = {
+  CONTINUE: {},
+  EDIT: { revisedOutput: EDITED_OUTPUT },
+  REJECT: { feedback: REJECT_FEEDBACK },
+} as const
 
 /** A run that was submitted. */
 export interface Submitted {
@@ -156,11 +163,7 @@ export class People {
     const { decision, afterMs } = planned ?? { decision: 'CONTINUE', afterMs: 0 }
     await pause(afterMs, signal)
     const end = await clients.untilAnswered(number, (client, stop) =>
-      client.reviews.decide(
-        reviewId,
-        { decision, ...(decision === 'EDIT' ? { revisedOutput: EDITED_OUTPUT } : {}) },
-        { signal: stop },
-      ),
+      client.reviews.decide(reviewId, { decision, ...DECISION_TEXTS[decision] }, { signal: stop }),
     )
     this.#note(runId, { kind: 'decide', reviewId }, end)
   }

@@ -40,6 +40,9 @@ export interface PlannedDecision {
 /** The text that an EDIT gives a task. */
 export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 
+/** What a reviewer who rejects wants done differently. */
+export const REJECT_FEEDBACK = 'Play it more slowly'
+
 /** What can go wrong. */
 export type FaultKind = keyof typeof FAULT_WEIGHTS
 
