@@ -20,7 +20,6 @@ import type {
   ModelRequest,
   ModelUsage,
 } from '@tutti/ensemble'
-import type { FinishReason } from '@tutti/protocol'
 
 /** One answer of a script: text, tool calls, or both. */
 export interface ScriptedReply {
@@ -30,7 +29,7 @@ export interface ScriptedReply {
   /** @default counted from the lengths of the texts, four characters a token */
   readonly usage?: ModelUsage
   /** Why the answer ends. @default 'tool_calls' when there are any, else 'stop' */
-  readonly finishReason?: FinishReason
+  readonly finishReason?: NonNullable<ModelReply['finishReason']>
   /** What the provider says about a refusal or a blocked answer. */
   readonly refusal?: string
 }

@@ -42,19 +42,6 @@ export function countAt(
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined
 }
 
-/** The texts of an object in a field of an open object. */
-export function textMapAt(
-  fields: Readonly<Record<string, unknown>>,
-  name: string,
-): Readonly<Record<string, string>> {
-  const value = Object.hasOwn(fields, name) ? fields[name] : undefined
-  if (typeof value !== 'object' || value === null) return {}
-  const entries = Object.entries(value).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  )
-  return Object.fromEntries(entries)
-}
-
 /** The tags at a name: texts, numbers and booleans. */
 export function tagsAt(fields: Readonly<Record<string, unknown>>, name: string): TagMap {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
