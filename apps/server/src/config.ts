@@ -167,11 +167,11 @@ export interface KeyConfig {
 // NOTE: these are written out and not taken from the packages that use them, whose types would otherwise
 // all become part of this package's declarations.
 
-/** What holds for the reviews of all ensembles that do not set it themselves. */
+/** Defaults for the reviews of all ensembles. */
 export interface ReviewsConfig {
-  /** How long a reviewer has, in milliseconds; Infinity waits for ever. @default 300000 */
+  /** Time limit for the reviewer, in milliseconds; Infinity waits for ever. @default 300000 */
   readonly timeoutMs?: number
-  /** What happens when nobody decides in time. @default EXIT_EARLY */
+  /** Action when no decision arrives in time. @default EXIT_EARLY */
   readonly onTimeout?: 'CONTINUE' | 'EXIT_EARLY' | 'FAIL'
   /** Role that the key of the reviewer must have. @default any key may decide */
   readonly requiredRole?: string

@@ -36,7 +36,7 @@ function positionOfSyntaxError(stack: string): string | undefined {
   return `${toPath(url)}:${line}:${(caret ?? '').length + 1}`
 }
 
-/** What `node --check` prints: the error of an import has no place in JavaScript, and is shown with one only there. */
+/** Returns the output of `node --check`: only there does the error of an import have a position. */
 function checkedByNode(path: string): string {
   return spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' }).stderr
 }

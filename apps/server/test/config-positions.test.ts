@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
-/** What the server says of a config file with this source, beside others. */
+/** Returns the error of the server for a config file with this source. */
 async function errorsOf(
   source: string,
   { name = 'tutti.config.ts', ...files }: Readonly<Record<string, string>> = {},

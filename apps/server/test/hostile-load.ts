@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 
 import { WebSocket } from 'ws'
 
-/** What is sent to a server until it is taken away. */
+/** Load that is sent to a server until it is disposed of. */
 export class HostileLoad implements Disposable {
   readonly #url: URL
   readonly #sockets: (Socket | WebSocket)[] = []

@@ -1,4 +1,4 @@
-/** What the built program says on a Node that is too old for it. */
+/** Returns the output of the built program on an unsupported version of Node. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -12,7 +12,7 @@ import type {
 /** Settings of the human_input tool. */
 export interface HumanInputOptions extends Omit<Partial<ToolSettings<string>>, 'requireApproval'> {
   /**
-   * How long the person has, in milliseconds; Infinity is for ever.
+   * Time limit for the answer, in milliseconds; Infinity waits for ever.
    * @default the time of the run's reviews, 300000 where nothing is set
    */
   readonly answerTimeoutMs?: number

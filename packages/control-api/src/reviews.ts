@@ -79,7 +79,7 @@ export async function decideReview(
   return { reviewId, decision: body.decision, status: 'APPLIED' }
 }
 
-/** What is edited in the review of a tool call is the input of the call. */
+/** Returns the edited input of a tool call under review. */
 function toDecision(
   { decision, revisedOutput = '', feedback }: ReviewDecisionBody,
   isOfToolCall: boolean,

@@ -21,7 +21,7 @@ const NONCE_BYTES = 12
 /** Separates the signatures of tickets from others with the same secret. */
 const PURPOSE = 'tutti ticket v2'
 
-/** How far the clocks of processes may differ, in milliseconds. */
+/** Maximum difference between the clocks of processes, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000
 
 interface TicketContent {
@@ -31,7 +31,7 @@ interface TicketContent {
   readonly expiresAt: number
 }
 
-/** What a ticket is made from. */
+/** Contents of a ticket. */
 export interface TicketParts {
   /** The key that it takes the place of; undefined on a server without keys. */
   readonly key: Pick<ApiKey, 'name' | 'sha256'> | undefined
@@ -39,7 +39,7 @@ export interface TicketParts {
   readonly expiresAt: number
 }
 
-/** What a ticket is verified against. */
+/** Parts that a ticket is verified against. */
 export interface TicketCheck {
   readonly keys: readonly ApiKey[]
   readonly now: number

@@ -1,4 +1,4 @@
-/** What tools and handlers see of the request that started their run. */
+/** The request that started a run, as tools and handlers see it. */
 import { defineTool, toolCatalog, Type, type CallerRequest } from '@tutti/core'
 import { ensemble, handlerOutput, requestRejected, task, type TaskHandler } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'

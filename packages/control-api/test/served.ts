@@ -39,7 +39,7 @@ export type ServedOptions = Partial<ControlApiOptions> & { readonly runs?: never
   readonly limits?: RunServiceOptions
   /** @default a band whose second task waits in its tool */
   readonly ensembles?: readonly Ensemble[]
-  /** What the runs wait for before they start; the API serves meanwhile. @default nothing */
+  /** Promise that the runs wait for before they start; the API serves meanwhile. @default none */
   readonly beforeStart?: Promise<void>
   /** Tiers of the catalog, which has the model `small`. @default none */
   readonly tiers?: Readonly<Record<string, string>>

@@ -168,7 +168,7 @@ const TIERS: ServedOptions & Required<Pick<ServedOptions, 'limits'>> = {
   limits: { profiles: { night: { modelTier: 'fast' } } },
 }
 
-/** What was done with a run, in order. */
+/** Returns the actions on a run, in order. */
 async function steps(api: Served, runId: string): Promise<readonly LoggedRunEvent[]> {
   const events = await api.runs.readEvents({ runId, from: 0, limit: 1_000 })
   return events.filter(({ type }) => type === 'directive_active' || type === 'model_switched')

@@ -9,7 +9,7 @@ export const DEFAULT_APPROVAL_TIMEOUT_MS = 300_000
 /** The actions that can follow when no answer arrives in time. */
 export const APPROVAL_TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
 
-/** What happens when no answer arrives in time. */
+/** Action when no answer arrives in time. */
 export type ApprovalTimeoutAction = (typeof APPROVAL_TIMEOUT_ACTIONS)[number]
 
 /** How long to wait for an answer, and what silence means. */

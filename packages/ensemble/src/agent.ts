@@ -24,7 +24,7 @@ export interface Agent {
   readonly responseFormat?: string
   /** Bounds the model calls of all its tasks together. */
   readonly rateLimit?: RateLimit
-  /** What follows when a model ends an answer early; else the ensemble's. */
+  /** Reaction to an answer that a model ended early. @default the ensemble's */
   readonly onUnfinished?: OnUnfinished
   /** Whether it may hand work to the other agents of its ensemble. @default false */
   readonly allowDelegation?: boolean

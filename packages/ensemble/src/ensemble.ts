@@ -42,18 +42,18 @@ interface EnsembleSettings {
   readonly modelRules?: readonly ModelRule[]
   /** Bounds the model calls of all tasks and runs that have no limit of their own. */
   readonly rateLimit?: RateLimit
-  /** What follows when a model ends an answer early; tasks and agents may differ. */
+  /** Reaction to an answer that a model ended early; tasks and agents may set their own. */
   readonly onUnfinished?: OnUnfinished
   /** What a whole run may use. */
   readonly budget?: Budget
   /**
-   * How much of a run a server stores and shows in its trace, unless the run says so itself: OFF stores no
+   * Default capture mode of its runs, which decides what a server stores and shows in a trace: OFF stores no
    * prompts. @default STANDARD
    */
   readonly captureMode?: CaptureMode
   /** Limits of what agents may hand to one another. */
   readonly delegation?: DelegationLimits
-  /** What holds for reviews of tasks and tools that do not say it themselves. */
+  /** Defaults for the reviews of tasks and tools. */
   readonly review?: ReviewDefaults
 }
 

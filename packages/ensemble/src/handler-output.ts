@@ -1,7 +1,7 @@
 /** Outputs of handlers that are more than text or a value. */
 import { TuttiError, type MessagePart } from '@tutti/core'
 
-/** What {@link handlerOutput} takes. */
+/** Options of {@link handlerOutput}. */
 export interface HandlerOutputOptions {
   /** The text that later tasks are given. */
   readonly text: string

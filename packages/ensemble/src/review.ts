@@ -13,7 +13,7 @@ export const DEFAULT_MAX_REVISIONS = 5
 /** The actions that can follow when no decision arrives in time. */
 const TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
 
-/** What happens when no decision arrives in time. */
+/** Action when no decision arrives in time. */
 export type ReviewTimeoutAction = (typeof TIMEOUT_ACTIONS)[number]
 
 /** One gate of a task. */
@@ -44,7 +44,7 @@ const DEFAULTS_NAMES = {
   requiredRole: true,
 } as const satisfies OptionNames<ReviewDefaults>
 
-/** What holds for reviews that do not say it themselves, of tasks and of tools. */
+/** Defaults for the reviews of tasks and tools. */
 export type ReviewDefaults = Pick<ReviewSettings, 'timeoutMs' | 'onTimeout' | 'requiredRole'>
 
 /** `true` asks with the defaults, `false` never asks, whatever the policy of the ensemble is. */
@@ -87,7 +87,7 @@ export function findReviewProblems(
   return problems
 }
 
-/** What is wrong with the defaults of reviews, one sentence each. */
+/** Returns the problems of review defaults, one sentence each. */
 export function findDefaultsProblems(name: string, defaults: ReviewDefaults): readonly string[] {
   const { timeoutMs = 1, onTimeout, requiredRole = 'any' } = defaults
   const problems = [...findChoiceProblems(`${name}.onTimeout`, onTimeout, TIMEOUT_ACTIONS)]
@@ -98,7 +98,7 @@ export function findDefaultsProblems(name: string, defaults: ReviewDefaults): re
   return problems
 }
 
-/** What is wrong with the review defaults of an ensemble, one sentence each. */
+/** Returns the problems of the review defaults of an ensemble, one sentence each. */
 export function findEnsembleReviewProblems(defaults: ReviewDefaults = {}): readonly string[] {
   return [
     ...findUnknownOptions(defaults, DEFAULTS_NAMES, 'review'),

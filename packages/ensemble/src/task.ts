@@ -39,7 +39,7 @@ interface TaskSettings {
   readonly fallbackModels?: readonly ChatModel[]
   /** Bounds its model calls; else the agent's rate limit, else the ensemble's. */
   readonly rateLimit?: RateLimit
-  /** What follows when a model ends an answer early; else the agent's, else the ensemble's. */
+  /** Reaction to an answer that a model ended early. @default the agent's, else the ensemble's */
   readonly onUnfinished?: OnUnfinished
   /** The author's own checks of what goes in and what comes out. */
   readonly guardrails?: Guardrails

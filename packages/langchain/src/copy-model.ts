@@ -6,7 +6,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** What the classes call the longest answer. */
+/** Names of the output limit in the provider classes. */
 const LIMITS = ['maxTokens', 'maxOutputTokens', 'numPredict']
 
 /** The settings that limit the answers of `model` to so many tokens; none when its class has no such field. */

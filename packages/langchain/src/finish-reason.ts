@@ -11,11 +11,11 @@ import type { ModelReply } from '@tutti/ensemble'
 
 type FinishReason = NonNullable<ModelReply['finishReason']>
 
-/** What a message says about the end of its answer. */
+/** End of an answer, as a message reports it. */
 export interface AnswerEnd {
   /** The provider's own word; absent when the message has none. */
   readonly said?: string
-  /** What the provider says about a refusal or a blocked answer. */
+  /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string
 }
 
@@ -74,7 +74,7 @@ export function isBrokenEnd(said: string): boolean {
   return BROKEN.has(said.toLowerCase())
 }
 
-/** What `message` says about the end of its answer. */
+/** Returns the end of an answer, as `message` reports it. */
 export function answerEnd({
   response_metadata: metadata,
   additional_kwargs: extra,

@@ -10,7 +10,7 @@ interface Piece {
   readonly promptFeedback?: { readonly blockReason?: string }
 }
 
-/** What Google's client gives for a call. */
+/** Result of a call of Google's client. */
 interface StreamResult {
   readonly stream: AsyncIterable<Piece>
   /** The whole answer; rejects when the stream breaks. */

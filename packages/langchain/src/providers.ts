@@ -3,7 +3,7 @@
  * it looks for its key, and what its LangChain class calls the settings that all providers have.
  */
 
-/** What is known of a provider. */
+/** A supported provider. */
 export interface ProviderFacts {
   /** The npm package of its LangChain class. */
   readonly package: string
@@ -85,7 +85,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderFacts>> = {
   xai: { package: '@langchain/xai', keyVariable: 'XAI_API_KEY' },
 }
 
-/** What is known of the provider of that name; undefined when it is not supported. */
+/** Returns the provider with that name; undefined when it is not supported. */
 export function providerFacts(provider: string): ProviderFacts | undefined {
   return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
 }

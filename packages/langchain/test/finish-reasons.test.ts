@@ -1,4 +1,4 @@
-/** Why an answer ends, on the wire of each provider: what the model port, and a whole task, make of it. */
+/** Finish reasons on the wire of each provider, through the model port and through a whole task. */
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { ChatOpenAI } from '@langchain/openai'
 import { defineTool, errorMessage, Type } from '@tutti/core'
@@ -16,7 +16,7 @@ interface Wire {
   readonly name: string
   readonly model: string
   readonly stub: (script: StubScript) => Promise<ProviderStub>
-  /** What to take off the base URL of the stub. */
+  /** Suffix to remove from the base URL of the stub. */
   readonly suffix?: string
   readonly said: { readonly length: string; readonly filter: string }
   readonly hasRefusals: boolean

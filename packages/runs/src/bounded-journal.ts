@@ -32,7 +32,7 @@ export function boundedJournal(
     onExceeded(reason)
     return reason
   }
-  /** Why the entry is not taken; undefined when it is. */
+  /** Reason why the entry is refused; undefined when it is accepted. */
   const refusalOf = (event: RunEvent | undefined, step?: RunStep): TuttiError | undefined => {
     if (exceeded !== undefined) return exceeded
     const bytes = event === undefined ? 0 : eventBytes(event)

@@ -792,7 +792,7 @@ interface SetUp {
   /** How it ended; undefined while it has not. */
   end(): ExecutionEnd | undefined
   readonly releases: readonly Release[]
-  /** What the store was told of whether the run waits. */
+  /** Values of the waiting mark that were written. */
   readonly marks: readonly boolean[]
   /** What was logged: level and message. */
   readonly logged: readonly string[]
@@ -800,7 +800,7 @@ interface SetUp {
 
 interface Given {
   readonly claim?: ClaimedRun
-  /** What earlier owners left. */
+  /** Steps of earlier owners. */
   readonly steps?: readonly RunStep[]
   readonly options?: Partial<ExecutionOptions>
   readonly refusal?: Error

@@ -103,7 +103,7 @@ export interface ExecutionOptions {
 /** How long a run that is let go may take to write what has happened, in milliseconds. */
 const LAST_WRITE_MS = 1_000
 
-/** How long to wait before the mark of a waiting run is written again, in milliseconds. */
+/** Delay before the mark of a waiting run is written again, in milliseconds. */
 const MARK_RETRY_MS = 1_000
 
 /** How an execution ended. */
@@ -130,7 +130,7 @@ export class Execution {
   readonly #work: Promise<void>
   #steps: readonly RunStep[] | undefined
   #handle: RunHandle | undefined
-  /** Why the run may write nothing more but its end. */
+  /** Reason why the run may write only its end. */
   #tooLarge: TuttiError | undefined
   /** Stops the engine of a run that is too large. */
   readonly #failing = new AbortController()

@@ -43,7 +43,7 @@ export interface RunServiceOptions {
   /** How long a run that waits for a person stays in memory, in milliseconds. @default 1000 */
   readonly parkAfterMs?: number
   /**
-   * How often in a row a run may lose its process without getting further; it fails after one more with
+   * Maximum number of times in a row that a run may lose its process without progress; it fails after one more with
    * PROCESS_LOST. @default 3
    */
   readonly maxLostOwners?: number
@@ -53,12 +53,12 @@ export interface RunServiceOptions {
   readonly maxTextBytes?: number
   /** All texts of the tasks of a run with their inputs, in bytes. @default 8000000 */
   readonly maxRunTextBytes?: number
-  /** What holds for reviews of every ensemble, and whether requests may relax reviews. */
+  /** Review defaults of every ensemble, and whether requests may relax reviews. */
   readonly reviews?: ReviewRules
   /** One event of a run, in bytes; a run with a larger one fails with RUN_TOO_LARGE. @default 16000000 */
   readonly maxEventBytes?: number
   /**
-   * What is stored of a run while one process executes it, events and steps, in bytes, and the steps that
+   * Maximum size of the events and steps stored while one process executes a run, in bytes, and of the steps that
    * another process reads to continue it. A larger run fails with RUN_TOO_LARGE. @default 64000000
    */
   readonly maxStoredRunBytes?: number

@@ -76,7 +76,7 @@ export function storeAway(): TuttiError {
   })
 }
 
-/** What is stored of the run has grown over its limit. */
+/** Error of a run whose stored data exceeds its limit. */
 export function runTooLarge(runId: string, bytes: number, maxBytes: number): TuttiError {
   return new TuttiError(
     'RUN_TOO_LARGE',
@@ -85,7 +85,7 @@ export function runTooLarge(runId: string, bytes: number, maxBytes: number): Tut
   )
 }
 
-/** What is stored of the run is not what a store writes. */
+/** Error of a run whose stored data cannot be read. */
 export function runUnreadable(runId: string, cause: unknown): TuttiError {
   const message = `Cannot read the steps of run ${runId}: ${errorMessage(cause)}`
   return new TuttiError('RUN_UNREADABLE', message, { cause })

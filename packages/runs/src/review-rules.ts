@@ -1,7 +1,7 @@
-/** What an operator sets for the reviews of all runs. */
+/** Review settings of an operator, for all runs. */
 import { ensemble, type Ensemble, type ReviewDefaults } from '@tutti/ensemble'
 
-/** What holds for the reviews of all ensembles that do not say it themselves. */
+/** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {
   /**
    * Whether a request may remove or relax reviews that the operator requires: those of a task, of a policy, and

@@ -104,7 +104,7 @@ export interface TaskRecord {
   /** Whether it has an output that was not read, because the outputs of later tasks are long. */
   readonly outputOmitted?: boolean
   readonly error?: string
-  /** Why the last answer of the model ended; absent before the end, and when no model ended the attempt. */
+  /** Finish reason of the last answer of the model; absent before the end, and when no model ended the attempt. */
   readonly finishReason?: FinishReason
 }
 

@@ -9,13 +9,13 @@
 export const SUSPECT_LOSSES = 2
 
 /**
- * How long a run must have had its owner until a step that is kept sets its losses back to 0, and a suspect no
+ * Time that a run must have had its owner until a stored step resets its losses to 0, and a suspect no
  * longer keeps others waiting, in milliseconds. What kills a process does so within seconds of its call. A run
  * that keeps steps before that gets further, but its next loss makes it a suspect again.
  */
 export const SETTLED_AFTER_MS = 30_000
 
-/** What a step leaves of the losses of a run that is not settled: the next one makes it a suspect. */
+/** Losses of an unsettled run after a step: the next loss makes it a suspect. */
 export const MOST_LOSSES_AFTER_STEP = SUSPECT_LOSSES - 1
 
 /** A suspect with n losses waits (n - 1)² times as long, in milliseconds. */

@@ -1,4 +1,4 @@
-/** What is stored of a run, by its capture mode. */
+/** Stored data of a run, by its capture mode. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -24,7 +24,7 @@ const LONG = { timeout: 240_000 }
 const MOST_DEATHS = 8
 
 interface Place extends AsyncDisposable {
-  /** What the process is told. */
+  /** Environment of the process. */
   readonly address: string
   open(): Promise<RunStorage>
   /** Lets time pass for runs that nobody executes. */
@@ -63,7 +63,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   },
 }
 
-/** What a process has printed of the ends of runs, by run. */
+/** Returns the ends of runs that a process has printed, by run. */
 type Ends = Map<string, unknown>
 
 /** Runs the process until all of `runIds` have ended, or it dies. */

@@ -1,4 +1,4 @@
-/** What tasks remember and learn over the runs of a service, on every store. */
+/** Memory and reflection over the runs of a service, on every store. */
 import { agent, ensemble, memoryScope, task } from '@tutti/ensemble'
 import { RunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'

@@ -58,7 +58,7 @@ export function outputMessages({
   ])
 }
 
-/** Why a model ended its answer, in the words of the conventions; these have none for a refusal. */
+/** Maps a finish reason to the value of the conventions, which have none for a refusal. */
 export function finishReasonOf({
   responseType,
   finishReason,

@@ -28,9 +28,9 @@ export interface ScriptedReply {
   readonly toolCalls?: readonly ScriptedToolCall[]
   /** @default counted from the lengths of the texts, four characters a token */
   readonly usage?: ModelUsage
-  /** Why the answer ends. @default 'tool_calls' when there are any, else 'stop' */
+  /** Finish reason of the answer. @default 'tool_calls' when there are any, else 'stop' */
   readonly finishReason?: NonNullable<ModelReply['finishReason']>
-  /** What the provider says about a refusal or a blocked answer. */
+  /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string
 }
 
@@ -56,7 +56,7 @@ export interface ScriptedModelOptions {
   readonly provider?: string
   /** @default 'model' */
   readonly name?: string
-  /** What it costs, where the prices of a run do not say. @default 0 without a `provider`, else unknown */
+  /** Price of the model, used where the prices of a run have none. @default 0 without a `provider`, else unknown */
   readonly price?: ModelPrice
   /** Wait before each piece of text, in milliseconds. @default 0, no wait */
   readonly delayMs?: number

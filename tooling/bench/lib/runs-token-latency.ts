@@ -11,7 +11,7 @@ import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
-/** How often a reader looks for its run: several times while the run warms up. */
+/** Interval at which a reader looks for its run: several times while the run warms up. */
 const LOOK_EVERY_MS = sized(100, 10)
 
 /** Runs that write tokens at the same time. */

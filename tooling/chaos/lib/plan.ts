@@ -40,7 +40,7 @@ export interface PlannedDecision {
 /** The text that an EDIT gives a task. */
 export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 
-/** What a reviewer who rejects wants done differently. */
+/** Feedback of a reviewer who rejects. */
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
 /** What can go wrong. */

@@ -10,7 +10,7 @@ export interface Request {
   readonly body?: string
 }
 
-/** What came back. */
+/** Response to a request. */
 export interface Answer {
   readonly status: number
   readonly contentType: string
@@ -26,10 +26,10 @@ export const MAX_ANSWER_BYTES = 8 * 1024 * 1024
 /** Largest error body, in bytes. */
 export const MAX_ERROR_BYTES = 16 * 1024
 
-/** How long an event stream is read, in milliseconds. */
+/** Time for which an event stream is read, in milliseconds. */
 const STREAM_MS = 100
 
-/** How long an answer may take, in milliseconds; requests with `wait` are answered at the end of it. */
+/** Maximum time of a response, in milliseconds; requests with `wait` are answered at its end. */
 const ANSWER_MS = 30_000
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })

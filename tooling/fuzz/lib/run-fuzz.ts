@@ -26,14 +26,14 @@ export const TARGETS: readonly Target[] = [
 /** Longest stall of the event loop, in milliseconds of its own processor time. */
 export const MAX_STALL_MS = 250
 
-/** What one fuzz run is given. */
+/** Options of one fuzz run. */
 export interface FuzzOptions {
   readonly seconds: number
   readonly seed: number
   readonly targets: readonly Target[]
 }
 
-/** What it found. */
+/** Result of a fuzz run. */
 export interface FuzzReport {
   /** Target → number of attempts. */
   readonly attempts: Readonly<Record<string, number>>
@@ -105,7 +105,7 @@ async function prepare({ url, stalls }: FuzzServer): Promise<void> {
 /** Addresses behind which a library is loaded at the first request. */
 const LOADED_LATE = ['/mcp', '/docs/reference.js', '/openapi.json', '/asyncapi.json']
 
-/** How one target is attacked. */
+/** Options of an attack on one target. */
 export interface Attack {
   readonly seconds: number
   readonly seed: number

@@ -6,7 +6,7 @@ import { bodiesOf, requestAttempt, type Target } from './target.ts'
 
 import type { Request } from '../lib/exchange.ts'
 
-/** What a client of the revision 2026-07-28 sends with every request. */
+/** Metadata that a client of the revision 2026-07-28 sends with every request. */
 const META = Type.Object({
   'io.modelcontextprotocol/protocolVersion': Type.Literal('2026-07-28'),
   'io.modelcontextprotocol/clientInfo': Type.Object({

@@ -18,7 +18,7 @@ export function socketsTarget(): Target {
   }
 }
 
-/** How long the answer to the last ping may take, in milliseconds. */
+/** Maximum time until the answer to the last ping, in milliseconds. */
 const PONG_MS = 10_000
 
 /** Close codes by which a server reports its own failure. Source: RFC 6455, section 7.4.1. */

@@ -1,4 +1,4 @@
-/** What is fuzzed: a source of attempts, and how one is made. */
+/** Targets of the fuzzer: a source of attempts for each protocol. */
 import * as fc from 'fast-check'
 
 import { exchange, type Request } from '../lib/exchange.ts'
@@ -13,7 +13,7 @@ export interface Target {
 
 /** One request, or one connection with several messages. */
 export interface Attempt {
-  /** What is sent, for the report; cut there. */
+  /** Content of the attempt, for the report, where it is cut. */
   readonly label: string
   /** Makes the attempt and returns its faults. */
   readonly make: (url: string) => Promise<readonly string[]>

@@ -8,7 +8,7 @@ export interface RunPlace {
   /** Model turn of the task. */
   readonly turn?: string | undefined
   readonly call?: string | undefined
-  /** How many of its events are shown, in a replay. */
+  /** Number of its events that are shown, in a replay. */
   readonly at?: string | undefined
 }
 

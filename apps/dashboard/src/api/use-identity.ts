@@ -15,7 +15,7 @@ export function useIdentity(): Identity | undefined {
   return data
 }
 
-/** Why the key of the page may not do what needs `scope`; undefined when it may, or until that is known. */
+/** Returns the reason why the key of the page lacks `scope`; undefined when it has it, or while that is unknown. */
 export function useMissingScope(scope: Scope): string | undefined {
   const identity = useIdentity()
   if (identity === undefined) return undefined

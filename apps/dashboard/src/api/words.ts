@@ -55,7 +55,7 @@ export const TURN_STATUS: Readonly<Record<TurnState['status'], Shown>> = {
   FAILED: { mark: 'failed', word: 'Failed' },
 }
 
-/** Why a model ended an answer early; undefined for one that it finished. */
+/** Returns the reason for which a model ended an answer early; undefined for a complete answer. */
 export function earlyEnd(reason: FinishReason | undefined): string | undefined {
   switch (reason) {
     case 'length':

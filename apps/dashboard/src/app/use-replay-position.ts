@@ -4,11 +4,11 @@ import { useEffect, useState } from 'react'
 import { runHref } from '../api/links.ts'
 import { goTo } from '../lib/router.ts'
 
-/** How long a position must rest before it is written to the address, in milliseconds: browsers limit the rate. */
+/** Time that a position must rest before it is written to the address, in milliseconds: browsers limit the rate. */
 const REST_MS = 300
 
 /**
- * How many events of the run are shown, and a function that changes it; undefined is all of them, as they come.
+ * Returns the number of events that are shown, and a function that changes it; undefined is all of them, as they come.
  * The address has it as `at`.
  */
 export function useReplayPosition(

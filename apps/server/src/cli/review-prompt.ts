@@ -30,7 +30,7 @@ interface Asking {
   unsent: string | undefined
 }
 
-/** How a decision is asked for and sent. */
+/** Parts that ask for a decision and send it. */
 export interface DecideOptions {
   /** Aborts when nothing is to be decided any more. */
   readonly signal?: AbortSignal

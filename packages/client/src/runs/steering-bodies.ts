@@ -2,14 +2,14 @@
 import type { InjectBody, SwitchModelBody } from '@tutti/protocol'
 import type { ActionDirective } from './runs-types.ts'
 
-/** What a switch sends: a model by its alias, or a tier. */
+/** Body of a switch: a model by its alias, or a tier. */
 export function modelOrTier(
   model: string | { readonly tier: string },
 ): Pick<SwitchModelBody, 'model' | 'tier'> {
   return typeof model === 'string' ? { model } : { tier: model.tier }
 }
 
-/** What a directive sends: a text, or an action. */
+/** Body of a directive: a text, or an action. */
 export function textOrAction(
   content: string | ActionDirective,
 ): Pick<InjectBody, 'content' | 'action' | 'value'> {

@@ -6,7 +6,7 @@ import { agentCard, hybridCard } from './agent-card.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Agent } from './agent.ts'
 
-/** How long a card may be cached, in seconds: it changes only when the server restarts. */
+/** Time for which a card may be cached, in seconds: it changes only when the server restarts. */
 const MAX_AGE_S = 300
 
 /** Answers with the card of an agent, in the version that the request asks for. */

@@ -30,7 +30,7 @@ const MAX_PAGE_BYTES = 1_000_000
 /** Runs read at a time. */
 const BATCH = 1_000
 
-/** What of a run the list is made of. */
+/** Fields of a run that the list reads. */
 type TaskRun = Omit<RunRecord, 'inputs' | 'request' | 'webhooks'>
 
 interface Entry {

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 /** Sums are this old at most when data is written often, in milliseconds. */
 const CHECK_MS = 50
 
-/** What is counted with. */
+/** Parts of the counter. */
 export interface UnreadDataOptions {
   readonly maxUnreadBytes: number
   /** A clock that never goes back, in milliseconds. */

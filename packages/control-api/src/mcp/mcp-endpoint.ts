@@ -85,7 +85,7 @@ async function limitedError(response: Response): Promise<Response> {
 /** Maximum length of a text that answers repeat. */
 const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
 
-/** What is wrong with the first message that has a text too long to repeat (E4); undefined when none has. */
+/** Returns the problem of the first message with a text too long to repeat (E4); undefined when there is none. */
 function longFieldOf(body: unknown): string | undefined {
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   for (const message of messages) {

@@ -6,12 +6,12 @@ export function requestKey(from: string, requestId: string): string {
   return `peer-${digest([from, requestId])}`
 }
 
-/** What the runs have in common whose results answer for each other. */
+/** Fields that runs share when the result of one may answer for the other. */
 export interface CacheScope {
   readonly ensemble: string
   /** The key that the peer chose. */
   readonly cacheKey: string
-  /** Who asks: one actor is never given the result of another. */
+  /** Name of the actor: no actor is given the result of another. */
   readonly actor?: string
 }
 

@@ -14,7 +14,7 @@ export interface Signer {
   signingKey(purpose: string, key: SignedFor | undefined): Buffer
 }
 
-/** What a signature is bound to. */
+/** Data that a signature is bound to. */
 type SignedFor = Pick<ApiKey, 'name' | 'sha256'>
 
 /** Name of the secret in the store. */

@@ -6,7 +6,7 @@
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { CapacityUpdate, LoggedRunEvent } from '@tutti/protocol'
 
-/** What a capacity feed works with. */
+/** Parts of a capacity feed. */
 export interface CapacityFeedOptions extends Pick<
   ResolvedControlApiOptions,
   'runs' | 'clock' | 'logger' | 'heartbeatMs'
@@ -26,7 +26,7 @@ const MOVES: ReadonlySet<LoggedRunEvent['type']> = new Set([
   'run_result',
 ])
 
-/** How long changes gather before they are told together, in milliseconds. */
+/** Time for which changes are collected before they are sent together, in milliseconds. */
 const GATHER_MS = 100
 
 /** The realm of a server that is not part of a larger network. */
@@ -52,7 +52,7 @@ export class CapacityFeed {
     this.#repeat()
   }
 
-  /** How busy the server is now, over all processes. */
+  /** Returns the current load, over all processes. */
   async current(): Promise<CapacityUpdate> {
     const { runs } = this.#options
     const { maxConcurrentRuns: maxConcurrent, state } = runs

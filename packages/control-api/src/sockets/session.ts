@@ -73,7 +73,7 @@ export interface Visit {
   readonly runId: string | undefined
   /** Whether it is told what happened, and what happens before it subscribes (N4). */
   readonly snapshot: NonNullable<SocketQuery['snapshot']>
-  /** How busy the server is now. */
+  /** Returns the current load. */
   readonly capacity: () => Promise<CapacityUpdate>
 }
 

@@ -20,7 +20,7 @@ export interface DeliveryContent {
   readonly trace: TraceContext
 }
 
-/** What deliveries are made from. */
+/** Source of deliveries. */
 export type DeliveryOptions = Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>
 
 /** What a delivery says; undefined when there is nothing to say any more. */

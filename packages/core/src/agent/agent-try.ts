@@ -87,7 +87,7 @@ export class AgentTry {
   #turns = 0
   /** Index of the turn under way. */
   #turnIndex = 0
-  /** What the last turn of a conversation was answered with. */
+  /** Answer to the last turn of a conversation. */
   #lastOutput: unknown = null
 
   constructor(settings: ResolvedAgentSettings, { input, context, retryIndex, spent }: TryInput) {

@@ -19,7 +19,7 @@ export interface FailedTry {
   readonly costUsd: number
 }
 
-/** What had arrived before the failure. */
+/** Output that arrived before the failure. */
 export interface Arrived extends Pick<FailedTry, 'partial' | 'chunksReceived' | 'costUsd'> {
   /** Index of the last turn that was sent. */
   readonly turnIndex: number

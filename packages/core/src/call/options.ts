@@ -30,7 +30,7 @@ export interface RunToolOptions {
   readonly graceMs?: number
   /** Whom tools ask for approval. */
   readonly reviewer?: Reviewer
-  /** What holds for questions of tools that do not say it themselves. @default 5 minutes, then EXIT_EARLY */
+  /** Defaults for the questions of tools. @default 5 minutes, then EXIT_EARLY */
   readonly approvalDefaults?: ApprovalOptions
   /** Where calls are counted. */
   readonly metrics?: ToolMetrics

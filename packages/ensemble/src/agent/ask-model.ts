@@ -239,7 +239,7 @@ function lengthOf(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0)
 }
 
-/** How long the provider asked to wait, as its adapter reports it. */
+/** Returns the wait that the provider asked for, as its adapter reports it. */
 function retryAfterOf({ details }: TuttiError): { readonly retryAfterMs?: number } {
   const asked = details?.['retryAfterMs']
   return typeof asked === 'number' && asked >= 0 ? { retryAfterMs: Math.round(asked) } : {}

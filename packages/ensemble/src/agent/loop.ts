@@ -56,7 +56,7 @@ export interface Answer {
   readonly iterationLimitReached: boolean
   /** Model turns that it took. */
   readonly turns: number
-  /** Why the last answer of the model ended; absent when no model was asked. */
+  /** Finish reason of the last answer of the model; absent when no model was asked. */
   readonly finishReason?: FinishReason
 }
 

@@ -13,7 +13,7 @@ import { CHARACTERS_PER_TOKEN } from '../budget.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
 
-/** What follows when a model ends an answer early. */
+/** Reactions to an answer that a model ended early. */
 export interface OnUnfinished {
   /**
    * After an answer that was cut at the output limit of the model: `continue` asks for the rest of a
@@ -102,7 +102,7 @@ export function unfinishedReason({
     : undefined
 }
 
-/** What follows an answer that ended early. */
+/** Next step after an answer that ended early. */
 export type Recovery =
   | { readonly kind: 'continue' }
   | { readonly kind: 'retry'; readonly maxOutputTokens: number }

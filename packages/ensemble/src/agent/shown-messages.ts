@@ -16,7 +16,7 @@ const MESSAGES_SHOWN = 20
 /** Characters of a message that an earlier turn has shown, and of a description that many events name. */
 export const LABEL_LENGTH = 2_000
 
-/** What the turns of one attempt have shown. */
+/** Messages that the turns of one attempt have shown. */
 export class ShownMessages {
   #iterationIndex = -1
   /** Messages that earlier turns have shown. */

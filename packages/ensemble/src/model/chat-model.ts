@@ -21,7 +21,7 @@ export interface ChatModel {
   readonly name: string
   /** Whether it keeps to {@link ModelRequest.output} itself. @default false */
   readonly structuredOutput?: boolean
-  /** What it costs, where the prices of the run do not say. */
+  /** Price of the model, used where the prices of the run have none. */
   readonly price?: ModelPrice
   /**
    * Makes one call. Yields any number of `text` chunks as they are written, then exactly one
@@ -120,13 +120,13 @@ export interface ModelReply {
   /** After the finish reason `length` the last call may be cut: its arguments are then not valid JSON. */
   readonly toolCalls: readonly ToolCall[]
   /**
-   * Why the answer ended. An answer with `refusal` or `content_filter` does not count as one; one with
+   * Finish reason of the answer. An answer with `refusal` or `content_filter` does not count as one; one with
    * `length` is continued or requested again. @default 'unknown', which counts as finished
    */
   readonly finishReason?: FinishReason
   /** The finish reason in the provider's own words, such as `MAX_TOKENS`. */
   readonly providerFinishReason?: string
-  /** What the provider says about a refusal or a blocked answer; no part of `text`. */
+  /** Text of the provider about a refusal or a blocked answer; no part of `text`. */
   readonly refusal?: string
   /** Tokens used, when the provider says. */
   readonly usage?: ModelUsage

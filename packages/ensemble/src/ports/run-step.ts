@@ -214,7 +214,7 @@ export interface TaskCompleted extends TaskStepBase {
   /** What the attempt has used. */
   readonly used: Usage
   readonly durationMs: number
-  /** Why the last answer of the model ended; absent in steps of earlier versions. */
+  /** Finish reason of the last answer of the model; absent in steps of earlier versions. */
   readonly finishReason?: FinishReason
   /** Whether a reviewer ended the run with it. */
   readonly exit?: StepError

@@ -378,7 +378,7 @@ function fail(
   return { kind: 'failed', error, used, willRetry, revision }
 }
 
-/** Why a model ended its answer early, when the attempt failed of that. */
+/** Returns the finish reason of an attempt that failed because a model ended its answer early. */
 function finishOf({ details }: TuttiError): {
   readonly finishReason?: FinishReason
   readonly refusal?: string

@@ -39,7 +39,7 @@ export class InFlight {
   #deciding = 0
   /** Whether it has been told that the run waits, and the run still does. */
   #told = false
-  /** What {@link InFlightOptions.onWaitingChange} was told last. */
+  /** Last value passed to {@link InFlightOptions.onWaitingChange}. */
   #toldWaiting = false
   #isDue = false
   #still: PromiseWithResolvers<void> | undefined

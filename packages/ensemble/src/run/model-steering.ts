@@ -19,7 +19,7 @@ import type { MadeSwitch, ModelSwitches } from '../steering/models.ts'
 import type { ModelSwitch } from './run-handle.ts'
 import type { Stopwatch } from './stopwatch.ts'
 
-/** What switches work on. */
+/** Parts that switches work on. */
 export interface ModelSteeringOptions {
   readonly clock: Clock
   readonly journal: Pick<RunJournal, 'emit'>
@@ -33,7 +33,7 @@ export interface ModelSteeringOptions {
   readonly taskNames: () => readonly string[]
 }
 
-/** What can be switched to: a model by its alias, a model itself, or a tier. */
+/** Target of a switch: a model by its alias, a model itself, or a tier. */
 export type ModelChoice = string | ChatModel | TierChoice
 
 /** A switch that was checked and not made yet. */
@@ -44,7 +44,7 @@ export interface PlannedSwitch {
   readonly tier: string | undefined
 }
 
-/** Who or what makes a switch. */
+/** Source of a switch: a caller or a rule. */
 export interface SwitchOrigin {
   /** Name of the key of who asks. */
   readonly actor?: string
@@ -133,13 +133,13 @@ export class ModelSteering {
     }
   }
 
-  /** What an earlier process switched to. */
+  /** Switches made by an earlier process. */
   restore({ model, tier, taskName }: ModelSwitched): void {
     const { switches } = this.#options
     switches.switch(builtInTierOf(tier, switches) ?? switches.resolve(model), taskName)
   }
 
-  /** How events name what a task, or all tasks, are switched to; undefined when the tasks differ. */
+  /** Name of the target in events, for one task or for all; undefined when the tasks differ. */
   #label(to: MadeSwitch['to'], taskName: string | undefined): string | undefined {
     const { switches, ownModel, fallbackModel } = this.#options
     if (typeof to === 'object') return to.label

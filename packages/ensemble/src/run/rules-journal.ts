@@ -3,7 +3,7 @@ import type { RunJournal } from '../ports/run-journal.ts'
 import type { ModelRules } from '../steering/model-rules.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** What a rules journal needs besides the journal. */
+/** Parts of a rules journal in addition to the journal. */
 export interface RulesJournalOptions {
   readonly rules: ModelRules
   /** Working time of the run, in milliseconds. */

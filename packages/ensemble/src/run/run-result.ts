@@ -16,7 +16,7 @@ export interface TaskResult extends Usage {
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
   readonly durationMs: number
-  /** Why the last answer of the model ended; absent when no model was asked. */
+  /** Finish reason of the last answer of the model; absent when no model was asked. */
   readonly finishReason?: FinishReason
 }
 

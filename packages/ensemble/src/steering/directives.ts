@@ -9,11 +9,11 @@
 import { TuttiError } from '@tutti/core'
 import { DirectiveAction, suggest, type Priority } from '@tutti/protocol'
 
-/** What somebody wants to tell, or wants done. */
+/** Content of a directive: a text, or an action. */
 export interface DirectiveInput {
   /** Text for the agents; either it or an action is needed. */
   readonly content?: string
-  /** What is done; `value` says to what. */
+  /** Action; `value` is its argument. */
   readonly action?: string
   /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
   readonly value?: string

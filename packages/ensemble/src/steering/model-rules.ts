@@ -12,7 +12,7 @@ import { costUsd } from '../usage.ts'
 
 import type { RunStep } from '../ports/run-step.ts'
 
-/** What a rule looks at. */
+/** Measurement that a rule compares. */
 export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'
 
 /** Switches the tier when a metric of the run passes a limit. */

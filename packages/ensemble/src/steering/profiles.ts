@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { suggest } from '@tutti/protocol'
 
-/** What a profile means for a run. */
+/** Settings of a profile. */
 export interface RunProfile {
   /** Name of the tier that the models of the run switch to; absent for a profile that is not for runs. */
   readonly modelTier?: string | undefined

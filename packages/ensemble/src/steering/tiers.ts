@@ -15,7 +15,7 @@ export interface TierChoice {
   readonly tier: string
 }
 
-/** What a tier resolves to. */
+/** Model that a tier resolves to. */
 export type ResolvedTier =
   /** One model of the catalog. */
   | { readonly kind: 'alias'; readonly tier: string; readonly alias: string }

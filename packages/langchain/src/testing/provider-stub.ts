@@ -24,7 +24,7 @@ export interface StubReply {
    * @default 'tool_calls' when there are any, else 'stop'
    */
   readonly finishReason?: NonNullable<ModelReply['finishReason']>
-  /** What the provider says about a refusal. */
+  /** Text of the provider about a refusal. */
   readonly refusal?: string
   /**
    * How the stream ends: `complete` as the provider ends it, `drop` with the connection torn down,
@@ -51,7 +51,7 @@ export interface StubFailure {
   /** The provider's class of the failure. @default what the provider uses for the status */
   readonly type?: string
   readonly code?: string
-  /** How long Gemini asks to wait, such as `34s`. */
+  /** Wait that Gemini asks for, such as `34s`. */
   readonly retryDelay?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Whole body in place of the provider's own form. */

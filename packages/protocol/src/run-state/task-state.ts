@@ -34,7 +34,7 @@ export interface TaskState {
   readonly output?: string
   /** The output as a value, when the task declares an output schema. */
   readonly structuredOutput?: unknown
-  /** Why the last answer of the model ended; present at the end, unless no model ended the attempt. */
+  /** Finish reason of the last answer of the model; present at the end, unless no model ended the attempt. */
   readonly finishReason?: FinishReason
   readonly error?: TaskError
   readonly usage: AttemptUsage
@@ -58,7 +58,7 @@ export interface TaskError {
   readonly code: string
   /** Another attempt follows by itself. */
   readonly willRetry: boolean
-  /** What the provider says about a refusal or a blocked answer. */
+  /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string
 }
 

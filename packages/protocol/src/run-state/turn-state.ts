@@ -22,9 +22,9 @@ export interface TurnState {
   readonly completedAt?: string
   /** Present when the call is completed. */
   readonly responseType?: LlmIterationCompleted['responseType']
-  /** Why the answer ended; absent while the call runs and in logs of earlier versions. */
+  /** Finish reason of the answer; absent while the call runs and in logs of earlier versions. */
   readonly finishReason?: FinishReason
-  /** What the provider says about a refusal or a blocked answer. */
+  /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string
   /** What the model asked for, in its order; what it did not ask for comes after. */
   readonly toolCalls: readonly ToolCallState[]
@@ -51,7 +51,7 @@ export interface TurnFailure {
   readonly failedAt: string
   /** Present when the same model is called again, after this wait. */
   readonly retryInMs?: number
-  /** How long the provider asked to wait. */
+  /** Wait that the provider asked for. */
   readonly retryAfterMs?: number
   /** Present when a fallback is called next: its alias. */
   readonly nextModel?: string

@@ -120,7 +120,7 @@ export type Scope = Type.Static<typeof Scope>
 export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
 export type CaptureMode = Type.Static<typeof CaptureMode>
 
-/** What a directive can do. AgentEnsemble wire. */
+/** Actions of a directive. AgentEnsemble wire. */
 export const DirectiveAction = Type.Enum(['SET_MODEL_TIER', 'APPLY_PROFILE'])
 export type DirectiveAction = Type.Static<typeof DirectiveAction>
 

@@ -15,7 +15,7 @@ interface Asked {
   readonly method: string
 }
 
-/** How a server answers the call of its tool. */
+/** Answer of a server to the call of its tool. */
 type Answer = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void
 
 interface TestServer {

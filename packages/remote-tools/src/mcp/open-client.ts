@@ -22,9 +22,9 @@ export interface OpenClient {
   readonly link?: EndpointLink
 }
 
-/** What is known of the connections to an endpoint. */
+/** State of the connections to an endpoint. */
 export interface EndpointLink {
-  /** Why they were ended here; undefined while they were not. */
+  /** Reason for which they were ended here; undefined while they are open. */
   readonly fate: string | undefined
   /** Ends them. */
   close(): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * What tasks remember and learn over many runs, shared by every process on the store. The ports are those of
+ * Memories and reflections of tasks over many runs, shared by every process on the store. The ports are those of
  * the engine; this file adds what a database promises.
  *
  * M1 `retrieve` returns the most recent entries of a scope, oldest first. Scopes share nothing.

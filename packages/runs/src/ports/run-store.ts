@@ -57,7 +57,7 @@ export interface RunStore {
   delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'>
 }
 
-/** How much of the steps of a run is read. */
+/** Limit for reading the steps of a run. */
 export interface StepsLimit {
   /** In bytes of JSON. @default Infinity */
   readonly maxBytes?: number

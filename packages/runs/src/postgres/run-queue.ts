@@ -35,7 +35,7 @@ const OVER = 'due_at <= statement_timestamp()'
 const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
   OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
 
-/** How often the owner of a run was lost, the one counted that a claim would take it from. */
+/** Number of lost owners of a run, including the one that a claim would take it from. */
 const LOSSES = `(lost_owners + (state = 'owned')::int)`
 
 /** A hundred years: what Postgres takes for as long as anyone waits. */

@@ -35,7 +35,7 @@ export function runColumns({ write, records: { run }, hasEnded }: KeptWrite): re
   ]
 }
 
-/** What a step leaves of the losses of a run; see `../suspects.ts`. */
+/** Losses of a run after a step; see `../suspects.ts`. */
 function lossesAfterStep({ state, isSettled, lostOwners }: KeptWrite['write']['row']): number {
   return isSettled || state !== 'owned' ? 0 : Math.min(lostOwners, MOST_LOSSES_AFTER_STEP)
 }

@@ -19,13 +19,13 @@ const MAX_LENGTH = 65_536
 /** How deep an output schema may nest: each field inside another takes two levels. */
 const MAX_DEPTH = 100
 
-/** How long the schemas of one request may take to be made ready, in milliseconds. */
+/** Maximum time to prepare the schemas of one request, in milliseconds. */
 const READY_MS = 100
 
-/** What each thousand characters of JSON add to that, in milliseconds; they take a third of a millisecond. */
+/** Additional time for each thousand characters of JSON, in milliseconds; they take a third of a millisecond. */
 const READY_MS_PER_KILOBYTE = 2
 
-/** How long slow checks of the answers of one run may take together, in milliseconds. */
+/** Maximum total time of slow checks of the answers of one run, in milliseconds. */
 const CHECKS_MS = 100
 
 /** A check that takes no longer is not slow, in milliseconds: large answers take 5. */

@@ -89,7 +89,7 @@ function silencesOf({ review, beforeReview }: Task): readonly (string | undefine
   return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
 }
 
-/** What a request says of the reviews of one task. */
+/** Reviews of one task, as a request sets them. */
 interface ReviewChange {
   readonly path: string
   readonly name: string

@@ -42,7 +42,7 @@ type DueReader = (values: {
   readonly others?: number
 }) => readonly number[]
 
-/** How often the owner of a run was lost, the one counted that a claim would take it from. */
+/** Number of lost owners of a run, including the one that a claim would take it from. */
 const LOSSES = `(lost_owners + (state = 'owned'))`
 
 /**

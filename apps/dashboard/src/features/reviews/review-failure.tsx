@@ -1,4 +1,4 @@
-/** Why a decision was not accepted, and what can be done about it. */
+/** Shows why a decision was not accepted, and the next step for the reviewer. */
 import { failureCode, failureProblems, failureText } from '../../api/failure.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 
@@ -27,7 +27,7 @@ export function ReviewFailure({ error }: { readonly error: unknown }) {
   )
 }
 
-/** What the server found wrong, one sentence each; only where the reviewer can correct it. */
+/** Problems that the server found, one sentence each; only those that the reviewer can correct. */
 function reasonsOf(error: unknown): readonly string[] {
   const code = failureCode(error) ?? ''
   if (code !== 'BAD_REQUEST') return code in WORDS ? [] : [withoutId(failureText(error))]

@@ -5,7 +5,7 @@ import { KIND_WORDS, kindOf, KINDS } from './review-words.ts'
 
 import type { ReviewLike } from './review-like.ts'
 
-/** What is chosen; an empty text is everything. */
+/** Chosen filters; an empty text selects everything. */
 export interface ReviewFilter {
   readonly ensemble: string
   readonly kind: string

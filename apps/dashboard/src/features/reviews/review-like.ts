@@ -35,7 +35,7 @@ export interface ReviewLike {
   readonly end: ReviewEnd | undefined
 }
 
-/** What a reviewer needs to know of the run. */
+/** Facts of the run that a reviewer needs. */
 export interface ReviewedRun {
   readonly ensemble: string
   readonly inputs: Readonly<Record<string, string>>

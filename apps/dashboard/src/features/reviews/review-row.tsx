@@ -126,7 +126,7 @@ function TimeLeft({ review: { expiresAt } }: { readonly review: ReviewLike }) {
   return expiresAt === undefined ? 'no time limit' : <Countdown until={expiresAt} />
 }
 
-/** What can be decided in the line itself; everything else is in the review. */
+/** Decisions that can be made in the line itself; the others are in the review. */
 function RowActions({
   review,
   isOpen,

@@ -26,7 +26,7 @@ export function reviewTitle({ detail, timing }: ReviewLike): string {
   return `Review of ${detail.taskName}`
 }
 
-/** Why this page cannot decide a review; undefined when it can, or that is not known. */
+/** Returns the reason why this page cannot decide a review; undefined when it can, or while that is unknown. */
 export function forbiddenWords({ mayDecide, requiredRole }: ReviewLike): string | undefined {
   if (mayDecide !== false) return undefined
   return requiredRole === undefined
@@ -42,7 +42,7 @@ export function roleWords({ requiredRole }: ReviewLike): readonly string[] {
 /** The kinds of reviews, by which the list is filtered. */
 export const KINDS = ['output', 'input', 'call', 'question'] as const
 
-/** What is under review. */
+/** Kinds of subjects under review. */
 export type ReviewKind = (typeof KINDS)[number]
 
 /** The kinds as a person reads them. */

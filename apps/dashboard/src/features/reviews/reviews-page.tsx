@@ -92,7 +92,7 @@ export function ReviewsPage() {
   )
 }
 
-/** Why the list could not be read. */
+/** Shows why the list could not be read. */
 function Unread({
   error,
   isBusy,

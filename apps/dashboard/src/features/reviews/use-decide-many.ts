@@ -18,7 +18,7 @@ export interface FailedDecision {
   readonly error: unknown
 }
 
-/** How decisions from the list go. */
+/** State of the decisions made from the list. */
 export interface DecidingMany {
   readonly decide: (reviews: readonly ReviewLike[], decision: ReviewDecisionBody) => Promise<void>
   readonly isBusy: boolean

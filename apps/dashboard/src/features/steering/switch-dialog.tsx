@@ -113,7 +113,7 @@ function switchTo(
   return runs.switchModel(runId, model, isOfRun ? {} : { taskName })
 }
 
-/** What is used at this moment, with the tier and the profile of the run. */
+/** Models in use at this moment, with the tier and the profile of the run. */
 function nowWords(state: RunState, taskName: string): readonly string[] {
   const { modelTier, profile } = state
   const models = currentModels(state, taskName === '' ? undefined : taskName)

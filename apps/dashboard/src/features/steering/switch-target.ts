@@ -1,7 +1,7 @@
 /** Pure: what a run can be switched to, as a list offers it and as the server takes it. */
 import type { Capabilities } from '@tutti/protocol'
 
-/** What is switched to. */
+/** Target of a switch. */
 export type SwitchTarget =
   | { readonly kind: 'model'; readonly name: string }
   | { readonly kind: 'tier'; readonly name: string }

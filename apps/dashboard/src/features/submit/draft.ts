@@ -64,7 +64,7 @@ export interface Row {
   readonly typed?: number | boolean
 }
 
-/** What holds for the reviews of a run. */
+/** Review defaults of a run. */
 export type RunReviewDraft = Typed<RunReviewBody>
 
 /** The settings of a run. */

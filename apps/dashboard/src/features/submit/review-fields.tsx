@@ -28,7 +28,7 @@ export function TaskReviewFields({
   set,
 }: {
   readonly path: string
-  /** What it means when nothing is chosen for the review after the task. */
+  /** Label of the empty choice for the review after the task. */
   readonly none: string
   readonly review: Review
   readonly beforeReview: Review
@@ -60,7 +60,7 @@ function shown(review: Review): string | undefined {
   return typeof review === 'object' ? 'With its own settings' : review
 }
 
-/** What holds for the reviews of the run that do not say it themselves. */
+/** Defaults for the reviews of the run. */
 export function RunReviewFields({
   review = {},
   set,

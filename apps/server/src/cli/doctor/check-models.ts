@@ -10,7 +10,7 @@ import { findingsOf, type Finding } from './finding.ts'
 import type { TuttiConfig } from '../../config.ts'
 import type { ChatModel } from '@tutti/ensemble'
 
-/** What the checks look at besides the config. */
+/** Facts that the checks read in addition to the config. */
 export interface ModelSurroundings {
   readonly variables: NodeJS.ProcessEnv
   /** Whether an npm package can be imported. @default looks beside this program and in the working directory */

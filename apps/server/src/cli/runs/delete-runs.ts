@@ -1,11 +1,11 @@
-/** What `tutti delete` does. */
+/** Runs `tutti delete`. */
 import { tellingOf } from '../command-error.ts'
 import { connect, type TargetOptions } from '../target.ts'
 import { printJson, printLines, say } from '../text/print.ts'
 
 import type { CommandContext } from '../command-context.ts'
 
-/** How the result is written. */
+/** Output options. */
 export interface DeleteSettings {
   readonly json?: boolean
 }

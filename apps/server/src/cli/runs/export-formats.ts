@@ -1,4 +1,4 @@
-/** What `tutti export` can write. */
+/** Formats of `tutti export`. */
 
 /** Names of the formats. */
 export const EXPORT_FORMATS = ['trace', 'dag', 'run', 'events'] as const
@@ -6,7 +6,7 @@ export const EXPORT_FORMATS = ['trace', 'dag', 'run', 'events'] as const
 /** A format. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** What is written, and where to. */
+/** Options of `tutti export`. */
 export interface ExportSettings {
   readonly format: ExportFormat
   readonly output?: string

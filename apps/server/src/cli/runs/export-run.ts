@@ -1,4 +1,4 @@
-/** What `tutti export` does. */
+/** Runs `tutti export`. */
 import { errorMessage } from '@tutti/core'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** What `tutti events` does. */
+/** Runs `tutti events`. */
 import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'

@@ -1,4 +1,4 @@
-/** What `tutti inject` does. */
+/** Runs `tutti inject`. */
 import { connect, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { readGiven } from '../text/read-given.ts'

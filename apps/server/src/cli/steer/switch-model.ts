@@ -1,4 +1,4 @@
-/** What `tutti model` does. */
+/** Runs `tutti model`. */
 import { CommandError } from '../command-error.ts'
 import { connect, type TargetOptions } from '../target.ts'
 import { oneLine } from '../live/text-width.ts'

@@ -1,4 +1,4 @@
-/** What others wrote, on its way to a terminal. */
+/** Foreign text on its way to a terminal. */
 import { describe, expect, it } from 'vitest'
 
 import { oneLine, shownText } from '../live/text-width.ts'

@@ -22,11 +22,11 @@ export interface ReadingLimits {
   readonly timeoutMs: number
   /** Memory of one thread for objects, in MiB. */
   readonly maxHeapMiB: number
-  /** How long an idle thread is kept for another page, in milliseconds. */
+  /** Idle time after which a thread ends, in milliseconds. */
   readonly idleMs: number
 }
 
-/** What a thread is sent. */
+/** Message to a thread. */
 interface Task {
   readonly html: string
   readonly options: ReadHtmlOptions

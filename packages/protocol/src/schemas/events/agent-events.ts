@@ -60,9 +60,9 @@ export const LlmIterationCompleted = Type.Object({
   costUsd: Type.Optional(CostUsd),
   /** When the answer was whole. Logs of earlier versions lack it; ours always sends it. */
   completedAt: Type.Optional(Instant),
-  /** Why the answer ended. Logs of earlier versions lack it; ours always sends it. */
+  /** Finish reason of the answer. Logs of earlier versions lack it; ours always sends it. */
   finishReason: Type.Optional(FinishReason),
-  /** What the provider says about a refusal or a blocked answer; absent when it says nothing. */
+  /** Text of the provider about a refusal or a blocked answer; absent when it says nothing. */
   refusal: Type.Optional(Type.String()),
   /** Those of `inputTokens` that the provider read from its cache; absent when it does not say. */
   cachedInputTokens: Type.Optional(Count),
@@ -88,7 +88,7 @@ export const LlmIterationFailed = Type.Object({
   failedAt: Instant,
   /** Present when the same model is called again: after this wait. */
   retryInMs: Type.Optional(DurationMs),
-  /** How long the provider asked to wait; more than `maxRetryAfterMs` of the ensemble is not waited. */
+  /** Wait that the provider asked for; more than `maxRetryAfterMs` of the ensemble is not waited. */
   retryAfterMs: Type.Optional(DurationMs),
   /** Present when a fallback is called next: its alias. */
   nextModel: Type.Optional(Type.String()),

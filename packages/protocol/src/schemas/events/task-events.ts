@@ -62,7 +62,7 @@ export const TaskCompleted = Type.Object({
   /** Those of `inputTokens` that were read from a cache of the provider; absent when none is known. */
   cachedInputTokens: Type.Optional(Count),
   /**
-   * Why the last answer of the model ended; `length` when a cut answer was accepted. Absent for a task
+   * Finish reason of the last answer of the model; `length` when a cut answer was accepted. Absent for a task
    * without a model, and in logs of earlier versions.
    */
   finishReason: Type.Optional(FinishReason),
@@ -87,7 +87,7 @@ const failedAttempt = {
   cachedInputTokens: Type.Optional(Count),
   /** Present when the attempt failed because a model ended its answer early: why it did. */
   finishReason: Type.Optional(FinishReason),
-  /** What the provider says about a refusal or a blocked answer. */
+  /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),
 }
 

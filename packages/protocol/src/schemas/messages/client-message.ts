@@ -108,7 +108,7 @@ export const Directive = Type.Object(
     from: Type.Optional(Type.String()),
     /** What agents are told. */
     content: Type.Optional(Type.String()),
-    /** What is done: SET_MODEL_TIER to the tier `value`, or APPLY_PROFILE of the profile `value`. */
+    /** Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`. */
     action: Type.Optional(Type.String()),
     value: Type.Optional(Type.String()),
     ttl: Type.Optional(IsoDuration),

@@ -50,7 +50,7 @@ export const CapabilityResponse = Type.Object({
 export type CapabilityResponse = Type.Static<typeof CapabilityResponse>
 
 /**
- * How busy an ensemble is: sent to connections that subscribed to it by name, at once and on every change. Our
+ * Load of an ensemble: sent to connections that subscribed to it by name, at once and on every change. Our
  * server sends one for all its ensembles, with the name of the default one, and a status of AVAILABLE, BUSY,
  * DRAINING or STORE_UNAVAILABLE.
  */

@@ -53,7 +53,7 @@ export const reviewDecisionFields = {
   decision: ReviewDecisionKind,
   /** The output that takes the place of the task's; needed for EDIT. */
   revisedOutput: Type.Optional(Type.String()),
-  /** What the agent is told before it tries again; required with REJECT, and not blank. Ours. */
+  /** Feedback for the next attempt of the agent; required with REJECT, and not blank. Ours. */
   feedback: Type.Optional(Type.String()),
 }
 

@@ -69,7 +69,7 @@ export const InjectBody = Type.Object(
   {
     /** Text for the agents; it or `action` is needed. */
     content: Type.Optional(NonBlank),
-    /** What is done: SET_MODEL_TIER to the tier `value`, or APPLY_PROFILE of the profile `value`. */
+    /** Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`. */
     action: Type.Optional(DirectiveAction),
     /** Needed for an action. */
     value: Type.Optional(NonBlank),

@@ -116,7 +116,7 @@ export const RunTaskDetail = Type.Object({
   /** Which try this is; 0 before the first. */
   attempt: Count,
   error: Type.Optional(Type.String()),
-  /** Why the last answer of the model ended. Ours; absent before the end and for a task without a model. */
+  /** Finish reason of the last answer of the model. Ours; absent before the end and for a task without a model. */
   finishReason: Type.Optional(FinishReason),
 })
 export type RunTaskDetail = Type.Static<typeof RunTaskDetail>

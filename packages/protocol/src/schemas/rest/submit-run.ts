@@ -28,17 +28,17 @@ const MAX_TASK_TOOLS = 256
 /** Maximum number of webhooks that a request names. */
 const MAX_WEBHOOKS = 100
 
-/** What holds for reviews, as it is asked for and as it is told. */
+/** Review settings, as requests and answers have them. */
 const reviewFields = {
-  /** How long a reviewer has, in milliseconds; 0 waits for ever. */
+  /** Time limit for the reviewer, in milliseconds; 0 waits for ever. */
   timeoutMs: Type.Optional(Count),
-  /** What happens when nobody decides in time. */
+  /** Action when no decision arrives in time. */
   onTimeout: Type.Optional(ReviewTimeoutAction),
   /** Role that the reviewer's key must have. */
   requiredRole: Type.Optional(NonBlank),
 }
 
-/** What holds for the reviews of one run that do not say it themselves. Ours. */
+/** Defaults for the reviews of one run. Ours. */
 export const RunReviewBody = Type.Object(reviewFields, { ...CLOSED, minProperties: 1 })
 export type RunReviewBody = Type.Static<typeof RunReviewBody>
 
@@ -46,9 +46,9 @@ export type RunReviewBody = Type.Static<typeof RunReviewBody>
 export const TaskReviewBody = Type.Object(
   {
     ...reviewFields,
-    /** What the reviewer is asked. */
+    /** Question for the reviewer. */
     prompt: Type.Optional(NonBlank),
-    /** How often REJECT makes the task run again before it fails it; 5 when absent. */
+    /** Number of times that REJECT runs the task again before it fails; 5 when absent. */
     maxRevisions: Type.Optional(Count),
   },
   CLOSED,
@@ -123,7 +123,7 @@ const runOptionsFields = {
   verbose: Type.Optional(Type.Boolean()),
   /** Which tasks are reviewed. The server refuses one that is less strict than the operator's. */
   reviewPolicy: Type.Optional(ReviewPolicy),
-  /** How much of the run is stored and shown in its trace: OFF stores no prompts. The ensemble's when absent. */
+  /** Capture mode, which decides what is stored and shown in the trace: OFF stores no prompts. The ensemble's when absent. */
   captureMode: Type.Optional(CaptureMode),
 }
 
@@ -131,7 +131,7 @@ const runOptionsFields = {
 export const RunOptionsBody = Type.Object(
   {
     ...runOptionsFields,
-    /** What holds for the reviews of the run that do not say it themselves. Ours. */
+    /** Defaults for the reviews of the run. Ours. */
     review: Type.Optional(RunReviewBody),
   },
   CLOSED,

@@ -36,9 +36,9 @@ export const LlmInteraction = Type.Object({
   messages: Type.Array(LlmMessage),
   /** Alias of the model that answered; traces of AgentEnsemble and of earlier versions lack it. Ours. */
   model: Type.Optional(Type.String()),
-  /** Why the answer ended. Ours; absent in traces of AgentEnsemble and of earlier versions. */
+  /** Finish reason of the answer. Ours; absent in traces of AgentEnsemble and of earlier versions. */
   finishReason: Type.Optional(FinishReason),
-  /** What the provider says about a refusal or a blocked answer. Ours. */
+  /** Text of the provider about a refusal or a blocked answer. Ours. */
   refusal: Type.Optional(Type.String()),
   /** Those of `inputTokens` that the provider read from its cache, when it says. Ours. */
   cachedInputTokens: Type.Optional(Count),
