@@ -37,6 +37,25 @@ describe('LargeReads', () => {
     expect(await reads.run(() => Promise.resolve('done'))).toBe('done')
   })
 
+  it('[G4] skips an answer whose client has left, without a turn', async () => {
+    const reads = new LargeReads(() => undefined)
+    const first = Promise.withResolvers<void>()
+    const client = new AbortController()
+    let built = 0
+    const build = async (): Promise<void> => {
+      built += 1
+    }
+    const busy = [1, 2].map(() => reads.run(() => first.promise))
+    const left = Array.from({ length: 100 }, () => reads.run(build, client.signal))
+    const last = reads.run(build)
+    client.abort()
+    first.resolve()
+    const ends = await Promise.allSettled(left)
+    expect(ends.every(({ status }) => status === 'rejected')).toBe(true)
+    await Promise.all([...busy, last])
+    expect(built).toBe(1)
+  })
+
   it('[G3] makes room before each answer', async () => {
     let made = 0
     const reads = new LargeReads(() => {

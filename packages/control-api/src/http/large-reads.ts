@@ -5,8 +5,8 @@
  * G2 Each begins in a pass of the event loop in which nothing else large is read: an answer takes the thread for some
  *    milliseconds.
  * G3 Each begins with room: readers that hold too much unread data are dropped first.
+ * G4 The turn of a client that has left goes to the next one at once.
  */
-
 import { readTurn } from '@tutti/runs'
 
 /** Answers built at a time. While one waits for the store, another uses the processor. */
@@ -22,12 +22,17 @@ export class LargeReads {
     this.#makeRoom = makeRoom
   }
 
-  /** Builds an answer when its turn has come. */
-  async run<T>(build: () => Promise<T>): Promise<T> {
+  /**
+   * Builds an answer when its turn has come.
+   *
+   * @throws the reason of `signal` when it has aborted before that.
+   */
+  async run<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#building >= AT_ONCE) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else this.#building += 1
     try {
+      signal?.throwIfAborted()
       await readTurn()
       this.#makeRoom()
       return await build()

@@ -52,13 +52,13 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
       ...ROUTES.listRuns,
       async handle({ request }) {
         const query = listQuery(request.url)
-        return largeResponse(reads, () => listRuns(options, query))
+        return largeResponse(reads, request, () => listRuns(options, query))
       },
     },
     {
       ...ROUTES.getRun,
-      async handle({ parameters: { runId = '' } }) {
-        return largeResponse(reads, () => runDetail(options, runId))
+      async handle({ request, parameters: { runId = '' } }) {
+        return largeResponse(reads, request, () => runDetail(options, runId))
       },
     },
     {

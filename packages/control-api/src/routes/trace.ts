@@ -12,14 +12,14 @@ export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[
   return [
     {
       ...ROUTES.getRunTrace,
-      async handle({ parameters: { runId = '' } }) {
-        return largeResponse(options.reads, () => runTrace(options, runId))
+      async handle({ request, parameters: { runId = '' } }) {
+        return largeResponse(options.reads, request, () => runTrace(options, runId))
       },
     },
     {
       ...ROUTES.getRunDag,
-      async handle({ parameters: { runId = '' } }) {
-        return largeResponse(options.reads, () => runDag(options, runId))
+      async handle({ request, parameters: { runId = '' } }) {
+        return largeResponse(options.reads, request, () => runDag(options, runId))
       },
     },
   ]
