@@ -55,13 +55,13 @@ describe('a page, in every look', () => {
     ['a run that failed', () => `#/runs/${runs.failed}`, 'Failed'],
     ['a run that waits for a person', () => `#/runs/${runs.held}`, 'Needs review'],
     ['a run at work', () => `#/runs/${runs.live}`, 'Running'],
-    ['an unknown run', () => '#/runs/nobody', /no run/i],
+    ['an unknown run', () => '#/runs/nobody', /not found/i],
     ['the reviews', () => '#/reviews', /publish/i],
     ['the form of a run', () => '#/new', /ensemble/i],
     ['the tools', () => '#/tools', /measure/],
     ['a tool', () => '#/tools/measure', /call|try|run the tool/i],
     ['trace files', () => '#/traces', /file/i],
-    ['an unknown page', () => '#/nowhere', /no such page/i],
+    ['an unknown page', () => '#/nowhere', /page not found/i],
   ])('%s', async (_, place, sign) => {
     await visit(browser, `${stage.url}/${place()}`, {
       viewport: WIDE,

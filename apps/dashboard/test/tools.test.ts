@@ -278,8 +278,11 @@ describe('a key that may not call tools', () => {
     const page = await context.newPage()
     await page.goto(`${guarded.url}/#/tools/shout`)
     await field(page, 'input').fill('hush')
-    await call(page)
-    await page.getByRole('alert').filter({ hasText: 'tools:invoke' }).waitFor()
+    const button = page.getByRole('button', { name: 'Call the tool' })
+    await expect
+      .poll(() => button.getAttribute('title'))
+      .toBe('Key "reader" does not have the scope tools:invoke')
+    expect(await button.isDisabled()).toBe(true)
     await page.getByText('As a command').click()
     const command = await page.getByText('curl -X POST').innerText()
     expect(command).toContain('$TUTTI_API_KEY')

@@ -40,6 +40,7 @@ describe('a panel after a task', () => {
   it('opens while the task runs, with its output and a prompt that is null', async () => {
     await using api = await served({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     await submit(api, 'reviewed')
     const { panels, tasks } = await screen.until((picture) => picture.panels.length > 0)
     expect(panels).toMatchObject([
@@ -63,6 +64,7 @@ describe('a panel after a task', () => {
   ] as const)('%s: the run goes to its end', async (_, [decision, text], output) => {
     await using api = await served({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'reviewed')
     await screen.answer(decision, text)
     const { panels, tasks } = await screen.ended(runId)
@@ -75,6 +77,7 @@ describe('a panel after a task', () => {
   it('closes when its time is up, as the server says', async () => {
     await using api = await served({ ensembles: [reviewed('brief', 20)] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'brief')
     const { panels, tasks } = await screen.ended(runId)
     expect([panels, tasks.map(({ status }) => status)]).toEqual([[], ['completed']])
@@ -87,6 +90,7 @@ describe('a panel before a task', () => {
   it('opens before the task is shown, and lets it begin', async () => {
     await using api = await served({ ensembles: [asked()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'asked')
     const { panels, tasks } = await screen.until((picture) => picture.panels.length > 0)
     expect(tasks).toEqual([])
@@ -104,6 +108,7 @@ describe('a panel before a task', () => {
   it('edits what the task is asked', async () => {
     await using api = await served({ ensembles: [asked()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'asked')
     await screen.answer('EDIT', 'Work on something else')
     const { turns } = await screen.ended(runId)
@@ -113,6 +118,7 @@ describe('a panel before a task', () => {
   it('exits early: the task never begins', async () => {
     await using api = await served({ ensembles: [asked()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'asked')
     await screen.answer('EXIT_EARLY')
     expect(await screen.ended(runId)).toMatchObject({ panels: [], tasks: [] })
@@ -129,6 +135,7 @@ describe('a panel during a task', () => {
   ] as const)('%s: the tool is called', async (_, [decision, text], result) => {
     await using api = await served({ ensembles: [allowed()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'allowed')
     const { timing, taskDescription } = await screen.answer(decision, text)
     expect([timing, taskDescription]).toEqual([
@@ -144,6 +151,7 @@ describe('a panel during a task', () => {
   it('exits early: the tool is not called, and the run ends', async () => {
     await using api = await served({ ensembles: [allowed()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'allowed')
     await screen.answer('EXIT_EARLY')
     const { tasks, panels } = await screen.ended(runId)
@@ -160,6 +168,7 @@ describe('a dashboard that comes while a gate waits', () => {
   it('is shown its panel once, after hello, with the time that is left', async () => {
     await using api = await served({ ensembles: [reviewed()] })
     await using first = new Screen(api)
+    await first.greeted()
     const runId = await submit(api, 'reviewed')
     const [panel] = (await first.until(({ panels }) => panels.length > 0)).panels
     await expect
@@ -180,6 +189,7 @@ describe('a dashboard that comes while a gate waits', () => {
     const twice = solo('twice', { beforeReview: true, review: true })
     await using api = await served({ ensembles: [twice] })
     await using first = new Screen(api)
+    await first.greeted()
     await submit(api, 'twice')
     await first.answer('CONTINUE')
     await first.until(({ panels }) => panels[0]?.timing === 'AFTER_EXECUTION')

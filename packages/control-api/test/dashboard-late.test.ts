@@ -79,6 +79,7 @@ describe('a dashboard that comes late', () => {
   it('[V3] is told how a run ended that did more than a greeting can hold', async () => {
     await using api = await served({ ensembles: [duo()] })
     await using first = new Screen(api)
+    await first.greeted()
     const runId = await submit(api, 'duo')
     await first.ended(runId)
     const read = api.runs.readEvents.bind(api.runs)
@@ -173,6 +174,7 @@ describe('a dashboard that comes late', () => {
     })
     await using api = await served({ ensembles: [redone] })
     await using first = new Screen(api)
+    await first.greeted()
     const runId = await submit(api, 'redone')
     const { panels } = await first.until((picture) => picture.panels.length === 1)
     const decided = await api.post(`/api/reviews/${panels[0]?.reviewId}`, {

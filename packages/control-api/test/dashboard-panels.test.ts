@@ -12,6 +12,7 @@ function reviewed() {
 /** A run whose gate is open on two screens, one of all runs and one of this run. */
 async function openOnTwo(api: Served) {
   const one = new Screen(api)
+  await one.greeted()
   const runId = await submit(api, 'reviewed')
   const { panels } = await one.until((picture) => picture.panels.length > 0)
   const other = new Screen(api, `/runs/${runId}/ws`)
@@ -50,6 +51,7 @@ describe('a panel that this dashboard did not decide', () => {
   it('closes when it is rejected, and opens again for the next try', async () => {
     await using api = await served({ ensembles: [reviewed()] })
     await using screen = new Screen(api)
+    await screen.greeted()
     const runId = await submit(api, 'reviewed')
     const { panels } = await screen.until((picture) => picture.panels.length > 0)
     const path = `/api/reviews/${panels[0]?.reviewId}`

@@ -71,7 +71,7 @@ export async function helloOf(runs: RunService, runId: string | undefined): Prom
     const shown = room > 0 ? await eventsToShow(runs, run, room) : NOTHING_SHOWN
     histories.push(shown.events)
     room -= shown.bytes
-    reaches.set(id, Math.max(lastSeq, shown.events.at(-1)?.seq ?? lastSeq))
+    reaches.set(id, lastSeq)
   }
   const trace = histories.toReversed().flat()
   const newest = trace.findLast((event) => event.type === 'ensemble_started')
@@ -111,14 +111,14 @@ async function eventsToShow(
 ): Promise<Shown> {
   const query = { runId, limit: EVENTS_SHOWN, maxBytes: room / 2 }
   await readTurn()
-  const first = await runs.readEvents({ ...query, from: 0, types: SHOWN })
+  // Events that are written while this is read follow `hello`: of those in between, one read would miss some types.
+  const isKnown = ({ seq }: LoggedRunEvent): boolean => seq <= lastSeq
+  const first = (await runs.readEvents({ ...query, from: 0, types: SHOWN })).filter(isKnown)
   const last = first.at(-1)
   if (last === undefined) return NOTHING_SHOWN
   await readTurn()
   const rest = await runs.readEvents({ ...query, from: last.seq + 1, types: COURSE })
-  // Events that were written since the first read are not among its types: they follow `hello`.
-  const known = rest.filter(({ seq }) => seq <= lastSeq)
-  const events = withNewestMetrics([...first, ...known])
+  const events = withNewestMetrics([...first, ...rest.filter(isKnown)])
   return { events, bytes: sizeOf(events) }
 }
 
