@@ -156,6 +156,19 @@ describe('a text that answers repeat', () => {
     expect(body.error?.message).toMatch(/\w/)
   })
 
+  it('is named when a parameter is missing, which the library calls an internal error', async () => {
+    await using api = await hall()
+    const { _meta } = modernCall('band', {}).params
+    for (const [method, field] of [
+      ['resources/read', 'params.uri'],
+      ['prompts/get', 'params.name'],
+    ] as const) {
+      const { body } = await postMcp(api.url, { jsonrpc: '2.0', id: 7, method, params: { _meta } })
+      expect(body).toMatchObject({ id: 7, error: { code: -32_602 } })
+      expect(body.error?.message).toContain(`Invalid parameters: ${field}: `)
+    }
+  })
+
   it('is taken with 255 characters', async () => {
     await using api = await hall()
     const id = 'x'.repeat(255)

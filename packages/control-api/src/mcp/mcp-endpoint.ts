@@ -63,23 +63,54 @@ export function mcpEndpoint(options: ResolvedControlApiOptions, signer: Signer):
     if (long !== undefined) return jsonRpcError(400, { code: -32_600, message: long })
     if (Array.isArray(parsedBody)) countBatch(parsedBody.length, caller)
     if (await isLegacyRequest(request, parsedBody)) {
-      return sessions.handle(request, parsedBody, caller)
+      return limitedError(await sessions.handle(request, parsedBody, caller))
     }
     const handler = isCall(parsedBody) ? stream : plain
     return limitedError(await handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) }))
   }
 }
 
-/** The response, with the message of its error cut and the details left out where they are too long. */
+/** JSON-RPC codes. @see https://www.jsonrpc.org/specification#error_object */
+const INVALID_PARAMS = -32_602
+const INTERNAL_ERROR = -32_603
+
+/**
+ * The response, with the message of its error cut and the details left out where they are too long. The library
+ * reports parameters that do not match their schema as an internal error, with the issues as JSON.
+ */
 async function limitedError(response: Response): Promise<Response> {
-  if (response.status < 400) return response
+  if (response.headers.get('content-type')?.startsWith('application/json') !== true) return response
   const { status, headers } = response
   const text = await response.text()
-  if (Buffer.byteLength(text) <= MAX_ERROR_BYTES) return new Response(text, { status, headers })
-  const parsed: unknown = JSON.parse(text)
-  const error = isObject(parsed) && isObject(parsed['error']) ? parsed['error'] : {}
-  const message = limitedMessage(String(error['message']))
-  return jsonRpcError(status, { code: Number(error['code']), message })
+  const parsed: unknown = text === '' ? undefined : JSON.parse(text)
+  const error = isObject(parsed) ? parsed['error'] : undefined
+  if (!isObject(parsed) || !isObject(error)) return new Response(text, { status, headers })
+  const { code, message } = error
+  const issues = code === INTERNAL_ERROR ? issuesIn(String(message)) : undefined
+  const isSmall = Buffer.byteLength(text) <= MAX_ERROR_BYTES
+  if (issues === undefined && isSmall) return new Response(text, { status, headers })
+  const said = issues === undefined ? String(message) : `Invalid parameters: ${issues}`
+  const shown = {
+    code: issues === undefined ? Number(code) : INVALID_PARAMS,
+    message: limitedMessage(said),
+  }
+  const id = isSmall ? parsed['id'] : null
+  const isFault = issues !== undefined && status >= 500
+  return Response.json({ jsonrpc: '2.0', id, error: shown }, { status: isFault ? 400 : status })
+}
+
+/** The issues of a message of the library as one line; undefined when the message is not a list of issues. */
+function issuesIn(message: string): string | undefined {
+  if (!message.startsWith('[')) return undefined
+  try {
+    const issues: unknown = JSON.parse(message)
+    if (!Array.isArray(issues) || !issues.every(isObject)) return undefined
+    return issues
+      .map(({ path, message: problem }) => `${[path].flat().join('.')}: ${String(problem)}`)
+      .join('; ')
+  } catch {
+    return undefined
+  }
 }
 
 /** Maximum length of a text that answers repeat. */
