@@ -21,7 +21,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
       ).choices(CancelMode.enum),
     )
     .option('-w, --wait', 'until the work has really stopped')
-    .option('--json', 'what became of each run, as one JSON document')
+    .option('--json', 'the result for each run, as one JSON document')
   withTarget(command).action(
     async (runIds: readonly string[], options: TargetOptions & CancelSettings) => {
       const { cancelRuns } = await import('../runs/cancel-runs.ts')

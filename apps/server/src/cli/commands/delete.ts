@@ -11,7 +11,7 @@ export function addDeleteCommand(program: Command, context: CommandContext): voi
     .command('delete')
     .description('remove runs with their events and outputs; an active run is cancelled first')
     .argument('<ids...>', 'the runs to remove')
-    .option('--json', 'what became of each run, as one JSON document')
+    .option('--json', 'the result for each run, as one JSON document')
   withTarget(command).action(
     async (runIds: readonly string[], options: TargetOptions & DeleteSettings) => {
       const { deleteRuns } = await import('../runs/delete-runs.ts')

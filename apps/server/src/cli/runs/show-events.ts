@@ -32,7 +32,7 @@ export async function showEvents(
   const first = from < 0 ? Math.max(0, lastSeq + 1 + from) : from
   if (first > lastSeq && !follow) return
   const leaving = new AbortController()
-  const interrupted = new CommandError('INTERRUPTED', 'Left; the run goes on')
+  const interrupted = new CommandError('INTERRUPTED', 'Stopped following; the run continues')
   const stop = io.onSignal(() => leaving.abort(interrupted))
   try {
     let state = emptyRunState()
