@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import {
   errorMessage,
+  isLoopback,
   toolCatalog,
   TuttiError,
   type AgentTool,
@@ -303,11 +304,9 @@ function toModels(
   )
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
-
 function assertSafeAddress({ auth = {} }: TuttiConfig, { host, apiKeys }: Environment): void {
   const keys = apiKeys.length + (auth.keys?.length ?? 0)
-  if (LOOPBACK.test(host) || keys > 0 || auth.allowUnauthenticated === true) return
+  if (isLoopback(host) || keys > 0 || auth.allowUnauthenticated === true) return
   throw new TuttiError(
     'CONFIG_INVALID',
     `Cannot listen on "${host}" without keys: anyone who reaches it could start runs. ` +

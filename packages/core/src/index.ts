@@ -69,6 +69,7 @@ export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { problemList } from './input-failure.ts'
+export { isLoopback } from './loopback.ts'
 export { limitText, startOfInput } from './limit-text.ts'
 export {
   assertKnownOptions,

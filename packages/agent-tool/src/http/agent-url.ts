@@ -1,5 +1,5 @@
 /** Addresses of agents: which may be asked, and how they are shown. Pure. */
-import { isIPv4 } from 'node:net'
+import { isLoopback } from '@tutti/core'
 
 /**
  * The address of an agent, read.
@@ -47,11 +47,4 @@ const SHOWN_LENGTH = 200
 function withoutSecrets(text: string): string {
   const [place = ''] = text.split(/[?#]/, 1)
   return place.replace(/^.*@/s, '').slice(0, SHOWN_LENGTH)
-}
-
-/** Hosts are as URLs have them: in lower case, addresses in their one form. */
-function isLoopback(hostname: string): boolean {
-  const name = hostname.replace(/\.$/, '')
-  if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true
-  return isIPv4(name) && name.startsWith('127.')
 }

@@ -1,11 +1,11 @@
 /** Pure: who may call the server. */
+import { isLoopback } from '@tutti/core'
+
 import { toInstant } from '../../config-problems.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 import type { TuttiConfig } from '../../config.ts'
 import type { Environment } from '../../env.ts'
-
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 /** Checks keys against the address; `now` is in milliseconds since 1970. */
 export function checkAccess(
@@ -23,7 +23,7 @@ export function checkAccess(
   )
   const names = [...apiKeys, ...keys].map(({ name }) => name)
   const valid = names.filter((name) => !expired.some((key) => key.name === name))
-  const isLocal = LOOPBACK.test(host)
+  const isLocal = isLoopback(host)
   if (names.length > 0) {
     if (expired.length === names.length) {
       return [
