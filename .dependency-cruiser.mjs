@@ -5,11 +5,12 @@
 const MAY_IMPORT = {
   protocol: [],
   core: ['protocol'],
+  'agent-call': ['core', 'protocol'],
   pipeline: ['core'],
   'builtin-tools': ['core'],
   'remote-tools': ['core'],
-  'agent-tool': ['core', 'protocol'],
-  ensemble: ['core', 'protocol'],
+  'agent-tool': ['agent-call', 'core', 'protocol'],
+  ensemble: ['agent-call', 'core', 'protocol'],
   testing: ['core', 'ensemble'],
   langchain: ['core', 'ensemble'],
   runs: ['core', 'ensemble', 'protocol'],
@@ -20,7 +21,7 @@ const MAY_IMPORT = {
 }
 
 /** Packages that must run anywhere: no Node built-in. */
-const NEUTRAL = ['protocol', 'core', 'pipeline', 'ensemble', 'client', 'testing']
+const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'client', 'testing']
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [
@@ -92,7 +93,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/(agent|node|postgres|testing)/index\\.ts$',
+          '^packages/[^/]+/src/(node|postgres|testing)/index\\.ts$',
         ],
       },
     },

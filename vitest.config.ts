@@ -21,7 +21,7 @@ const LIMITS = {
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
-  'packages/{protocol,pipeline,core,ensemble,client,agent-tool,control-api,testing,telemetry}/src/**/*.test.ts',
+  'packages/{protocol,pipeline,core,agent-call,ensemble,client,agent-tool,control-api,testing,telemetry}/src/**/*.test.ts',
 ]
 
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   protocol: ['typebox'],
   core: ['typebox'],
+  'agent-call': ['typebox'],
   pipeline: ['typebox'],
   'builtin-tools': ['typebox'],
   'remote-tools': ['typebox'],
@@ -20,7 +21,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Packages that run in browsers too. */
-const NEUTRAL = ['protocol', 'core', 'pipeline', 'ensemble', 'testing', 'client']
+const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'testing', 'client']
 
 describe('importing a built package', () => {
   it.each(Object.entries(MAY_LOAD))('%s loads nothing but %j', (name, allowed) => {

@@ -27,6 +27,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The server, and what config files import. */
 const PACKAGES = [
   'apps/server',
+  'packages/agent-call',
   'packages/agent-tool',
   'packages/builtin-tools',
   'packages/core',

@@ -2,7 +2,7 @@
 export const NEUTRAL_DOORS: ReadonlySet<string> = new Set([
   '@tutti/protocol',
   '@tutti/core',
-  '@tutti/core/agent',
+  '@tutti/agent-call',
   '@tutti/pipeline',
   '@tutti/ensemble',
   '@tutti/client',

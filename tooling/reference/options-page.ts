@@ -15,6 +15,7 @@ const PACKAGES = [
   'builtin-tools',
   'pipeline',
   'remote-tools',
+  'agent-call',
   'agent-tool',
   'ensemble',
   'langchain',

@@ -5,12 +5,12 @@ import {
   defineAgentTool,
   localConnector,
   type AgentToolDefinition,
-} from '@tutti/core/agent'
+} from '@tutti/agent-call'
 
 import { connectorOf, type AgentAddressOptions } from './connector-of.ts'
 
 import type { SourceOf, ToolSchema, Type, TypedTool, ValueOf } from '@tutti/core'
-import type { LocalAgent } from '@tutti/core/agent'
+import type { LocalAgent } from '@tutti/agent-call'
 
 /** What the author of a tool that asks an agent writes. */
 export interface AgentToolOptions<

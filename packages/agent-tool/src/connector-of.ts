@@ -1,5 +1,5 @@
 /** The way to an agent, by its address. */
-import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/core/agent'
+import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/agent-call'
 
 import { a2aConnector, type AgentWire } from './a2a/a2a-connector.ts'
 import { parseMcpAddress } from './mcp/mcp-address.ts'

@@ -8,7 +8,7 @@ import { cardAt, rawAgent, task, type RawAgent, type RawExchange } from './a2a-r
 import { hurriedCall, noTasks } from './a2a-surroundings.ts'
 import { askOnce, testCall } from './test-call.ts'
 
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 
 /** The tasks wire, of which only that it was chosen matters. */
 const tasks: AgentConnector = {

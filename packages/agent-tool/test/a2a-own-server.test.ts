@@ -1,6 +1,6 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { runTool, TuttiError, type RunToolOptions, type TimedAgentReport } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '@tutti/core'
 
 import { testCall, type TestCall } from './test-call.ts'
 
-import type { AgentCall, AgentConnector } from '@tutti/core/agent'
+import type { AgentCall, AgentConnector } from '@tutti/agent-call'
 
 /** The way over the tasks wire, where nothing may be sent over it. */
 export const noTasks: AgentConnector = {

@@ -5,7 +5,7 @@ import {
   type TimedAgentReport,
   type ToolCallOutcome,
 } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { expect, test } from 'vitest'
 

@@ -7,7 +7,7 @@ import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
 import { hurriedCall, noTasks } from './a2a-surroundings.ts'
 import { sendTurn } from './test-call.ts'
 
-import type { AgentCall } from '@tutti/core/agent'
+import type { AgentCall } from '@tutti/agent-call'
 import type { RawAgentOptions, RawExchange } from './a2a-raw-agent.ts'
 
 const UNLIMITED = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }

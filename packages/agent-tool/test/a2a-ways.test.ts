@@ -1,5 +1,5 @@
 /** Each rule over each way of A2A, against servers of its own SDK. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { expect, test, vi } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { agentFetch, type AgentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'

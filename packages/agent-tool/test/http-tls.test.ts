@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import tls, { createServer } from 'node:tls'
 
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { agentFetch, type AgentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'

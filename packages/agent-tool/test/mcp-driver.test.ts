@@ -1,11 +1,11 @@
 import { runTool, systemClock, Type, type TimedAgentReport, type Reviewer } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { connectorTo, EVERYTHING, startPlace, testProgram, type Place } from './mcp-places.ts'
 
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 import type { Clock } from '@tutti/core'
 
 interface Asked extends Omit<AgentToolSettings, 'name' | 'description'> {

@@ -15,7 +15,7 @@ import { onTestFinished } from 'vitest'
 import { mcpConnector, type McpConnectorOptions } from '../src/mcp/mcp-connector.ts'
 import { mcpServer, mcpServerState, type McpServerState } from './mcp-server.ts'
 
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 import type { McpProgram } from '../src/mcp/mcp-server.ts'
 
 const require = createRequire(import.meta.url)

@@ -8,7 +8,7 @@ import type {
   AgentSession,
   AgentTurn,
   AgentUpdate,
-} from '@tutti/core/agent'
+} from '@tutti/agent-call'
 
 /** A call that is no other. */
 export function peerCall(facts: Partial<AgentCall> = {}): TestCall {

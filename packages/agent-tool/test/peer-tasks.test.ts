@@ -5,7 +5,7 @@ import { peerConnector } from '../src/peer/peer-connector.ts'
 import { ask, heardOnce, peerCall, toPeer, until, updatesOf } from './peer-asking.ts'
 import { peerServer } from './peer-server.ts'
 
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 
 describe('a task of a peer', () => {
   it('is accepted, tells how it goes, and answers with the text of its last task', async () => {

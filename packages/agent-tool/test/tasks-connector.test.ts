@@ -1,5 +1,5 @@
 import { silentLogger, type Logger } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -7,7 +7,7 @@ import { tasksConnector, type TasksConnectorOptions } from '../src/tasks/tasks-c
 import { rawServer, STREAM_HEAD, whole, type RawAnswer, type RawServer } from './http-raw-server.ts'
 import { askOnce, sendTurn, testCall, type TestTurn } from './test-call.ts'
 
-import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/core/agent'
+import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/agent-call'
 
 /** A connector that ends with its test. */
 function connectorFor(

@@ -1,5 +1,5 @@
 import { runTool, TuttiError, type TimedAgentReport, type RunToolOptions } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, type AgentToolSettings } from '@tutti/agent-call'
 import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 

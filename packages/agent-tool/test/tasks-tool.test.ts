@@ -1,5 +1,5 @@
 import { runTool, TuttiError, type TimedAgentReport, type ToolCallOutcome } from '@tutti/core'
-import { defineAgentTool, type AgentConnector, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, type AgentConnector, type AgentToolSettings } from '@tutti/agent-call'
 import { fakeClock, scriptedReviewer, type FakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 

@@ -7,7 +7,7 @@ import {
   type AgentToolDefinition,
   type AgentUpdate,
   type LocalAgentRequest,
-} from '@tutti/core/agent'
+} from '@tutti/agent-call'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 

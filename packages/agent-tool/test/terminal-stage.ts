@@ -1,7 +1,7 @@
 /** Agents of each wire that do what a test says, and what they saw of the end. */
 import { createServer, type ServerResponse } from 'node:http'
 
-import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/core/agent'
+import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/agent-call'
 
 import { peerConnector } from '../src/peer/peer-connector.ts'
 import { tasksConnector } from '../src/tasks/tasks-connector.ts'

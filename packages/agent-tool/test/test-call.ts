@@ -8,7 +8,7 @@ import type {
   AgentConnector,
   AgentSession,
   AgentUpdate,
-} from '@tutti/core/agent'
+} from '@tutti/agent-call'
 
 /** A call, and what a test sees and does of it. */
 export interface TestCall extends AgentCall {

@@ -46,6 +46,7 @@ export {
   type ApprovalTimeoutAction,
   type Reviewer,
 } from './approval.ts'
+export { Deadline } from './call/deadline.ts'
 export { CANCEL_GRACE_MS, type RunToolOptions } from './call/options.ts'
 export type { NestedToolCall, ToolCall, ToolCallEnd, ToolCallOutcome } from './call/outcome.ts'
 export { runTool } from './call/run-tool.ts'

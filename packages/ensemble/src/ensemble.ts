@@ -22,7 +22,7 @@ import type { RunResult } from './run/run-result.ts'
 import type { ReviewDefaults } from './review.ts'
 import type { Task } from './task.ts'
 import type { TypedTool } from '@tutti/core'
-import type { LocalAgent } from '@tutti/core/agent'
+import type { LocalAgent } from '@tutti/agent-call'
 import type { CaptureMode, ReviewPolicy, Workflow } from '@tutti/protocol'
 
 /** Tasks running at the same time when nothing else is said: more than most graphs are wide. */

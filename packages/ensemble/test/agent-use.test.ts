@@ -1,6 +1,6 @@
 /** What agents used counts once, also over a resume; and how long agents of this process may take to stop. */
 import { defineTextTool, defineTool, runTool, Type } from '@tutti/core'
-import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/core/agent'
+import { defineAgentTool, localConnector, type AgentUpdate } from '@tutti/agent-call'
 import { runStateAfter } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 

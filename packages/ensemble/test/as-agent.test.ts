@@ -1,6 +1,6 @@
 /** Ensembles as agents and tools of other ensembles, down to the third level. */
 import { defineTool, runTool, Type, type AgentTool, type RunToolOptions } from '@tutti/core'
-import { AgentError, defineAgentTool, localConnector } from '@tutti/core/agent'
+import { AgentError, defineAgentTool, localConnector } from '@tutti/agent-call'
 import { runStateAfter, type RunEvent, type RunEventOf } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 

@@ -10,7 +10,7 @@
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { systemClock, type Clock } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { agentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
@@ -19,7 +19,7 @@ import { A2aSession } from './a2a-session.ts'
 import { callFetch } from './call-fetch.ts'
 import { CardCache, type FoundCard } from './card-cache.ts'
 
-import type { AgentCall, AgentConnector } from '@tutti/core/agent'
+import type { AgentCall, AgentConnector } from '@tutti/agent-call'
 import type { AgentCard } from './agent-card.ts'
 
 const WIRES = ['auto', 'a2a', 'tasks'] as const

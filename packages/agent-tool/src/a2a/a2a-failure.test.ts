@@ -1,5 +1,5 @@
 import { fromJsonRpcErrorResponse, fromRestErrorBody } from '@a2a-js/sdk/errors'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { describe, expect, test } from 'vitest'
 
 import { a2aFailure, isMisfit, isRefusal, isSaidByAgent, isUnknownTask } from './a2a-failure.ts'

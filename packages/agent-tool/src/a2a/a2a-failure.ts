@@ -1,6 +1,6 @@
 /** From what the SDK throws to the failure of an agent. */
 import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 /** An error of A2A, as the SDK has it, whichever of its copies made it. */
 interface SdkError extends Error {

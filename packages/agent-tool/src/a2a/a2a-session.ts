@@ -14,7 +14,7 @@ import { askAgent } from './ask-agent.ts'
 import { limitsMetadata, UsageLedger } from './usage.ts'
 import { TaskRecord } from './task-record.ts'
 
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/core/agent'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { A2aPeer } from './a2a-peer.ts'
 import type { A2aNews, A2aPart, A2aRequest } from './wire.ts'
 

@@ -1,4 +1,4 @@
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { expect, test } from 'vitest'
 
 import { answerOf, partialOf } from './answer.ts'

@@ -1,9 +1,9 @@
 /** From where a task stands to the answer of a turn, or to why there is none. Pure. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { outputOf, type A2aOutput } from './output.ts'
 
-import type { AgentAnswer, AgentErrorOptions } from '@tutti/core/agent'
+import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call'
 import type { TaskRecord } from './task-record.ts'
 
 /** What an agent says when it asks for something and does not say what. */

@@ -13,7 +13,7 @@
  *    know any more. An error that the agent gives is the end.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { a2aFailure, isMisfit, isRefusal, isSaidByAgent, isUnknownTask } from './a2a-failure.ts'
 

@@ -1,5 +1,5 @@
 /** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { httpError } from '../http/http-error.ts'
 import { readBody } from '../http/read-body.ts'

@@ -6,7 +6,7 @@
  * K2 That there is no card is an answer, and kept like one. A failure is none: the next call tries again.
  * K3 Calls that need the card at the same time share one request.
  */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { shownUrl } from '../http/agent-url.ts'
 import { httpError } from '../http/http-error.ts'

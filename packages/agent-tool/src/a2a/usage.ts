@@ -11,7 +11,7 @@ import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { isJsonObject, type A2aNews, type JsonObject } from './wire.ts'
 
-import type { AgentUsageReport } from '@tutti/core/agent'
+import type { AgentUsageReport } from '@tutti/agent-call'
 import type { Remaining } from '@tutti/core'
 
 /** The limits that there are, for the metadata of a request; undefined when there are none. */

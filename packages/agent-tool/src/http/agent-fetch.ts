@@ -14,7 +14,7 @@
  *    an abort is the reason of the signal.
  */
 import { networkGuard, type ResolveHost } from '@tutti/core/node'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { AgentConnections, type Exchange } from './agent-connections.ts'
 import { exposedMessage, isExposed, readAgentUrl, shownUrl } from './agent-url.ts'

@@ -1,5 +1,5 @@
 /** Answers that say by their status that the request failed. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { readBody } from './read-body.ts'
 

@@ -1,6 +1,6 @@
 /** Failures of HTTP as failures of an agent, in words that hold no secret. */
 import { errorMessage, TuttiError } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 /** Codes of errors → what they mean for a reader. */
 const MEANINGS: Readonly<Record<string, string>> = {

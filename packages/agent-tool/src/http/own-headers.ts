@@ -1,7 +1,7 @@
 /** The headers that whoever set up the tool wants sent to its agent, such as keys. */
 import { errorMessage } from '@tutti/core'
 import { CONNECTION_HEADERS } from '@tutti/core/node'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { refused } from './http-failure.ts'
 

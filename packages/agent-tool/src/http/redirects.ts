@@ -6,7 +6,7 @@
  * D2 A redirect to another origin, which is another scheme, host or port, is refused: neither the request nor its
  *    credentials leave the origin that they are for.
  */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { shownUrl } from './agent-url.ts'
 import { refused } from './http-failure.ts'

@@ -1,6 +1,6 @@
 /** An answer of node:http as the `Response` that everybody reads. */
 import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { decompress } from '@tutti/core/node'
 
 import { byteStream } from './byte-stream.ts'

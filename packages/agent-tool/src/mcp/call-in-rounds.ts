@@ -3,7 +3,7 @@
  * which cannot send a request of their own. Those of before answer once.
  */
 import { sleep } from '@tutti/core'
-import { AgentError, type AgentCall } from '@tutti/core/agent'
+import { AgentError, type AgentCall } from '@tutti/agent-call'
 
 import { requestMeta } from './mcp-usage.ts'
 import { isObject, type McpArguments } from './tool-arguments.ts'

@@ -14,7 +14,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { MessageSize } from '@tutti/core/node'
 
 import { agentFetch, type AgentFetch } from '../http/agent-fetch.ts'

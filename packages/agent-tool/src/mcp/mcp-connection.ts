@@ -7,7 +7,7 @@
  *    session. No other call is made twice.
  * M3 A call that was under way when the server ended is a failure, with how it ended.
  */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { mcpFailure } from './mcp-failure.ts'
 import { StartFailure } from './open-program.ts'

@@ -9,7 +9,7 @@ import { McpConnection, type McpConnectionOptions } from './mcp-connection.ts'
 import { resolveMcpServer, type McpServer } from './mcp-server.ts'
 import { McpSession } from './mcp-session.ts'
 
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
 
 /** Which MCP tool is asked, and how it is reached. `parseMcpAddress` gives the first three. */

@@ -1,5 +1,5 @@
 import { TuttiError } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { describe, expect, it } from 'vitest'
 
 import { mcpFailure } from './mcp-failure.ts'

@@ -1,6 +1,6 @@
 /** What goes wrong with an MCP server as failures of an agent. Pure. */
 import { errorMessage, TuttiError } from '@tutti/core'
-import { AgentError, type AgentFailureType } from '@tutti/core/agent'
+import { AgentError, type AgentFailureType } from '@tutti/agent-call'
 
 /** Where it went wrong. */
 export interface McpFailurePlace {

@@ -26,7 +26,7 @@ import { usageIn } from './mcp-usage.ts'
 import { toolAnswer } from './tool-answer.ts'
 import { propertiesOf, toolArguments } from './tool-arguments.ts'
 
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/core/agent'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { Progress, Tool } from '@modelcontextprotocol/client'
 import type { ToolSchema } from '@tutti/core'
 import type { CallScope, OpenCalls } from './open-calls.ts'

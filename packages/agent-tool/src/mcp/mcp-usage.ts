@@ -4,7 +4,7 @@ import { USAGE_EXTENSION } from '@tutti/protocol'
 import { limitsMetadata } from '../a2a/usage.ts'
 import { isObject } from './tool-arguments.ts'
 
-import type { AgentCall, AgentUsageReport } from '@tutti/core/agent'
+import type { AgentCall, AgentUsageReport } from '@tutti/agent-call'
 
 /** `_meta` of a request: the limits that there are, and the trace. */
 export function requestMeta({

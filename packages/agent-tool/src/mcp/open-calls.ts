@@ -8,7 +8,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { Elicited, ElicitedForm } from './elicitation.ts'
-import type { AgentCall } from '@tutti/core/agent'
+import type { AgentCall } from '@tutti/agent-call'
 
 /** A call, for what comes from its server. */
 export interface CallScope extends Pick<AgentCall, 'onBytes' | 'logger' | 'traceparent'> {

@@ -1,5 +1,5 @@
 /** From the result of an MCP tool to the answer of an agent. Pure. */
-import { AgentError, type AgentAnswer } from '@tutti/core/agent'
+import { AgentError, type AgentAnswer } from '@tutti/agent-call'
 
 import { usageIn } from './mcp-usage.ts'
 

@@ -1,5 +1,5 @@
 /** From what an agent is sent to the arguments of an MCP tool. Pure. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import type { Tool } from '@modelcontextprotocol/client'
 

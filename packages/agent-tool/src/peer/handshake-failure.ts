@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 
 import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { httpError } from '../http/http-error.ts'
 import { httpFailure } from '../http/http-failure.ts'

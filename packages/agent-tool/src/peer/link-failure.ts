@@ -1,5 +1,5 @@
 /** Pure: how a connection to a peer ends. `origin` is shown. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 /** An end that was decided here: nothing is to be asked again. */
 export function closedFailure(origin: string): AgentError {

@@ -21,7 +21,7 @@ import { PeerLink, type PeerLinkSettings } from './peer-link.ts'
 import { PeerSession, type PeerShared } from './peer-session.ts'
 
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
-import type { AgentConnector } from '@tutti/core/agent'
+import type { AgentConnector } from '@tutti/agent-call'
 
 /** A task or tool of a peer. */
 export interface PeerConnectorOptions extends Pick<AgentHttpOptions, 'headers' | 'allowHttp'> {

@@ -1,5 +1,5 @@
 /** Pure: how a peer says that it gives no answer, as failures of an agent. */
-import { AgentError, type AgentFailureType } from '@tutti/core/agent'
+import { AgentError, type AgentFailureType } from '@tutti/agent-call'
 import { ERROR_CODES, isErrorCode, suggest, type ErrorCode } from '@tutti/protocol'
 
 import type { PeerKind } from './peer-address.ts'

@@ -12,7 +12,7 @@
  *    was at its other end may be gone without a word.
  */
 import { errorMessage } from '@tutti/core'
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 import { decodeServerMessage } from '@tutti/protocol'
 
 import { refused } from '../http/http-failure.ts'

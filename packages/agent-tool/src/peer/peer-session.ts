@@ -1,5 +1,5 @@
 /** One conversation with a task or tool of a peer: see `peer-connector.ts` for the rules. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { Inbox } from './inbox.ts'
 import { notAgainFailure } from './link-failure.ts'
@@ -11,7 +11,7 @@ import type { AskedRequests } from './asked-requests.ts'
 import type { PeerAddress, PeerKind } from './peer-address.ts'
 import type { PeerLink } from './peer-link.ts'
 import type { Clock } from '@tutti/core'
-import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/core/agent'
+import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
 import type { ClientMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
 /** What the calls of one tool share. */

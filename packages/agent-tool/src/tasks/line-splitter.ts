@@ -1,5 +1,5 @@
 /** Lines out of bytes, as these arrive. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 const LINE_FEED = 0x0a
 

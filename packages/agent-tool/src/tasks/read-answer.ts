@@ -1,5 +1,5 @@
 /** Reads answers of the wire that are no streams. */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { httpError } from '../http/http-error.ts'
 import { readBody } from '../http/read-body.ts'

@@ -1,5 +1,5 @@
 /** The data of Server-Sent Events. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 /** Takes lines, gives the data of events. Their names and ids do not count, and comments are nothing. */
 export class SseData {

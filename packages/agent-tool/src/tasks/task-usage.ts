@@ -6,7 +6,7 @@
  */
 import { isJsonObject } from './wire-value.ts'
 
-import type { AgentUsageReport } from '@tutti/core/agent'
+import type { AgentUsageReport } from '@tutti/agent-call'
 
 /** Adds up what the tasks of one conversation say. */
 export class TaskUsage {

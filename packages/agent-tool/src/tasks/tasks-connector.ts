@@ -15,7 +15,7 @@
  *    count.
  * T5 What a task has used counts also when it failed, whatever the status of the answer.
  */
-import { AgentError } from '@tutti/core/agent'
+import { AgentError } from '@tutti/agent-call'
 
 import { agentFetch, type AgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
@@ -33,7 +33,7 @@ import type {
   AgentTurn,
   AgentUpdate,
   AgentUsageReport,
-} from '@tutti/core/agent'
+} from '@tutti/agent-call'
 
 /** How an agent is asked over the tasks wire. */
 export interface TasksConnectorOptions extends AgentHttpOptions {

@@ -7,7 +7,7 @@
  *    the id of a task that has asked something, with the answer.
  */
 import { errorMessage } from '@tutti/core'
-import { AgentError, sortedJson } from '@tutti/core/agent'
+import { AgentError, sortedJson } from '@tutti/agent-call'
 
 import { USAGE_EXTENSION } from '@tutti/protocol'
 

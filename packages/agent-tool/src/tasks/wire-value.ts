@@ -7,7 +7,7 @@
  *    `completed` is done. `failed`, `canceled` and `rejected` are failures, though JamJet takes them for results:
  *    a model that is told that a task failed should not read it as an answer. Other words, and none, mean nothing.
  */
-import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/core/agent'
+import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
 
 /** An object of JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>

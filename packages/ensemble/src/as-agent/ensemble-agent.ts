@@ -7,7 +7,7 @@
  * N3 Its gates are questions to the reviewer above, whose decision is that of the gate; who ends the run early
  *    there ends both.
  */
-import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/core/agent'
+import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call'
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import { narrowedBudget } from '../run/narrowed-budget.ts'
@@ -20,7 +20,7 @@ import type { Budget } from '../budget.ts'
 import type { Ensemble } from '../ensemble.ts'
 import type { RunOptions } from '../run/run-options.ts'
 import type { RunResult } from '../run/run-result.ts'
-import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/core/agent'
+import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
 import type { RunEvent } from '@tutti/protocol'
 
 /** What the runs of an ensemble that is an agent are given, beside what its caller gives. */

@@ -1,6 +1,6 @@
 /** An ensemble as a tool: its template variables are the input, a run of it is the call. */
 import { Type, type TypedTool } from '@tutti/core'
-import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/core/agent'
+import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call'
 
 import { inputVariables } from '../inputs.ts'
 import { ensembleAgent, type AgentRunOptions } from './ensemble-agent.ts'

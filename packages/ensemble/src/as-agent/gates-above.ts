@@ -2,7 +2,7 @@
 import { Type, TuttiError, type Answer, type TSchema } from '@tutti/core'
 
 import type { Gate, GateDecision, RunReviewer } from '../steering/gate.ts'
-import type { LocalAgentRequest } from '@tutti/core/agent'
+import type { LocalAgentRequest } from '@tutti/agent-call'
 
 /** A reviewer that asks the one above. */
 export class GatesAbove implements RunReviewer {

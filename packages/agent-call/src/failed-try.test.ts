@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { failedTry, failureReport, mayBeAtWork } from './failed-try.ts'
 import { Termination } from './termination.ts'

@@ -3,23 +3,29 @@
  *
  *   input ─request─▶ what is sent ─▶ try (and again) ─▶ answer ─▶ text for the model, value
  */
-import { defineTextTool, defineTool } from '../define-tool.ts'
-import { TextToolInput } from '../input/text-reader.ts'
 import {
+  TOOL_SETTING_NAMES,
+  TextToolInput,
+  defineTextTool,
+  defineTool,
   definitionError,
   findChoiceProblems,
   findUnknownOptions,
   pickOptions,
-  type OptionNames,
-} from '../known-options.ts'
-import { TOOL_SETTING_NAMES, type ToolSettings } from '../tool-settings.ts'
+} from '@tutti/core'
 import { callAgent } from './call-agent.ts'
 
 import type Type from 'typebox'
-import type { OutputCheck } from '../tool-output.ts'
-import type { ToolContext } from '../tool-context.ts'
-import type { SourceOf, ToolSchema, ValueOf } from '../tool-schema.ts'
-import type { TypedTool } from '../tool.ts'
+import type {
+  OptionNames,
+  OutputCheck,
+  SourceOf,
+  ToolContext,
+  ToolSchema,
+  ToolSettings,
+  TypedTool,
+  ValueOf,
+} from '@tutti/core'
 import type { AgentAnswer, AgentConnector, AgentMode } from './agent-connector.ts'
 
 /** Time for one request, or one turn, when nothing else is said; the seed's. */

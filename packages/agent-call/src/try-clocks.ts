@@ -4,11 +4,11 @@
  * Y1 The time of a request runs from before it is sent; the time of silence starts anew with every byte. All
  *    clocks stand still while a person is asked.
  */
-import { Deadline } from '../call/deadline.ts'
+import { Deadline } from '@tutti/core'
 import { IdleTimer } from './idle-timer.ts'
 import { Termination } from './termination.ts'
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@tutti/core'
 import type { AgentLimits } from './define-agent-tool.ts'
 
 /** What the clocks go by, and whom they tell. */

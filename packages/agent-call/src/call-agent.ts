@@ -7,9 +7,7 @@
  * C3 A failure is a result that the model reads, with what arrived; a cancel is thrown, and so is what a
  *    reviewer decided about the run.
  */
-import { sleep } from '../clock.ts'
-import { limitText } from '../limit-text.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult, limitText, sleep } from '@tutti/core'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
 import { textOf } from './text-of.ts'

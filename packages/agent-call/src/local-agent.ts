@@ -1,6 +1,5 @@
 /** Agents of this process, as tools ask them. */
-import { errorMessage } from '../errors.ts'
-import { limitText } from '../limit-text.ts'
+import { errorMessage, limitText } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
 import { textOf } from './text-of.ts'

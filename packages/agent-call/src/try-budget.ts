@@ -7,7 +7,7 @@
 import { Termination } from './termination.ts'
 import { UsageCounter } from './usage-counter.ts'
 
-import type { Remaining } from '../tool-context.ts'
+import type { Remaining } from '@tutti/core'
 import type { AgentUsageReport } from './agent-connector.ts'
 import type { AgentLog } from './agent-log.ts'
 import type { AgentLimits } from './define-agent-tool.ts'

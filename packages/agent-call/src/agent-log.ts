@@ -6,7 +6,7 @@
  */
 import { addDeltas, NO_DELTA, type UsageDelta } from './usage-counter.ts'
 
-import type { AgentReport } from '../agent-report.ts'
+import type { AgentReport } from '@tutti/core'
 
 /** What events of all kinds say, which is added here. */
 type Added = 'retry_index' | 'cost_usd' | 'input_tokens' | 'output_tokens'

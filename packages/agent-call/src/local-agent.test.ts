@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock } from '../../test/fake-clock.ts'
-import { silentLogger } from '../logger.ts'
+import { fakeClock } from '../../core/test/fake-clock.ts'
+import { silentLogger } from '@tutti/core'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 
 import type { AgentCall, AgentUpdate } from './agent-connector.ts'

@@ -1,15 +1,13 @@
 /** Connectors that do what they should not. */
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock, settle } from '../../test/fake-clock.ts'
-import { runTool } from '../call/run-tool.ts'
+import { fakeClock, settle } from '../../core/test/fake-clock.ts'
+import { runTool } from '@tutti/core'
 import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
 import { inputHash } from './input-hash.ts'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 
-import type { TimedAgentReport } from '../agent-report.ts'
-import type { RunToolOptions } from '../call/options.ts'
-import type { ToolCallOutcome } from '../call/outcome.ts'
+import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
 import type { AgentCall, AgentConnector, AgentSession, AgentUpdate } from './agent-connector.ts'
 
 interface Called {

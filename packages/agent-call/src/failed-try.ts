@@ -1,5 +1,5 @@
 /** Pure: what a try came to that brought no answer. */
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '@tutti/core'
 import { AgentError, type AgentFailureType } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
 import { Termination, type TerminationReason } from './termination.ts'

@@ -1,17 +1,14 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
-import { runTool } from '../call/run-tool.ts'
-import { TuttiError } from '../errors.ts'
+import { fakeClock, type FakeClock } from '../../core/test/fake-clock.ts'
+import { TuttiError, runTool } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
 import { inputHash } from './input-hash.ts'
 import { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
 
-import type { TimedAgentReport } from '../agent-report.ts'
-import type { RunToolOptions } from '../call/options.ts'
-import type { ToolCallOutcome } from '../call/outcome.ts'
+import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
 import type { AgentConnector, AgentUpdate } from './agent-connector.ts'
 
 type Answering = (request: LocalAgentRequest) => ReturnType<LocalAgent['answer']>

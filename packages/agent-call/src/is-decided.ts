@@ -1,4 +1,4 @@
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 
 /** Whether a person, or the set-up of the tool, has decided about more than this call. */
 export function isDecided(error: unknown): error is TuttiError {

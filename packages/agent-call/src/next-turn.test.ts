@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 import { nextTurn, type Next } from './next-turn.ts'
 
 import type { AgentAnswer } from './agent-connector.ts'

@@ -1,5 +1,5 @@
 /** Notices that nothing arrives any more. */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@tutti/core'
 
 /** Calls once when nothing happened for `limitMs`; it runs from when it is made. */
 export class IdleTimer {

@@ -1,5 +1,5 @@
 /** Why a call to an agent was ended from here. */
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 
 import type { RunEventOf } from '@tutti/protocol'
 

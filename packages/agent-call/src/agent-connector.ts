@@ -6,9 +6,7 @@
  *   connect ─▶ session ─send(turn)─▶ update … update, end        (for each turn)
  *                     └─cancel──▶ the agent is told to stop
  */
-import type { Clock } from '../clock.ts'
-import type { Logger } from '../logger.ts'
-import type { Remaining, ToolContext } from '../tool-context.ts'
+import type { Clock, Logger, Remaining, ToolContext } from '@tutti/core'
 import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol'
 import type { TSchema } from 'typebox'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AgentLog, type BareReport } from './agent-log.ts'
 import { NO_DELTA } from './usage-counter.ts'
 
-import type { AgentReport } from '../agent-report.ts'
+import type { AgentReport } from '@tutti/core'
 
 const brought = { latency_ms: 1, chunks_received: 0, total_turns: 1 }
 const failed = {

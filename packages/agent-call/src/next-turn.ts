@@ -4,12 +4,12 @@
  * Y4 What the agent asks goes to `reply`, else to the reviewer, else in a conversation back to it, else the try
  *    fails with the question.
  */
-import { errorMessage } from '../errors.ts'
+import { errorMessage } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { isDecided } from './is-decided.ts'
 import { textOf } from './text-of.ts'
 
-import type { ToolSchema } from '../tool-schema.ts'
+import type { ToolSchema } from '@tutti/core'
 import type { AgentAnswer } from './agent-connector.ts'
 import type { AgentToolContext, AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
 
