@@ -66,6 +66,10 @@ const TASKS = {
     build()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/fuzz/fuzz.ts', ...words], ENV)
   },
+  counts(words) {
+    install()
+    return run(NODE, ['tooling/tasks/counts.ts', ...words], ENV)
+  },
   gen() {
     install()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/tasks/generate.ts'], ENV)
