@@ -25,7 +25,9 @@ const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'clie
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [
-  '^packages/ensemble/src/(plan|next|template|inputs|tokens)\\.ts$',
+  '^packages/ensemble/src/definition/(plan|template|inputs)\\.ts$',
+  '^packages/ensemble/src/run/next\\.ts$',
+  '^packages/ensemble/src/usage/tokens\\.ts$',
   '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
   '^packages/runs/src/changes\\.ts$',
 ]

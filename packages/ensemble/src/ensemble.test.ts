@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
 import { scriptedModel } from '../test/testing.ts'
-import { agent } from './agent.ts'
+import { agent } from './definition/agent.ts'
 import { ensemble } from './ensemble.ts'
-import { task } from './task.ts'
+import { task } from './definition/task.ts'
 
 const model = scriptedModel(() => 'done')
 const first = task({ name: 'first', description: 'Do it' })

@@ -1,9 +1,9 @@
 /** Teams of LLM agents. A task is work for one agent; an ensemble is tasks that belong together. */
 
 // To define
-export { agent, type Agent, type AgentDefinition } from './agent.ts'
-export type { OnUnfinished } from './agent/on-unfinished.ts'
-export type { Budget } from './budget.ts'
+export { agent, type Agent, type AgentDefinition } from './definition/agent.ts'
+export type { OnUnfinished } from './definition/on-unfinished.ts'
+export type { Budget } from './usage/budget.ts'
 export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
 export type {
   GuardedInput,
@@ -12,27 +12,32 @@ export type {
   Guardrails,
   InputGuardrail,
   OutputGuardrail,
-} from './guardrail.ts'
+} from './definition/guardrail.ts'
 export {
   HandlerOutput,
   handlerOutput,
   requestRejected,
   type HandlerOutputOptions,
-} from './handler-output.ts'
-export { HANDLER_ROLE, type Handler, type HandlerContext, type TaskHandler } from './handler.ts'
+} from './definition/handler-output.ts'
+export {
+  HANDLER_ROLE,
+  type Handler,
+  type HandlerContext,
+  type TaskHandler,
+} from './definition/handler.ts'
 export type {
   DelegationLimits,
   DelegationPolicy,
   DelegationRequest,
   DelegationVerdict,
-} from './hierarchy/limits.ts'
+} from './definition/delegation-limits.ts'
 export {
   assertInputs,
   inputVariables,
   missingInputs,
   taskVariables,
   type Inputs,
-} from './inputs.ts'
+} from './definition/inputs.ts'
 export { inMemoryStore, type InMemoryStoreOptions } from './memory/in-memory-store.ts'
 export { memoryScope, type MemoryScope, type MemoryScopeDefinition } from './memory/memory.ts'
 export { inMemoryReflectionStore } from './memory/reflection.ts'
@@ -45,8 +50,8 @@ export {
 } from './model/model-catalog.ts'
 export { priceList } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
-export type { ErrorStrategy } from './next.ts'
-export { MANAGER, type Plan } from './plan.ts'
+export type { ErrorStrategy } from './run/next.ts'
+export { MANAGER, type Plan } from './definition/plan.ts'
 export {
   DEFAULT_MAX_REVISIONS,
   DEFAULT_REVIEW_TIMEOUT_MS,
@@ -57,14 +62,14 @@ export {
   type ReviewSetting,
   type ReviewSettings,
   type ReviewTimeoutAction,
-} from './review.ts'
+} from './definition/review-settings.ts'
 export {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
   task,
   type Task,
   type TaskDefinition,
-} from './task.ts'
+} from './definition/task.ts'
 export type { Workflow } from '@tutti/protocol'
 
 // To run
@@ -75,9 +80,9 @@ export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-res
 export { findUnknownTiers } from './run/find-unknown-tiers.ts'
 export { findUnpriced } from './run/find-unpriced.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
-export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './text-limits.ts'
-export { addTokens, totalTokens, type TokenCount } from './tokens.ts'
-export { addUsage, NO_USAGE, type Usage } from './usage.ts'
+export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definition/text-limits.ts'
+export { addTokens, totalTokens, type TokenCount } from './usage/tokens.ts'
+export { addUsage, NO_USAGE, type Usage } from './usage/usage.ts'
 
 // To steer
 export { runAtRest, type AtRestOptions, type RunAtRest, type Wished } from './run/run-at-rest.ts'
@@ -93,13 +98,13 @@ export type { ModelChoice } from './run/model-steering.ts'
 export type { ModelRule, RuleMetric } from './steering/model-rules.ts'
 export type { RunProfile, RunProfiles } from './steering/profiles.ts'
 export type { TierChoice } from './steering/tiers.ts'
-export type { Gate, GateDecision, GateTiming, RunReviewer } from './steering/gate.ts'
-export type { TaskPhase } from './next.ts'
+export type { Gate, GateDecision, GateTiming, RunReviewer } from './ports/run-reviewer.ts'
+export type { TaskPhase } from './run/next.ts'
 
 // To use as an agent or a tool
-export type { AgentRunOptions } from './as-agent/ensemble-agent.ts'
-export type { EnsembleToolSettings } from './as-agent/ensemble-tool.ts'
-export { inputsFrom } from './as-agent/inputs-from.ts'
+export type { AgentRunOptions } from './adapters/ensemble-agent.ts'
+export type { EnsembleToolSettings } from './adapters/ensemble-tool.ts'
+export { inputsFrom } from './adapters/inputs-from.ts'
 
 // To extend
 export type { MemoryEntry, MemoryQuery, MemoryStore } from './memory/memory.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { scriptedModel } from '../test/testing.ts'
 import { run } from './run-once.ts'
-import { task } from './task.ts'
+import { task } from './definition/task.ts'
 
 it('runs a text on a model', async () => {
   const model = scriptedModel(() => 'Tides rise and fall.')

@@ -1,8 +1,8 @@
 /** One-liners: a run of a few tasks without an ensemble to define. */
 import { ensemble } from './ensemble.ts'
-import { task, type Task } from './task.ts'
+import { task, type Task } from './definition/task.ts'
 
-import type { Inputs } from './inputs.ts'
+import type { Inputs } from './definition/inputs.ts'
 import type { ChatModel } from './model/chat-model.ts'
 import type { RunOptions } from './run/run-options.ts'
 import type { RunResult } from './run/run-result.ts'

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 
 import { scriptedModel } from '../test/testing.ts'
-import { agent } from './agent.ts'
+import { agent } from './definition/agent.ts'
 import { ensemble } from './ensemble.ts'
 import { memoryScope } from './memory/memory.ts'
 import { inMemoryStore } from './memory/in-memory-store.ts'
 import { rateLimit } from './model/rate-limit.ts'
-import { task } from './task.ts'
+import { task } from './definition/task.ts'
 
 /** Calls `make` as JavaScript does, with an object that the compiler has not seen. */
 function careless(make: (definition: never) => unknown, definition: object): () => unknown {

@@ -3,7 +3,7 @@ import { defineTextTool, toStandardSchema, Type } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { FINAL_ANSWER_REQUEST } from '../src/agent/prompt.ts'
-import { correctionRequest, outputInstructions } from '../src/agent/structured-output.ts'
+import { correctionRequest, outputInstructions } from '../src/output/structured-output.ts'
 import { ensemble, task } from '../src/index.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, failuresOf, watchRun } from './watch-run.ts'

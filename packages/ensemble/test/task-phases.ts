@@ -2,7 +2,7 @@
  * A reader of run events in its smallest form: what each task is doing, from the events alone. It
  * refuses a log that no reader could follow, so each test that uses it checks the order of events too.
  */
-import type { TaskPhase } from '../src/next.ts'
+import type { TaskPhase } from '../src/run/next.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Phase of each task, by name, in the order of the plan; delegated ones in the order of their start. */

@@ -1,9 +1,9 @@
 /** The surroundings of one attempt at a task, without a run around it. */
 import { ensemble, task, type RunStep, type TaskDefinition } from '../src/index.ts'
-import { NO_NOTES } from '../src/memory/notes.ts'
+import { NO_NOTES } from '../src/agent/notes.ts'
 import { createRunParts } from '../src/run/run-parts.ts'
-import { Stopwatch } from '../src/run/stopwatch.ts'
-import { TaskScope } from '../src/run/task-scope.ts'
+import { Stopwatch } from '../src/work/stopwatch.ts'
+import { TaskScope } from '../src/scope/task-scope.ts'
 
 import type { AgentLoopInput } from '../src/agent/loop.ts'
 import type { EnsembleDefinition, RunOptions } from '../src/index.ts'

@@ -14,11 +14,11 @@
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
-import { CHARACTERS_PER_TOKEN } from '../budget.ts'
+import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { callModel } from '../model/call-model.ts'
 import { costOf, priceOf } from '../model/prices.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
-import { stoppedError } from '../run/stopped-error.ts'
+import { stoppedError } from '../work/stopped-error.ts'
 import { modelLabel, type NamedModel } from '../steering/models.ts'
 
 import type {
@@ -32,7 +32,7 @@ import type {
   ToolSpecification,
 } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { CostEstimate } from '@tutti/protocol'
 

@@ -15,14 +15,14 @@
 import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
-import { fromStepError, toStepError } from '../resume/step-log.ts'
-import { stoppedError } from '../run/stopped-error.ts'
+import { fromStepError, toStepError } from '../scope/step-log.ts'
+import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
 import { toolCalledEvent } from './tool-events.ts'
 import { toolSurroundings, type ToolSurroundings } from './tool-surroundings.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** The calls of one turn. */

@@ -1,8 +1,8 @@
 /** How the tool calls of one turn begin and end, for whoever may want to let go of the run. */
 import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'
 
-import type { CallsInFlight } from '../run/in-flight.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { CallsInFlight } from '../work/in-flight.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 
 /** The calls that are about to be made. */
 export interface CallsToBegin {

@@ -10,8 +10,8 @@ import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
-import type { TaskDefinition } from '../task.ts'
-import type { Usage } from '../usage.ts'
+import type { TaskDefinition } from '../definition/task.ts'
+import type { Usage } from '../usage/usage.ts'
 import type { AgentTool, ToolContext } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 

@@ -29,12 +29,12 @@ import {
 } from './prompt.ts'
 import { Recovery } from './recovery.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
-import { correctionRequest } from './structured-output.ts'
+import { correctionRequest } from '../output/structured-output.ts'
 import { keepTurn } from './turn-events.ts'
 
 import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { Directive } from '../steering/directives.ts'
 import type { FinishReason, MessagePart } from '@tutti/protocol'
 

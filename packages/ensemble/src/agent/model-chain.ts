@@ -1,9 +1,9 @@
 /** Which model a task asks: its own or the one it was switched to, then those that come after it. */
 import { TuttiError } from '@tutti/core'
 
-import { modelOfTask } from '../model/model-of-task.ts'
+import { modelOfTask } from '../definition/model-of-task.ts'
 
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { MadeSwitch, NamedModel } from '../steering/models.ts'
 
 /** The models of one attempt: once a fallback was needed, it stays until somebody switches. */

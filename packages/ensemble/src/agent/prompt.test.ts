@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { agent } from '../agent.ts'
-import { task } from '../task.ts'
+import { agent } from '../definition/agent.ts'
+import { task } from '../definition/task.ts'
 import { directiveText } from '../steering/directives.ts'
 import { contextText, firstMessages, renderTask, type PromptParts } from './prompt.ts'
 

@@ -1,11 +1,11 @@
 /** Pure: the messages a task begins with. Sections come in the order that AgentEnsemble uses. */
 import { directiveText, type Directive } from '../steering/directives.ts'
-import { renderTemplate, type Inputs } from '../template.ts'
+import { renderTemplate, type Inputs } from '../definition/template.ts'
 
-import type { Agent } from '../agent.ts'
+import type { Agent } from '../definition/agent.ts'
 import type { Message } from '../model/chat-model.ts'
 import type { Revision, TaskNotes } from '../ports/run-step.ts'
-import type { Task } from '../task.ts'
+import type { Task } from '../definition/task.ts'
 
 /** Output of an earlier task that a later one builds on. */
 export interface ContextOutput {

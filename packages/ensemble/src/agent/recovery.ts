@@ -8,10 +8,10 @@ import {
   unfinishedError,
   type ResolvedOnUnfinished,
   type UnfinishedReason,
-} from './on-unfinished.ts'
+} from '../definition/on-unfinished.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
 
 /** An answer that ended early. */

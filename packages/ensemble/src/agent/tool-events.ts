@@ -1,7 +1,7 @@
 /** What a tool call is to readers of events. */
 import { isoNow, limitText, toModelText } from '@tutti/core'
 
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type {
   AgentToolEvent,
   NestedToolCall,

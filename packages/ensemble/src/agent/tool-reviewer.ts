@@ -1,10 +1,10 @@
 /** The reviewer that tools ask: each of its questions is a gate of the run. */
 import { limitText } from '@tutti/core'
 
-import type { TaskScope } from '../run/task-scope.ts'
-import type { GateOutcome } from '../steering/gate.ts'
-import type { GateQuestion } from '../steering/gates.ts'
-import type { ReviewSettings } from '../review.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { GateOutcome } from '../ports/run-reviewer.ts'
+import type { GateQuestion } from '../reviews/reviews.ts'
+import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
 
 /** Longest description of a call that a gate shows, in characters. */

@@ -4,7 +4,7 @@ import { spanTraceparent, toolCallSpanKey, type RunToolCallsOptions } from '@tut
 import { agentReporter, toolCalledEvent, toolReports } from './tool-events.ts'
 import { toolReviewer } from './tool-reviewer.ts'
 
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 

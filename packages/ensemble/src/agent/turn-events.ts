@@ -1,12 +1,12 @@
 /** What is told and kept of a model turn that was answered. */
 import { isoNow } from '@tutti/core'
 
-import { costUsd } from '../usage.ts'
-import { tokensOfCall } from '../tokens.ts'
+import { costUsd } from '../usage/usage.ts'
+import { tokensOfCall } from '../usage/tokens.ts'
 import { toWireCall } from './wire-messages.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
 import type { CostEstimate, RunEventOf } from '@tutti/protocol'
 

@@ -1,10 +1,10 @@
 /** The tool with which an agent hands work to another. */
 import { defineTool, Type, type AgentTool } from '@tutti/core'
 
-import { MANAGER } from '../plan.ts'
-import { DELEGATE_TOOL } from './limits.ts'
+import { MANAGER } from '../definition/plan.ts'
+import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 
 const delegateTools = new WeakSet<AgentTool>()
 

@@ -15,22 +15,22 @@
 import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
 
 import { renderTask } from '../agent/prompt.ts'
-import { untilStopped } from '../run/until-stopped.ts'
-import { task, type Task } from '../task.ts'
+import { untilStopped } from '../work/until-stopped.ts'
+import { task, type Task } from '../definition/task.ts'
 import { isManagerScope } from './delegate-tool.ts'
 import {
   DEFAULT_MAX_DELEGATION_DEPTH,
   type DelegationPolicy,
   type DelegationRequest,
-} from './limits.ts'
+} from '../definition/delegation-limits.ts'
 
 import type { Ensemble } from '../ensemble.ts'
-import type { Inputs } from '../inputs.ts'
+import type { Inputs } from '../definition/inputs.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { StepLog } from '../resume/step-log.ts'
+import type { StepLog } from '../scope/step-log.ts'
 import type { WorkerTask } from '../run/run.ts'
 import type { TaskOutcome } from '../run/run-task.ts'
-import type { TaskScope } from '../run/task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Runs the tasks that delegations make. */

@@ -1,8 +1,8 @@
 /** One model call: reads the stream to its reply, reports text as it comes, and keeps time. */
 import { TuttiError, type Clock } from '@tutti/core'
 
-import { stoppedError } from '../run/stopped-error.ts'
-import { isAbandoned, untilStopped } from '../run/until-stopped.ts'
+import { stoppedError } from '../work/stopped-error.ts'
+import { isAbandoned, untilStopped } from '../work/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 

@@ -7,10 +7,10 @@
  * step holds what the engine needs to go on, such as the whole reply of a model.
  */
 import type { Directive } from '../steering/directives.ts'
-import type { GateDecision, GateTiming } from '../steering/gate.ts'
+import type { GateDecision, GateTiming } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
-import type { AgentUse } from '../budget.ts'
-import type { Usage } from '../usage.ts'
+import type { AgentUse } from '../usage/budget.ts'
+import type { Usage } from '../usage/usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
 import type { CancelMode, CostEstimate, FinishReason, MessagePart } from '@tutti/protocol'
 

@@ -1,8 +1,8 @@
 /** Rules and profiles name tiers, which only a catalog of models has. */
 import { TuttiError } from '@tutti/core'
 
-import { allTasks } from '../hierarchy/manager.ts'
-import { fallbackModelIn } from '../model/model-of-task.ts'
+import { allTasks } from '../definition/manager.ts'
+import { fallbackModelIn } from '../definition/model-of-task.ts'
 import { resolveTier } from '../steering/tiers.ts'
 
 import type { Ensemble } from '../ensemble.ts'

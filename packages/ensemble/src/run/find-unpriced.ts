@@ -1,6 +1,6 @@
 /** Limits on cost need prices. */
-import { allTasks } from '../hierarchy/manager.ts'
-import { modelOfTask } from '../model/model-of-task.ts'
+import { allTasks } from '../definition/manager.ts'
+import { modelOfTask } from '../definition/model-of-task.ts'
 import { priceOf } from '../model/prices.ts'
 import { modelLabel } from '../steering/models.ts'
 

@@ -12,12 +12,12 @@ import { isSameTier } from '../model/model-catalog.ts'
 import { resolveTier, type TierChoice } from '../steering/tiers.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
-import type { ModelOfTasks } from '../model/model-of-task.ts'
+import type { ModelOfTasks } from '../definition/model-of-task.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { ModelSwitched } from '../ports/run-step.ts'
 import type { MadeSwitch, ModelSwitches } from '../steering/models.ts'
 import type { ModelSwitch } from './run-handle.ts'
-import type { Stopwatch } from './stopwatch.ts'
+import type { Stopwatch } from '../work/stopwatch.ts'
 
 /** Parts that switches work on. */
 export interface ModelSteeringOptions {

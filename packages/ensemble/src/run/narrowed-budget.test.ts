@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../test/testing.ts'
 import { ensemble, type Ensemble } from '../ensemble.ts'
 import { priceList } from '../model/prices.ts'
-import { task } from '../task.ts'
+import { task } from '../definition/task.ts'
 import { narrowedBudget } from './narrowed-budget.ts'
 
-import type { Budget } from '../budget.ts'
+import type { Budget } from '../usage/budget.ts'
 
 const prices = priceList({ 'scripted:model': { inputPerMillion: 1, outputPerMillion: 1 } })
 

@@ -1,7 +1,7 @@
 /** The budget of one run, from that of its ensemble and what whoever asked for it allows. */
 import { findUnpriced } from './find-unpriced.ts'
 
-import type { Budget } from '../budget.ts'
+import type { Budget } from '../usage/budget.ts'
 import type { Ensemble } from '../ensemble.ts'
 import type { Prices } from '../model/prices.ts'
 import type { Logger } from '@tutti/core'

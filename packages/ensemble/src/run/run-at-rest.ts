@@ -8,11 +8,11 @@
  */
 import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
-import { allTasks } from '../hierarchy/manager.ts'
+import { allTasks } from '../definition/manager.ts'
 import { workerTask } from '../hierarchy/delegations.ts'
-import { StepLog } from '../resume/step-log.ts'
+import { StepLog } from '../scope/step-log.ts'
 import { Directives, type Directive, type DirectiveInput } from '../steering/directives.ts'
-import { assertDecision, type GateDecision } from '../steering/gate.ts'
+import { assertDecision, type GateDecision } from '../ports/run-reviewer.ts'
 import {
   decidedEvent,
   findTextProblem,
@@ -21,8 +21,8 @@ import {
   knownGate,
   reviewNotFound,
   reviewResolved,
-} from '../steering/gate-end.ts'
-import { fallbackModelIn, ownModelIn } from '../model/model-of-task.ts'
+} from '../reviews/review-end.ts'
+import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
 import { ModelRules } from '../steering/model-rules.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { builtInTierOf, type ModelChoice } from './model-steering.ts'
@@ -33,7 +33,7 @@ import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
-import type { Task } from '../task.ts'
+import type { Task } from '../definition/task.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { Problem, RunEvent, RunEventOf } from '@tutti/protocol'
 

@@ -2,13 +2,13 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 
 import { renderTask } from '../agent/prompt.ts'
-import { allTasks } from '../hierarchy/manager.ts'
-import { addUsage, metricsOf, type Usage } from '../usage.ts'
+import { allTasks } from '../definition/manager.ts'
+import { addUsage, metricsOf, type Usage } from '../usage/usage.ts'
 
 import type { Ensemble } from '../ensemble.ts'
-import type { Inputs } from '../inputs.ts'
+import type { Inputs } from '../definition/inputs.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
-import type { Task } from '../task.ts'
+import type { Task } from '../definition/task.ts'
 import type { RunEnding, RunResult, TaskResult } from './run-result.ts'
 import type { RunEventOf } from '@tutti/protocol'
 

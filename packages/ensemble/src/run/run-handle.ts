@@ -1,8 +1,8 @@
 /** A run in flight, as whoever started it can steer it. */
-import type { TaskPhase } from '../next.ts'
+import type { TaskPhase } from './next.ts'
 import type { Directive, DirectiveInput } from '../steering/directives.ts'
-import type { Gate, GateDecision } from '../steering/gate.ts'
-import type { Task } from '../task.ts'
+import type { Gate, GateDecision } from '../ports/run-reviewer.ts'
+import type { Task } from '../definition/task.ts'
 import type { ModelChoice } from './model-steering.ts'
 import type { RunMetrics, RunResult } from './run-result.ts'
 import type { CancelMode } from '@tutti/protocol'

@@ -9,18 +9,18 @@ import {
 } from '@tutti/core'
 
 import { outputText, type Answer } from '../agent/loop.ts'
-import { HandlerOutput } from '../handler-output.ts'
+import { HandlerOutput } from '../definition/handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
 import { toolCalledEvent } from '../agent/tool-events.ts'
 import { toolSurroundings } from '../agent/tool-surroundings.ts'
-import { fromStepError, toStepError } from '../resume/step-log.ts'
-import { stoppedError } from './stopped-error.ts'
-import { untilStopped } from './until-stopped.ts'
+import { fromStepError, toStepError } from '../scope/step-log.ts'
+import { stoppedError } from '../work/stopped-error.ts'
+import { untilStopped } from '../work/until-stopped.ts'
 
 import type { ContextOutput, TaskText } from '../agent/prompt.ts'
-import type { Handler, HandlerContext, TaskHandler } from '../handler.ts'
-import type { Task } from '../task.ts'
-import type { NewTaskStep, TaskScope } from './task-scope.ts'
+import type { Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
+import type { Task } from '../definition/task.ts'
+import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** What a handler works on. */

@@ -1,5 +1,5 @@
 /** Surroundings of a run. */
-import type { Budget } from '../budget.ts'
+import type { Budget } from '../usage/budget.ts'
 import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
@@ -7,8 +7,8 @@ import type { Prices } from '../model/prices.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
-import type { RunReviewer } from '../steering/gate.ts'
-import type { TextLimits } from '../text-limits.ts'
+import type { RunReviewer } from '../ports/run-reviewer.ts'
+import type { TextLimits } from '../definition/text-limits.ts'
 import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
 import type { RunEvent } from '@tutti/protocol'
 

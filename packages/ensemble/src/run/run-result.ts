@@ -1,6 +1,6 @@
 /** What a run came to. */
-import type { Task } from '../task.ts'
-import type { Usage } from '../usage.ts'
+import type { Task } from '../definition/task.ts'
+import type { Usage } from '../usage/usage.ts'
 import type { TuttiError } from '@tutti/core'
 import type { FinishReason, RunEventOf } from '@tutti/protocol'
 

@@ -12,7 +12,7 @@ import {
   type WatchedRun,
 } from '../../test/watch-run.ts'
 import { ensemble, type EnsembleDefinition } from '../ensemble.ts'
-import { task, type Task } from '../task.ts'
+import { task, type Task } from '../definition/task.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 

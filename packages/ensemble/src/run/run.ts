@@ -16,24 +16,24 @@
  */
 import { isoNow, type TuttiError } from '@tutti/core'
 
-import { nextTasks } from '../next.ts'
-import { fromStepError } from '../resume/step-log.ts'
-import { hasEndedRun } from '../steering/gate-end.ts'
-import { addUsage, metricsOf } from '../usage.ts'
+import { nextTasks } from './next.ts'
+import { fromStepError } from '../scope/step-log.ts'
+import { hasEndedRun } from '../reviews/review-end.ts'
+import { addUsage, metricsOf } from '../usage/usage.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
-import { exitEarly } from './refusal.ts'
+import { exitEarly } from '../reviews/refusal.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask, type TaskOutcome } from './run-task.ts'
 import { TaskStates, toTaskResult, type TaskState } from './task-states.ts'
 import { Verdict } from './verdict.ts'
 
 import type { Ensemble } from '../ensemble.ts'
-import type { Inputs } from '../inputs.ts'
-import type { Task } from '../task.ts'
+import type { Inputs } from '../definition/inputs.ts'
+import type { Task } from '../definition/task.ts'
 import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
-import type { TaskScope } from './task-scope.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
 
 /** Work that an agent hands to another: a task that the plan does not have. */
 export interface WorkerTask {

@@ -1,18 +1,18 @@
 /** Checks that a run can start, and starts it. */
 import { findUnknownOptions, TuttiError } from '@tutti/core'
 
-import { findBudgetProblems } from '../budget.ts'
-import { allTasks } from '../hierarchy/manager.ts'
-import { assertInputs, type Inputs } from '../inputs.ts'
-import { reviewAfter, settingsOf } from '../review.ts'
-import { assertTextSizes } from '../text-limits.ts'
+import { findBudgetProblems } from '../usage/budget.ts'
+import { allTasks } from '../definition/manager.ts'
+import { assertInputs, type Inputs } from '../definition/inputs.ts'
+import { reviewAfter, settingsOf } from '../definition/review-settings.ts'
+import { assertTextSizes } from '../definition/text-limits.ts'
 import { findUnknownTiers } from './find-unknown-tiers.ts'
 import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
 import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
 
 import type { Ensemble } from '../ensemble.ts'
-import type { Task } from '../task.ts'
+import type { Task } from '../definition/task.ts'
 import type { RunHandle } from './run-handle.ts'
 
 /** Starts a run of `ensemble`; see `Ensemble.start`. */

@@ -24,7 +24,7 @@ import {
 } from './model-steering.ts'
 
 import type { RunStep } from '../ports/run-step.ts'
-import type { Gates } from '../steering/gates.ts'
+import type { Gates } from '../reviews/reviews.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { CancelMode, RunEventOf } from '@tutti/protocol'
 

@@ -1,11 +1,11 @@
 /** The tasks of one run: how far each is, and what those that ended came to. */
 import { renderTask, type ContextOutput } from '../agent/prompt.ts'
 
-import type { Inputs } from '../inputs.ts'
-import type { TaskPhase } from '../next.ts'
+import type { Inputs } from '../definition/inputs.ts'
+import type { TaskPhase } from './next.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { Task } from '../task.ts'
-import type { Usage } from '../usage.ts'
+import type { Task } from '../definition/task.ts'
+import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
 import type { TaskResult } from './run-result.ts'
 

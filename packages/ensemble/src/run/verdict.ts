@@ -1,7 +1,7 @@
 /** Why a run ends as it does: what failed, which budget is used up, who ended it early. */
 import { TuttiError } from '@tutti/core'
 
-import { THE_RUN } from '../budget.ts'
+import { THE_RUN } from '../usage/budget.ts'
 
 import type { ExitReason } from './run-events.ts'
 import type { RunEnding } from './run-result.ts'

@@ -8,7 +8,7 @@
  */
 import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
-import { costUsd } from '../usage.ts'
+import { costUsd } from '../usage/usage.ts'
 
 import type { RunStep } from '../ports/run-step.ts'
 

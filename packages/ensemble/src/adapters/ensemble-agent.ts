@@ -1,0 +1,165 @@
+/**
+ * An ensemble as an agent of this process: a turn is a run of it.
+ *
+ * N1 What is left above goes down: the run is cancelled with the turn, has its trace, and no more budget than
+ *    is left.
+ * N2 What the run uses comes up as it is used, and what it does as chunks.
+ * N3 Its gates are questions to the reviewer above, whose decision is that of the gate; who ends the run early
+ *    there ends both.
+ */
+import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call'
+import { errorMessage, TuttiError } from '@tutti/core'
+
+import { narrowedBudget } from '../run/narrowed-budget.ts'
+import { startRun } from '../run/start-run.ts'
+import { inputsFrom } from './inputs-from.ts'
+import { GatesAbove } from './reviews-above.ts'
+import { UpdateQueue } from './update-queue.ts'
+
+import type { Budget } from '../usage/budget.ts'
+import type { Ensemble } from '../ensemble.ts'
+import type { RunOptions } from '../run/run-options.ts'
+import type { RunResult } from '../run/run-result.ts'
+import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
+import type { RunEvent } from '@tutti/protocol'
+
+/** What the runs of an ensemble that is an agent are given, beside what its caller gives. */
+export type AgentRunOptions = Pick<
+  RunOptions,
+  'memories' | 'models' | 'prices' | 'reflections' | 'toolMetrics'
+>
+
+/** The ensemble as an agent; see `Ensemble.asAgent`. */
+export function ensembleAgent(ensemble: Ensemble, options: AgentRunOptions): LocalAgent {
+  return {
+    answer: (request) => answer(ensemble, options, request),
+    // A run that is cancelled gives what it does a time to stop, and ends after that.
+    graceMs: Infinity,
+  }
+}
+
+async function* answer(
+  ensemble: Ensemble,
+  options: AgentRunOptions,
+  request: LocalAgentRequest,
+): AsyncGenerator<AgentUpdate, AgentAnswer> {
+  const queue = new UpdateQueue<AgentUpdate>()
+  const gates = request.hasReviewer ? new GatesAbove(ensemble.name, request) : undefined
+  const { result } = begin(ensemble, request, {
+    ...options,
+    ...(gates === undefined ? {} : { reviewer: gates }),
+    onEvent: (event) => {
+      for (const update of updatesOf(event)) queue.add(update)
+    },
+  })
+  queue.closeWith(result)
+  try {
+    yield* queue.updates()
+  } finally {
+    // Who reads no more still waits until the work has stopped.
+    await result
+  }
+  const ended = await result
+  if (gates?.exit !== undefined) throw gates.exit
+  return answerOf(ensemble, ended)
+}
+
+function begin(
+  ensemble: Ensemble,
+  { input, signal, clock, logger, traceparent, remaining }: LocalAgentRequest,
+  options: RunOptions,
+): ReturnType<typeof startRun> {
+  const { prices } = options
+  try {
+    return startRun(ensemble, inputsFrom(ensemble, input), {
+      ...options,
+      signal,
+      clock,
+      logger,
+      budget: narrowedBudget(ensemble, budgetOf(remaining()), { prices, logger }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    })
+  } catch (error) {
+    throw new AgentError(errorMessage(error), {
+      failureType: 'configuration',
+      retryable: false,
+      cause: error,
+    })
+  }
+}
+
+/** What is left as a budget; a limit that nothing is left of lets nothing begin. */
+function budgetOf({ timeMs, costUsd, tokens }: ReturnType<LocalAgentRequest['remaining']>): Budget {
+  return {
+    ...(timeMs === Infinity ? {} : { maxDurationMs: timeMs }),
+    ...(costUsd === Infinity ? {} : { maxCostUsd: costUsd }),
+    ...(tokens === Infinity ? {} : { maxTokens: tokens }),
+  }
+}
+
+/** Events that the caller of an agent is told of: what it does, not each word. */
+const TOLD: readonly RunEvent['type'][] = [
+  'task_started',
+  'tool_called',
+  'agent_tool_invoked',
+  'agent_tool_progress',
+  'agent_tool_turn',
+  'agent_tool_completed',
+  'agent_tool_terminated',
+  'agent_tool_error',
+  'delegation_started',
+  'delegation_completed',
+  'delegation_failed',
+  'review_requested',
+  'review_decided',
+  'task_completed',
+  'task_attempt_failed',
+  'task_failed',
+  'task_skipped',
+]
+
+function updatesOf(event: RunEvent): readonly AgentUpdate[] {
+  const usage = usageOf(event)
+  if (TOLD.includes(event.type)) {
+    return [{ kind: 'chunk', chunk: event, ...(usage === undefined ? {} : { usage }) }]
+  }
+  return usage === undefined ? [] : [{ kind: 'usage', usage }]
+}
+
+/** What an event says was used; a number that a provider did not say is none. */
+function usageOf(event: RunEvent): AgentUsageReport | undefined {
+  if (event.type === 'llm_iteration_completed') {
+    const { inputTokens, outputTokens, costUsd = 0 } = event
+    return { inputTokens, outputTokens, costUsd }
+  }
+  if (!('retry_index' in event)) return undefined
+  const { input_tokens: inputTokens, output_tokens: outputTokens, cost_usd: costUsd } = event
+  if (inputTokens === undefined && outputTokens === undefined && costUsd === undefined) {
+    return undefined
+  }
+  return {
+    inputTokens: inputTokens ?? 0,
+    outputTokens: outputTokens ?? 0,
+    costUsd: costUsd ?? 0,
+  }
+}
+
+/**
+ * The result of the run as an answer.
+ *
+ * @throws {AgentError} when it did not complete, with what did.
+ */
+function answerOf(ensemble: Ensemble, { status, output, tasks, error }: RunResult): AgentAnswer {
+  const last = tasks.find((task) => task.output === output && task.structured !== undefined)
+  if (status === 'COMPLETED') {
+    return { kind: 'end', state: 'completed', output: last?.structured ?? output, text: output }
+  }
+  const done = tasks.map(({ taskName, output: text }) => ({ task: taskName, output: text }))
+  const why = error === undefined ? 'it was cancelled' : error.message
+  throw new AgentError(`Ensemble "${ensemble.name}" failed: ${why}`, {
+    failureType: 'agent_failed',
+    retryable: TuttiError.isInstance(error) && error.retryable,
+    ...(done.length === 0 ? {} : { partial: done }),
+    ...(error === undefined ? {} : { cause: error }),
+  })
+}

@@ -1,0 +1,63 @@
+/** Pure: the inputs of an ensemble from what an agent is asked. */
+import { TuttiError } from '@tutti/core'
+
+import { inputVariables, type Inputs } from '../definition/inputs.ts'
+
+import type { Ensemble } from '../ensemble.ts'
+
+/**
+ * The inputs that `value` gives: those of an object of strings that has all variables of the ensemble, or of the JSON
+ * text of one; else the text itself, when the ensemble has exactly one variable. Nothing is an object
+ * without fields.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming everything that does not fit.
+ */
+export function inputsFrom(
+  { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
+  value: unknown,
+): Inputs {
+  const variables = inputVariables(tasks)
+  const object = objectOf(value)
+  const problems = object === undefined ? undefined : problemsOf(object, variables)
+  // NOTE: no problem means that every value is a string.
+  if (problems?.length === 0) return object as Inputs
+  const [only, ...others] = variables
+  const isText = typeof value === 'string' && value.trim() !== ''
+  if (isText && only !== undefined && others.length === 0) return { [only]: value }
+  throw new TuttiError(
+    'BAD_REQUEST',
+    `The input of "${name}" does not fit: ${(problems ?? [needOf(variables)]).join('; ')}`,
+  )
+}
+
+function needOf(variables: readonly string[]): string {
+  if (variables.length === 0) return 'it must be left out, as no task has a template variable'
+  return `it must be an object of strings with the fields ${variables.join(', ')}`
+}
+
+function problemsOf(value: object, variables: readonly string[]): readonly string[] {
+  const missing = variables.filter((variable) => !Object.hasOwn(value, variable))
+  return [
+    ...missing.map((variable) => `"${variable}" is required: a task has this template variable`),
+    ...Object.entries(value).flatMap(([key, field]: [string, unknown]) =>
+      typeof field === 'string' ? [] : [`"${key}" must be a string, got ${JSON.stringify(field)}`],
+    ),
+  ]
+}
+
+/** The object that a value is, or is the JSON of. */
+function objectOf(value: unknown): object | undefined {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'string') return isObject(value) ? value : undefined
+  if (value.trim() === '') return {}
+  try {
+    const parsed: unknown = JSON.parse(value)
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

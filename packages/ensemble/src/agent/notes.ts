@@ -1,0 +1,189 @@
+/** What a task is given of earlier tasks and runs, and what it leaves for later ones. */
+import { errorMessage, isoNow, TuttiError } from '@tutti/core'
+
+import { askModel } from './ask-model.ts'
+import { stepAfter } from './step.ts'
+import { keepTurn } from './turn-events.ts'
+import { stoppedError } from '../work/stopped-error.ts'
+import { untilStopped } from '../work/until-stopped.ts'
+import { memorySection } from '../memory/memory.ts'
+import {
+  improvementNotes,
+  parseReflection,
+  reflectionKey,
+  reflectionRequest,
+} from '../memory/reflection.ts'
+
+import type { ModelChain } from './model-chain.ts'
+import type { Answer } from './loop.ts'
+import type { TaskText } from './prompt.ts'
+import type { Message, ModelReply } from '../model/chat-model.ts'
+import type { TaskNotes } from '../ports/run-step.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { MemoryEntry, MemoryScope, MemoryStore } from '../memory/memory.ts'
+import type { Reflection } from '../memory/reflection.ts'
+
+/** Notes of a task that reads none. */
+export const NO_NOTES: TaskNotes = { memories: [] }
+
+/**
+ * Reads the memory scopes of the task, and what was learned from its earlier runs.
+ *
+ * @throws {TuttiError} TASK_FAILED when a memory scope cannot be read: an agent that is to build on it would
+ * answer wrongly without. Notes to do better are only left out, and the reason logged.
+ */
+export async function readNotes(scope: TaskScope, { description }: TaskText): Promise<TaskNotes> {
+  const { task } = scope
+  if (task.memory.length === 0 && task.reflection !== true) return NO_NOTES
+  const holding = scope.run.inFlight.heldBack(scope.signal, 'Memory')
+  if (holding !== undefined) await holding
+  const read = await Promise.all(
+    task.memory.map(async (memory) => ({
+      scope: memory.name,
+      text: await readMemory(scope, memory, description),
+    })),
+  )
+  const memories = read.filter(({ text }) => text !== '')
+  const reflection = task.reflection === true ? await readReflection(scope) : undefined
+  if (reflection === undefined) return { memories }
+  return { memories, improvement: improvementNotes(reflection, task) }
+}
+
+async function readMemory(
+  { run, signal }: TaskScope,
+  { name, store = run.memories, limit }: MemoryScope,
+  query: string,
+): Promise<string> {
+  try {
+    const reading = store.retrieve(name, { query, limit })
+    const entries = await untilStopped(reading, { signal, clock: run.clock, what: 'Memory' })
+    // A store that gives more than was asked for would flood the prompt.
+    return memorySection(entries.slice(-limit))
+  } catch (error) {
+    if (signal.aborted) throw stoppedError(signal, 'Memory', { cause: error })
+    const message = `Memory scope "${name}" could not be read: ${errorMessage(error)}`
+    throw new TuttiError('TASK_FAILED', message, { cause: error })
+  }
+}
+
+/** A task goes by its author's words: a manager puts it in other words each time. */
+function keyOf({ task, run }: TaskScope): Promise<string> {
+  const declared = run.ensemble.tasks.find(({ name }) => name === task.name) ?? task
+  return reflectionKey(declared.description)
+}
+
+async function readReflection(scope: TaskScope): Promise<Reflection | undefined> {
+  const { run, identity } = scope
+  try {
+    return await run.reflections.get(await keyOf(scope))
+  } catch (error) {
+    const { taskName } = identity
+    run.logger.warn('What was learned of a task could not be read', {
+      runId: run.runId,
+      taskName,
+      error,
+    })
+    return undefined
+  }
+}
+
+/**
+ * Appends the output of a task to its memory scopes, unless an earlier process has. What fails is logged.
+ */
+export async function remember(
+  { task, run, log, signal }: TaskScope,
+  output: string,
+): Promise<void> {
+  const { clock, logger, runId, inFlight } = run
+  const holding = inFlight.heldBack(signal, 'Memory')
+  if (holding !== undefined) await holding
+  const entry = {
+    text: output,
+    storedAt: isoNow(clock),
+    taskName: task.name,
+    agentRole: task.agent.role,
+    runId,
+  }
+  await Promise.all(
+    task.memory.map(async ({ name, store = run.memories }) => {
+      try {
+        const isNew = !log.isKnown || !(await isRemembered(store, name, entry))
+        if (isNew) await store.append(name, entry)
+      } catch (error) {
+        logger.error('A memory scope could not be written', { runId, scope: name, error })
+      }
+    }),
+  )
+}
+
+/** Entries that are looked through for one that a process may have left before it was cut off. */
+const RECENT_ENTRIES = 100
+
+async function isRemembered(
+  store: MemoryStore,
+  scope: string,
+  { text, taskName, runId }: MemoryEntry,
+): Promise<boolean> {
+  const recent = await store.retrieve(scope, { query: text, limit: RECENT_ENTRIES })
+  return recent.some(
+    (known) => known.runId === runId && known.taskName === taskName && known.text === text,
+  )
+}
+
+/** Asks the model what would make the task better, and keeps it. What fails is logged. */
+export async function reflect(
+  scope: TaskScope,
+  models: ModelChain,
+  { output, turns }: Answer,
+): Promise<void> {
+  const { task, run, identity } = scope
+  if (task.reflection !== true) return
+  const { description, expectedOutput } = task
+  const kept = scope.log.find(
+    'model_turn',
+    identity.attempt,
+    ({ iterationIndex }) => iterationIndex === turns,
+  )
+  try {
+    const holding = run.inFlight.heldBack(scope.signal, 'Reflection')
+    if (holding !== undefined) await holding
+    const key = await keyOf(scope)
+    const earlier = await run.reflections.get(key)
+    const reflected = { description, expectedOutput, ...(earlier === undefined ? {} : { earlier }) }
+    const messages = reflectionRequest({ ...reflected, output })
+    const reply = kept?.reply ?? (await askToReflect(scope, models, { messages, turns }))
+    const reflection = parseReflection(reply.text, reflected)
+    // An earlier process may have put the same reply there before it was cut off.
+    const isNew = kept === undefined || !isSame(reflection, earlier)
+    if (reflection !== undefined && isNew) await run.reflections.put(key, reflection)
+  } catch (error) {
+    run.logger.warn('A task could not be reflected on', {
+      runId: run.runId,
+      taskName: identity.taskName,
+      error,
+    })
+  }
+}
+
+async function askToReflect(
+  scope: TaskScope,
+  models: ModelChain,
+  { messages, turns }: { readonly messages: readonly Message[]; readonly turns: number },
+): Promise<ModelReply> {
+  const iterationIndex = turns
+  const { reply, latencyMs, cost, model } = await askModel(scope, models, {
+    iterationIndex,
+    messages,
+    tools: [],
+    toolChoice: 'none',
+    isOptional: true,
+  })
+  const step = stepAfter(reply, 'final')
+  await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
+  return reply
+}
+
+/** Whether two reflections say the same; how many runs they come from is no part of that. */
+function isSame(one: Reflection | undefined, other: Reflection | undefined): boolean {
+  return JSON.stringify({ ...one, runs: 0 }) === JSON.stringify({ ...other, runs: 0 })
+}

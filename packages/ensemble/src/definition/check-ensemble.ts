@@ -1,0 +1,142 @@
+/** Everything that is wrong with the definition of an ensemble, all of it at once. */
+import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
+import { ReviewPolicy, Workflow } from '@tutti/protocol'
+
+import { findOnUnfinishedProblems } from './on-unfinished.ts'
+import { findBudgetProblems } from '../usage/budget.ts'
+import { findDelegationProblems } from './delegation-limits.ts'
+import { modelOfTask } from './model-of-task.ts'
+import { ERROR_STRATEGIES } from '../run/next.ts'
+import { findPlanProblems } from './plan.ts'
+import { findEnsembleReviewProblems } from './review-settings.ts'
+import { findRuleProblems } from '../steering/model-rules.ts'
+
+import type { Ensemble, EnsembleDefinition } from '../ensemble.ts'
+
+/** A copy of an ensemble has the parts that were made for the original, too. */
+const ENSEMBLE_NAMES = {
+  name: true,
+  model: true,
+  fallbackModels: true,
+  rateLimit: true,
+  onUnfinished: true,
+  budget: true,
+  delegation: true,
+  description: true,
+  tasks: true,
+  workflow: true,
+  errorStrategy: true,
+  maxConcurrentTasks: true,
+  maxConcurrentToolCalls: true,
+  maxToolOutputLength: true,
+  modelRetries: true,
+  maxRetryAfterMs: true,
+  reviewPolicy: true,
+  review: true,
+  verbose: true,
+  captureMode: true,
+  toolLogTruncateLength: true,
+  managerModel: true,
+  modelRules: true,
+  managerMaxIterations: true,
+  plan: true,
+  manager: true,
+  run: true,
+  start: true,
+  asAgent: true,
+  asTool: true,
+} as const satisfies OptionNames<Record<keyof EnsembleDefinition | keyof Ensemble, unknown>>
+
+/**
+ * Checks that every task was made with `task()`, which fills in what the rest relies on.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every one that was not.
+ */
+export function assertTasks({ name, tasks }: EnsembleDefinition): void {
+  const problems = tasks.flatMap((task: unknown, index) =>
+    isTask(task) ? [] : [`tasks[${index}] must be made with task()`],
+  )
+  if (problems.length === 0) return
+  throw new TuttiError('CONFIG_INVALID', `Cannot make ensemble "${name}": ${problems.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+function isTask(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'agent' in value && 'context' in value
+}
+
+/**
+ * Checks a definition.
+ *
+ * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
+ */
+export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflow): void {
+  const planProblems = findPlanProblems(definition.tasks, workflow)
+  const messages = [
+    ...planProblems.map(({ message }) => message),
+    ...findSettingProblems(definition),
+    ...findModelProblems(definition, workflow),
+    ...findBudgetProblems(definition.budget),
+    ...findOnUnfinishedProblems(definition.onUnfinished),
+    ...findEnsembleReviewProblems(definition.review),
+    ...findRuleProblems(definition.modelRules),
+    ...findDelegationProblems(
+      definition.delegation,
+      definition.tasks.map(({ agent }) => agent.role),
+    ),
+  ]
+  if (messages.length === 0) return
+  const [first] = planProblems
+  const isCycleAlone = messages.length === 1 && first?.code === 'CIRCULAR_DEPENDENCY'
+  const text = isCycleAlone
+    ? first.message
+    : `Cannot make ensemble "${definition.name}": ${messages.join('; ')}`
+  throw new TuttiError(first?.code ?? 'CONFIG_INVALID', text, { details: { problems: messages } })
+}
+
+function findSettingProblems(definition: EnsembleDefinition): readonly string[] {
+  const {
+    maxConcurrentTasks = 1,
+    maxConcurrentToolCalls = 1,
+    managerMaxIterations = 1,
+  } = definition
+  const { modelRetries = 0, toolLogTruncateLength = 0 } = definition
+  const bounds = { maxConcurrentTasks, maxConcurrentToolCalls, managerMaxIterations }
+  const problems = [
+    ...findUnknownOptions(definition, ENSEMBLE_NAMES),
+    ...(definition.name.trim() === '' ? ['name must not be blank'] : []),
+    ...findChoiceProblems('workflow', definition.workflow, Workflow.enum),
+    ...findChoiceProblems('errorStrategy', definition.errorStrategy, ERROR_STRATEGIES),
+    ...findChoiceProblems('reviewPolicy', definition.reviewPolicy, ReviewPolicy.enum),
+  ]
+  for (const [bound, value] of Object.entries(bounds)) {
+    if (!Number.isInteger(value) || value < 1) {
+      problems.push(`${bound} must be an integer >= 1, got ${value}`)
+    }
+  }
+  if (!Number.isInteger(modelRetries) || modelRetries < 0) {
+    problems.push(`modelRetries must be an integer >= 0, got ${modelRetries}`)
+  }
+  if (!Number.isInteger(toolLogTruncateLength)) {
+    problems.push(`toolLogTruncateLength must be an integer, got ${toolLogTruncateLength}`)
+  }
+  const { maxRetryAfterMs = 0 } = definition
+  if (!(maxRetryAfterMs >= 0)) {
+    problems.push(`maxRetryAfterMs must be a number >= 0, got ${maxRetryAfterMs}`)
+  }
+  return problems
+}
+
+function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): readonly string[] {
+  const { tasks, model, managerModel } = definition
+  const problems = tasks
+    .filter((task) => task.handler === undefined && modelOfTask(task, definition) === undefined)
+    .map(
+      ({ name }) => `task "${name}" has no model: give one to it, to its agent or to the ensemble`,
+    )
+  if (workflow === 'HIERARCHICAL' && (managerModel ?? model) === undefined) {
+    problems.push('the manager has no model: give one to the ensemble, or a managerModel')
+  }
+  return problems
+}

@@ -1,0 +1,98 @@
+/** Pure: everything that is wrong with the definition of a task, one sentence each. */
+import { findUnknownOptions, type OptionNames } from '@tutti/core'
+
+import { findOnUnfinishedProblems } from './on-unfinished.ts'
+import { findBudgetProblems } from '../usage/budget.ts'
+import { duplicates } from './duplicates.ts'
+import { findGuardrailProblems } from './guardrail.ts'
+import { HANDLER_ROLE } from './handler.ts'
+import { DELEGATE_TOOL } from './delegation-limits.ts'
+import { findReviewProblems } from './review-settings.ts'
+
+import type { Task, TaskDefinition } from './task.ts'
+
+/** What a task with a handler cannot have, since no model is asked. */
+const FOR_AGENTS = [
+  'model',
+  'fallbackModels',
+  'rateLimit',
+  'onUnfinished',
+  'memory',
+  'reflection',
+  'additionalContext',
+  'tools',
+] as const satisfies readonly (keyof TaskDefinition)[]
+
+/** A copy of a task has the parts that were made for the original, too. */
+const TASK_NAMES = {
+  description: true,
+  model: true,
+  fallbackModels: true,
+  rateLimit: true,
+  onUnfinished: true,
+  guardrails: true,
+  additionalContext: true,
+  beforeReview: true,
+  review: true,
+  timeoutMs: true,
+  budget: true,
+  reflection: true,
+  name: true,
+  expectedOutput: true,
+  agent: true,
+  tools: true,
+  context: true,
+  maxIterations: true,
+  output: true,
+  outputReader: true,
+  outputRetries: true,
+  retries: true,
+  memory: true,
+  handler: true,
+} as const satisfies OptionNames<Record<keyof TaskDefinition | keyof Task, unknown>>
+
+/** The problems of a definition; none when a task can be made of it. */
+export function findTaskProblems(definition: TaskDefinition, name: string): readonly string[] {
+  const problems = [...findUnknownOptions(definition, TASK_NAMES)]
+  if (name.trim() === '') problems.push('name must not be blank')
+  if (definition.description.trim() === '') problems.push('description must not be blank')
+  const { maxIterations, outputRetries = 0, retries = 0, timeoutMs = 1 } = definition
+  if (maxIterations !== undefined && !(Number.isInteger(maxIterations) && maxIterations >= 1)) {
+    problems.push(`maxIterations must be an integer >= 1, got ${maxIterations}`)
+  }
+  for (const [field, value] of Object.entries({ outputRetries, retries })) {
+    if (!(Number.isInteger(value) && value >= 0)) {
+      problems.push(`${field} must be an integer >= 0, got ${value}`)
+    }
+  }
+  if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
+  const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
+  for (const tool of duplicates([...tools].map((known) => known.name))) {
+    problems.push(`two tools are named "${tool}"`)
+  }
+  if (definition.agent?.allowDelegation === true) {
+    const own = [...tools].some(({ name: tool }) => tool === DELEGATE_TOOL)
+    if (own) problems.push(`the tool name "${DELEGATE_TOOL}" is that of delegation`)
+  }
+  return [
+    ...problems,
+    ...findBudgetProblems(definition.budget),
+    ...findGuardrailProblems(definition.guardrails),
+    ...findOnUnfinishedProblems(definition.onUnfinished),
+    ...findReviewProblems('review', definition.review),
+    ...findReviewProblems('beforeReview', definition.beforeReview),
+    ...findHandlerProblems(definition),
+  ]
+}
+
+function findHandlerProblems(definition: TaskDefinition): readonly string[] {
+  if (definition.handler === undefined) return []
+  const given = FOR_AGENTS.filter((field) => {
+    const value = definition[field]
+    return value !== undefined && !(Array.isArray(value) && value.length === 0)
+  })
+  const named = definition.agent !== undefined && definition.agent.role !== HANDLER_ROLE
+  return [...given, ...(named ? ['agent'] : [])].map(
+    (field) => `${field} has no meaning for a task with a handler`,
+  )
+}

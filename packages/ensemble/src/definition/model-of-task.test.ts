@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+
+import { scriptedModel } from '../../test/testing.ts'
+import { agent } from './agent.ts'
+import { task } from './task.ts'
+import { modelOfTask } from './model-of-task.ts'
+
+const own = scriptedModel([])
+const ofAgent = scriptedModel([])
+const shared = scriptedModel([])
+const equipped = agent({ role: 'Writer', goal: 'Write', model: ofAgent })
+
+it('a task uses its own model, else that of its agent, else that of the ensemble', () => {
+  const make = (definition: object): ReturnType<typeof task> =>
+    task({ description: 'Do it', ...definition })
+  expect(modelOfTask(make({ model: own, agent: equipped }), { model: shared })).toBe(own)
+  expect(modelOfTask(make({ agent: equipped }), { model: shared })).toBe(ofAgent)
+  expect(modelOfTask(make({}), { model: shared })).toBe(shared)
+  expect(modelOfTask(make({}), {})).toBeUndefined()
+})

@@ -1,0 +1,150 @@
+import { defineTextTool, TuttiError, type AgentTool } from '@tutti/core'
+import { describe, expect, it } from 'vitest'
+
+import { scriptedModel } from '../../test/testing.ts'
+import { agent } from './agent.ts'
+import { duplicates } from './duplicates.ts'
+import { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS, task } from './task.ts'
+
+const tool = (name: string): AgentTool =>
+  defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
+
+describe('task', () => {
+  it('fills what is not said', () => {
+    const made = task({ description: 'Research the history of jazz' })
+    expect(made).toStrictEqual({
+      name: 'research-the-history-of-jazz',
+      description: 'Research the history of jazz',
+      expectedOutput: DEFAULT_EXPECTED_OUTPUT,
+      agent: { role: 'Researcher', goal: 'Research the history of jazz', tools: [] },
+      tools: [],
+      context: [],
+      maxIterations: 25,
+      outputRetries: 3,
+      retries: 0,
+      memory: [],
+    })
+    expect(DEFAULT_MAX_ITERATIONS).toBe(25)
+  })
+
+  it('keeps what is said', () => {
+    const model = scriptedModel([])
+    const writer = agent({ role: 'Writer', goal: 'Write well' })
+    const made = task({
+      name: 'Write It',
+      description: 'Do it',
+      expectedOutput: 'A page',
+      agent: writer,
+      model,
+      maxIterations: 1,
+    })
+    expect(made).toMatchObject({ name: 'Write It', expectedOutput: 'A page', maxIterations: 1 })
+    expect(made.agent).toBe(writer)
+    expect(made.model).toBe(model)
+  })
+
+  it('has its own tools first, then those of its agent', () => {
+    const made = task({
+      description: 'Do it',
+      tools: [tool('own')],
+      agent: agent({ role: 'Writer', goal: 'Write', tools: [tool('brought')] }),
+    })
+    expect(made.tools.map(({ name }) => name)).toEqual(['own', 'brought'])
+  })
+
+  it('takes tasks and names of tasks as context', () => {
+    const first = task({ name: 'first', description: 'Do it' })
+    expect(task({ description: 'Go on', context: [first, 'second'] }).context).toEqual([
+      'first',
+      'second',
+    ])
+  })
+
+  it('is not changed by later changes of its definition', () => {
+    const tools = [tool('one')]
+    const context = ['a']
+    const made = task({ description: 'Do it', tools, context })
+    tools.push(tool('two'))
+    context.push('b')
+    expect(made.tools).toHaveLength(1)
+    expect(made.context).toEqual(['a'])
+  })
+})
+
+describe('the name of a task that has none', () => {
+  it.each([
+    ['Research the history of jazz', 'research-the-history-of-jazz'],
+    ['  Write, then (re)write!  ', 'write-then-re-write'],
+    ['Summarise {topic} for {{reader}}', 'summarise-topic-for-reader'],
+    ['Übersetze Käse ins Französische', 'übersetze-käse-ins-französische'],
+    ['翻译这段文字', '翻译这段文字'],
+    ['हिन्दी में लिखो', 'हिन्दी-में-लिखो'],
+    ['Write 3 pages by 2026-05-01', 'write-3-pages-by-2026-05-01'],
+    ['🎷🎺', 'task'],
+    ['… !', 'task'],
+    [
+      'One two three four five six seven eight nine ten eleven',
+      'one-two-three-four-five-six-seven-eight-nine-ten',
+    ],
+    [`${'x'.repeat(50)} more`, 'x'.repeat(50)],
+    ['x'.repeat(51), 'task'],
+  ])('of %j is %j', (description, name) => {
+    expect(task({ description }).name).toBe(name)
+    expect(name.length).toBeLessThanOrEqual(50)
+  })
+})
+
+describe('a task that cannot be', () => {
+  it('names every problem at once', () => {
+    const make = (): unknown =>
+      task({
+        name: ' ',
+        description: '\n',
+        maxIterations: 0,
+        tools: [tool('a'), tool('b'), tool('a')],
+        agent: agent({ role: 'Writer', goal: 'Write', tools: [tool('b')] }),
+      })
+    const problems = [
+      'name must not be blank',
+      'description must not be blank',
+      'maxIterations must be an integer >= 1, got 0',
+      'two tools are named "a"',
+      'two tools are named "b"',
+    ]
+    expect(make).toThrow(TuttiError)
+    expect(make).toThrow(`Cannot make task " ": ${problems.join('; ')}`)
+    expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
+  })
+
+  it('is copied with a change by making it again, tools of its agent and all', () => {
+    const own = tool('own')
+    const writer = agent({ role: 'Writer', goal: 'Write', tools: [tool('shared')] })
+    const made = task({ name: 'write', description: 'Write', agent: writer, tools: [own] })
+    const copy = task({ ...made, maxIterations: 3 })
+    expect(copy).toEqual({ ...made, maxIterations: 3 })
+    expect(made.maxIterations).toBe(25)
+  })
+
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'has a maxIterations of %d',
+    (maxIterations) => {
+      expect(() => task({ description: 'Do it', maxIterations })).toThrow(
+        `maxIterations must be an integer >= 1, got ${maxIterations}`,
+      )
+    },
+  )
+})
+
+it('a tool of the name of delegation is refused for an agent that may delegate', () => {
+  const definition = { description: 'Do it', tools: [tool('delegate_task')] }
+  const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })
+  expect(() => task({ ...definition, agent: lead })).toThrow(
+    'the tool name "delegate_task" is that of delegation',
+  )
+  expect(task(definition).tools).toHaveLength(1)
+})
+
+it('duplicates are the names that occur more than once, each once', () => {
+  expect(duplicates(['a', 'b', 'a', 'c', 'b', 'a'])).toEqual(['a', 'b'])
+  expect(duplicates(['a', 'b'])).toEqual([])
+})

@@ -1,0 +1,193 @@
+/** What is to be done: plain readonly data, copied with changes, never mutated. */
+import {
+  errorMessage,
+  TuttiError,
+  type AgentTool,
+  type ToolSchema,
+  type ValueOf,
+} from '@tutti/core'
+
+import { synthesizeAgent, type Agent } from './agent.ts'
+import { outputReader, type OutputReader } from '../output/structured-output.ts'
+import { findTaskProblems } from './check-task.ts'
+import { HANDLER_ROLE, type Handler } from './handler.ts'
+
+import type { OnUnfinished } from './on-unfinished.ts'
+import type { Budget } from '../usage/budget.ts'
+import type { Guardrails } from './guardrail.ts'
+import type { MemoryScope } from '../memory/memory.ts'
+import type { ChatModel } from '../model/chat-model.ts'
+import type { RateLimit } from '../model/rate-limit.ts'
+import type { ReviewSetting } from './review-settings.ts'
+
+/** Model turns a task may take when nothing else is said; the wire's default. */
+export const DEFAULT_MAX_ITERATIONS = 25
+
+/** What a task is expected to give when nothing else is said. */
+export const DEFAULT_EXPECTED_OUTPUT = 'A complete and accurate result of the task.'
+
+/** Corrections that a model is asked for when its answer does not fit; AgentEnsemble's. */
+export const DEFAULT_OUTPUT_RETRIES = 3
+
+/** What tasks and their definitions say in the same way. */
+interface TaskSettings {
+  /** What to do; `{variable}` stands for an input of the run. */
+  readonly description: string
+  /** Model of this task; else the agent's, else the ensemble's. */
+  readonly model?: ChatModel
+  /** Models that are asked, in order, when a call fails for good; else the ensemble's. */
+  readonly fallbackModels?: readonly ChatModel[]
+  /** Bounds its model calls; else the agent's rate limit, else the ensemble's. */
+  readonly rateLimit?: RateLimit
+  /** Reaction to an answer that a model ended early. @default the agent's, else the ensemble's */
+  readonly onUnfinished?: OnUnfinished
+  /** The author's own checks of what goes in and what comes out. */
+  readonly guardrails?: Guardrails
+  /** Text that the agent is given after the outputs of earlier tasks; as it is, no template. */
+  readonly additionalContext?: string
+  /** Asks a person before the task begins. */
+  readonly beforeReview?: ReviewSetting
+  /** Asks a person about the output; else the policy of the ensemble. */
+  readonly review?: ReviewSetting
+  /** Limit of one attempt in working time, in milliseconds. */
+  readonly timeoutMs?: number
+  /** What all its attempts together may use. */
+  readonly budget?: Budget
+  /** Whether one more model call looks for what would make the task better, for the next run. */
+  readonly reflection?: boolean
+}
+
+/** One piece of work for one agent. `Output` is the type of what it gives. */
+export interface Task<Output = unknown> extends TaskSettings {
+  /** Unique within its ensemble; overrides, context and results go by it. */
+  readonly name: string
+  /** What the result should look like; may hold `{variable}` too. */
+  readonly expectedOutput: string
+  readonly agent: Agent
+  /** Tools of this task and its agent. */
+  readonly tools: readonly AgentTool[]
+  /** Names of the tasks whose outputs this one is given, and therefore waits for. */
+  readonly context: readonly string[]
+  /** Model turns before a final answer is asked for. */
+  readonly maxIterations: number
+  /** Schema of the output: the author's own object. */
+  readonly output?: ToolSchema
+  /** Reads answers by that schema. */
+  readonly outputReader?: OutputReader<Output>
+  /** Corrections asked for when an answer does not fit the schema. */
+  readonly outputRetries: number
+  /** Attempts that follow one that failed. */
+  readonly retries: number
+  readonly memory: readonly MemoryScope[]
+  /** Does the task in place of an agent; a copy of the task may have another schema. */
+  readonly handler?: Handler<never>
+}
+
+/** What the author of a task writes. */
+export interface TaskDefinition<
+  Schema extends ToolSchema | undefined = ToolSchema,
+> extends TaskSettings {
+  /** @default made from the first words of the description */
+  readonly name?: string
+  /** @default {@link DEFAULT_EXPECTED_OUTPUT} */
+  readonly expectedOutput?: string
+  /** @default an agent whose role follows from the description's verb */
+  readonly agent?: Agent
+  readonly tools?: readonly AgentTool[]
+  /** Tasks, or names of tasks, whose outputs this one builds on. */
+  readonly context?: readonly (Task | string)[]
+  /** At least 1. @default the agent's, else 25 */
+  readonly maxIterations?: number
+  /** What the output must be: TypeBox, JSON Schema, or any Standard Schema with JSON Schema. */
+  readonly output?: Schema
+  /** At least 0. @default 3 */
+  readonly outputRetries?: number
+  /** At least 0. @default 0 */
+  readonly retries?: number
+  readonly memory?: readonly MemoryScope[]
+  /** Does the task in place of an agent: code, or a tool. */
+  readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
+}
+
+/** The type of what a task gives: that of its schema, text without one. */
+type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
+
+/** The part of a copied task that says what its output is. */
+type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
+
+/**
+ * Makes a task. A task is a definition too: `task({ ...research, maxIterations: 5 })` is a copy with a
+ * change.
+ *
+ * @throws {TuttiError} CONFIG_INVALID, naming every problem.
+ */
+export function task<
+  const Schema extends ToolSchema | undefined = undefined,
+  Output = OutputOf<Schema>,
+>(
+  definition: TaskDefinition<Schema> & TaskCopy<Output>,
+): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
+export function task(definition: TaskDefinition): Task {
+  const name = definition.name ?? nameFromDescription(definition.description)
+  const reader = readerOf(definition)
+  const problems = [...findTaskProblems(definition, name), ...reader.problems]
+  if (problems.length > 0) {
+    throw new TuttiError('CONFIG_INVALID', `Cannot make task "${name}": ${problems.join('; ')}`, {
+      details: { problems },
+    })
+  }
+  const agent = agentOf(definition)
+  const { handler, ...rest } = definition
+  return {
+    ...rest,
+    // NOTE: nothing relies on the type of what it gives: that is read by the schema when it has run.
+    ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
+    name,
+    expectedOutput: definition.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT,
+    agent,
+    tools: [...new Set([...(definition.tools ?? []), ...agent.tools])],
+    context: namesOf(definition.context ?? []),
+    maxIterations: definition.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
+    outputRetries: definition.outputRetries ?? DEFAULT_OUTPUT_RETRIES,
+    retries: definition.retries ?? 0,
+    memory: definition.memory ?? [],
+    ...(reader.made === undefined ? {} : { outputReader: reader.made }),
+  }
+}
+
+/** Compiles the output schema; what is wrong with it is a problem like the others. */
+function readerOf({ output }: TaskDefinition): {
+  readonly made?: OutputReader
+  readonly problems: readonly string[]
+} {
+  if (output === undefined) return { problems: [] }
+  try {
+    return { made: outputReader(output), problems: [] }
+  } catch (error) {
+    return { problems: [errorMessage(error)] }
+  }
+}
+
+/** The names of tasks, each once. */
+function namesOf(tasks: readonly (Task | string)[]): readonly string[] {
+  return [...new Set(tasks.map((item) => (typeof item === 'string' ? item : item.name)))]
+}
+
+function agentOf({ agent, handler, description }: TaskDefinition): Agent {
+  if (agent !== undefined) return agent
+  if (handler !== undefined) return { role: HANDLER_ROLE, goal: description, tools: [] }
+  return synthesizeAgent(description)
+}
+
+const MAX_NAME_LENGTH = 50
+
+function nameFromDescription(description: string): string {
+  const words = description.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  let name = ''
+  for (const word of words) {
+    const longer = name === '' ? word : `${name}-${word}`
+    if (longer.length > MAX_NAME_LENGTH) break
+    name = longer
+  }
+  return name === '' ? 'task' : name
+}

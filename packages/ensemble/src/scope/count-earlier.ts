@@ -1,0 +1,42 @@
+/** Counts what an earlier process has used: into the budgets of the run and of its tasks, into totals. */
+import type { Meter } from '../usage/budget.ts'
+import type { Totals } from '../usage/totals.ts'
+import type { StepLog, TaskLog } from './step-log.ts'
+
+/** Counts all steps of a run. */
+export function countEarlierRun(meter: Meter, log: StepLog): void {
+  for (const taskName of log.taskNames) countSteps(meter, log, taskName)
+}
+
+/** Counts the steps of a task, and of the tasks that it delegated to, into the budget of that task alone. */
+export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): void {
+  if (log.isEmpty) return
+  countSteps(meter, log, taskName)
+  for (const { workerTask } of log.task(taskName).of('delegation_begun')) {
+    countEarlierTask(meter, log, workerTask)
+  }
+}
+
+/** Counts the steps of an attempt into its totals. */
+export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: number): void {
+  if (!log.isKnown) return
+  for (const { reply, cost, latencyMs, attempt: of } of log.of('model_turn')) {
+    if (of === attempt) totals.addModelCall({ usage: reply.usage, cost, latencyMs })
+  }
+  for (const step of log.of('tool_ended')) {
+    if (step.attempt === attempt) totals.addToolCall(step.durationMs)
+  }
+  for (const step of log.of('agent_used')) {
+    if (step.attempt === attempt) totals.addAgent(step)
+  }
+}
+
+function countSteps(meter: Meter, log: StepLog, taskName: string): void {
+  const known = log.task(taskName)
+  for (const { reply, cost } of known.of('model_turn')) {
+    meter.countEarlier('model')
+    meter.countEarlierUsage(reply.usage, cost, () => reply.text.length)
+  }
+  for (const _ of known.of('tool_ended')) meter.countEarlier('tool')
+  for (const step of known.of('agent_used')) meter.countEarlierAgent(step)
+}

@@ -1,0 +1,66 @@
+/** What one attempt at a task has used so far. */
+import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from './tokens.ts'
+import { addCached, addCosts, costUsd, type Usage } from './usage.ts'
+
+import type { AgentUse } from './budget.ts'
+import type { ModelUsage } from '../model/chat-model.ts'
+import type { CostEstimate } from '@tutti/protocol'
+
+/** A model call that was answered. */
+export interface CountedModelCall {
+  readonly usage: ModelUsage | undefined
+  readonly cost: CostEstimate | undefined
+  readonly latencyMs: number
+}
+
+/** Counts while an attempt runs; it can be read however the attempt ends. */
+export class Totals {
+  iterations = 0
+  llmLatencyMs = 0
+  toolExecutionTimeMs = 0
+  toolCallCount = 0
+  #tokens: TokenCount = NO_TOKENS
+  #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
+  #cachedInputTokens: number | undefined
+
+  /** Counts a model call. */
+  addModelCall({ usage, cost, latencyMs }: CountedModelCall): void {
+    this.iterations += 1
+    this.llmLatencyMs += latencyMs
+    this.#tokens = addTokens([this.#tokens, tokensOfCall(usage)])
+    this.#cost = addCosts([this.#cost, cost])
+    this.#cachedInputTokens = addCached([this.#cachedInputTokens, usage?.cachedInputTokens])
+  }
+
+  /** Counts a tool call. */
+  addToolCall(durationMs: number): void {
+    this.toolCallCount += 1
+    this.toolExecutionTimeMs += durationMs
+  }
+
+  /** Counts what another agent has used that a tool asked. */
+  addAgent({ inputTokens, outputTokens, costUsd: cost }: AgentUse): void {
+    this.#tokens = addTokens([this.#tokens, { inputTokens, outputTokens }])
+    this.#cost = addCosts([this.#cost, { inputCost: 0, outputCost: cost }])
+  }
+
+  /** What counts in results. */
+  usage(): Usage {
+    const { inputTokens, outputTokens } = this.#tokens
+    const { toolCallCount } = this
+    return {
+      inputTokens,
+      outputTokens,
+      toolCallCount,
+      ...(this.#cost === undefined ? {} : { cost: this.#cost }),
+      ...(this.#cachedInputTokens === undefined
+        ? {}
+        : { cachedInputTokens: this.#cachedInputTokens }),
+    }
+  }
+
+  /** The cost so far as text, as `metrics_snapshot` has it; undefined when it is not known. */
+  costText(): string | undefined {
+    return this.#cost === undefined ? undefined : costUsd(this.#cost).toFixed(6)
+  }
+}
