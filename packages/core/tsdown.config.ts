@@ -4,7 +4,6 @@ import { libraryBuild } from '../../tooling/build/builds.ts'
 export default libraryBuild(
   {
     index: 'src/index.ts',
-    'node/index': 'src/node/index.ts',
   },
   [/^@standard-schema\/spec$/],
 )

@@ -123,16 +123,8 @@ describe('the image', () => {
 
   it('has what configs import, and every provider that is installed', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
-    const doors = [
-      'agent-call',
-      'agent-tool',
-      'builtin-tools',
-      'core',
-      'core/node',
-      'ensemble',
-      'langchain',
-    ]
-    const more = ['pipeline', 'protocol', 'remote-tools', 'server', 'testing']
+    const doors = ['agent-call', 'agent-tool', 'builtin-tools', 'core', 'ensemble', 'langchain']
+    const more = ['net', 'pipeline', 'protocol', 'remote-tools', 'server', 'testing']
     const own = [...doors, ...more].map((door) => `@tutti/${door}`)
     const names = own.concat(
       ['@langchain/openai', '@langchain/anthropic'],

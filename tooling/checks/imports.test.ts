@@ -8,6 +8,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   protocol: ['typebox'],
   core: ['typebox'],
   'agent-call': ['typebox'],
+  net: ['typebox'],
   pipeline: ['typebox'],
   'builtin-tools': ['typebox'],
   'remote-tools': ['typebox'],

@@ -12,6 +12,7 @@ const FILLED_IN =
 /** The packages with options, in the order of the README. */
 const PACKAGES = [
   'core',
+  'net',
   'builtin-tools',
   'pipeline',
   'remote-tools',

@@ -13,7 +13,7 @@ import https from 'node:https'
 import { httpFailure } from './http-failure.ts'
 import { toResponse } from './to-response.ts'
 
-import type { NetworkGuard } from '@tutti/core/node'
+import type { NetworkGuard } from '@tutti/net'
 
 /** One request to one place. */
 export interface Exchange {

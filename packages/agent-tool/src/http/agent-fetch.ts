@@ -13,7 +13,7 @@
  * F6 What fails is an `AgentError` that names the origin at most, also when it fails while the body is read;
  *    an abort is the reason of the signal.
  */
-import { networkGuard, type ResolveHost } from '@tutti/core/node'
+import { networkGuard, type ResolveHost } from '@tutti/net'
 import { AgentError } from '@tutti/agent-call'
 
 import { AgentConnections, type Exchange } from './agent-connections.ts'
@@ -22,7 +22,7 @@ import { httpFailure, refused } from './http-failure.ts'
 import { headerProblems, ownHeaders, type AgentHeaderSource } from './own-headers.ts'
 import { nextExchange } from './redirects.ts'
 
-import type { NetworkGuard } from '@tutti/core/node'
+import type { NetworkGuard } from '@tutti/net'
 
 /** How an agent is reached over HTTP. */
 export interface AgentHttpOptions {

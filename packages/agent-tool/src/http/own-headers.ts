@@ -1,6 +1,6 @@
 /** The headers that whoever set up the tool wants sent to its agent, such as keys. */
 import { errorMessage } from '@tutti/core'
-import { CONNECTION_HEADERS } from '@tutti/core/node'
+import { CONNECTION_HEADERS } from '@tutti/net'
 import { AgentError } from '@tutti/agent-call'
 
 import { refused } from './http-failure.ts'

@@ -1,7 +1,7 @@
 /** An answer of node:http as the `Response` that everybody reads. */
 import { errorMessage } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
-import { decompress } from '@tutti/core/node'
+import { decompress } from '@tutti/net'
 
 import { byteStream } from './byte-stream.ts'
 

@@ -15,7 +15,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { AgentError } from '@tutti/agent-call'
-import { MessageSize } from '@tutti/core/node'
+import { MessageSize } from '@tutti/net'
 
 import { agentFetch, type AgentFetch } from '../http/agent-fetch.ts'
 import { httpError } from '../http/http-error.ts'

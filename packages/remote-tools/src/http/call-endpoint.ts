@@ -8,7 +8,7 @@
  * C3 Waiting ends with the call.
  */
 import { errorMessage, sleep, ToolResult, type ToolContext } from '@tutti/core'
-import { ACCEPTED_CODINGS } from '@tutti/core/node'
+import { ACCEPTED_CODINGS } from '@tutti/net'
 
 import { headerOf, toTarget, type HttpAnswer, type HttpRequest } from './exchange.ts'
 import { failureReason, mayPass } from './failure-reason.ts'

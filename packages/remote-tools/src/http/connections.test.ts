@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 import { runTool, Type } from '@tutti/core'
-import { networkGuard } from '@tutti/core/node'
+import { networkGuard } from '@tutti/net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { localServer } from '../../test/servers/local-server.ts'

@@ -2,7 +2,7 @@
  * The connections of a tool, or of all tools of one document. They are opened at the first call, kept
  * for the next one, and none keeps the process alive once no call is under way.
  */
-import { guardedRequest, type HttpSend, type NetworkGuard } from '@tutti/core/node'
+import { guardedRequest, type HttpSend, type NetworkGuard } from '@tutti/net'
 
 import { exchange, type HttpAnswer, type HttpRequest } from './exchange.ts'
 

@@ -1,6 +1,6 @@
 /** Which headers a tool may set. Pure. */
 
-import { CONNECTION_HEADERS } from '@tutti/core/node'
+import { CONNECTION_HEADERS } from '@tutti/net'
 
 /** A token. @see https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2 */
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/

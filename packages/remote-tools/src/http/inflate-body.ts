@@ -1,7 +1,7 @@
 /** Undoes the compression of a body, up to a limit, so that a small answer cannot become a huge one. */
 import { Readable } from 'node:stream'
 
-import { decompress } from '@tutti/core/node'
+import { decompress } from '@tutti/net'
 
 /**
  * The first `maxBytes` of what is in `body` under its Content-Encoding.

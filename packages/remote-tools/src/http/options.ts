@@ -7,7 +7,7 @@ import {
   type OptionNames,
   type ToolContext,
 } from '@tutti/core'
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
 
 import { toTarget, type HttpTarget } from './exchange.ts'
 import { headerProblems } from './header-rules.ts'

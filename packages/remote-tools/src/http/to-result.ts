@@ -1,6 +1,6 @@
 /** From an answer to the result of a call. */
 import { ToolResult } from '@tutti/core'
-import { decodeBody } from '@tutti/core/node'
+import { decodeBody } from '@tutti/net'
 
 import { headerOf, type HttpAnswer } from './exchange.ts'
 

@@ -8,7 +8,7 @@
  *    Messages are the events of an event stream, and whole bodies otherwise. Bytes count after decompression.
  * M6 There is no time limit here: servers may be silent for long, and calls have limits of their own.
  */
-import { MessageSize, type NetworkGuard } from '@tutti/core/node'
+import { MessageSize, type NetworkGuard } from '@tutti/net'
 
 import type * as Undici from 'undici'
 import type { Agent } from 'undici'

@@ -3,7 +3,7 @@ import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti
 
 import { resolveProgramOptions, type ResolvedProgramOptions } from '../process/options.ts'
 
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
 
 import type { Limiter, OutputCheck } from '@tutti/core'
 import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'

@@ -17,7 +17,7 @@ import {
   type AgentTool,
   type ToolContext,
 } from '@tutti/core'
-import { networkGuard, type NetworkGuard } from '@tutti/core/node'
+import { networkGuard, type NetworkGuard } from '@tutti/net'
 
 import { callEndpoint, type Endpoint } from '../http/call-endpoint.ts'
 import { HttpConnections } from '../http/connections.ts'

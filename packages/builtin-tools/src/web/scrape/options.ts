@@ -5,7 +5,7 @@ import {
   type OptionNames,
   type ToolSettings,
 } from '@tutti/core'
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/core/node'
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
 
 /** What the model gives to `web_scrape`. */
 export interface ScrapeInput {

@@ -1,5 +1,5 @@
 /** The text of what a web server answered, by its kind. */
-import { decodeBody, type GuardedResponse } from '@tutti/core/node'
+import { decodeBody, type GuardedResponse } from '@tutti/net'
 
 import { ReadingThreads } from './reading-threads.ts'
 

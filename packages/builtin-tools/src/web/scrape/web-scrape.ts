@@ -7,7 +7,7 @@
  * W4 A page is read in another thread, within limits of time and memory.
  */
 import { defineTool, errorMessage, limitText, ToolResult, Type, type TypedTool } from '@tutti/core'
-import { guardedRequest, type GuardedResponse } from '@tutti/core/node'
+import { guardedRequest, type GuardedResponse } from '@tutti/net'
 
 import {
   resolveWebScrapeOptions,

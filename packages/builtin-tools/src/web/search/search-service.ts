@@ -6,7 +6,7 @@
  *    redirect is not followed: no service has one, and it would carry the query elsewhere.
  */
 import { errorMessage } from '@tutti/core'
-import { guardedRequest, networkGuard } from '@tutti/core/node'
+import { guardedRequest, networkGuard } from '@tutti/net'
 
 import { serviceAnswer } from './service-answer.ts'
 

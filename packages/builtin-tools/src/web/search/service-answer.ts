@@ -1,5 +1,5 @@
 /** What a search service answered, or why it did not search. Pure. */
-import { decodeBody, type GuardedResponse } from '@tutti/core/node'
+import { decodeBody, type GuardedResponse } from '@tutti/net'
 
 /**
  * The value in an answer.

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { guardedRequest } from './guarded-request.ts'
 import { sendOverNode } from './http-send.ts'
 import { networkGuard } from './network-guard.ts'
-import { localServer } from './testing/local-server.ts'
+import { localServer } from '../testing/local-server.ts'
 
 import type { AddressInfo } from 'node:net'
 

@@ -2,10 +2,10 @@ import http from 'node:http'
 
 import { describe, expect, it } from 'vitest'
 
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 import { BAD_PORTS } from './bad-ports.ts'
 import { networkGuard, type NetworkGuard, type ResolveHost } from './network-guard.ts'
-import { localServer } from './testing/local-server.ts'
+import { localServer } from '../testing/local-server.ts'
 
 import type { LookupAddress, LookupOptions } from 'node:dns'
 

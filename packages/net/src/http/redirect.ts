@@ -8,7 +8,7 @@
  *
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 
 /** What a redirect may change about a request. */
 export interface Hop {

@@ -15,7 +15,7 @@
  */
 import { addAbortSignal, type Readable } from 'node:stream'
 
-import { errorMessage, TuttiError } from '../errors.ts'
+import { errorMessage, TuttiError } from '@tutti/core'
 import { decompress } from './decompress.ts'
 import {
   resolveRequestOptions,

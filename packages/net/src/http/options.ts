@@ -1,6 +1,5 @@
 /** The options of a guarded request, with their defaults and checks. */
-import { systemClock, type Clock } from '../clock.ts'
-import { TuttiError } from '../errors.ts'
+import { systemClock, TuttiError, type Clock } from '@tutti/core'
 import { ACCEPTED_CODINGS } from './decompress.ts'
 import { sendOverNode, type HttpSend } from './http-send.ts'
 

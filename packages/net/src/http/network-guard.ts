@@ -18,7 +18,7 @@ import dns from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 
-import { TuttiError } from '../errors.ts'
+import { TuttiError } from '@tutti/core'
 import { allowList, canonicalHost, type AllowList } from './allow-list.ts'
 import { BAD_PORTS } from './bad-ports.ts'
 import { specialAddress } from './special-addresses.ts'

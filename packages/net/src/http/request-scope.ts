@@ -2,7 +2,7 @@
  * The time of one request: it ends when its caller aborts or a limit passes, and all that waits in it
  * stops then. Its owner closes it, which lets go of the caller's signal and of what is still open.
  */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '@tutti/core'
 
 /** A request that can end early. */
 export interface RequestScope {

@@ -6,12 +6,12 @@ import zlib from 'node:zlib'
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
-import { fakeClock, type FakeClock } from '../../test/fake-clock.ts'
-import { TuttiError } from '../errors.ts'
+import { fakeClock, type FakeClock } from '@tutti/testing'
+import { TuttiError } from '@tutti/core'
 import { guardedRequest } from './guarded-request.ts'
 import { sendOverNode, type HttpSend } from './http-send.ts'
 import { networkGuard } from './network-guard.ts'
-import { localServer } from './testing/local-server.ts'
+import { localServer } from '../testing/local-server.ts'
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
