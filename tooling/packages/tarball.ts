@@ -67,7 +67,7 @@ export function readTarball(path: string): Packed {
   }
 }
 
-/** The doors of a package that lead to code, by what importers write: `@tutti/core/node`. */
+/** The doors of a package that lead to code, by what importers write: `@tutti/runs/testing`. */
 export function doorsOf({
   name,
   exports = {},
