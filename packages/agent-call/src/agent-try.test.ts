@@ -1,7 +1,8 @@
 /** Connectors that do what they should not. */
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock, settle } from '../../core/test/fake-clock.ts'
+import { fakeClock } from '../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../tooling/test-kit/wait.ts'
 import { runTool } from '@tutti/core'
 import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
 import { inputHash } from './input-hash.ts'

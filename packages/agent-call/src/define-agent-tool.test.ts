@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock, type FakeClock } from '../../core/test/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../tooling/test-kit/clock.ts'
 import { TuttiError, runTool } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
 import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock } from '../../core/test/fake-clock.ts'
+import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { IdleTimer } from './idle-timer.ts'
 
 function timer(limitMs = 100): {

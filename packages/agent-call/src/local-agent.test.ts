@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock } from '../../core/test/fake-clock.ts'
+import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { silentLogger } from '@tutti/core'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 

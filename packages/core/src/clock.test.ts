@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { fakeClock } from '../test/fake-clock.ts'
+import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { isoNow, sleep, systemClock } from './clock.ts'
 
 describe('systemClock', () => {

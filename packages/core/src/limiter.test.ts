@@ -2,7 +2,8 @@ import { getEventListeners } from 'node:events'
 
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock, settle } from '../test/fake-clock.ts'
+import { fakeClock } from '../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../tooling/test-kit/wait.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 
 describe('createLimiter', () => {

@@ -1,7 +1,7 @@
 /** What a body knows of its surroundings: what it may still use, its trace, whom it can ask, whom it tells. */
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock } from '../../test/fake-clock.ts'
+import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { defineTool } from '../define-tool.ts'
 import { runTool } from './run-tool.ts'
 import Type from 'typebox'

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
 import { defineTool } from '../define-tool.ts'
 import { TuttiError } from '../errors.ts'

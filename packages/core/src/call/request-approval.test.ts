@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import Type from 'typebox'
 
-import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
 import { defineTextTool, defineTool } from '../define-tool.ts'
 import { createToolMetrics } from '../metrics.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { fakeClock, settle } from '../../test/fake-clock.ts'
+import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
 import { defineTextTool } from '../define-tool.ts'
 import { silentLogger } from '../logger.ts'

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { fakeClock, settle, type FakeClock } from '../../test/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
+import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { defineTool } from '../define-tool.ts'
 import { silentLogger } from '../logger.ts'
 import { runTool } from './run-tool.ts'

@@ -6,7 +6,7 @@ import zlib from 'node:zlib'
 
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 
-import { fakeClock, type FakeClock } from '@tutti/testing'
+import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { TuttiError } from '@tutti/core'
 import { guardedRequest } from './guarded-request.ts'
 import { sendOverNode, type HttpSend } from './http-send.ts'
