@@ -1,4 +1,13 @@
 import { libraryBuild } from '../../tooling/build/builds.ts'
 import program from './tsdown.program.ts'
 
-export default [libraryBuild({ index: 'src/index.ts' }), program]
+/** What `serve()` loads late is a door of the program build. */
+const lateServer = {
+  name: 'late-server',
+  resolveId: (id: string) =>
+    id === './serve-ensembles.ts' ? { id: './serve-ensembles.js', external: true } : undefined,
+}
+
+const library = libraryBuild({ index: 'src/index.ts' })
+
+export default [{ ...library, plugins: [library.plugins, lateServer] }, program]

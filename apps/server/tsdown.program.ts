@@ -1,4 +1,4 @@
-/** The server as one file, from sources, with the dashboard and the script of its `/docs` beside it. */
+/** The server from sources: the program and what `serve()` loads, with the dashboard and the script of `/docs`. */
 import { programBuild } from '../../tooling/build/builds.ts'
 import { dashboardFiles } from '../../tooling/build/dashboard-files.ts'
 import { docsScript } from '../../tooling/build/docs-script.ts'
@@ -9,6 +9,9 @@ const LATE = [/^langchain/, /^@langchain\//, /^pg$/]
 /** Imported by config files too: as part of the program they would be loaded, and kept, twice. */
 const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]
 
-const build = programBuild({ tutti: 'src/main.ts' }, [...LATE, ...SHARED_WITH_CONFIGS])
+const build = programBuild({ tutti: 'src/main.ts', 'serve-ensembles': 'src/serve-ensembles.ts' }, [
+  ...LATE,
+  ...SHARED_WITH_CONFIGS,
+])
 
 export default { ...build, plugins: [build.plugins, docsScript(), dashboardFiles()] }

@@ -1,4 +1,4 @@
-/** To configure a server: `export default defineConfig({ … })` in `tutti.config.ts`. */
+/** To configure a server: `export default defineConfig({ … })` in `tutti.config.ts`. To serve from code: `serve`. */
 export {
   defineConfig,
   type AuthConfig,
@@ -10,3 +10,4 @@ export {
   type TuttiConfig,
 } from './config.ts'
 export { listPrices } from './prices.ts'
+export { serve, type EnsembleServer, type ServeOptions } from './serve.ts'

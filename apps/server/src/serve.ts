@@ -1,172 +1,39 @@
-/** The server as a program: from its config and environment to the line that says that it is ready, and its end. */
-import { redactor, type Redactor } from '@tutti/control-api'
-import { errorMessage, TuttiError, type Logger } from '@tutti/core'
+/** `serve()`: a Tutti server in the caller's process. The server itself is loaded by the first call. */
+import type { Logger } from '@tutti/core'
+import type { Ensemble } from '@tutti/ensemble'
 
-import { readEnvironment, type Environment } from './env.ts'
-import { collectOnce, limitMemory } from './limit-memory.ts'
-import { loadConfig } from './load-config.ts'
-import { checkBudgets } from './cli/doctor/check-budgets.ts'
-import { checkModels } from './cli/doctor/check-models.ts'
-import { checkVariables } from './cli/doctor/check-variables.ts'
-import { consoleLogger } from './cli/console-log.ts'
-import { atLevel } from './log.ts'
-import { shownText } from './cli/live/text-width.ts'
-import { ONE_SIGNAL_MS } from './cli/one-signal.ts'
-import { modelsOf } from './prices.ts'
-import { sampleConfig, sampleNotice } from './sample/sample-config.ts'
-import { secretsOf } from './secrets-of.ts'
-import { startServer, type RunningServer } from './start-server.ts'
-import { watchParent } from './watch-parent.ts'
+/** Options of `serve()`. Everything else comes from the environment, as it does for `tutti start`. */
+export interface ServeOptions {
+  /** Port to listen on; 0 selects any free one. @default PORT, or 7329 */
+  readonly port?: number
+  /** Address to listen on; any other than loopback needs TUTTI_API_KEYS. @default HOST, or 127.0.0.1 */
+  readonly host?: string
+  /** Directory of the embedded store. @default TUTTI_DATA_DIR, or .tutti */
+  readonly dataDir?: string
+  /** Receives the log of the server. @default standard error */
+  readonly logger?: Logger
+}
 
-import type { CommandIo } from './cli/command-io.ts'
-import type { TuttiConfig } from './config.ts'
+/** A server in this process that accepts requests. */
+export interface EnsembleServer extends AsyncDisposable {
+  /** Such as `http://127.0.0.1:7329`. */
+  readonly url: string
+  /** Accepts no new runs, lets running ones end within the drain time, and frees the port and the store. */
+  close(): Promise<void>
+}
 
 /**
- * Starts a server and returns when it accepts requests; the process then lives as long as it. False when it could not
- * start, and why is on standard error.
+ * Serves one ensemble or several from this process, with the control API and the dashboard. The environment counts as
+ * for `tutti start`; a config file does not. Signals of the process are left to the caller: unfinished runs continue
+ * at the next start, whether the server was closed or not.
+ *
+ * @throws {TypeError} for unknown or invalid options.
+ * @throws {TuttiError} CONFIG_INVALID, STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE; nothing is left open.
  */
-export async function serve({
-  stdout,
-  stderr,
-  variables,
-}: Pick<CommandIo, 'stdout' | 'stderr' | 'variables'>): Promise<boolean> {
-  const opened = await openServer(variables, {
-    loggerOf: (secrets) => consoleLogger({ stderr, variables }, secrets),
-    onNotice: (notice) => stdout.write(notice),
-  })
-  if (!opened.ok) {
-    stderr.write(`${shownText(opened.message)}\n`)
-    return false
-  }
-  const { server } = opened
-  stopOnSignals(server, variables)
-  void server.stopped.then(exitSoon)
-  stdout.write(`Tutti ready on ${server.url}\n`)
-  collectOnce()
-  return true
-}
-
-/** How a server is opened. */
-export interface OpenOptions {
-  /** Makes the log, which takes out the secrets that it is given. */
-  readonly loggerOf: (secrets: Redactor) => Logger
-  /** Told what is served when there is no config file. */
-  readonly onNotice: (notice: string) => void
-  /** How long the server takes to stop, in milliseconds. @default what the config says */
-  readonly drainTimeoutMs?: number
-}
-
-/** A server that accepts requests, or why there is none. */
-export type Opened = OpenedServer | FailedStart
-
-/** A server that accepts requests. */
-export interface OpenedServer {
-  readonly ok: true
-  readonly server: RunningServer
-  readonly environment: Environment
-  /** Whether browsers get the dashboard at its address. */
-  readonly hasDashboard: boolean
-}
-
-/** A start that failed. */
-export interface FailedStart {
-  readonly ok: false
-  /** Why, for people, without secrets. */
-  readonly message: string
-  readonly error: unknown
-}
-
-/** Opens a server as the variables and the config that they name say. Never throws. */
-export async function openServer(
-  variables: NodeJS.ProcessEnv,
-  { loggerOf, onNotice, drainTimeoutMs }: OpenOptions,
-): Promise<Opened> {
-  limitMemory()
-  let secrets = redactor([])
-  try {
-    const environment = readEnvironment(variables)
-    secrets = redactor(environment.secrets)
-    const loaded = await loadConfig(environment.configPath)
-    if (loaded === undefined) onNotice(sampleNotice(environment))
-    const config = loaded?.config ?? sampleConfig(environment)
-    secrets = redactor(secretsOf(config, environment))
-    const logger = atLevel(loggerOf(secrets), environment.logLevel)
-    process.on('unhandledRejection', (error) => {
-      logger.error('Unhandled promise rejection', { error })
-    })
-    const server = await startServer(drainingWithin(config, drainTimeoutMs), environment, logger)
-    logRetention(config, logger)
-    await logWarnings(config, { variables, logger })
-    if (server.resumed.length > 0) {
-      logger.info('Going on with runs that were cut off', { runIds: server.resumed })
-    }
-    const hasDashboard = environment.role !== 'worker' && config.dashboard !== false
-    return { ok: true, server, environment, hasDashboard }
-  } catch (error) {
-    const expected = TuttiError.isInstance(error)
-    const message = secrets.text(expected ? errorMessage(error) : stackOf(error))
-    return { ok: false, message, error }
-  }
-}
-
-/** Logs what `tutti doctor` would warn of: a start does not fail for it, and the first run would. */
-async function logWarnings(
-  config: TuttiConfig,
-  { variables, logger }: { readonly variables: NodeJS.ProcessEnv; readonly logger: Logger },
-): Promise<void> {
-  const findings = [
-    ...checkVariables(variables),
-    ...(config.ensembles.some((one) => modelsOf(one).length > 0)
-      ? checkModels(config, { variables })
-      : []),
-    ...(await checkBudgets(config)),
-  ]
-  for (const { level, check, message, advice } of findings) {
-    if (level !== 'ok') logger.warn(message, { check, advice })
-  }
-}
-
-/** Deleted history must not come as a surprise. */
-function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
-  const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
-  if (maxRetainedRuns === Infinity && maxRetainedAgeMs === Infinity) return
-  logger.info('Old ended runs are deleted', {
-    ...(maxRetainedRuns === Infinity ? {} : { maxRetainedRuns }),
-    ...(maxRetainedAgeMs === Infinity ? {} : { maxRetainedAgeMs }),
-  })
-}
-
-function drainingWithin(config: TuttiConfig, drainTimeoutMs: number | undefined): TuttiConfig {
-  if (drainTimeoutMs === undefined) return config
-  return { ...config, limits: { ...config.limits, drainTimeoutMs } }
-}
-
-function stopOnSignals(server: RunningServer, variables: NodeJS.ProcessEnv): void {
-  let stoppingSince: number | undefined
-  const stop = (): void => {
-    if (stoppingSince === undefined) {
-      stoppingSince = performance.now()
-      void server.stop()
-    } else if (performance.now() - stoppingSince > ONE_SIGNAL_MS) {
-      // Asked again: now.
-      process.exit(1)
-    }
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  process.on('SIGHUP', stop)
-  const unwatch = watchParent(variables, stop)
-  void server.stopped.then(unwatch)
-}
-
-/** How long a process that has stopped may take to go by itself. */
-const LINGER_MS = 500
-
-/** Ends the process also when something that is out of reach, such as a lost database, still holds it. */
-function exitSoon(): void {
-  setTimeout(() => process.exit(), LINGER_MS).unref()
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+export async function serve(
+  ensembles: Ensemble | readonly Ensemble[],
+  options: ServeOptions = {},
+): Promise<EnsembleServer> {
+  const { serveEnsembles } = await import('./serve-ensembles.ts')
+  return serveEnsembles(ensembles, options)
 }

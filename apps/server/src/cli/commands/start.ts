@@ -10,9 +10,9 @@ export function addStartCommand(program: Command, context: CommandContext): void
     async (options: ServerOptions) => {
       const { io } = context
       io.outliveReaders?.()
-      const { serve } = await import('../../serve.ts')
+      const { serveProcess } = await import('../../serve-process.ts')
       const variables = serverVariables(options, io.variables)
-      if (!(await serve({ ...io, variables }))) context.exit = 'FAILED'
+      if (!(await serveProcess({ ...io, variables }))) context.exit = 'FAILED'
     },
   )
 }

@@ -7,7 +7,7 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { openServer, type FailedStart, type Opened } from '../../serve.ts'
+import { openServer, type FailedStart, type Opened } from '../../serve-process.ts'
 import { consoleLogger } from '../console-log.ts'
 import { tellImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
