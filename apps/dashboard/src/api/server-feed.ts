@@ -1,6 +1,6 @@
 /**
- * What happens in all runs, for lists and counters: one connection for the page. It tells of the events that
- * change a line of a list and of nothing else, so that a server at full speed does not keep the page busy.
+ * The events of all runs that lists and counters depend on, over one connection for the page. Other events
+ * are not subscribed to, so that a busy server does not keep the page busy.
  */
 import { batched } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'

@@ -7,6 +7,7 @@ import {
   formatDuration,
   formatMoney,
   plural,
+  shortId,
   UNKNOWN,
 } from './format.ts'
 
@@ -70,3 +71,11 @@ describe('a figure', () => {
     ])
   })
 })
+
+it.each([
+  ['', ''],
+  ['my-own-run', 'my-own-run'],
+  ['12345678901234', '12345678901234'],
+  ['123456789012345', '12345678…2345'],
+  ['run-6c5f0a4b-0000-4000-8000-0000000019a4', 'run-6c5f…19a4'],
+])('shows the id %j as %j', (id, shown) => expect(shortId(id)).toBe(shown))

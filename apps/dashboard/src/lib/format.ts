@@ -74,6 +74,14 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
+/** Longest id that is shown whole. */
+const WHOLE_ID = 14
+
+/** The start of an id, which people search for, and its end, which differs most. */
+export function shortId(id: string): string {
+  return id.length <= WHOLE_ID ? id : `${id.slice(0, 8)}…${id.slice(-4)}`
+}
+
 function part(span: number, unit: number): number {
   return Math.floor(span / unit)
 }

@@ -2,12 +2,12 @@
 import { access } from '../../api/access.ts'
 import { curlLine } from '../../api/curl-line.ts'
 import { runsHref, submitHref } from '../../api/links.ts'
-import { isUnfiltered, type RunFilter } from '../../api/run-list-filter.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { useStore } from '../../lib/use-store.ts'
 import { LinkButton } from '../../ui/controls/button.tsx'
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { CodeBlock } from '../../ui/show/text.tsx'
+import { isUnfiltered, type RunFilter } from './run-filter.ts'
 import styles from './runs-page.module.css'
 
 /** Nothing fits the filter, or nothing was submitted yet. */

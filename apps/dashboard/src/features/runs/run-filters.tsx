@@ -9,7 +9,7 @@ import { Segmented, type Segment } from '../../ui/controls/segmented.tsx'
 import { SearchBox } from './search-box.tsx'
 import styles from './run-filters.module.css'
 
-import type { RunFilter, RunGroup } from '../../api/run-list-filter.ts'
+import type { RunFilter, RunGroup } from './run-filter.ts'
 
 const GROUPS: readonly Segment<RunGroup>[] = [
   { value: 'all', label: 'All' },

@@ -1,23 +1,24 @@
 /** The runs of the server, newest first, as they go on. */
 import { Plus } from 'lucide-react'
-import { useCallback, useMemo, useRef } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 
 import { failureText } from '../../api/failure.ts'
 import { runsHref, submitHref } from '../../api/links.ts'
-import { filterOf, filterQuery, isUnfiltered, type RunFilter } from '../../api/run-list-filter.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { plural } from '../../lib/format.ts'
+import { isTextEntry } from '../../lib/is-text-entry.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
-import { FoundNote } from './found-note.tsx'
+import unseen from '../../ui/show/unseen.module.css'
 import { NoRuns } from './no-runs.tsx'
+import { filterOf, filterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
-import { usePageKeys } from './use-page-keys.ts'
 import { useRunList } from './use-run-list.ts'
 import styles from './runs-page.module.css'
 
+import type { RunListState } from './run-list.ts'
 import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
 
 const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): void => {
@@ -57,16 +58,9 @@ export function RunsPage({ query }: { readonly query: Readonly<Record<string, st
           onAgain={() => void read.refetch()}
         />
       )}
-      {error === null && list?.failure !== undefined && (
-        <ReadAgain
-          title="Some of these runs may be out of date"
-          error={list.failure}
-          onAgain={() => void read.refetch()}
-        />
-      )}
       {list === undefined && error === null && <Loading label="Reading the runs" />}
-      {list?.lines.length === 0 && !read.isFetching && <NoRuns filter={shown} />}
-      {list !== undefined && list.lines.length > 0 && (
+      {list?.runs.length === 0 && !read.isOfOtherFilter && <NoRuns filter={shown} />}
+      {list !== undefined && list.runs.length > 0 && (
         <div aria-busy={read.isOfOtherFilter} className={styles['list']}>
           <RunsTable
             key={JSON.stringify(shown)}
@@ -104,4 +98,39 @@ function ReadAgain({
       {failureText(error)}
     </Notice>
   )
+}
+
+/** Announces how many runs a filter found, to screen readers; what changes later is not announced. */
+function FoundNote({ list }: { readonly list: RunListState | undefined }) {
+  const [announced, setAnnounced] = useState(list)
+  if (list !== undefined && list.filter !== announced?.filter) setAnnounced(list)
+  return (
+    <p role="status" className={unseen['unseen']}>
+      {announced !== undefined && `${announced.total} found`}
+    </p>
+  )
+}
+
+/** Keys of the page, outside of text fields: `/` goes to the search, j and ↓ to the runs. */
+function usePageKeys(
+  search: RefObject<HTMLInputElement | null>,
+  table: RefObject<VirtualTableHandle | null>,
+): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, target, defaultPrevented } = event
+      if (defaultPrevented || ctrlKey || metaKey || altKey || isTextEntry(target)) return
+      if (key === '/') search.current?.focus()
+      else if (isNowhere(target) && (key === 'j' || key === 'ArrowDown'))
+        table.current?.focusFirst()
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [search, table])
+}
+
+function isNowhere(target: EventTarget | null): boolean {
+  return target === document.body || (target instanceof Element && target.matches('main'))
 }

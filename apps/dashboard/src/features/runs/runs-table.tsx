@@ -1,14 +1,20 @@
 /** The runs in a table; those that came in wait for the reader who is somewhere else. */
 import { ArrowUp } from 'lucide-react'
-import { useEffect, useMemo, useState, type RefObject } from 'react'
+import {
+  useEffect,
+  useMemo,
+  useState,
+  type FocusEvent,
+  type PointerEvent,
+  type RefObject,
+} from 'react'
 
-import { fitsGroup } from '../../api/run-list-filter.ts'
-import { revealed, shownLines, type RunListState } from '../../api/run-list.ts'
 import { plural } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { VirtualTable, type VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
+import { fitsGroup } from './run-filter.ts'
+import { revealed, shownRuns, type RunListState } from './run-list.ts'
 import { RunRow } from './run-row.tsx'
-import { useAway } from './use-away.ts'
 import styles from './runs-table.module.css'
 
 /** Columns, in the order of the cells of a row. */
@@ -53,7 +59,7 @@ export function RunsTable({
   const memory = memoryOf(JSON.stringify(filter))
   const [isAtTop, setAtTop] = useState(memory.offset === 0)
   const [isAway, away] = useAway()
-  const lines = useMemo(() => shownLines(list), [list])
+  const runs = useMemo(() => shownRuns(list), [list])
   const showsNew = isAtTop && isAway && fresh.size > 0
   useEffect(() => {
     if (showsNew) change(revealed)
@@ -63,17 +69,17 @@ export function RunsTable({
       <VirtualTable
         ref={ref}
         label="Runs"
-        items={lines}
-        keyOf={({ run }) => run.runId}
+        items={runs}
+        keyOf={({ runId }) => runId}
         head={HEAD}
         rowClass={styles['row']}
         estimate={ROW}
-        total={Math.max(total, lines.length)}
+        total={Math.max(total, runs.length)}
         memory={memory}
         onEnd={onEnd}
         onTop={setAtTop}
       >
-        {({ run }) => <RunRow run={run} fits={fitsGroup(filter, run.status)} onTag={onTag} />}
+        {(run) => <RunRow run={run} fits={fitsGroup(filter, run.status)} onTag={onTag} />}
       </VirtualTable>
       <div role="status" className={styles['news']}>
         {fresh.size > 0 && !showsNew && (
@@ -97,4 +103,18 @@ function memoryOf(key: string): { offset: number } {
   const memory = memories.get(key) ?? { offset: 0 }
   memories.set(key, memory)
   return memory
+}
+
+/** Whether the reader neither points at a part of the page nor has the focus there, with handlers for it. */
+function useAway() {
+  const [isPointed, setPointed] = useState(false)
+  const [isFocused, setFocused] = useState(false)
+  const handlers = {
+    onPointerEnter: ({ pointerType }: PointerEvent): void => setPointed(pointerType === 'mouse'),
+    onPointerLeave: (): void => setPointed(false),
+    // A focus that is not seen was left by a click.
+    onFocus: ({ target }: FocusEvent): void => setFocused(target.matches(':focus-visible')),
+    onBlur: (): void => setFocused(false),
+  }
+  return [!isPointed && !isFocused, handlers] as const
 }

@@ -1,8 +1,8 @@
 /** Text to look for; it is taken when the reader pauses, and at once with Enter. */
 import { useEffect, useRef, useState, type Ref } from 'react'
 
-import { MAX_TEXT_LENGTH } from '../../api/run-list-filter.ts'
 import { TextInput } from '../../ui/controls/inputs.tsx'
+import { MAX_TEXT_LENGTH } from './run-filter.ts'
 import styles from './search-box.module.css'
 
 /** Between two letters of somebody who types. */

@@ -1,15 +1,15 @@
-/** The list of runs of a filter: read page by page, and kept by what the server tells. */
+/** The list of runs of a filter, read page by page. */
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 
-import { runListsOf } from '../../api/run-list-keeper.ts'
-import { tidied, type RunListState } from '../../api/run-list.ts'
 import { useServer } from '../../api/server.ts'
 import { useStore } from '../../lib/use-store.ts'
+import { runListsOf } from './refresh-run-lists.ts'
+import { withoutPast, type RunListState } from './run-list.ts'
 
-import type { RunFilter } from '../../api/run-list-filter.ts'
+import type { RunFilter } from './run-filter.ts'
 
-/** The list; until that of another filter is there, the one before is. */
+/** Returns the list; until that of another filter was read, the one before is kept. */
 export function useRunList(filter: RunFilter) {
   const server = useServer()
   const lists = runListsOf(server)
@@ -17,10 +17,12 @@ export function useRunList(filter: RunFilter) {
   const { data, error, isPlaceholderData, isFetching, refetch } = useQuery<RunListState>({
     queryKey: lists.keyOf(filter),
     queryFn: ({ signal }) => lists.read(filter, signal),
-    // What happens is told from when the connection is there: a list that was read before would miss some.
+    // Changes are reported once the connection is open: a list that was read before would miss some.
     enabled: status !== 'connecting',
     placeholderData: keepPreviousData,
-    // A list shares what has not changed by itself.
+    // A page that was hidden does not refresh.
+    refetchOnWindowFocus: true,
+    // `withRuns` shares what has not changed.
     structuralSharing: false,
   })
   const more = useMutation({ mutationFn: () => lists.readMore(filter) })
@@ -29,13 +31,11 @@ export function useRunList(filter: RunFilter) {
   const readMore = useCallback(() => {
     if (canRead && !isPending && !isError) mutate()
   }, [canRead, isPending, isError, mutate])
-  // What no longer fits stays for as long as somebody looks at the list.
-  useEffect(() => () => lists.change(filter, tidied), [lists, filter])
+  useEffect(() => () => lists.change(filter, withoutPast), [lists, filter])
   return {
     list: data,
     error,
     isOfOtherFilter: isPlaceholderData,
-    isFetching,
     refetch,
     readMore,
     moreError: more.error,

@@ -1,6 +1,6 @@
 /** Pure: which runs a list shows, as the address, the server and the page say it. */
-import type { QueryValues } from '../lib/router.ts'
-import type { ListRunsQuery, RunStatus, RunStatusList, TagMap } from '@tutti/protocol'
+import type { QueryValues } from '../../lib/router.ts'
+import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
 
 /** The groups of statuses to choose from. */
 export const RUN_GROUPS = {
@@ -23,14 +23,6 @@ export interface RunFilter {
   readonly tag?: string
   /** Start of the id, or a part of a tag or an input. */
   readonly text?: string
-}
-
-/** What of a run never changes, and a filter looks at. */
-export interface Findable {
-  readonly runId: string
-  readonly ensemble: string
-  readonly tags: Readonly<TagMap>
-  readonly inputs: Readonly<Record<string, string>>
 }
 
 /** The longest text that the server looks for. */
@@ -69,13 +61,8 @@ export function listQuery({ group, ensemble, tag, text }: RunFilter): ListRunsQu
 }
 
 /** Whether everything is shown. */
-export function isUnfiltered(filter: RunFilter): boolean {
-  return filter.group === 'all' && isOfAnyRun(filter)
-}
-
-/** Whether the status alone decides what is shown. */
-export function isOfAnyRun({ ensemble, tag, text }: RunFilter): boolean {
-  return ensemble === undefined && tag === undefined && text === undefined
+export function isUnfiltered({ group, ensemble, tag, text }: RunFilter): boolean {
+  return group === 'all' && ensemble === undefined && tag === undefined && text === undefined
 }
 
 /** Whether runs of this status are shown. */
@@ -84,28 +71,6 @@ export function fitsGroup({ group }: RunFilter, status: RunStatus): boolean {
   return list === undefined || list.split(',').includes(status)
 }
 
-/** Whether the run is shown while it has a status that fits; as the server decides it. */
-export function isFound({ ensemble, tag, text }: RunFilter, run: Findable): boolean {
-  if (ensemble !== undefined && ensemble !== run.ensemble) return false
-  if (tag !== undefined && !hasTag(run.tags, tag)) return false
-  return text === undefined || hasText(run, text)
-}
-
 function isGroup(name: string): name is RunGroup {
   return Object.hasOwn(RUN_GROUPS, name)
-}
-
-function hasTag(tags: Findable['tags'], tag: string): boolean {
-  const colon = tag.indexOf(':')
-  const key = colon === -1 ? tag : tag.slice(0, colon)
-  if (!Object.hasOwn(tags, key)) return false
-  return colon === -1 || String(tags[key]) === tag.slice(colon + 1)
-}
-
-function hasText({ runId, tags, inputs }: Findable, text: string): boolean {
-  const part = text.toUpperCase()
-  if (runId.toUpperCase().startsWith(part)) return true
-  return [...Object.values(tags).map(String), ...Object.values(inputs)].some((value) =>
-    value.toUpperCase().includes(part),
-  )
 }

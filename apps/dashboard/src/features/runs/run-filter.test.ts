@@ -4,18 +4,10 @@ import {
   filterOf,
   filterQuery,
   fitsGroup,
-  isFound,
   isUnfiltered,
   listQuery,
   type RunFilter,
-} from './run-list-filter.ts'
-
-const RUN = {
-  runId: 'run-Bach-1',
-  ensemble: 'band',
-  tags: { team: 'Strings', empty: '' },
-  inputs: { topic: 'The Art of Fugue', street: 'Große Straße' },
-}
+} from './run-filter.ts'
 
 describe('a filter', () => {
   it.each<[Record<string, string>, RunFilter]>([
@@ -69,25 +61,4 @@ describe('a filter', () => {
     expect(fitsGroup({ group: 'review' }, 'WAITING_REVIEW')).toBe(true)
     expect(fitsGroup({ group: 'review' }, 'RUNNING')).toBe(false)
   })
-
-  it.each<[Partial<RunFilter>, boolean]>([
-    [{}, true],
-    [{ ensemble: 'band' }, true],
-    [{ ensemble: 'Band' }, false],
-    [{ tag: 'team' }, true],
-    [{ tag: 'team:Strings' }, true],
-    [{ tag: 'team:strings' }, false],
-    [{ tag: 'empty:' }, true],
-    [{ tag: 'toString' }, false],
-    [{ tag: 'other' }, false],
-    [{ text: 'RUN-BACH' }, true],
-    [{ text: 'bach-1' }, false],
-    [{ text: 'strin' }, true],
-    [{ text: 'art of' }, true],
-    [{ text: 'STRASSE' }, true],
-    [{ text: 'team' }, false],
-    [{ text: 'art', ensemble: 'other' }, false],
-  ])('%j finds a run: %s', (part, isIt) =>
-    expect(isFound({ group: 'all', ...part }, RUN)).toBe(isIt),
-  )
 })
