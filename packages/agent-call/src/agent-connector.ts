@@ -1,44 +1,43 @@
 /**
- * The port to an agent somewhere: what a connector (A2A, MCP, an agent of this process, …) is asked and what
- * it tells. The limits, the modes, the events and the retries of a call are not its business: those are
- * `agent-try.ts`'s, the same for all.
+ * The port to an agent. Connectors (A2A, MCP, an agent of this process, …) implement it. Limits, modes, events and
+ * retries are not their task: `agent-try.ts` does that for all of them.
  *
  *   connect ─▶ session ─send(turn)─▶ update … update, end        (for each turn)
- *                     └─cancel──▶ the agent is told to stop
+ *                     └─cancel──▶ tells the agent to stop
  */
 import type { Clock, Logger, Remaining, ToolContext } from '@tutti/core'
 import type { AgentToolMode, AgentToolProtocol } from '@tutti/protocol'
 import type { TSchema } from 'typebox'
 
-/** How an agent is asked. */
+/** How an agent is called. */
 export type AgentMode = AgentToolMode
 
-/** What an agent is spoken to in. */
+/** The protocol of an agent. */
 export type AgentProtocol = AgentToolProtocol
 
-/** A way to one agent. It is made once for a tool, and keeps what calls can share. */
+/** Connects to one agent. Made once for a tool; holds what its calls share. */
 export interface AgentConnector {
-  /** Where the agent is, as events and errors show it: without secrets. */
+  /** Address of the agent in events and errors, without secrets. */
   readonly uri: string
-  /** What it is spoken to in, as far as that is known before it was connected to. */
+  /** Its protocol, as far as it is known before connecting. */
   readonly protocol: AgentProtocol
   /**
-   * How long the agent may take to stop when it is told to, in milliseconds, where that is longer than other
-   * tools are given: Infinity for one whose work has limits of its own.
+   * Time that the agent needs to stop, in milliseconds, if that is longer than the default of tools; Infinity for an
+   * agent whose work has its own limits.
    */
   readonly graceMs?: number
   /**
-   * Time limit of one request when the tool sets none, in milliseconds, for agents whose requests usually take
-   * longer than those of others.
+   * Default time limit of one request in milliseconds, for agents whose requests usually take longer than those of
+   * others.
    */
   readonly timeoutMs?: number
   /**
-   * Gets ready to ask the agent, for one try of a call. Must end soon after `call.signal` aborts.
+   * Opens a session for one try of a call. Must end soon after `call.signal` aborts.
    *
-   * @throws {AgentError} when the agent cannot be asked.
+   * @throws {AgentError} when the agent cannot be called.
    */
   connect(call: AgentCall): Promise<AgentSession>
-  /** Lets go of what calls shared. Never rejects. */
+  /** Releases what calls shared. Never rejects. */
   close?(): Promise<void>
 }
 
@@ -46,50 +45,49 @@ export interface AgentConnector {
 export interface AgentSession {
   readonly protocol: AgentProtocol
   /**
-   * Sends one turn. What comes is told as it arrives; the last update is `end`. Turns follow one another: the
-   * connector keeps what ties them together.
+   * Sends one turn and yields updates as they arrive; the last one is `end`. The connector keeps the state that ties
+   * the turns of a conversation together.
    *
-   * @throws {AgentError} for everything that is no answer.
+   * @throws {AgentError} for every outcome that is not an answer.
    */
   send(turn: AgentTurn): AsyncIterable<AgentUpdate>
   /**
-   * Tells the agent to stop, best effort: the connection of the turn may still be open. Must end soon after
-   * `signal` aborts. Never called for an agent that has answered.
+   * Tells the agent to stop, best effort; the connection of the turn may still be open. Must end soon after `signal`
+   * aborts. Never called after the agent has completed its work.
    */
   cancel(signal: AbortSignal): Promise<void>
-  /** What has arrived of an answer that is not whole. @default the chunks so far */
+  /** Returns what has arrived of an incomplete answer. @default the chunks so far */
   partial?(): unknown
 }
 
-/** What a try of a call gives a connector. */
+/** Context of one try of a call, for its connector. */
 export interface AgentCall {
   readonly mode: AgentMode
-  /** Aborts when the try is over, in whatever way: nothing is needed any more then. */
+  /** Aborts when the try is over for any reason. */
   readonly signal: AbortSignal
-  /** To be told whenever bytes arrive, whatever they are: the idle clock starts anew. */
+  /** Must be called whenever bytes arrive, whatever they are: it restarts the idle clock. */
   readonly onBytes: () => void
-  /** What the call may still use at this moment, by its own limits and those above; for the agent to know. */
+  /** Returns what is left of the limits of the call and of those above it, to tell the agent. */
   readonly remaining: () => Remaining
-  /** W3C trace context to hand on. */
+  /** W3C trace context to forward. */
   readonly traceparent: string | undefined
-  /** The same for every time that this call is made, also by a retry. */
+  /** The same for all tries of this call. */
   readonly idempotencyKey: string
-  /** Time, as the run measures it. */
+  /** The clock of the run. */
   readonly clock: Clock
   readonly logger: Logger
-  /** Whether there is somebody to ask. */
+  /** Whether `requestAnswer` reaches a reviewer. */
   readonly hasReviewer: boolean
-  /** Whether the author of the tool answers questions that end a turn, whatever the mode. */
+  /** Whether the tool has a `reply`, which answers questions that end a turn in every mode. */
   readonly hasReply: boolean
   /**
-   * Brings a question of the agent to the reviewer, while a turn is under way; all clocks stand still
-   * meanwhile. The question is taken back when the try is over. For a question that ends a turn, tell it with
-   * `end`.
+   * Asks the reviewer a question of the agent during a turn; all clocks are paused meanwhile. The question is
+   * withdrawn when the try is over. A question that ends a turn is yielded as `end` instead.
    */
   readonly requestAnswer: ToolContext['requestAnswer']
 }
 
-/** What is sent. */
+/** One input for the agent. */
 export interface AgentTurn {
   /** Any JSON. */
   readonly input: unknown
@@ -97,44 +95,44 @@ export interface AgentTurn {
   readonly index: number
 }
 
-/** What a connector tells while a turn is under way. */
+/** An update of a turn. */
 export type AgentUpdate =
-  /** A piece of the answer, or news of it, as it came. */
+  /** A piece of the answer or of its progress, as it arrived. */
   | { readonly kind: 'chunk'; readonly chunk: unknown; readonly usage?: AgentUsageReport }
-  /** Only what was used. */
+  /** Only usage. */
   | { readonly kind: 'usage'; readonly usage: AgentUsageReport }
-  /** The turn was answered; nothing comes after it. */
+  /** The answer, which is the last update. */
   | AgentAnswer
 
-/** How a turn was answered. */
+/** The answer to a turn. */
 export interface AgentAnswer {
   readonly kind: 'end'
   /**
-   * `completed`: the agent is done. `open`: it has answered, and did not say that it is done. `input_required`:
-   * it asks something, and goes on when it is answered.
+   * `completed`: the agent is done. `open`: it has answered without saying that it is done. `input_required`: it asks
+   * a question and continues with the answer.
    */
   readonly state: 'completed' | 'open' | 'input_required'
   /** The answer as a value. */
   readonly output: unknown
-  /** The answer as text for a model. @default the output, if need be as JSON */
+  /** The answer as text for a model. @default the output, as JSON if it is not text */
   readonly text?: string
-  /** What the agent asks; with `input_required`. */
+  /** The question of the agent, with `input_required`. */
   readonly question?: string
-  /** JSON Schema of the answer, where it is more than a text: a reviewer gets a form. */
+  /** JSON Schema of the reply, when it is more than a text: a reviewer gets a form. */
   readonly questionSchema?: TSchema
   readonly usage?: AgentUsageReport
 }
 
-/** What an agent says of what it used; numbers that are not finite, or less than 0, are ignored. */
+/** Usage that an agent reports; numbers that are not finite or negative are ignored. */
 export interface AgentUsageReport {
   /** Since the last report, in US dollars. */
   readonly costUsd?: number
-  /** Since the conversation began, in US dollars; counts before `costUsd`. */
+  /** Since the conversation began, in US dollars; takes precedence over `costUsd`. */
   readonly totalCostUsd?: number
   /** Since the last report. */
   readonly inputTokens?: number
   /** Since the last report. */
   readonly outputTokens?: number
-  /** Since the conversation began, read and written together; counts before the other two. */
+  /** Input and output since the conversation began; takes precedence over the other two. */
   readonly totalTokens?: number
 }

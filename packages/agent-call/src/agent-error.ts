@@ -1,22 +1,24 @@
-/** Why an agent did not give an answer. */
+/** Why a call to an agent brought no answer: the agent failed, the call was ended from here, or both were overruled. */
+import { TuttiError } from '@tutti/core'
+
 import type { RunEventOf } from '@tutti/protocol'
 
 /** What failed: see `agent_tool_error`. */
 export type AgentFailureType = RunEventOf<'agent_tool_error'>['failure_type']
 
-/** Facts about a failure. */
+/** Details of an {@link AgentError}. */
 export interface AgentErrorOptions {
   readonly failureType: AgentFailureType
-  /** Whether the same call may succeed when it is made again. */
+  /** Whether the same call may succeed when it is repeated. */
   readonly retryable: boolean
-  /** When the agent says to try again, in milliseconds from now. */
+  /** Delay that the agent asks for before a retry, in milliseconds. */
   readonly retryAfterMs?: number
-  /** What the agent gave in spite of it, such as the outputs of a task that failed later. */
+  /** Output that the agent gave despite the failure, such as the outputs of a task that failed later. */
   readonly partial?: unknown
   readonly cause?: unknown
 }
 
-/** An agent could not be asked, or did not give an answer. */
+/** An agent could not be called, or did not answer. */
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly failureType: AgentFailureType
@@ -24,11 +26,48 @@ export class AgentError extends Error {
   readonly retryAfterMs: number | undefined
   readonly partial: unknown
 
-  constructor(message: string, { cause, ...facts }: AgentErrorOptions) {
+  constructor(message: string, { cause, ...details }: AgentErrorOptions) {
     super(message, cause === undefined ? undefined : { cause })
-    this.failureType = facts.failureType
-    this.retryable = facts.retryable
-    this.retryAfterMs = facts.retryAfterMs
-    this.partial = facts.partial
+    this.failureType = details.failureType
+    this.retryable = details.retryable
+    this.retryAfterMs = details.retryAfterMs
+    this.partial = details.partial
   }
+}
+
+/** See `agent_tool_terminated`. */
+export type TerminationReason = RunEventOf<'agent_tool_terminated'>['reason']
+
+/** The caller ended the call to the agent: by a cancel, or because a limit was reached. */
+export class Termination extends Error {
+  override readonly name = 'Termination'
+  readonly reason: TerminationReason
+  /** Whether the same call may succeed when it is repeated. */
+  readonly retryable: boolean
+
+  constructor(reason: TerminationReason, message: string) {
+    super(message)
+    this.reason = reason
+    this.retryable = reason === 'timeout' || reason === 'idle_timeout'
+  }
+}
+
+/** Returns the termination for an abort from above: a cancel, or a limit of the task or the run. */
+export function terminationOf(abortReason: unknown): Termination {
+  const code = TuttiError.isInstance(abortReason) ? abortReason.code : undefined
+  if (code === 'BUDGET_EXCEEDED') {
+    return new Termination('budget_exceeded', 'A budget above the call was used up')
+  }
+  const isLate =
+    code === 'TASK_TIMEOUT' ||
+    (abortReason instanceof DOMException && abortReason.name === 'TimeoutError')
+  if (isLate) return new Termination('timeout', 'A time limit above the call was reached')
+  return new Termination('cancelled', 'The call was cancelled')
+}
+
+const DECIDED: readonly string[] = ['EXIT_EARLY', 'TOOL_REJECTED', 'TOOL_CONFIGURATION']
+
+/** Whether a reviewer, or the configuration of the tool, decided about more than this call. */
+export function isDecided(error: unknown): error is TuttiError {
+  return TuttiError.isInstance(error) && DECIDED.includes(error.code)
 }

@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../tooling/test-kit/wait.ts'
 import { runTool } from '@tutti/core'
-import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
-import { inputHash } from './input-hash.ts'
+import { defineAgentTool } from './define-agent-tool.ts'
+import { inputHash } from './json-text.ts'
 import { localConnector, type LocalAgent } from './local-agent.ts'
 
 import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
+import type { AgentToolSettings } from './agent-tool-settings.ts'
 import type { AgentCall, AgentConnector, AgentSession, AgentUpdate } from './agent-connector.ts'
 
 interface Called {

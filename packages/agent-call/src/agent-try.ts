@@ -1,34 +1,27 @@
 /**
- * One try of a call to an agent: from the request to exactly one end, whatever the connector does.
+ * One try of a call to an agent: from the request to exactly one final event, whatever the connector does.
  *
  *   connect ─▶ invoked ─▶ turn ─▶ answer ─done─▶ completed
- *                          ▲        └─more to say─┐
- *                          └───── next input ◀────┘        limit, cancel ─▶ terminated · failure ─▶ error
+ *                          ▲        └─not done─┐
+ *                          └──── next input ◀──┘        limit, cancel ─▶ terminated · failure ─▶ error
  *
- * Y3 A try that is ended from here, or fails, keeps what arrived; the agent is told to stop while the connection
- *    is still open, for at most `CANCEL_TIMEOUT_MS`, then everything is let go of, and the connector waited for.
- * Y5 The connector is never waited for longer than the limits say, and what it does after the end is nobody's
- *    business.
+ * Y3 A try that is interrupted or fails keeps the output that arrived. The agent is told to stop while the connection
+ *    is still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
+ * Y5 The connector is never awaited for longer than the limits allow. Anything it does after the end is ignored.
  */
-import { AgentError } from './agent-error.ts'
-import { AgentLog } from './agent-log.ts'
+import { AgentError, isDecided, Termination } from './agent-error.ts'
+import { ChunkBuffer } from './chunk-buffer.ts'
 import {
-  failedTry,
   failureReport,
-  mayBeAtWork,
-  type Brought,
+  mayBeWorking,
+  toFailedTry,
   type FailedTry,
+  type TryTotals,
 } from './failed-try.ts'
-import { inputHash } from './input-hash.ts'
-import { Interruption } from './interruption.ts'
-import { isDecided } from './is-decided.ts'
-import { KeptChunks } from './kept-chunks.ts'
-import { letOthersRun } from './let-others-run.ts'
+import { inputHash, jsonText } from './json-text.ts'
 import { nextTurn } from './next-turn.ts'
-import { Termination, terminationOf } from './termination.ts'
-import { textOf } from './text-of.ts'
-import { TryBudget, type Spent } from './try-budget.ts'
-import { TryClocks } from './try-clocks.ts'
+import { TryInterruption } from './try-interruption.ts'
+import { TryUsage, type Spent } from './try-usage.ts'
 
 import type {
   AgentAnswer,
@@ -37,21 +30,21 @@ import type {
   AgentTurn,
   AgentUpdate,
 } from './agent-connector.ts'
-import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './agent-tool-settings.ts'
 
 /**
- * How long an agent may take to hear that it is to stop. Less than the 5 s in which a cancelled tool is to stop,
- * so that it is not taken for one that did not.
+ * Maximum time for telling an agent to stop, in milliseconds. Less than the 5 s that a cancelled tool has, so that the
+ * tool does not count as one that ignored its cancel.
  */
 const CANCEL_TIMEOUT_MS = 4_000
 
-/** How long a connector may take to let go, in milliseconds, where nobody else waits. */
-const LET_GO_TIMEOUT_MS = 5_000
+/** Maximum time for a connector to release its resources, in milliseconds, when the caller did not cancel. */
+const RELEASE_TIMEOUT_MS = 5_000
 
-/** Updates that are taken one after the other before anything else has its turn. */
+/** Number of updates that are handled before timers and other events get their turn. */
 const UPDATES_IN_A_ROW = 1_000
 
-/** What a try is about. */
+/** Input of a try. */
 export interface TryInput {
   readonly input: unknown
   readonly context: AgentToolContext
@@ -60,25 +53,23 @@ export interface TryInput {
   readonly spent: Spent
 }
 
-/** How a try ended. */
+/** Outcome of a try. */
 export type TryEnd =
   | { readonly kind: 'answered'; readonly answer: AgentAnswer & { readonly text: string } }
   | FailedTry
 
-/** One try. Made for one use: `run`. */
+/** One try, for a single `run`. */
 export class AgentTry {
   readonly #settings: ResolvedAgentSettings
   readonly #input: unknown
   readonly #context: AgentToolContext
-  readonly #log: AgentLog
-  readonly #clocks: TryClocks
-  readonly #budget: TryBudget
-  readonly #interruption = new Interruption()
+  readonly #usage: TryUsage
+  readonly #interruption: TryInterruption
   readonly #controller = new AbortController()
-  readonly #chunks = new KeptChunks()
+  readonly #chunks = new ChunkBuffer()
   readonly #startedAt: number
   #session: AgentSession | undefined
-  /** The session that is being made; it may come when nobody needs it any more. */
+  /** The session that is being opened; it may open after the try has ended. */
   #connecting: Promise<unknown> | undefined
   /** The turn under way. */
   #updates: AsyncIterator<AgentUpdate> | undefined
@@ -95,66 +86,54 @@ export class AgentTry {
     this.#input = input
     this.#context = context
     this.#startedAt = context.clock.elapsed()
-    this.#log = new AgentLog((report) => {
-      context.reportAgent(report)
-    }, retryIndex)
-    this.#budget = new TryBudget({
+    this.#usage = new TryUsage({
       limits: settings,
       spent,
-      log: this.#log,
+      retryIndex,
       above: context.remaining,
-    })
-    this.#clocks = new TryClocks({
-      clock: context.clock,
-      limits: settings,
-      onLimit: (termination) => {
-        this.#interruption.interrupt(termination)
+      report: (report) => {
+        context.reportAgent(report)
       },
     })
+    const { clock, signal } = context
+    this.#interruption = new TryInterruption({ clock, signal, limits: settings })
   }
 
-  /** Makes the try; rejects only with what was decided about more than it. */
+  /** Runs the try; rejects only with a decision about more than this call. */
   async run(): Promise<TryEnd> {
-    const { signal } = this.#context
-    const onAbort = (): void => {
-      this.#interruption.interrupt(terminationOf(signal.reason))
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
     try {
       return await this.#untilAnswered()
     } catch (error) {
       return await this.#failed(error)
     } finally {
-      signal.removeEventListener('abort', onAbort)
-      this.#clocks.stop()
+      this.#interruption.dispose()
       this.#controller.abort()
     }
   }
 
   async #untilAnswered(): Promise<TryEnd> {
-    this.#clocks.start()
+    this.#interruption.start()
     const session = await this.#connect()
     const answer = await this.#converse(session)
-    const { output, text = textOf(output) } = answer
-    const total = { total_cost: this.#budget.costUsd }
-    this.#log.tell({ type: 'agent_tool_completed', ...this.#brought(), output, ...total })
+    const { output, text = jsonText(output) } = answer
+    const total = { total_cost: this.#usage.costUsd }
+    this.#usage.report({ type: 'agent_tool_completed', ...this.#totals(), output, ...total })
     return { kind: 'answered', answer: { ...answer, text } }
   }
 
   async #connect(): Promise<AgentSession> {
     const { connector, mode } = this.#settings
-    // What has no JSON is refused by the connector, after the try has begun.
+    // A value that has no JSON is rejected by the connector, after the try has begun.
     const hash = await inputHash(this.#input).catch(() => inputHash(null))
     try {
-      this.#interruption.throwIfHappened()
+      this.#interruption.throwIfInterrupted()
       const connecting = connector.connect(this.#call())
       this.#connecting = connecting
       this.#session = await this.#interruption.wait(connecting)
     } finally {
       const { protocol } = this.#session ?? connector
       const agent = { agent_uri: connector.uri, mode, protocol }
-      this.#log.tell({ type: 'agent_tool_invoked', ...agent, input_hash: hash })
+      this.#usage.report({ type: 'agent_tool_invoked', ...agent, input_hash: hash })
     }
     return this.#session
   }
@@ -166,11 +145,11 @@ export class AgentTry {
       mode: this.#settings.mode,
       signal: this.#controller.signal,
       onBytes: () => {
-        this.#clocks.touch()
+        this.#interruption.touch()
       },
       remaining: () => ({
-        ...this.#budget.remaining(),
-        timeMs: Math.min(this.#clocks.leftMs(), remaining().timeMs),
+        ...this.#usage.remaining(),
+        timeMs: Math.min(this.#interruption.leftMs(), remaining().timeMs),
       }),
       traceparent,
       idempotencyKey,
@@ -182,7 +161,7 @@ export class AgentTry {
         const { signal: over } = this.#controller
         const { signal = over } = options
         const either = signal === over ? over : AbortSignal.any([over, signal])
-        return this.#clocks.standingStill(() =>
+        return this.#interruption.whilePaused(() =>
           requestAnswer(question, { ...options, signal: either }),
         )
       },
@@ -195,22 +174,22 @@ export class AgentTry {
     for (;;) {
       const { index, input } = turn
       if (isConversation) {
-        this.#log.tell({ type: 'agent_tool_turn', turn: index, direction: 'outbound', input })
+        this.#usage.report({ type: 'agent_tool_turn', turn: index, direction: 'outbound', input })
       }
       this.#turnIndex = index
       const answer = await this.#turn(session, turn)
-      this.#clocks.stop()
+      this.#interruption.stop()
       this.#turns = index + 1
       if (isConversation) this.#lastOutput = answer.output
       if (isConversation) {
         const { output } = answer
-        this.#log.tell({ type: 'agent_tool_turn', turn: index, direction: 'inbound', output })
+        this.#usage.report({ type: 'agent_tool_turn', turn: index, direction: 'inbound', output })
       }
       const deciding = nextTurn(this.#settings, { ...turn, answer }, this.#context)
       const next = await this.#interruption.wait(deciding)
       if (next.kind === 'done') return answer
       turn = { index: index + 1, input: next.input }
-      this.#clocks.start()
+      this.#interruption.start()
     }
   }
 
@@ -218,8 +197,8 @@ export class AgentTry {
     const updates = session.send(turn)[Symbol.asyncIterator]()
     this.#updates = updates
     for (let count = 1; ; count += 1) {
-      // A connector that always has something at hand would keep clocks and cancels from being heard.
-      if (count % UPDATES_IN_A_ROW === 0) await this.#interruption.wait(letOthersRun())
+      // A connector that always has an update ready would starve timers and cancels.
+      if (count % UPDATES_IN_A_ROW === 0) await this.#interruption.wait(yieldToEventLoop())
       const coming = updates.next()
       this.#coming = coming
       const { done, value } = await this.#interruption.wait(coming)
@@ -234,37 +213,37 @@ export class AgentTry {
 
   #take(update: AgentUpdate): void {
     this.#isDone = update.kind === 'end' && update.state === 'completed'
-    this.#budget.count(update.usage)
+    this.#usage.count(update.usage)
     if (update.kind === 'chunk') this.#arrived(update.chunk)
-    if (update.usage !== undefined) this.#budget.assertKept()
+    if (update.usage !== undefined) this.#usage.assertWithinLimits()
   }
 
   #arrived(chunk: unknown): void {
     this.#chunks.add(chunk)
     if (this.#settings.mode !== 'streaming') return
-    this.#log.tell({
+    this.#usage.report({
       type: 'agent_tool_progress',
       chunk_index: this.#chunks.count - 1,
       chunk,
-      accumulated_cost_usd: this.#budget.costUsd,
+      accumulated_cost_usd: this.#usage.costUsd,
     })
   }
 
-  /** Tells of the end, has the agent stop, and lets go of everything. */
+  /** Reports the failure, tells the agent to stop, and releases the connector. */
   async #failed(error: unknown): Promise<FailedTry> {
-    this.#clocks.stop()
+    this.#interruption.stop()
     const partial = this.#partial()
     const chunksReceived = this.#chunks.count
-    const arrived = { partial, chunksReceived, costUsd: this.#budget.costUsd }
-    const failed = failedTry(error, { ...arrived, turnIndex: this.#turnIndex })
-    this.#log.tell(failureReport(failed, this.#brought()))
+    const arrived = { partial, chunksReceived, costUsd: this.#usage.costUsd }
+    const failed = toFailedTry(error, { ...arrived, turnIndex: this.#turnIndex })
+    this.#usage.report(failureReport(failed, this.#totals()))
     if (!isExpected(error)) {
       const { logger } = this.#context
       logger.warn('A connector to an agent threw', { tool: this.#settings.name, error })
     }
-    if (!this.#isDone && mayBeAtWork(error)) await this.#cancel()
+    if (!this.#isDone && mayBeWorking(error)) await this.#cancel()
     this.#controller.abort()
-    await this.#letGo()
+    await this.#release()
     if (isDecided(error)) throw error
     return failed
   }
@@ -284,25 +263,25 @@ export class AgentTry {
     const session = this.#session
     if (session === undefined) return
     const bound = new AbortController()
-    const telling = async (): Promise<void> => session.cancel(bound.signal)
-    const told = telling().catch((error: unknown) => {
+    const cancel = async (): Promise<void> => session.cancel(bound.signal)
+    const cancelled = cancel().catch((error: unknown) => {
       const { logger } = this.#context
-      logger.debug('An agent could not be told to stop', { tool: this.#settings.name, error })
+      logger.debug('Failed to tell an agent to stop', { tool: this.#settings.name, error })
     })
-    await this.#atMost(CANCEL_TIMEOUT_MS, told)
+    await this.#atMost(CANCEL_TIMEOUT_MS, cancelled)
     bound.abort()
   }
 
-  /** Waits for the connector, which has been told that nothing is needed any more. */
-  async #letGo(): Promise<void> {
+  /** Waits for the connector, whose signal has aborted. */
+  async #release(): Promise<void> {
     const settled = this.#settled().then(noop, noop)
-    // Who cancelled waits for as long as it likes, and says so when the work goes on against its signal.
+    // A caller that cancelled has its own limit for work that ignores its signal.
     const { graceMs = 0 } = this.#settings.connector
-    const limitMs = this.#context.signal.aborted ? Infinity : Math.max(LET_GO_TIMEOUT_MS, graceMs)
+    const limitMs = this.#context.signal.aborted ? Infinity : Math.max(RELEASE_TIMEOUT_MS, graceMs)
     await (limitMs === Infinity ? settled : this.#atMost(limitMs, settled))
   }
 
-  /** Resolves when the connector does nothing more; what it still has to say is not told on. */
+  /** Resolves when the connector has stopped; its remaining updates are dropped. */
   async #settled(): Promise<void> {
     await this.#connecting
     await this.#coming
@@ -316,7 +295,7 @@ export class AgentTry {
     stop()
   }
 
-  #brought(): Brought {
+  #totals(): TryTotals {
     const tookMs = this.#context.clock.elapsed() - this.#startedAt
     return {
       latency_ms: Math.max(0, Math.round(tookMs)),
@@ -326,7 +305,7 @@ export class AgentTry {
   }
 }
 
-/** A failure that a connector or a person means, or one that was ended from here. */
+/** Whether an error was raised on purpose: by a connector, a reviewer or an interruption. */
 function isExpected(error: unknown): boolean {
   return error instanceof Termination || error instanceof AgentError || isDecided(error)
 }
@@ -338,9 +317,16 @@ function endedSilently(): AgentError {
   })
 }
 
-/** Ends the updates, and waits until they have ended. */
+/** Ends the updates and waits for their end. */
 async function closed(updates: AsyncIterator<AgentUpdate>): Promise<void> {
   await updates.return?.()
 }
 
 function noop(): void {}
+
+/** Resolves after timers and pending events had their turn. */
+function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 0)
+  })
+}

@@ -1,31 +1,31 @@
 /**
- * One call of a tool that asks an agent: tries, until one is answered or another cannot help.
+ * One call of a tool that calls an agent: repeats tries until one is answered or a retry cannot help.
  *
- * C1 A try that failed for a reason that may pass is made again `retries` times, after a growing wait, or after
- *    the one that the agent asks for; each try has events of its own.
+ * C1 A try that failed for a reason that may be temporary is repeated up to `retries` times, after a growing delay
+ *    or after the one that the agent asks for. Each try has its own events.
  * C2 Limits on cost and tokens count all tries together.
- * C3 A failure is a result that the model reads, with what arrived; a cancel is thrown, and so is what a
- *    reviewer decided about the run.
+ * C3 A failure becomes a result that the model reads, with the output that arrived. A cancel is thrown, and so is a
+ *    decision of a reviewer about the run.
  */
 import { ToolResult, limitText, sleep } from '@tutti/core'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
-import { textOf } from './text-of.ts'
+import { jsonText } from './json-text.ts'
 
 import type { FailedTry } from './failed-try.ts'
-import type { Spent } from './try-budget.ts'
-import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { Spent } from './try-usage.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './agent-tool-settings.ts'
 
-/** Longest wait before a retry, in milliseconds, whatever the agent asks for. */
+/** Maximum delay before a retry in milliseconds, whatever the agent asks for. */
 const MAX_RETRY_DELAY_MS = 60_000
 
-/** Characters of what had arrived that the model is told with a failure. */
+/** Maximum characters of partial output that a failure shows to the model. */
 const SHOWN_PARTIAL_LENGTH = 4_000
 
 /**
- * Asks the agent; gives its answer, or what went wrong.
+ * Calls the agent; returns its answer or its failure.
  *
- * @throws what the call was cancelled with; {TuttiError} EXIT_EARLY, TOOL_REJECTED of a reviewer.
+ * @throws the abort reason when the call was cancelled; {TuttiError} EXIT_EARLY or TOOL_REJECTED of a reviewer.
  */
 export async function callAgent(
   settings: ResolvedAgentSettings,
@@ -36,9 +36,9 @@ export async function callAgent(
   for (let retryIndex = 0; ; retryIndex += 1) {
     context.signal.throwIfAborted()
     const end = await new AgentTry(settings, { input, context, retryIndex, spent }).run()
-    if (end.kind === 'answered') return resultOf(settings, end)
+    if (end.kind === 'answered') return toResult(settings, end)
     context.signal.throwIfAborted()
-    if (!end.retryable || retryIndex >= settings.retries) return failureOf(settings, end)
+    if (!end.retryable || retryIndex >= settings.retries) return toFailure(settings, end)
     await sleep(context.clock, delayMs(settings, end, retryIndex), context.signal)
   }
 }
@@ -48,21 +48,21 @@ function delayMs(
   { retryAfterMs }: FailedTry,
   retryIndex: number,
 ): number {
-  // Up to a quarter is left to chance, so that many callers do not come back at once.
+  // Up to a quarter is random, so that many callers do not retry at the same moment.
   const growing = retryDelayMs * 2 ** retryIndex * (1 - Math.random() / 4)
   return Math.min(MAX_RETRY_DELAY_MS, retryAfterMs ?? growing)
 }
 
-function resultOf(
+function toResult(
   { wantsValue }: ResolvedAgentSettings,
   { answer: { output, text } }: Extract<TryEnd, { kind: 'answered' }>,
 ): ToolResult {
-  const value = wantsValue && typeof output === 'string' ? valueOf(output) : output
+  const value = wantsValue && typeof output === 'string' ? parseIfJson(output) : output
   return ToolResult.success(text, value)
 }
 
-/** The value that a text is the JSON of, else the text. */
-function valueOf(text: string): unknown {
+/** Parses a text as JSON; returns the text when it is not JSON. */
+function parseIfJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -70,12 +70,12 @@ function valueOf(text: string): unknown {
   }
 }
 
-function failureOf({ name }: ResolvedAgentSettings, end: FailedTry): ToolResult {
+function toFailure({ name }: ResolvedAgentSettings, end: FailedTry): ToolResult {
   const { message, failure, retryable, partial, chunksReceived, costUsd } = end
   const isNothing = partial === null || (Array.isArray(partial) && partial.length === 0)
   const arrived = isNothing
     ? ''
-    : `\nWhat had arrived: ${limitText(textOf(partial), SHOWN_PARTIAL_LENGTH)}`
+    : `\nWhat had arrived: ${limitText(jsonText(partial), SHOWN_PARTIAL_LENGTH)}`
   const result = ToolResult.failure(`Agent "${name}" gave no answer: ${message}${arrived}`)
   return Object.assign(result, {
     structured: { failure, message, retryable, partial, chunksReceived, costUsd },

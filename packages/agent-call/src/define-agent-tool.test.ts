@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock, type FakeClock } from '../../../tooling/test-kit/clock.ts'
 import { TuttiError, runTool } from '@tutti/core'
 import { AgentError } from './agent-error.ts'
-import { defineAgentTool, type AgentToolSettings } from './define-agent-tool.ts'
-import { inputHash } from './input-hash.ts'
+import { defineAgentTool } from './define-agent-tool.ts'
+import { inputHash } from './json-text.ts'
 import { localConnector, type LocalAgent, type LocalAgentRequest } from './local-agent.ts'
 
 import type { RunToolOptions, TimedAgentReport, ToolCallOutcome } from '@tutti/core'
+import type { AgentToolSettings } from './agent-tool-settings.ts'
 import type { AgentConnector, AgentUpdate } from './agent-connector.ts'
 
 type Answering = (request: LocalAgentRequest) => ReturnType<LocalAgent['answer']>

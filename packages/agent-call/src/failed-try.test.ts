@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { TuttiError } from '@tutti/core'
-import { AgentError } from './agent-error.ts'
-import { failedTry, failureReport, mayBeAtWork } from './failed-try.ts'
-import { Termination } from './termination.ts'
+import { AgentError, Termination } from './agent-error.ts'
+import { failureReport, mayBeWorking, toFailedTry } from './failed-try.ts'
 
 const arrived = { partial: ['a'], chunksReceived: 1, costUsd: 2 }
 const brought = { latency_ms: 5, chunks_received: 1, total_turns: 0 }
@@ -24,7 +23,7 @@ describe('a try that failed', () => {
       'agent_tool_error',
     ],
   ])('%s is %s', (error, failure, retryable, type) => {
-    const failed = failedTry(error, { ...arrived, turnIndex: 0 })
+    const failed = toFailedTry(error, { ...arrived, turnIndex: 0 })
     expect(failed).toMatchObject({ message: 'x', failure, retryable, ...arrived })
     expect(failureReport(failed, brought)).toEqual({
       type,
@@ -38,17 +37,19 @@ describe('a try that failed', () => {
   })
 
   it('names the turn of a conversation that failed', () => {
-    expect(failedTry(new Error('x'), { ...arrived, turnIndex: 2 }).message).toBe('Turn 3 failed: x')
+    expect(toFailedTry(new Error('x'), { ...arrived, turnIndex: 2 }).message).toBe(
+      'Turn 3 failed: x',
+    )
   })
 
   it('has what the agent gave in spite of it before what arrived, and when to try again', () => {
     const facts = { failureType: 'http_error', retryable: true } as const
     const error = new AgentError('x', { ...facts, partial: null, retryAfterMs: 7 })
-    expect(failedTry(error, { ...arrived, turnIndex: 0 })).toMatchObject({
+    expect(toFailedTry(error, { ...arrived, turnIndex: 0 })).toMatchObject({
       partial: null,
       retryAfterMs: 7,
     })
-    expect(failedTry(new AgentError('x', facts), { ...arrived, turnIndex: 0 }).partial).toEqual([
+    expect(toFailedTry(new AgentError('x', facts), { ...arrived, turnIndex: 0 }).partial).toEqual([
       'a',
     ])
   })
@@ -62,7 +63,7 @@ describe('a try that failed', () => {
     ['input_required', true],
     ['configuration', true],
   ] as const)('with %s the agent may be at work: %s', (failureType, expected) => {
-    expect(mayBeAtWork(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
-    expect(mayBeAtWork(new Termination('timeout', 'x'))).toBe(true)
+    expect(mayBeWorking(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
+    expect(mayBeWorking(new Termination('timeout', 'x'))).toBe(true)
   })
 })

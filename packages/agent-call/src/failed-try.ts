@@ -1,10 +1,14 @@
-/** Pure: what a try came to that brought no answer. */
+/** The outcome of a try that brought no answer. Pure. */
 import { errorMessage } from '@tutti/core'
-import { AgentError, type AgentFailureType } from './agent-error.ts'
-import { isDecided } from './is-decided.ts'
-import { Termination, type TerminationReason } from './termination.ts'
+import {
+  AgentError,
+  isDecided,
+  Termination,
+  type AgentFailureType,
+  type TerminationReason,
+} from './agent-error.ts'
 
-import type { BareReport } from './agent-log.ts'
+import type { BareReport } from './try-usage.ts'
 
 /** A try that brought no answer. */
 export interface FailedTry {
@@ -13,7 +17,7 @@ export interface FailedTry {
   readonly failure: TerminationReason | AgentFailureType
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
-  /** What had arrived; null when nothing. */
+  /** Output that had arrived; null when there was none. */
   readonly partial: unknown
   readonly chunksReceived: number
   readonly costUsd: number
@@ -25,8 +29,8 @@ export interface Arrived extends Pick<FailedTry, 'partial' | 'chunksReceived' | 
   readonly turnIndex: number
 }
 
-/** The failure that an error is. */
-export function failedTry(error: unknown, { turnIndex, ...arrived }: Arrived): FailedTry {
+/** Converts an error to a failure. */
+export function toFailedTry(error: unknown, { turnIndex, ...arrived }: Arrived): FailedTry {
   const what = errorMessage(error)
   const message = turnIndex === 0 ? what : `Turn ${turnIndex + 1} failed: ${what}`
   const facts = { kind: 'failed', ...arrived, message } as const
@@ -42,18 +46,18 @@ export function failedTry(error: unknown, { turnIndex, ...arrived }: Arrived): F
   return { ...facts, failure, retryable: false, retryAfterMs: undefined }
 }
 
-/** What every event of an end says. */
-export interface Brought {
+/** Fields of every final event. */
+export interface TryTotals {
   readonly latency_ms: number
   readonly chunks_received: number
   readonly total_turns: number
 }
 
-/** The event of a failure. */
-export function failureReport(failed: FailedTry, brought: Brought): BareReport {
+/** Returns the final event of a failure. */
+export function failureReport(failed: FailedTry, totals: TryTotals): BareReport {
   const { message, failure, retryable, partial, costUsd } = failed
   const facts = {
-    ...brought,
+    ...totals,
     error: message,
     accumulated_cost_usd: costUsd,
     partial_output: partial,
@@ -75,10 +79,10 @@ function isTermination(failure: FailedTry['failure']): failure is TerminationRea
   return TERMINATIONS.includes(failure)
 }
 
-/** Failures after which the agent does nothing more. */
+/** Failures after which the agent no longer works. */
 const STOPPED: readonly AgentFailureType[] = ['unreachable', 'http_error', 'agent_failed']
 
-/** Whether the agent may still be at work after this error. */
-export function mayBeAtWork(error: unknown): boolean {
+/** Whether the agent may still be working after this error. */
+export function mayBeWorking(error: unknown): boolean {
   return !(error instanceof AgentError && STOPPED.includes(error.failureType))
 }

@@ -1,7 +1,7 @@
-/** Notices that nothing arrives any more. */
+/** Detects silence. */
 import type { Clock } from '@tutti/core'
 
-/** Calls once when nothing happened for `limitMs`; it runs from when it is made. */
+/** Calls `onIdle` once when it was not touched for `limitMs`; runs from its construction. */
 export class IdleTimer {
   readonly #clock: Clock
   readonly #limitMs: number
@@ -18,19 +18,19 @@ export class IdleTimer {
     if (limitMs !== Infinity) this.#wait(limitMs)
   }
 
-  /** Something happened. A timer is not set anew for each piece: it looks again when it rings. */
+  /** Restarts the time. The running timer is not replaced: it checks the time of the last touch when it fires. */
   touch(): void {
     this.#lastAt = this.#clock.elapsed()
   }
 
-  /** Stands still until `resume` was called as often. */
+  /** Pauses until `resume` was called as often as `pause`. */
   pause(): void {
     this.#pauses += 1
     this.#stopTimer?.()
     this.#stopTimer = undefined
   }
 
-  /** Starts anew, after the last pause. */
+  /** Starts from the beginning after the last pause. */
   resume(): void {
     this.#pauses -= 1
     if (this.#pauses > 0 || this.#limitMs === Infinity) return

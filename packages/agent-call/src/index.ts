@@ -1,5 +1,5 @@
 /**
- * Agents as tools, whatever they are spoken to in: the port to an agent, and the tool that asks over it.
+ * Calls to agents, whatever protocol they speak: the port to an agent, and the tool that calls it.
  * `@tutti/agent-tool` has the connectors.
  */
 export type {
@@ -20,12 +20,12 @@ export {
   DEFAULT_AGENT_TIMEOUT_MS,
   DEFAULT_IDLE_TIMEOUT_MS,
   DEFAULT_MAX_TURNS,
-  defineAgentTool,
   type AgentLimits,
   type AgentReply,
   type AgentToolContext,
   type AgentToolDefinition,
   type AgentToolSettings,
   type AnsweredTurn,
-} from './define-agent-tool.ts'
-export { sortedJson } from './sorted-json.ts'
+} from './agent-tool-settings.ts'
+export { defineAgentTool } from './define-agent-tool.ts'
+export { sortedJson } from './json-text.ts'

@@ -1,8 +1,7 @@
-/** Agents of this process, as tools ask them. */
+/** Connects to agents of this process. */
 import { errorMessage, limitText } from '@tutti/core'
-import { AgentError } from './agent-error.ts'
-import { isDecided } from './is-decided.ts'
-import { textOf } from './text-of.ts'
+import { AgentError, isDecided } from './agent-error.ts'
+import { jsonText } from './json-text.ts'
 
 import type {
   AgentAnswer,
@@ -18,23 +17,23 @@ export interface LocalAgent {
   /**
    * Answers one turn: with a value or a promise of it, or piece by piece with an async generator of
    * {@link AgentUpdate}s whose return value is the answer. A string or any other JSON is a whole answer; an
-   * {@link AgentAnswer} can say more. What it throws is its failure.
+   * {@link AgentAnswer} can say more. An exception is its failure.
    */
   answer(request: LocalAgentRequest): unknown
   /**
-   * How long it may take to stop after its signal has aborted, in milliseconds, where that is longer than other
-   * tools are given: Infinity for one whose work has limits of its own.
+   * Time that the agent needs to stop after its signal aborts, in milliseconds, if that is longer than the default
+   * of tools; Infinity for an agent whose work has its own limits.
    */
   readonly graceMs?: number
 }
 
-/** What an agent of this process is asked. */
+/** A request to an agent of this process. */
 export interface LocalAgentRequest extends Omit<AgentCall, 'onBytes'>, AgentTurn {
-  /** The same for all turns of one conversation, and for no other. */
+  /** Identifies the conversation: the same for all of its turns. */
   readonly conversationId: string
 }
 
-/** Makes the way to an agent of this process. */
+/** Creates a connector to an agent of this process. */
 export function localConnector(agent: LocalAgent, uri: string): AgentConnector {
   return {
     uri,
@@ -73,11 +72,11 @@ class LocalSession implements AgentSession {
     }
   }
 
-  /** An agent of this process hears of it by its signal. */
+  /** Does nothing: the signal tells an agent of this process to stop. */
   async cancel(): Promise<void> {}
 }
 
-/** What a generator tells, and then what it returns. It is ended with whoever reads. */
+/** Yields the updates of a generator, then its return value. Ending the iteration ends the generator. */
 async function* updatesOf(
   generator: AsyncIterable<unknown, unknown>,
   onUpdate: () => void,
@@ -96,14 +95,14 @@ async function* updatesOf(
   }
 }
 
-/** @throws {AgentError} for what is no update: it would be lost. */
+/** @throws {AgentError} for a value that is not an update and would be lost. */
 function toUpdate(value: unknown): AgentUpdate {
   const kind =
     typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined
-  // NOTE: each kind of update is told by its `kind`; what else it holds is its author's.
+  // NOTE: `kind` identifies an update; its author is responsible for the other fields.
   if (KINDS.some((known) => known === kind)) return value as AgentUpdate
   throw new AgentError(
-    `The agent yielded ${limitText(textOf(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
+    `The agent yielded ${limitText(jsonText(value), 200)}, which is no update: wanted an object with kind ${KINDS.join(', ')}`,
     { failureType: 'invalid_response', retryable: false },
   )
 }

@@ -5,7 +5,7 @@ import { TuttiError } from '@tutti/core'
 import { nextTurn, type Next } from './next-turn.ts'
 
 import type { AgentAnswer } from './agent-connector.ts'
-import type { AgentToolContext, ResolvedAgentSettings } from './define-agent-tool.ts'
+import type { AgentToolContext, ResolvedAgentSettings } from './agent-tool-settings.ts'
 
 interface Given {
   readonly answer: Partial<AgentAnswer>

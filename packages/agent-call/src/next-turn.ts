@@ -1,22 +1,25 @@
 /**
- * What is said to an agent that has answered.
+ * Decides the next input for an agent that has answered.
  *
- * Y4 What the agent asks goes to `reply`, else to the reviewer, else in a conversation back to it, else the try
- *    fails with the question.
+ * Y4 A question of the agent goes to `reply`, else to the reviewer, else in a conversation back to the agent; else
+ *    the try fails with the question.
  */
 import { errorMessage } from '@tutti/core'
-import { AgentError } from './agent-error.ts'
-import { isDecided } from './is-decided.ts'
-import { textOf } from './text-of.ts'
+import { AgentError, isDecided } from './agent-error.ts'
+import { jsonText } from './json-text.ts'
 
 import type { ToolSchema } from '@tutti/core'
 import type { AgentAnswer } from './agent-connector.ts'
-import type { AgentToolContext, AnsweredTurn, ResolvedAgentSettings } from './define-agent-tool.ts'
+import type {
+  AgentToolContext,
+  AnsweredTurn,
+  ResolvedAgentSettings,
+} from './agent-tool-settings.ts'
 
-/** What to do after an answer. */
+/** The next action after an answer. */
 export type Next = { readonly kind: 'done' } | { readonly kind: 'say'; readonly input: unknown }
 
-/** A turn that was sent, and answered. */
+/** A turn that was sent and answered. */
 export interface EndedTurn {
   /** From 0. */
   readonly index: number
@@ -26,7 +29,7 @@ export interface EndedTurn {
 
 const DONE: Next = { kind: 'done' }
 
-/** Decides. @throws {AgentError} when the agent asks something that nobody answers, or `reply` fails. */
+/** Decides. @throws {AgentError} when a question of the agent is not answered, or `reply` fails. */
 export async function nextTurn(
   settings: ResolvedAgentSettings,
   turn: EndedTurn,
@@ -49,7 +52,7 @@ export async function nextTurn(
 
 async function replied(
   reply: NonNullable<ResolvedAgentSettings['reply']>,
-  { index, input, answer: { state, output, text = textOf(output), ...more } }: EndedTurn,
+  { index, input, answer: { state, output, text = jsonText(output), ...more } }: EndedTurn,
   context: AgentToolContext,
 ): Promise<Next> {
   const { question, questionSchema } = more
@@ -76,7 +79,7 @@ async function replied(
 }
 
 async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext): Promise<Next> {
-  const { question = textOf(answer.output), questionSchema: schema } = answer
+  const { question = jsonText(answer.output), questionSchema: schema } = answer
   const given = await requestAnswer<ToolSchema>(question, {
     onTimeout: 'CONTINUE',
     ...(schema === undefined ? {} : { schema }),
@@ -86,14 +89,14 @@ async function reviewed(answer: AgentAnswer, { requestAnswer }: AgentToolContext
 }
 
 function unanswered({ question, output }: AgentAnswer, why: string): AgentError {
-  return new AgentError(`The agent asks something ${why}: ${question ?? textOf(output)}`, {
+  return new AgentError(`The agent asks something ${why}: ${question ?? jsonText(output)}`, {
     failureType: 'input_required',
     retryable: false,
     partial: output,
   })
 }
 
-/** What the seed sends next: the `output` of an answer that has one, even null, else the whole answer. */
+/** Returns the `output` of an answer that has one, even null, else the whole answer. */
 function fedBack(output: unknown): unknown {
   const hasOutput = typeof output === 'object' && output !== null && 'output' in output
   return hasOutput ? output.output : output

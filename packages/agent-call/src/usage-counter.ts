@@ -1,18 +1,18 @@
-/** What an agent says it has used, as what is new since it last said it. */
+/** Converts the usage reports of an agent to the usage that is new since its last report. */
 import type { AgentUsageReport } from './agent-connector.ts'
 
-/** What is new. */
+/** Usage since the last report. */
 export interface UsageDelta {
   readonly costUsd: number
   readonly inputTokens: number
-  /** Tokens that an agent does not tell apart are among these. */
+  /** Includes tokens that the agent does not report as input or output. */
   readonly outputTokens: number
 }
 
-/** Nothing. */
+/** No usage. */
 export const NO_DELTA: UsageDelta = { costUsd: 0, inputTokens: 0, outputTokens: 0 }
 
-/** Adds up the reports of one try. Numbers that are not finite, or less than 0, are ignored. */
+/** Sums up the reports of one try. Numbers that are not finite or negative are ignored. */
 export class UsageCounter {
   #costUsd = 0
   #tokens = 0
@@ -24,12 +24,12 @@ export class UsageCounter {
     return this.#costUsd
   }
 
-  /** Tokens so far, read and written together. */
+  /** Input and output tokens so far. */
   get tokens(): number {
     return this.#tokens
   }
 
-  /** Takes a report; gives what is new in it. Who has said a total is not asked for parts any more. */
+  /** Adds a report and returns its new usage. Parts are ignored once the agent has reported a total. */
   add(report: AgentUsageReport | undefined): UsageDelta {
     if (report === undefined) return NO_DELTA
     const costUsd = this.#newCost(report)
@@ -61,7 +61,7 @@ export class UsageCounter {
   }
 }
 
-/** Both together. */
+/** Returns the sum of both. */
 export function addDeltas(one: UsageDelta, other: UsageDelta): UsageDelta {
   return {
     costUsd: one.costUsd + other.costUsd,
