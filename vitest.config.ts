@@ -21,11 +21,13 @@ const LIMITS = {
 /** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
-  'packages/{protocol,pipeline,core,agent-call,ensemble,client,agent-tool,control-api,testing,telemetry}/src/**/*.test.ts',
+  'packages/{protocol,pipeline,core,agent-call,ensemble,client,agent-tool,gateway,control-api,testing,telemetry}/src/**/*.test.ts',
 ]
 
 /** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
-const SHARED = ['packages/{control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts']
+const SHARED = [
+  'packages/{gateway,control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts',
+]
 
 /** Tests of packages that use files, the network, databases, browsers and processes, likewise. */
 const LIGHT = [

@@ -18,6 +18,7 @@ const MAY_LOAD: Readonly<Record<string, readonly string[]>> = {
   client: ['typebox', 'eventsource-parser'],
   langchain: ['typebox'],
   runs: ['typebox'],
+  gateway: ['typebox'],
   telemetry: ['typebox', '@opentelemetry/api', '@opentelemetry/semantic-conventions'],
 }
 

@@ -1,17 +1,10 @@
 /** Cancels runs as a body or a message asks. */
-import { TuttiError } from '@tutti/core'
+import { cancelUnlessOver, type CancelRequest } from '@tutti/gateway'
 
-import { actorOf, type Caller } from './caller.ts'
 import { tagOf } from './list-runs.ts'
 
-import type { CancelBody, CancelRunsBody, RunsCancelled, RunStatus } from '@tutti/protocol'
+import type { CancelRunsBody, RunsCancelled, RunStatus } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
-
-/** How a cancel takes effect, and who asks for it. */
-export interface CancelWish {
-  readonly mode: CancelBody['mode']
-  readonly caller: Caller
-}
 
 /** How often runs are looked for: so often that none is missed, and an end is in sight. */
 const MAX_LOOKS = 10
@@ -22,25 +15,12 @@ const BATCH = 20
 const PAGE = 1_000
 
 /**
- * Cancels a run; resolves with the status it has then.
- *
- * @throws {TuttiError} as `RunService.cancel`.
- */
-export function cancelRun(
-  runs: RunService,
-  runId: string,
-  { mode, caller }: CancelWish,
-): ReturnType<RunService['cancel']> {
-  return runs.cancel(runId, { ...actorOf(caller), ...(mode === undefined ? {} : { mode }) })
-}
-
-/**
  * Cancels every run with a tag that has not ended; resolves with what became of each. Runs that are
  * submitted meanwhile are cancelled as long as it still finds some, at most {@link MAX_LOOKS} times.
  */
 export async function cancelRuns(
   runs: RunService,
-  { tag, mode, caller }: CancelRunsBody & Pick<CancelWish, 'caller'>,
+  { tag, mode, caller }: CancelRunsBody & Pick<CancelRequest, 'caller'>,
 ): Promise<RunsCancelled> {
   const statuses = new Map<string, RunStatus | undefined>()
   // Pages move while runs end, so what was passed over is looked for again.
@@ -74,21 +54,5 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
     })
     ids.push(...page.runs.map(({ runId }) => runId))
     if (page.runs.length < PAGE) return ids
-  }
-}
-
-/** The status after the cancel; undefined for a run that was over already, or is gone. */
-export async function cancelUnlessOver(
-  runs: RunService,
-  runId: string,
-  wish: CancelWish,
-): Promise<RunStatus | undefined> {
-  try {
-    return await cancelRun(runs, runId, wish)
-  } catch (error) {
-    const isOver =
-      TuttiError.isInstance(error) && ['RUN_COMPLETED', 'RUN_NOT_FOUND'].includes(error.code)
-    if (!isOver) throw error
-    return undefined
   }
 }

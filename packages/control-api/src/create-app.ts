@@ -6,20 +6,32 @@
  */
 import { ERROR_CODES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
+import {
+  a2aRoutes,
+  anyone,
+  assertScope,
+  audited,
+  type Caller,
+  isAudited,
+  mcpRoutes,
+  type Route,
+  tasksWireRoutes,
+  type TellSubject,
+  toResponse,
+  traceOf,
+  wireErrorOf,
+  type Signer,
+} from '@tutti/gateway'
 
-import { a2aRoutes } from './a2a/a2a-routes.ts'
-import { audited, isAudited, type TellSubject } from './audit/audited.ts'
-import { anyone, assertScope, type Caller } from './caller.ts'
 import { assertAcceptable } from './http/accept.ts'
 import { assertNoForm } from './http/assert-no-form.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
-import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { requestFacts } from './http/request-facts.ts'
 import { tellRequest } from './http/tell-request.ts'
-import { traceOf } from './http/trace-of.ts'
 import { untilExpiry } from './http/until-expiry.ts'
-import { mcpRoutes } from './mcp/mcp-routes.ts'
+import { listRuns } from './list-runs.ts'
+import { runDetail } from './run-detail.ts'
 import { mediaTypesOf, routeName } from './routes/route-name.ts'
 import { accessRoutes } from './routes/access.ts'
 import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
@@ -33,13 +45,10 @@ import { toolRoutes } from './routes/tools.ts'
 import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
-import { tasksWireRoutes } from './tasks-wire/tasks-wire-routes.ts'
 
 import type { Dashboard } from './dashboard/read-dashboard.ts'
 import type { RequestGuard } from './http/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
-import type { Route } from './routes/route.ts'
-import type { Signer } from './secrets/signer.ts'
 import type { HttpBindings } from '@hono/node-server'
 
 /** What an app is given beside its options. */
@@ -138,7 +147,13 @@ function controlRoutes(
     capabilitiesRoute(options),
     ...a2aRoutes(options),
     ...tasksWireRoutes(options),
-    ...mcpRoutes(options, signer),
+    ...mcpRoutes(options, {
+      signer,
+      reader: {
+        list: (query) => listRuns(options, query),
+        detail: (runId) => runDetail(options, runId),
+      },
+    }),
     // Last: no file takes the place of a route.
     ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
   ]

@@ -1,11 +1,7 @@
 /** Deletes a run as a request asks. */
 import { TuttiError } from '@tutti/core'
+import { type Caller, cancelUnlessOver, findRecord, runNotFound, waitForEnd } from '@tutti/gateway'
 
-import { cancelUnlessOver } from './cancel-run.ts'
-import { findRecord, runNotFound } from './find-run.ts'
-import { waitForEnd } from './wait-for-end.ts'
-
-import type { Caller } from './caller.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
 
 /** How long a run that is cancelled first may take to stop, in milliseconds. */

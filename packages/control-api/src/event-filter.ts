@@ -1,7 +1,6 @@
 /** Pure: which event types a reader wants. */
 import { RUN_EVENT_TYPES, type RunEvent } from '@tutti/protocol'
-
-import { badRequest } from './http/api-error.ts'
+import { badRequest } from '@tutti/gateway'
 
 /** Whether a reader wants events of this type. */
 export type EventFilter = (type: RunEvent['type']) => boolean

@@ -7,6 +7,7 @@ export {
   type ServerMetricsOptions,
 } from './metrics/server-metrics.ts'
 export type { MetricDescription } from './metrics/registry.ts'
-export type { ApiKey, ControlApiOptions, KeyLimits, Shared, Webhook } from './options.ts'
+export type { ApiKey, ControlApiOptions, KeyLimits, Webhook } from './options.ts'
 export { serveControlApi, type ControlApiServer, type ListenOptions } from './serve-control-api.ts'
-export { REDACTED, redactor, type Redactor } from './secrets/redactor.ts'
+export { REDACTED, redactor } from './secrets/redactor.ts'
+export type { Redactor, Shared } from '@tutti/gateway'

@@ -1,10 +1,7 @@
 /** Tells the agents of runs something, as a body or a message asks. */
 import { TuttiError } from '@tutti/core'
 import { DirectiveAction, ERROR_CODES, isErrorCode } from '@tutti/protocol'
-
-import { actorOf, type Caller } from './caller.ts'
-import { durationMs } from './duration-ms.ts'
-import { badRequest } from './http/api-error.ts'
+import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
 
 import type { DirectiveInput } from '@tutti/ensemble'
 import type { Directive, InjectAccepted, InjectBody } from '@tutti/protocol'

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { TuttiError, type Clock } from '@tutti/core'
 
-import type { Caller } from './caller.ts'
+import type { Caller } from '@tutti/gateway'
 import type { ApiKey } from './options.ts'
 import type { RateLimits } from './http/rate-limits.ts'
 import type { Scope } from '@tutti/protocol'

@@ -1,5 +1,6 @@
 /** Lists runs as a query or a message asks. */
-import { eventSize } from './event-size.ts'
+import { eventSize } from '@tutti/runs'
+
 import { toRunSummary } from './to-wire.ts'
 
 import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'

@@ -9,13 +9,13 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
+import { LargeReads, type Redactor, type Shared } from '@tutti/gateway'
 
 import { accessProblems } from './access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
-import { LargeReads } from './http/large-reads.ts'
 import { UnreadData } from './http/unread-data.ts'
 import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
-import { redactor, type Redactor } from './secrets/redactor.ts'
+import { redactor } from './secrets/redactor.ts'
 
 import type { ModelCatalog } from '@tutti/ensemble'
 import type { Scope, WebhookEventType } from '@tutti/protocol'
@@ -156,14 +156,6 @@ export interface Webhook {
   readonly secret: string
   /** What it is told of. @default everything */
   readonly events?: readonly WebhookEventType[]
-}
-
-/** What peers may ask for, by name. */
-export interface Shared {
-  readonly ensembles?: readonly string[]
-  readonly tools?: readonly string[]
-  /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
-  readonly tags?: Readonly<Record<string, readonly string[]>>
 }
 
 /** The same with every value present. */

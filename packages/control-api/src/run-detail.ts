@@ -1,7 +1,7 @@
 /** Looks at one run as a route or a message asks. */
 import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
+import { findRun } from '@tutti/gateway'
 
-import { findRun } from './find-run.ts'
 import { toRunDetail } from './to-wire.ts'
 
 import type { ResolvedControlApiOptions } from './options.ts'

@@ -1,13 +1,12 @@
 /** Serves a control API on a port: HTTP, SSE and WebSocket together. */
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { errorMessage, TuttiError } from '@tutti/core'
+import { badRequest, toResponse, wireErrorOf } from '@tutti/gateway'
 
 import { createApp } from './create-app.ts'
 import { readDashboard, type Dashboard } from './dashboard/read-dashboard.ts'
-import { badRequest } from './http/api-error.ts'
 import { requestGuard } from './http/guard-request.ts'
 import { createLimitedServer } from './http/limited-server.ts'
-import { toResponse, wireErrorOf } from './http/on-error.ts'
 import { metricsRoute } from './routes/metrics.ts'
 import { resolveControlApiOptions, type ControlApiOptions } from './options.ts'
 import { signerOf } from './secrets/signer.ts'

@@ -1,6 +1,6 @@
 /** Switches the model of a run as a body or a message asks. */
-import { actorOf, type Caller } from './caller.ts'
-import { badRequest } from './http/api-error.ts'
+
+import { actorOf, badRequest, type Caller } from '@tutti/gateway'
 
 import type { TierChoice } from '@tutti/ensemble'
 import type { ModelSwitched, SwitchModelBody } from '@tutti/protocol'

@@ -10,7 +10,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { TuttiError } from '@tutti/core'
 
 import type { ApiKey } from './options.ts'
-import type { Signer } from './secrets/signer.ts'
+import type { Signer } from '@tutti/gateway'
 
 /** Longer than any ticket of this server. */
 const MAX_LENGTH = 2_048

@@ -2,8 +2,7 @@
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
 import { shortText } from '@tutti/protocol'
-
-import { sharedEnsembles, sharedTools, tagsOf, type Sharing } from './peers/shared.ts'
+import { sharedEnsembles, sharedTools, type Sharing, tagsOf } from '@tutti/gateway'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
 import type {

@@ -1,8 +1,8 @@
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
+import { anyone } from '@tutti/gateway'
 
 import { lifecycleRoutes } from '../src/routes/lifecycle.ts'
-import { anyone } from '../src/caller.ts'
 import { eventsOf, served, type Served } from './served.ts'
 
 import type { ServerStatus } from '@tutti/protocol'

@@ -2,9 +2,9 @@
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
+import { eventSize } from '@tutti/runs'
 
 import { apiKey } from '../src/index.ts'
-import { eventSize } from '../src/event-size.ts'
 import { a2aAgent, type Untyped } from './a2a-agent.ts'
 import { eventsOf, served, type Served } from './served.ts'
 

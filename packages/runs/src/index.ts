@@ -18,6 +18,8 @@ export type { TraceNewRun } from './new-run.ts'
 
 // To read
 export type { EventListener } from './event-bus.ts'
+export { eventPages } from './event-pages.ts'
+export { eventSize } from './event-size.ts'
 export type { FollowOptions } from './follow-events.ts'
 export { readTurn } from './read-turns.ts'
 export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'

@@ -5,6 +5,7 @@
  *
  * @see https://www.asyncapi.com/docs/reference/specification/v3.0.0
  */
+import { API_VERSION } from '@tutti/gateway'
 import {
   CLIENT_MESSAGE_TYPES,
   ClientMessage,
@@ -14,7 +15,7 @@ import {
   ServerMessage,
 } from '@tutti/protocol'
 
-import { API_VERSION, SOCKET_INTRODUCTION } from './introduction.ts'
+import { SOCKET_INTRODUCTION } from './introduction.ts'
 import { REPLIES } from './message-replies.ts'
 import { schemaComponents, type JsonSchema, type SchemaComponents } from './schema-components.ts'
 import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'

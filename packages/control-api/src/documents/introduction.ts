@@ -1,11 +1,5 @@
 /** What the documents say of the API as a whole. */
 
-/**
- * Version of the API: grows when something is taken away or means something else. What is only added
- * does not change it.
- */
-export const API_VERSION = '1.0.0'
-
 /** In Markdown, for people. */
 export const INTRODUCTION = `Submit runs of teams of LLM agents, follow them live and steer them.
 

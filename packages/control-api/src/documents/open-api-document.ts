@@ -1,8 +1,9 @@
 /** The OpenAPI document of this API, made from the tables of the protocol. */
+import { API_VERSION } from '@tutti/gateway'
 import { ROUTES, WebhookDelivery, type Route, type RouteName } from '@tutti/protocol'
 
 import { AREAS } from './areas.ts'
-import { API_VERSION, INTRODUCTION } from './introduction.ts'
+import { INTRODUCTION } from './introduction.ts'
 import { commonResponses } from './open-api-errors.ts'
 import { operationOf } from './open-api-operation.ts'
 import { schemaComponents } from './schema-components.ts'

@@ -1,5 +1,5 @@
 /** Pure: refuses what a form of any web page can send without being asked whether it may. */
-import { assertJson } from './read-body.ts'
+import { assertJson } from '@tutti/gateway'
 
 /** The media types of forms. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
 const FORM_TYPES = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i

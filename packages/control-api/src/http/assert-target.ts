@@ -1,5 +1,5 @@
 /** Pure: refuses addresses that are malformed. */
-import { badRequest } from './api-error.ts'
+import { badRequest } from '@tutti/gateway'
 
 /**
  * Refuses a path or query with a percent sign that encodes nothing, or no text in UTF-8: parsers

@@ -15,14 +15,13 @@
 import { isIP } from 'node:net'
 
 import { TuttiError, type Clock, type Logger } from '@tutti/core'
+import { anyone, type Caller, type Signer } from '@tutti/gateway'
 
-import { anyone, type Caller } from '../caller.ts'
 import { callerOf, keyLookup } from '../keys.ts'
 import { keyOfTicket } from '../tickets.ts'
 import { RateLimits } from './rate-limits.ts'
 
 import type { ApiKey, ResolvedControlApiOptions } from '../options.ts'
-import type { Signer } from '../secrets/signer.ts'
 
 /** What of a request decides whether it may pass. */
 export interface RequestFacts {

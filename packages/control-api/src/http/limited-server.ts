@@ -14,11 +14,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
 import { TuttiError } from '@tutti/core'
+import { badRequest, errorHeaders, wireErrorOf } from '@tutti/gateway'
 
 import { AddressCount } from './address-count.ts'
-import { badRequest } from './api-error.ts'
 import { corsHeaders } from './cors.ts'
-import { errorHeaders, wireErrorOf } from './on-error.ts'
 import { endWithError } from './raw-response.ts'
 import { tellRequest } from './tell-request.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'

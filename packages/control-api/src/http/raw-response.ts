@@ -1,10 +1,9 @@
 /** Writes an answer to a socket where there is no HTTP response: a handshake, or bytes that are no request. */
 import { STATUS_CODES } from 'node:http'
+import { errorHeaders, type WireError } from '@tutti/gateway'
 
-import { errorHeaders } from './on-error.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
-import type { WireError } from './api-error.ts'
 import type { Clock } from '@tutti/core'
 import type { Duplex } from 'node:stream'
 

@@ -1,8 +1,7 @@
 /** Reads query parameters. Text that looks like a number becomes one where the schema wants a number. */
 import { Type, type Static, type TObject, type TSchema } from '@tutti/core'
 import { decode } from '@tutti/protocol'
-
-import { badRequest } from './api-error.ts'
+import { badRequest } from '@tutti/gateway'
 
 const NUMBER = /^[+-]?\d{1,15}$/
 

@@ -1,5 +1,5 @@
 /** Ends streams when the key of their reader expires, as WebSockets do; the reader's next request is refused. */
-import type { Caller } from '../caller.ts'
+import type { Caller } from '@tutti/gateway'
 import type { Clock } from '@tutti/core'
 
 const STREAM = /^(?:text\/event-stream|application\/x-ndjson)\b/

@@ -4,10 +4,8 @@ import { AuditQuery, ROUTES, type AuditList, type Identity, type Ticket } from '
 import { readQuery } from '../http/read-query.ts'
 import { makeTicket } from '../tickets.ts'
 
-import type { Caller } from '../caller.ts'
+import type { Caller, Route, Signer } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Signer } from '../secrets/signer.ts'
-import type { Route } from './route.ts'
 
 /** Entries on a page when nothing else is said. */
 const DEFAULT_LIMIT = 100

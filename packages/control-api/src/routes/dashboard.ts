@@ -4,8 +4,8 @@ import { fileKind } from '../dashboard/file-kind.ts'
 import { ASK_AGAIN, PAGE_HEADERS } from '../dashboard/page-headers.ts'
 import { prefersHtml } from '../http/prefers-html.ts'
 
+import type { Route } from '@tutti/gateway'
 import type { Dashboard, DashboardFile } from '../dashboard/read-dashboard.ts'
-import type { Route } from './route.ts'
 
 /** The names of files in `assets/` have a hash of what is in them: what is kept never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable'

@@ -7,8 +7,8 @@ import { readDocsScript } from '../documents/docs-script.ts'
 import { keptDocument, type DocumentAnswer } from '../documents/kept-document.ts'
 import { openApiDocument } from '../documents/open-api-document.ts'
 
+import type { Route } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 /** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
 const ASK_AGAIN = 'no-cache'

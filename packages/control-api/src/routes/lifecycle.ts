@@ -7,9 +7,8 @@
 import { TuttiError } from '@tutti/core'
 import { ROUTES, type DrainAccepted } from '@tutti/protocol'
 
-import type { Caller } from '../caller.ts'
+import type { Caller, Route } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)
 

@@ -1,7 +1,7 @@
 /** Looks routes up in the protocol's table. */
 import { ROUTES, type Route as TableRoute } from '@tutti/protocol'
 
-import type { Route } from './route.ts'
+import type { Route } from '@tutti/gateway'
 
 const NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(ROUTES).map(([name, { method, path }]) => [`${method} ${path}`, name]),

@@ -1,17 +1,14 @@
 /** The event stream of a run over SSE: what has happened, then what happens, until the run has ended. */
 import { ROUTES, RunEventsQuery } from '@tutti/protocol'
+import { eventStream, findPlace, type Route, type StreamWatch } from '@tutti/gateway'
 
 import { eventFilter } from '../event-filter.ts'
-import { eventStream } from '../event-stream.ts'
-import { findPlace } from '../find-run.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { readQuery } from '../http/read-query.ts'
 
-import type { StreamWatch } from '../event-stream.ts'
 import type { Instruments } from '../metrics/instruments.ts'
 import type { Clock } from '@tutti/core'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

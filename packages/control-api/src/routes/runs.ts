@@ -8,22 +8,26 @@ import {
   SubmitRunQuery,
   type RunDetail,
 } from '@tutti/protocol'
+import {
+  cancelRun,
+  idempotencyKey,
+  largeResponse,
+  readBody,
+  type Route,
+  submitRun,
+  traceOf,
+  waitForEnd,
+  type WaitOptions,
+} from '@tutti/gateway'
 
-import { cancelRun, cancelRuns } from '../cancel-run.ts'
+import { cancelRuns } from '../cancel-run.ts'
 import { deleteRun } from '../delete-run.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
-import { largeResponse } from '../http/large-json.ts'
-import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
-import { traceOf } from '../http/trace-of.ts'
 import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
-import { submitRun } from '../submit-run.ts'
 import { toRunAccepted } from '../to-wire.ts'
-import { waitForEnd, type WaitOptions } from '../wait-for-end.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** The routes below `/api/runs`, but for the event stream. */

@@ -1,11 +1,10 @@
 /** The server itself: what it can do, and how it is. */
 import { ROUTES } from '@tutti/protocol'
+import { assertShared, type Route, sharedCapabilities } from '@tutti/gateway'
 
-import { assertShared, sharedCapabilities } from '../peers/shared.ts'
 import { toCapabilities } from '../to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 import type { Liveness, Readiness, ServerStatus } from '@tutti/protocol'
 
 /** What the routes ask of the running server. */

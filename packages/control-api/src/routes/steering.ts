@@ -6,15 +6,14 @@ import {
   ROUTES,
   SwitchModelBody,
 } from '@tutti/protocol'
+import { decideReview, readBody, type Route } from '@tutti/gateway'
 
-import { readBody } from '../http/read-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { injectDirective } from '../inject-directive.ts'
-import { assertFeedback, decideReview, listReviews } from '../reviews.ts'
+import { assertFeedback, listReviews } from '../reviews.ts'
 import { switchModel } from '../switch-model.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 /** The routes for model switches, directives and reviews. */
 export function steeringRoutes(options: ResolvedControlApiOptions): readonly Route[] {

@@ -1,12 +1,8 @@
 /** Calling tools by hand. */
 import { InvokeToolBody, ROUTES } from '@tutti/protocol'
-
-import { readBody } from '../http/read-body.ts'
-import { traceOf } from '../http/trace-of.ts'
-import { findTool, invokeTool } from '../tools/invoke-tool.ts'
+import { findTool, invokeTool, readBody, type Route, traceOf } from '@tutti/gateway'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 /** The route that calls one tool of the catalog. */
 export function toolRoutes(options: ResolvedControlApiOptions): readonly Route[] {

@@ -1,11 +1,10 @@
 /** Exports of runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
+import { largeResponse, type Route } from '@tutti/gateway'
 
-import { largeResponse } from '../http/large-json.ts'
 import { runDag, runTrace } from '../trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 /** The routes of the trace and of the task graph of a run. */
 export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[] {

@@ -1,8 +1,8 @@
 /** What a person who opens the server's address sees: that it runs, and what to do next. */
 import { inputVariables } from '@tutti/ensemble'
 
+import type { Route } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 /** `GET /`: a short text with commands that work as they are. A browser may get the dashboard there. */
 export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {

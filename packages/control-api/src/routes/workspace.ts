@@ -4,15 +4,14 @@ import { isAbsolute } from 'node:path'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 import { ROUTES, WorkspaceFileQuery, WorkspaceFilesQuery } from '@tutti/protocol'
+import { findRecord, type Route } from '@tutti/gateway'
 
-import { findRecord } from '../find-run.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listDirectory } from '../workspace/list-directory.ts'
 import { rootAt, type Root } from '../workspace/open-inside.ts'
 import { readTextFile } from '../workspace/read-text-file.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { Route } from './route.ts'
 
 const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
 

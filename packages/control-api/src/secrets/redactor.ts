@@ -6,19 +6,10 @@
  */
 import { secretForms } from './secret-forms.ts'
 
+import type { Redactor } from '@tutti/gateway'
+
 /** What stands where a secret was. */
 export const REDACTED = '[redacted]'
-
-/** Takes secrets out. */
-export interface Redactor {
-  /** `text` with every secret replaced; the same text when it has none. */
-  text(text: string): string
-  /**
-   * `value` with every secret replaced in its texts, also in the names of its fields; the very same value
-   * when it has none. Values must be such as JSON can hold; others in it are left as they are.
-   */
-  value<T>(value: T): T
-}
 
 /**
  * Makes a redactor. Secrets shorter than 8 characters are left out: they would be found in innocent

@@ -6,16 +6,8 @@
  */
 import { createHmac } from 'node:crypto'
 
-import type { ApiKey, ResolvedControlApiOptions } from '../options.ts'
-
-/** Derives signing keys. */
-export interface Signer {
-  /** Returns the key for signatures of one purpose on behalf of `key`, or of an anonymous caller. */
-  signingKey(purpose: string, key: SignedFor | undefined): Buffer
-}
-
-/** Data that a signature is bound to. */
-type SignedFor = Pick<ApiKey, 'name' | 'sha256'>
+import type { ResolvedControlApiOptions } from '../options.ts'
+import type { Signer } from '@tutti/gateway'
 
 /** Name of the secret in the store. */
 const SECRET_NAME = 'signatures'

@@ -1,14 +1,21 @@
 /** Answers the messages of a connection, each as the REST route of the same name does. */
 import { traceContextOf } from '@tutti/core'
 import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
+import {
+  assertScope,
+  audited,
+  type AuditSubject,
+  type Caller,
+  cancelRun,
+  decideReview,
+  isAudited,
+  largeJson,
+  submitRun,
+  type TellSubject,
+} from '@tutti/gateway'
 
-import { audited, isAudited, type AuditSubject, type TellSubject } from '../audit/audited.ts'
-import { cancelRun } from '../cancel-run.ts'
-import { assertScope, type Caller } from '../caller.ts'
-import { largeJson } from '../http/large-json.ts'
 import { broadcastDirective } from '../inject-directive.ts'
-import { assertFeedback, decideReview } from '../reviews.ts'
-import { submitRun } from '../submit-run.ts'
+import { assertFeedback } from '../reviews.ts'
 import { switchModel } from '../switch-model.ts'
 import { answerPeer } from './answer-peer.ts'
 import { decodeMessage, ownText } from './parse-message.ts'

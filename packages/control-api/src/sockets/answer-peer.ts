@@ -1,7 +1,6 @@
 /** What one ensemble asks of another over a WebSocket. */
-import { answerTaskRequest } from '../peers/answer-task-request.ts'
-import { answerToolRequest } from '../peers/answer-tool-request.ts'
-import { sharedCapabilities } from '../peers/shared.ts'
+
+import { answerTaskRequest, answerToolRequest, sharedCapabilities } from '@tutti/gateway'
 
 import type { Asker, MessageOf } from './answer-message.ts'
 import type { SharedCapability } from '@tutti/protocol'

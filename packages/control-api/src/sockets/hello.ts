@@ -15,10 +15,8 @@ import {
   type RunEvent,
   type ServerMessage,
 } from '@tutti/protocol'
+import { eventSize, readTurn, type RunRecord, type RunService } from '@tutti/runs'
 
-import { readTurn, type RunRecord, type RunService } from '@tutti/runs'
-
-import { eventSize } from '../event-size.ts'
 import { recentIterations } from './recent-iterations.ts'
 
 /** Runs that `hello` shows, the newest ones; AgentEnsemble's number. */

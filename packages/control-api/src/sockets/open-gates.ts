@@ -1,8 +1,8 @@
 /** The gates that wait for a decision, for a connection that was not there when they opened. */
-import { eventPages } from '../event-pages.ts'
+
+import { eventPages, type RunService } from '@tutti/runs'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
 
 /**
  * The events with which the open gates opened, of one run or of all, each gate once: one that was asked

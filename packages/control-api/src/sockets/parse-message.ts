@@ -3,9 +3,7 @@
  * wrong with a message is the expensive part, and its result is only for callers that may send it.
  */
 import { decodeClientMessage, type ClientMessage } from '@tutti/protocol'
-
-import { badRequest } from '../http/api-error.ts'
-import { parseJson } from '../http/parse-json.ts'
+import { badRequest, parseJson } from '@tutti/gateway'
 
 import type { TuttiError } from '@tutti/core'
 import type { RawData } from 'ws'

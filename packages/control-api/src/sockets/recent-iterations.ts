@@ -1,9 +1,8 @@
 /** The last model turns of a run, for a connection that was not there when they were taken. */
-import { eventPages } from '../event-pages.ts'
-import { eventSize } from '../event-size.ts'
+
+import { eventPages, eventSize, type RunService } from '@tutti/runs'
 
 import type { EventPosition, IterationSnapshot, LoggedRunEvent, RunEventOf } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
 
 /** Turns kept of each agent's work on a task; AgentEnsemble's number. */
 const TURNS_SHOWN = 5

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
-import type { WireError } from '../http/api-error.ts'
+import type { WireError } from '@tutti/gateway'
 import type { ClientMessage, ErrorCode } from '@tutti/protocol'
 
 function failure(error: ErrorCode, status: number): WireError {

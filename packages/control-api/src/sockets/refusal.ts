@@ -1,7 +1,7 @@
 /** Pure: how a message that cannot be acted on is answered. */
-import { peerRefusal } from '../peers/peer-refusal.ts'
 
-import type { WireError } from '../http/api-error.ts'
+import { peerRefusal, type WireError } from '@tutti/gateway'
+
 import type { MessageHead } from './parse-message.ts'
 import type { ClientMessage, ErrorBody, ErrorCode, ServerMessage } from '@tutti/protocol'
 

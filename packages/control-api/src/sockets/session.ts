@@ -19,14 +19,18 @@
  *    `capacity_update` are likewise sent to those who name them; of the latter the first at once.
  */
 import { TuttiError } from '@tutti/core'
+import {
+  badRequest,
+  type Caller,
+  eventBytes,
+  findPlace,
+  largeJson,
+  type ReadingPlace,
+  sharedCapabilities,
+  wireErrorOf,
+} from '@tutti/gateway'
 
-import { eventBytes } from '../event-json.ts'
-import { findPlace, type ReadingPlace } from '../find-run.ts'
-import { badRequest } from '../http/api-error.ts'
-import { largeJson } from '../http/large-json.ts'
-import { wireErrorOf } from '../http/on-error.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
-import { sharedCapabilities } from '../peers/shared.ts'
 import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
 import { appliedProfile, controlAck } from './control-ack.ts'
 import { panelCloser } from './panel-closer.ts'
@@ -37,7 +41,6 @@ import { openGate, openGates } from './open-gates.ts'
 import { parseMessage, refusedMessage } from './parse-message.ts'
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
-import type { Caller } from '../caller.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
   ClientMessage,

@@ -1,15 +1,13 @@
 /** Reads a run and its events for the export formats of AgentEnsemble. */
 import { TuttiError } from '@tutti/core'
+import { findRecord } from '@tutti/gateway'
+import { eventPages, eventSize, type RunRecord } from '@tutti/runs'
 
-import { eventPages } from '../event-pages.ts'
-import { eventSize } from '../event-size.ts'
-import { findRecord } from '../find-run.ts'
 import { dagModel } from './dag-model.ts'
 import { executionTrace } from './execution-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
-import type { RunRecord } from '@tutti/runs'
 
 type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor' | 'maxTraceBytes'>
 

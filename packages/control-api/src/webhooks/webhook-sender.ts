@@ -20,7 +20,7 @@ import { nextAttemptInMs } from './retry-schedule.ts'
 import { signatureHeaders } from './sign.ts'
 
 import type { ResolvedControlApiOptions, Webhook } from '../options.ts'
-import type { Redactor } from '../secrets/redactor.ts'
+import type { Redactor } from '@tutti/gateway'
 import type { WebhookDelivery } from '@tutti/protocol'
 import type { ClaimedDelivery, DeliveryEnd, RunService } from '@tutti/runs'
 

@@ -5,8 +5,7 @@
  * what readers of runs are not to see.
  */
 import { TuttiError } from '@tutti/core'
-
-import { badRequest } from '../http/api-error.ts'
+import { badRequest } from '@tutti/gateway'
 
 /** Characters of a path; the longest of use are far shorter. */
 const MAX_PATH_LENGTH = 1_000

@@ -1,0 +1,70 @@
+/** What the gateway needs from the server that mounts it. */
+import type { Redactor, ErrorMetrics } from './http/on-error.ts'
+import type { LargeReads } from './http/large-reads.ts'
+import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
+import type { NewAuditEntry, RunService } from '@tutti/runs'
+
+/** Version of the API that agent cards and MCP servers state; it grows with breaking changes only. */
+export const API_VERSION = '1.0.0'
+
+/** The runs, the tools and what of them peers may use. */
+export interface Sharing {
+  readonly runs: RunService
+  readonly tools: ToolCatalog
+  readonly shared: Shared | undefined
+}
+
+/** What peers may use, by name. */
+export interface Shared {
+  readonly ensembles?: readonly string[]
+  readonly tools?: readonly string[]
+  /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
+  readonly tags?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Writes entries of the audit trail. */
+export interface AuditRecorder {
+  record(entry: NewAuditEntry): void
+}
+
+/** An API key that signatures are bound to. */
+export interface SigningKey {
+  readonly name: string
+  /** SHA-256 of the key, in hex. */
+  readonly sha256: string
+}
+
+/** Derives signing keys. */
+export interface Signer {
+  /** Returns the key for signatures of one purpose on behalf of `key`, or of an anonymous caller. */
+  signingKey(purpose: string, key: SigningKey | undefined): Buffer
+}
+
+/** Resources and limits of the server. */
+export interface ServerResources {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly redactor: Redactor
+  readonly metrics: ErrorMetrics
+  readonly trail: AuditRecorder
+  /** Takes turns at large answers. */
+  readonly reads: LargeReads
+  /** Longest request body, in bytes. */
+  readonly maxBodyBytes: number
+  /** Time between signs of life on quiet connections, in milliseconds. */
+  readonly heartbeatMs: number
+}
+
+/** Options of the gateway. */
+export interface GatewayOptions extends Sharing, ServerResources {
+  /** Public address of the server; undefined for the address of each request. */
+  readonly publicUrl: string | undefined
+  /** API keys of the server; with none, every caller is anonymous. */
+  readonly apiKeys: readonly SigningKey[]
+  /** Webhooks that runs may name. */
+  readonly webhooks: Readonly<Record<string, unknown>>
+  /** Maximum number of tool calls outside of runs at the same time. */
+  readonly maxToolCalls: number
+  /** Counts tool calls outside of runs. */
+  readonly toolMetrics: ToolMetrics | undefined
+}

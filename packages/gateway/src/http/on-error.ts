@@ -1,0 +1,108 @@
+/** The one place where what was thrown becomes what the caller gets, over HTTP and WebSocket alike. */
+import { TuttiError } from '@tutti/core'
+
+import { toWireError, type WireError } from './api-error.ts'
+import { limitedBody } from './error-limits.ts'
+
+import type { Logger } from '@tutti/core'
+import type { ErrorBody } from '@tutti/protocol'
+
+/** Counts errors by code. */
+export interface ErrorMetrics {
+  readonly instruments: {
+    readonly errorsAnswered: { add(labels: { readonly code: string }): void }
+    readonly tooMany: { add(labels: { readonly reason: string }): void }
+  }
+}
+
+/** Takes secrets out. */
+export interface Redactor {
+  /** `text` with every secret replaced; the same text when it has none. */
+  text(text: string): string
+  /**
+   * `value` with every secret replaced in its texts, also in the names of its fields; the very same value
+   * when it has none. Values must be such as JSON can hold; others in it are left as they are.
+   */
+  value<T>(value: T): T
+}
+
+/** Logs, counts and redacts errors. */
+export interface ErrorReporting {
+  readonly logger: Logger
+  readonly redactor: Redactor
+  readonly metrics: ErrorMetrics
+}
+
+/** Turns anything that was thrown into its wire form; faults of ours are logged under the id they carry. */
+export function wireErrorOf(
+  error: unknown,
+  { logger, redactor, metrics }: ErrorReporting,
+): WireError {
+  const wire = toWireError(error) ?? fault(error, logger)
+  countError(error, wire, metrics)
+  // Cut after redaction: the rest of a secret that was cut in two would not be recognized.
+  const { status, body } = redactor.value(wire)
+  return { status, body: limitedBody(body) }
+}
+
+function countError(
+  error: unknown,
+  { status, body }: WireError,
+  { instruments }: ErrorMetrics,
+): void {
+  instruments.errorsAnswered.add({ code: body.error })
+  if (status !== TOO_MANY) return
+  const reason = TuttiError.isInstance(error) ? error.details?.['reason'] : undefined
+  const known = TOO_MANY_REASONS.find((named) => named === reason)
+  // What a key may spend is said by the code.
+  instruments.tooMany.add({ reason: known ?? body.error.toLowerCase() })
+}
+
+/** The status of what is too much. */
+const TOO_MANY = 429
+
+/** What there can be too much of, as errors say it in their details. */
+const TOO_MANY_REASONS = [
+  'connections',
+  'websockets',
+  'wrong_keys',
+  'requests_of_key',
+  'unfinished_runs',
+  'unfinished_runs_of_key',
+  'tool_calls',
+  'mcp_sessions',
+] as const
+
+function fault(error: unknown, logger: Logger): WireError {
+  const requestId = crypto.randomUUID()
+  logger.error('A request failed', { requestId, error })
+  const message = `Something went wrong in the server; its log has the reason under ${requestId}`
+  return { status: 500, body: { error: 'INTERNAL', message, requestId } }
+}
+
+/** A response with an error body, and the headers that go with its code. */
+export function toResponse(
+  error: WireError,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { status, body } = error
+  return Response.json(body satisfies ErrorBody, {
+    status,
+    headers: { ...errorHeaders(error), ...headers },
+  })
+}
+
+/** Statuses after which nothing more can be read: the rest of the request was not. */
+const UNREAD: readonly number[] = [408, 413, 431]
+
+/** The headers that go with an error. */
+export function errorHeaders({ status, body }: WireError): Readonly<Record<string, string>> {
+  const { retryAfterMs } = body
+  return {
+    ...(retryAfterMs === undefined
+      ? {}
+      : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
+    ...(UNREAD.includes(status) ? { connection: 'close' } : {}),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  }
+}

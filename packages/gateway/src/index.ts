@@ -1,0 +1,55 @@
+/**
+ * The gateway: runs as tasks of other protocols. The server mounts the routes behind its own authentication, limits
+ * and audit trail, and shares the building blocks below.
+ */
+
+// Protocols
+export { a2aRoutes } from './a2a/a2a-routes.ts'
+export { mcpRoutes } from './mcp/mcp-routes.ts'
+export { answerTaskRequest } from './peer/answer-task-request.ts'
+export { answerToolRequest } from './peer/answer-tool-request.ts'
+export { peerRefusal } from './peer/peer-refusal.ts'
+export {
+  assertShared,
+  sharedCapabilities,
+  sharedEnsembles,
+  sharedTools,
+  tagsOf,
+} from './peer/shared.ts'
+export { tasksWireRoutes } from './tasks/tasks-wire-routes.ts'
+
+// What the server provides
+export {
+  API_VERSION,
+  type AuditRecorder,
+  type GatewayOptions,
+  type Shared,
+  type Sharing,
+  type Signer,
+  type SigningKey,
+} from './gateway-options.ts'
+export type { RunReader } from './mcp/mcp-resources.ts'
+
+// Callers and their actions
+export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
+export { audited, isAudited, type AuditSubject, type TellSubject } from './http/audited.ts'
+export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
+export { decideReview } from './runs/decide-review.ts'
+export { findPlace, findRecord, findRun, runNotFound, type ReadingPlace } from './runs/find-run.ts'
+export { submitRun } from './runs/submit-run.ts'
+export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
+export { findTool, invokeTool } from './tools/invoke-tool.ts'
+
+// HTTP
+export { durationMs } from './duration-ms.ts'
+export { badRequest, type WireError } from './http/api-error.ts'
+export { eventBytes } from './http/event-json.ts'
+export { eventStream, type StreamWatch } from './http/event-stream.ts'
+export { idempotencyKey } from './http/idempotency-key.ts'
+export { largeJson, largeResponse } from './http/large-json.ts'
+export { LargeReads } from './http/large-reads.ts'
+export { errorHeaders, toResponse, wireErrorOf, type Redactor } from './http/on-error.ts'
+export { parseJson } from './http/parse-json.ts'
+export { assertJson, readBody } from './http/read-body.ts'
+export type { Route } from './http/route.ts'
+export { traceOf } from './http/trace-of.ts'

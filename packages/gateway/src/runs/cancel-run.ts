@@ -1,0 +1,42 @@
+/** Cancels one run on behalf of a caller. */
+import { TuttiError } from '@tutti/core'
+
+import { actorOf, type Caller } from '../caller.ts'
+
+import type { CancelBody, RunStatus } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
+
+/** How a cancel takes effect, and who asks for it. */
+export interface CancelRequest {
+  readonly mode: CancelBody['mode']
+  readonly caller: Caller
+}
+
+/**
+ * Cancels a run; resolves with the status it has then.
+ *
+ * @throws {TuttiError} as `RunService.cancel`.
+ */
+export function cancelRun(
+  runs: RunService,
+  runId: string,
+  { mode, caller }: CancelRequest,
+): ReturnType<RunService['cancel']> {
+  return runs.cancel(runId, { ...actorOf(caller), ...(mode === undefined ? {} : { mode }) })
+}
+
+/** Cancels a run. Returns its status then; undefined for a run that has ended already, or is gone. */
+export async function cancelUnlessOver(
+  runs: RunService,
+  runId: string,
+  request: CancelRequest,
+): Promise<RunStatus | undefined> {
+  try {
+    return await cancelRun(runs, runId, request)
+  } catch (error) {
+    const isOver =
+      TuttiError.isInstance(error) && ['RUN_COMPLETED', 'RUN_NOT_FOUND'].includes(error.code)
+    if (!isOver) throw error
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+/** Pure: where in a run's events a reader begins. */
+import { TuttiError } from '@tutti/core'
+
+import { badRequest } from '../http/api-error.ts'
+
+import type { RunRecord } from '@tutti/runs'
+
+/** What a reader says of where it wants to begin. */
+export interface CursorRequest {
+  /** Absolute, or counted from the end when negative. */
+  readonly from?: number | undefined
+  /** `id` of the last event it has seen; comes before `from`. */
+  readonly lastEventId?: string | undefined
+}
+
+/**
+ * The `seq` to begin at.
+ *
+ * @throws {TuttiError} CURSOR_PAST_END when the run has no such event yet; BAD_REQUEST when the id is
+ * not one of this run's.
+ */
+export function cursorOf(
+  { runId, lastSeq }: Pick<RunRecord, 'runId' | 'lastSeq'>,
+  { from, lastEventId }: CursorRequest,
+): number {
+  const next = lastSeq + 1
+  const wanted = lastEventId === undefined ? (from ?? 0) : seqOf(runId, lastEventId) + 1
+  if (wanted < 0) return Math.max(0, next + wanted)
+  if (wanted <= next) return wanted
+  throw new TuttiError(
+    'CURSOR_PAST_END',
+    `Run ${runId} has events up to ${lastSeq}; cannot begin at ${wanted}`,
+    { details: { lastSeq } },
+  )
+}
+
+function seqOf(runId: string, id: string): number {
+  const [, of, seq] = /^(?:(.+):)?(\d{1,15})$/.exec(id) ?? []
+  if (seq !== undefined && (of === undefined || of === runId)) return Number(seq)
+  throw badRequest('Header Last-Event-ID', [
+    { path: '', message: `must be an event id of ${runId}, got "${id}"` },
+  ])
+}

@@ -1,0 +1,41 @@
+/** Waits for a run to end, for callers that want its result in the answer. */
+import { isTerminalRunStatus } from '@tutti/protocol'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { RunRecord } from '@tutti/runs'
+
+/** How long somebody waits. */
+export interface WaitOptions {
+  readonly timeoutMs: number
+  /** Aborts when the caller is gone; the run goes on. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Whether a run ends within a time. A run that is deleted meanwhile does not.
+ *
+ * @throws {TuttiError} STORE_UNAVAILABLE when its events cannot be read.
+ */
+export async function waitForEnd(
+  { runs, clock }: Pick<GatewayOptions, 'runs' | 'clock'>,
+  { runId, status, lastSeq }: Pick<RunRecord, 'runId' | 'status' | 'lastSeq'>,
+  { timeoutMs, signal: gone }: WaitOptions,
+): Promise<boolean> {
+  if (isTerminalRunStatus(status)) return true
+  const patience = new AbortController()
+  const giveUp = (): void => {
+    patience.abort()
+  }
+  const stopTimer = clock.after(timeoutMs, giveUp)
+  gone?.addEventListener('abort', giveUp)
+  try {
+    // The log of a run ends with its result.
+    for await (const events of runs.follow({ runId, from: lastSeq + 1, signal: patience.signal })) {
+      if (events.some(({ type }) => type === 'run_result')) return true
+    }
+    return false
+  } finally {
+    stopTimer()
+    gone?.removeEventListener('abort', giveUp)
+  }
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+
+import { decisionOfMessage } from './decision-of-message.ts'
+import { messageText } from './message-text.ts'
+
+import type { GateAsked } from '../peer/decision-in-words.ts'
+
+const AFTER: GateAsked = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' }
+const CALL: GateAsked = {
+  timing: 'DURING_EXECUTION',
+  taskDescription: 'Tunes',
+  toolInput: { hertz: 440 },
+}
+
+const decide = (text: string, gate: GateAsked) => decisionOfMessage(messageText([{ text }]), gate)
+
+describe('the decision of a text', () => {
+  it.each(['yes', 'Yes.', ' approve ', 'APPROVED!', 'continue', 'ok', 'y', '"lgtm"', 'go on'])(
+    '%j goes on',
+    (text) => {
+      expect(decide(text, AFTER)).toEqual({ decision: 'CONTINUE' })
+      expect(decide(text, CALL)).toEqual({ decision: 'CONTINUE' })
+    },
+  )
+
+  it.each([
+    ['no', undefined],
+    ['Rejected.', undefined],
+    ['reject: too low', 'too low'],
+    ['No:\ntwo\nlines', 'two\nlines'],
+  ])('%j refuses', (text, feedback) => {
+    const more = feedback === undefined ? {} : { feedback }
+    expect(decide(text, AFTER)).toEqual({ decision: 'REJECT', ...more })
+  })
+
+  it.each(['exit', 'EXIT_EARLY', 'exit early', 'stop'])('%j ends the run early', (text) => {
+    expect(decide(text, AFTER)).toEqual({ decision: 'EXIT_EARLY' })
+  })
+
+  it.each(['no changes', 'yes and no', 'stop here', 'okay then', 'nothing', 'rejecting: a'])(
+    '%j is the new text',
+    (text) => {
+      expect(decide(text, AFTER)).toEqual({ decision: 'EDIT', revisedOutput: text })
+    },
+  )
+
+  it('is the new input of a tool as JSON, and as a JSON string when it is none', () => {
+    expect(decide('{"hertz":442}', CALL)).toEqual({
+      decision: 'EDIT',
+      revisedOutput: '{"hertz":442}',
+    })
+    expect(decide('higher', CALL)).toEqual({ decision: 'EDIT', revisedOutput: '"higher"' })
+    expect(decide('"higher"', CALL)).toEqual({ decision: 'EDIT', revisedOutput: '"higher"' })
+  })
+
+  it.each([null, 'Tunes', { input: 'Tunes' }])(
+    'is the answer to a question asked as %j',
+    (toolInput) => {
+      for (const text of ['yes', 'no', '"no"', 'stop']) {
+        const said = JSON.stringify(text.replaceAll('"', ''))
+        expect(decide(text, { ...CALL, toolInput })).toEqual({
+          decision: 'EDIT',
+          revisedOutput: said,
+        })
+      }
+      expect(decide('yes', { ...AFTER, toolInput })).toEqual({ decision: 'CONTINUE' })
+    },
+  )
+
+  it.each(['', ' \n', '{}', 'null', '""'])('%j says nothing and is refused', (text) => {
+    expect(() => decide(text, AFTER)).toThrow('must say something')
+  })
+})
+
+describe('the decision of an object', () => {
+  it('is taken as it is, with every problem named', () => {
+    expect(decide('{"decision":"REJECT","feedback":"x"}', AFTER)).toEqual({
+      decision: 'REJECT',
+      feedback: 'x',
+    })
+    expect(() => decide('{"decision":"NO","more":1}', AFTER)).toThrow(
+      /decision.*more|more.*decision/s,
+    )
+  })
+
+  it('is a text like others without the field', () => {
+    expect(decide('{"a":1}', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: '{"a":1}' })
+  })
+})

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+
+import { anyone } from '../src/caller.ts'
+import { followRun, type FollowedRun } from '../src/mcp/follow-run.ts'
+import { NO_GATES } from '../src/mcp/gates.ts'
+import { openGateway } from './open-gateway.ts'
+
+/** A gateway with the parts that a call follows a run with. */
+async function stage() {
+  const gateway = await openGateway()
+  const follow = (runId: string, more: Partial<FollowedRun>) =>
+    followRun({
+      options: gateway.options,
+      caller: anyone(),
+      runId,
+      valueTask: undefined,
+      toldSeq: -1,
+      gates: NO_GATES,
+      signal: new AbortController().signal,
+      isSaid: true,
+      tell: undefined,
+      ...more,
+    })
+  return { gateway, follow }
+}
+
+it('[F2] a client that gave up before its run was followed cancels it all the same', async () => {
+  const { gateway, follow } = await stage()
+  await using _ = gateway
+  const runId = await gateway.submit()
+  const followed = follow(runId, { signal: AbortSignal.abort() })
+  await expect(followed).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  const ends: string[] = []
+  for await (const events of gateway.runs.follow({ runId, from: 0 })) {
+    for (const event of events) if (event.type === 'run_result') ends.push(event.status)
+  }
+  expect(ends).toEqual(['CANCELLED'])
+})
+
+it('[F2] a client that goes after the result cancels nothing, and no timer is left', async () => {
+  const { gateway, follow } = await stage()
+  await using _ = gateway
+  const asked: string[] = []
+  gateway.runs.cancel = (runId) => {
+    asked.push(runId)
+    return Promise.resolve('CANCELLING')
+  }
+  gateway.play()
+  const client = new AbortController()
+  const told: string[] = []
+  const result = await follow(await gateway.submit(), {
+    signal: client.signal,
+    tell: async ({ message }) => {
+      told.push(message)
+    },
+  })
+  expect(result).toMatchObject({ structuredContent: { status: 'COMPLETED' } })
+  expect(told.at(-1)).toBe('"play" is completed: 2 of 2')
+  client.abort()
+  expect(asked).toEqual([])
+  expect(gateway.clock.pending).toBe(0)
+})

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto'
+
+import { defineTool, Type } from '@tutti/core'
+import { expect, it } from 'vitest'
+
+import { anyone } from '../src/caller.ts'
+import { McpSessions, SESSION_IDLE_MS } from '../src/mcp/mcp-sessions.ts'
+import { offersOf } from '../src/mcp/offers.ts'
+import { roundStates } from '../src/mcp/round-state.ts'
+import { openGateway } from './open-gateway.ts'
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
+}
+
+it('[S2] a session in which a call goes on is never ended, neither to make room nor as idle', async () => {
+  const started = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<string>()
+  const hold = defineTool({
+    name: 'hold',
+    description: 'Holds',
+    timeoutMs: Infinity,
+    input: Type.Object({}),
+    execute() {
+      started.resolve()
+      return gate.promise
+    },
+  })
+  await using gateway = await openGateway({ tools: [hold] })
+  const { clock, options } = gateway
+  const desk = {
+    options,
+    offers: offersOf(options),
+    reader: {
+      list: () => Promise.reject(new Error()),
+      detail: () => Promise.reject(new Error()),
+    },
+    states: roundStates([], {
+      signingKey: (purpose) => createHmac('sha256', 'x'.repeat(32)).update(purpose).digest(),
+    }),
+  }
+  const sessions = new McpSessions(desk, 1)
+  const send = (message: object, headers: object = {}) =>
+    sessions.handle(
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+      }),
+      message,
+      anyone(),
+    )
+  const first = await send(INITIALIZE)
+  const headers = { 'mcp-session-id': first.headers.get('mcp-session-id') ?? '' }
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hold' } }
+  const response = await send(call, headers)
+  await started.promise
+  await expect(send(INITIALIZE)).rejects.toMatchObject({
+    code: 'CONCURRENCY_LIMIT',
+    retryable: true,
+  })
+  await clock.advance(SESSION_IDLE_MS + 1)
+  const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+  expect((await send(ping, headers)).status).toBe(200)
+  gate.resolve('held')
+  expect(await response.text()).toContain('held')
+  expect((await send(INITIALIZE)).status).toBe(200)
+})

@@ -1,0 +1,33 @@
+/** Reads the log of a run in pages of limited size. */
+import { readTurn } from './read-turns.ts'
+
+import type { RunService } from './run-service.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Events read at a time. */
+const PAGE = 1_000
+
+/** Their size, in bytes: what takes a few milliseconds of the thread. */
+const PAGE_BYTES = 250_000
+
+/** Which events to read. */
+export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
+
+/**
+ * Returns the events in pages until there are no more. All readers together read one page in each pass of the event
+ * loop: the embedded store answers at once, so long logs would otherwise be read without a break.
+ */
+export async function* eventPages(
+  runs: Pick<RunService, 'readEvents'>,
+  query: EventPagesQuery,
+): AsyncGenerator<readonly LoggedRunEvent[]> {
+  let { from } = query
+  for (;;) {
+    await readTurn()
+    const page = await runs.readEvents({ maxBytes: PAGE_BYTES, ...query, from, limit: PAGE })
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield page
+    from = last.seq + 1
+  }
+}
