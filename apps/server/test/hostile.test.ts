@@ -24,7 +24,7 @@ const MAX_P99_MS = 250
 const MAX_ERROR_BYTES = 16_384
 
 const LARGE_RUNS = 10
-const ROUNDS = 4
+const ROUNDS = 12
 
 /** Health answers that an attack must have: with fewer, the 99th percentile would say little. */
 const MIN_POLLS = 50

@@ -1,9 +1,12 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
 import { describe, expect, it } from 'vitest'
 
 import { FakeLog, resultOf } from '../test/fake-log.ts'
 import { turns } from '../test/turns.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
-import { followEvents } from './follow-events.ts'
+import { followEvents, type EventBatches } from './follow-events.ts'
 import { token } from './testing/index.ts'
 
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
@@ -72,6 +75,30 @@ describe('followEvents', () => {
     run.end()
     expect(await all).toHaveLength(101)
     expect(run.reads).toBe(1)
+  })
+
+  it('[F3] reads large events from the log again when their reader does not ask for them', async () => {
+    const run = new FakeRun()
+    const reader = run.follow(0)
+    const first = reader.take(1)
+    run.append(1)
+    await first
+    for (let count = 0; count < 3; count += 1) run.append(1, 'x'.repeat(200_000))
+    expect(await reader.take(3)).toEqual([1, 2, 3])
+    expect(run.reads).toBe(2)
+  })
+
+  it('[F3] does not retain a batch that was given', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage: unknown = runInNewContext('gc')
+    const run = new FakeRun()
+    run.append(1)
+    const batches = run.events(0)
+    const takeOne = async () => new WeakRef((await batches.next()).value ?? [])
+    const batch = await takeOne()
+    await turns(1)
+    if (typeof collectGarbage === 'function') collectGarbage()
+    expect(batch.deref()).toBeUndefined()
   })
 
   it('[F1] reads the log again when it is told of later events than the next', async () => {
@@ -273,8 +300,8 @@ class FakeRun {
     return this.#log.reads.length
   }
 
-  append(count: number): void {
-    this.#bus.publish(RUN, this.appendUnheard(count))
+  append(count: number, text?: string): void {
+    this.#bus.publish(RUN, this.appendUnheard(count, text))
   }
 
   end(): void {
@@ -282,10 +309,10 @@ class FakeRun {
   }
 
   /** Writes events of which readers are told nothing. */
-  appendUnheard(count: number): readonly LoggedRunEvent[] {
+  appendUnheard(count: number, text = 'x'): readonly LoggedRunEvent[] {
     return this.#log.append(
       RUN,
-      Array.from({ length: count }, (): RunEvent => token('x')),
+      Array.from({ length: count }, (): RunEvent => token(text)),
     )
   }
 
@@ -314,7 +341,7 @@ class FakeRun {
     }
   }
 
-  events(from: number, signal?: AbortSignal): AsyncGenerator<readonly LoggedRunEvent[]> {
+  events(from: number, signal?: AbortSignal): EventBatches {
     const bus = {
       listen: (runId: string, listener: EventListener) => {
         this.listeners += 1
@@ -339,10 +366,10 @@ class FakeRun {
 }
 
 class FakeReader {
-  readonly #batches: AsyncGenerator<readonly LoggedRunEvent[]>
+  readonly #batches: EventBatches
   #next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
 
-  constructor(batches: AsyncGenerator<readonly LoggedRunEvent[]>) {
+  constructor(batches: EventBatches) {
     this.#batches = batches
   }
 

@@ -3,24 +3,28 @@
  *
  * F1 The events given are exactly those with `seq >= from`, in order, each once.
  * F2 It ends after the terminal event, also when it was to begin after it, and when the run is deleted.
- * F3 A reader that is slow costs at most `MAX_WAITING` events of memory: what does not fit is read from
- *    the log again when the reader comes for it.
+ * F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory: what does not fit is
+ *    read from the log again when the reader asks for it. A batch that was given is no longer held here.
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
+import { eventSize } from './event-size.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
 import type { EventLog } from './ports/event-log.ts'
 import type { RunRecord } from './run-record.ts'
 
-/** Events that wait in memory for one reader, at most: some seconds of a busy run. */
+/** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
 const MAX_WAITING = 1_000
+
+/** Maximum size of what waits in addition to the oldest batch, in bytes. */
+const MAX_WAITING_BYTES = 256_000
 
 /** Events read from the log at a time. */
 const PAGE = 500
 
-/** Their size, in bytes: what a reader holds that does not read. */
+/** Size of what is read at a time, in bytes. */
 const PAGE_BYTES = 256_000
 
 /** Where to read and from when. */
@@ -39,39 +43,98 @@ export interface FollowOptions {
 }
 
 /**
- * Gives the events in batches as they come; ends after the terminal event, when the run was deleted, and
- * when `signal` aborts.
+ * Returns the events in batches as they come. Ends after the terminal event, when the run was deleted, and when
+ * `signal` aborts.
  */
-export async function* followEvents(
-  { events, bus, find }: FollowSource,
-  { runId, from, signal }: FollowOptions,
-): AsyncGenerator<readonly LoggedRunEvent[]> {
-  const live = new LiveEvents()
-  const stopListening = bus.listen(runId, (batch) => {
-    live.add(batch)
-  })
-  const onAbort = (): void => {
-    live.wake()
+export function followEvents(source: FollowSource, options: FollowOptions): EventBatches {
+  return new FollowedEvents(source, options)
+}
+
+/** Batches of events. */
+export type EventBatches = AsyncIterableIterator<readonly LoggedRunEvent[], void>
+
+type NextBatch = IteratorResult<readonly LoggedRunEvent[], void>
+
+/** An iterator and not a generator: a suspended generator retains the batch that it gave last (F3). */
+class FollowedEvents implements EventBatches {
+  readonly #source: FollowSource
+  readonly #options: FollowOptions
+  readonly #live = new LiveEvents()
+  #next: number
+  #isOver = false
+  /** Undefined until the first batch is asked for. */
+  #stopListening: (() => void) | undefined
+
+  constructor(source: FollowSource, options: FollowOptions) {
+    this.#source = source
+    this.#options = options
+    this.#next = options.from
   }
-  signal?.addEventListener('abort', onAbort)
-  try {
-    let next = from
-    while (signal?.aborted !== true) {
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<NextBatch> {
+    try {
+      const batch = await this.#nextBatch()
+      if (batch !== undefined) return { done: false, value: batch }
+    } catch (error) {
+      this.#end()
+      throw error
+    }
+    return this.return()
+  }
+
+  return(): Promise<NextBatch> {
+    this.#end()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  /** Reads the next batch; undefined at the end. */
+  async #nextBatch(): Promise<readonly LoggedRunEvent[] | undefined> {
+    const { runId, signal } = this.#options
+    const { events, find } = this.#source
+    const live = this.#live
+    while (!this.#isOver && signal?.aborted !== true) {
+      this.#listen()
+      const next = this.#next
       const isLive = live.complete
       const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
       const last = batch.at(-1)
-      if (last === undefined && !isLive && !mayHave(next, await find(runId))) return
-      if (last === undefined) {
-        await live.arrival(signal)
-        continue
+      if (last !== undefined) {
+        this.#next = last.seq + 1
+        if (last.type === 'run_result') this.#end()
+        return batch
       }
-      yield batch
-      if (last.type === 'run_result') return
-      next = last.seq + 1
+      if (!isLive && !mayHave(next, await find(runId))) break
+      await live.arrival(signal)
     }
-  } finally {
-    stopListening()
-    signal?.removeEventListener('abort', onAbort)
+    return undefined
+  }
+
+  #listen(): void {
+    if (this.#stopListening !== undefined) return
+    const { runId, signal } = this.#options
+    const stopListening = this.#source.bus.listen(runId, (batch) => {
+      this.#live.add(batch)
+    })
+    const onAbort = (): void => {
+      this.#end()
+    }
+    signal?.addEventListener('abort', onAbort)
+    this.#stopListening = () => {
+      stopListening()
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#stopListening?.()
+    this.#live.restart()
+    this.#live.wake()
   }
 }
 
@@ -104,6 +167,8 @@ class LiveEvents {
   #waiting: LoggedRunEvent[] = []
   #wake: (() => void) | undefined
   #overflowed = false
+  /** Size of what waits in addition to the oldest batch. */
+  #bytes = 0
 
   /** Begins again: from now on no event is lost, unless too many come. */
   restart(): void {
@@ -129,11 +194,7 @@ class LiveEvents {
   }
 
   add(batch: readonly LoggedRunEvent[]): void {
-    if (
-      batch.length > 0 &&
-      !this.#overflowed &&
-      this.#waiting.length + batch.length <= MAX_WAITING
-    ) {
+    if (batch.length > 0 && !this.#overflowed && this.#fits(batch)) {
       this.#waiting.push(...batch)
     } else {
       this.#overflowed = true
@@ -141,6 +202,13 @@ class LiveEvents {
       this.#complete = false
     }
     this.wake()
+  }
+
+  /** Whether a batch has room. A reader that keeps up has nothing waiting: its events are not measured. */
+  #fits(batch: readonly LoggedRunEvent[]): boolean {
+    const isBehind = this.#waiting.length > 0
+    this.#bytes = isBehind ? this.#bytes + eventSize(batch) : 0
+    return this.#waiting.length + batch.length <= MAX_WAITING && this.#bytes <= MAX_WAITING_BYTES
   }
 
   /**

@@ -35,7 +35,7 @@ import { tellActivity, tellExecuted } from './activity.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
 import { EventFeed } from './event-feed.ts'
 import { every } from './every.ts'
-import { followEvents, type FollowOptions } from './follow-events.ts'
+import { followEvents, type EventBatches, type FollowOptions } from './follow-events.ts'
 import { GroupCommit } from './group-commit.ts'
 import { newRunOf, queuedEvent, type SubmitRun } from './new-run.ts'
 import {
@@ -310,7 +310,7 @@ export class RunService {
   }
 
   /** A run's events from `from` on, first from the log and then live, until its end. */
-  follow(options: FollowOptions): AsyncGenerator<readonly LoggedRunEvent[]> {
+  follow(options: FollowOptions): EventBatches {
     const { events, runs } = this.#storage
     const find = (runId: string) => runs.get(runId)
     return followEvents({ events, bus: this.#bus, find }, options)

@@ -157,10 +157,13 @@ export class Session {
   async #greet(runId: string | undefined): Promise<void> {
     try {
       const { runs, clock, reads } = this.#options
-      const { message, reaches } = await reads.run(() => helloOf(runs, runId))
-      const gates = await reads.run(() => openGates(runs, runId, clock.now()))
-      const shared = sharedCapabilities(this.#options)
-      const hello = await largeJson({ ...message, sharedCapabilities: shared })
+      // One turn for all of it: what waits for another turn would be memory that no limit counts.
+      const { hello, reaches, gates } = await reads.run(async () => {
+        const { message, reaches: places } = await helloOf(runs, runId)
+        const shared = sharedCapabilities(this.#options)
+        const json = await largeJson({ ...message, sharedCapabilities: shared })
+        return { hello: json, reaches: places, gates: await openGates(runs, runId, clock.now()) }
+      }, this.#gone.signal)
       this.send(hello)
       const early = this.#early ?? []
       this.#early = undefined
@@ -172,6 +175,7 @@ export class Session {
       this.#toldGates = new Set(waiting.map(({ id }) => id))
       this.#deliver([...waiting, ...fresh])
     } catch (error) {
+      if (this.#gone.signal.aborted) return
       this.#fail('The server could not read its runs', error)
     }
   }
@@ -338,17 +342,24 @@ export class Session {
   /** Reads one run from its log and then live, no faster than the client takes it. */
   #readFrom(runId: string, { cursor, over }: ReadingPlace): () => void {
     const stop = new AbortController()
+    const { signal } = stop
+    /** Sends the next batch. It returns before the client has taken it, so that the batch is not held meanwhile. */
+    const sendNext = async (
+      batches: AsyncIterator<readonly LoggedRunEvent[]>,
+    ): Promise<boolean> => {
+      const { value, done } = await batches.next()
+      if (done === true) return false
+      for (const event of value) {
+        if (signal.aborted) return false
+        this.#deliver([event])
+        if (this.#isBusy) await this.#drained()
+      }
+      return true
+    }
     const read = async (): Promise<void> => {
       if (over) return
-      const batches = this.#options.runs.follow({ runId, from: cursor, signal: stop.signal })
-      for await (const batch of batches) {
-        for (const event of batch) {
-          if (stop.signal.aborted) return
-          this.#deliver([event])
-          if (this.#isBusy) await this.#drained()
-        }
-        await this.#drained()
-      }
+      const batches = this.#options.runs.follow({ runId, from: cursor, signal })
+      while (await sendNext(batches)) await this.#drained()
     }
     read().catch((error: unknown) => {
       this.#fail('The server could not read the run', error)

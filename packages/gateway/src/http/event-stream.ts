@@ -14,7 +14,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** What a stream is made of. */
 export interface EventStreamParts {
-  readonly batches: AsyncGenerator<readonly LoggedRunEvent[]>
+  readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
   readonly wants: (type: LoggedRunEvent['type']) => boolean
   /** Aborted when the reader leaves. */
   readonly stop: AbortController
@@ -75,8 +75,7 @@ export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array>
     cancel() {
       reader.over()
       parts.stop.abort()
-      // A generator that has just given something waits for its reader, and hears of no signal.
-      parts.batches.return(undefined).catch(parts.onError)
+      parts.batches.return?.().catch(parts.onError)
     },
   }
   // Nothing is read ahead: what waits for a reader waits in its socket, where it is counted.
