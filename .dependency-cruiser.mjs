@@ -47,6 +47,35 @@ const layers = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
   },
 }))
 
+/** Folders of `ensemble/src`, lowest layer first. None may import a later one, or a file beside the folders. */
+const ENSEMBLE_LAYERS = [
+  'work',
+  'model',
+  'usage',
+  'output',
+  'memory',
+  'definition',
+  'ports',
+  'scope',
+  'reviews',
+  'hierarchy',
+  'steering',
+  'agent',
+  'run',
+  'adapters',
+]
+
+const ensembleLayers = ENSEMBLE_LAYERS.map((layer, at) => ({
+  name: `ensemble-${layer}`,
+  comment: `${ENSEMBLE_LAYERS.join(' → ')}: a layer knows nothing of those above it; see ARCHITECTURE.md`,
+  severity: 'error',
+  from: { path: `^packages/ensemble/src/${layer}/`, pathNot: TESTS },
+  to: {
+    path: '^packages/ensemble/src/',
+    pathNot: ENSEMBLE_LAYERS.slice(0, at + 1).map((below) => `^packages/ensemble/src/${below}/`),
+  },
+}))
+
 /** What each part of the dashboard may not know: those after it. */
 const DASHBOARD_PARTS = ['lib', 'ui', 'api', 'features', 'app']
 
@@ -61,6 +90,7 @@ const dashboardParts = DASHBOARD_PARTS.slice(0, -1).map((part, at) => ({
 export default {
   forbidden: [
     ...layers,
+    ...ensembleLayers,
     ...dashboardParts,
     {
       name: 'layer-dashboard',

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { scriptedModel } from '../test/testing.ts'
 import { agent } from './definition/agent.ts'
-import { ensemble } from './ensemble.ts'
-import { task } from './definition/task.ts'
+import { ensemble, run } from './ensemble.ts'
+import { task } from './definition/define-task.ts'
 
 const model = scriptedModel(() => 'done')
 const first = task({ name: 'first', description: 'Do it' })
@@ -96,5 +96,30 @@ describe('ensemble', () => {
     expect(one).toMatchObject({ status: 'COMPLETED', output: 'done' })
     expect(two).toMatchObject({ status: 'COMPLETED', output: 'done' })
     expect(one.runId).not.toBe(two.runId)
+  })
+})
+
+describe('run', () => {
+  it('runs a text on a model', async () => {
+    const model = scriptedModel(() => 'Tides rise and fall.')
+    const { status, output } = await run(model, 'Explain {topic}', { inputs: { topic: 'tides' } })
+    expect([status, output]).toEqual(['COMPLETED', 'Tides rise and fall.'])
+    expect(JSON.stringify(model.requests[0]?.messages)).toContain('Explain tides')
+  })
+
+  it('runs several tasks in order', async () => {
+    const find = task({ name: 'find', description: 'Find it' })
+    const sum = task({ name: 'sum', description: 'Sum up', context: [find] })
+    const result = await run(
+      scriptedModel(() => 'done'),
+      [find, sum],
+    )
+    expect(result.tasks.map(({ taskName }) => taskName)).toEqual(['find', 'sum'])
+  })
+
+  it('rejects an unknown option and a missing input', async () => {
+    const model = scriptedModel(() => 'done')
+    await expect(run(model, 'Explain {topic}')).rejects.toThrow('missing inputs: topic')
+    await expect(run(model, 'Explain', { input: {} } as never)).rejects.toThrow('unknown option')
   })
 })

@@ -4,7 +4,8 @@
 export { agent, type Agent, type AgentDefinition } from './definition/agent.ts'
 export type { OnUnfinished } from './definition/on-unfinished.ts'
 export type { Budget } from './usage/budget.ts'
-export { ensemble, type Ensemble, type EnsembleDefinition } from './ensemble.ts'
+export type { EnsembleDefinition, ErrorStrategy } from './definition/ensemble-definition.ts'
+export { ensemble, run, type Ensemble, type RunOnceOptions } from './ensemble.ts'
 export type {
   GuardedInput,
   GuardedOutput,
@@ -50,33 +51,32 @@ export {
 } from './model/model-catalog.ts'
 export { priceList } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
-export type { ErrorStrategy } from './run/next.ts'
 export { MANAGER, type Plan } from './definition/plan.ts'
 export {
   DEFAULT_MAX_REVISIONS,
   DEFAULT_REVIEW_TIMEOUT_MS,
   findDefaultsProblems,
   reviewAfter,
-  settingsOf as reviewSettingsOf,
+  reviewSettingsOf,
   type ReviewDefaults,
   type ReviewSetting,
   type ReviewSettings,
   type ReviewTimeoutAction,
 } from './definition/review-settings.ts'
+export { task } from './definition/define-task.ts'
 export {
   DEFAULT_EXPECTED_OUTPUT,
   DEFAULT_MAX_ITERATIONS,
-  task,
   type Task,
   type TaskDefinition,
 } from './definition/task.ts'
 export type { Workflow } from '@tutti/protocol'
 
 // To run
-export { run, type RunOnceOptions } from './run-once.ts'
-export type { ContextOutput } from './agent/prompt.ts'
+export type { ContextOutput } from './definition/handler.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
-export type { RunEnding, RunMetrics, RunResult, TaskResult } from './run/run-result.ts'
+export type { RunEnding, RunMetrics, RunResult } from './run/run-result.ts'
+export type { TaskResult } from './scope/task-outcome.ts'
 export { findUnknownTiers } from './run/find-unknown-tiers.ts'
 export { findUnpriced } from './run/find-unpriced.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
@@ -93,9 +93,9 @@ export type {
   RunSnapshot,
   TaskSnapshot,
 } from './run/run-handle.ts'
-export type { Directive, DirectiveInput } from './steering/directives.ts'
+export type { DirectiveInput } from './steering/directives.ts'
 export type { ModelChoice } from './run/model-steering.ts'
-export type { ModelRule, RuleMetric } from './steering/model-rules.ts'
+export type { ModelRule, RuleMetric } from './definition/model-rule.ts'
 export type { RunProfile, RunProfiles } from './steering/profiles.ts'
 export type { TierChoice } from './steering/tiers.ts'
 export type { Gate, GateDecision, GateTiming, RunReviewer } from './ports/run-reviewer.ts'
@@ -128,4 +128,4 @@ export type {
 } from './model/chat-model.ts'
 export type { Prices } from './model/prices.ts'
 export type { RunJournal } from './ports/run-journal.ts'
-export type { RunStep, StepError, StepOf, TaskStep } from './ports/run-step.ts'
+export type { Directive, RunStep, StepError, StepOf, TaskStep } from './ports/run-step.ts'

@@ -6,7 +6,7 @@ import { ensemble } from './ensemble.ts'
 import { memoryScope } from './memory/memory.ts'
 import { inMemoryStore } from './memory/in-memory-store.ts'
 import { rateLimit } from './model/rate-limit.ts'
-import { task } from './definition/task.ts'
+import { task } from './definition/define-task.ts'
 
 /** Calls `make` as JavaScript does, with an object that the compiler has not seen. */
 function careless(make: (definition: never) => unknown, definition: object): () => unknown {

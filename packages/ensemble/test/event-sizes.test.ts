@@ -2,7 +2,7 @@
 import { defineTextTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { LABEL_LENGTH } from '../src/agent/shown-messages.ts'
+import { LABEL_LENGTH } from '../src/scope/task-scope.ts'
 import { ensemble, task } from '../src/index.ts'
 import { scriptedModel } from './testing.ts'
 

@@ -1,6 +1,7 @@
 /** The surroundings of one attempt at a task, without a run around it. */
 import { ensemble, task, type RunStep, type TaskDefinition } from '../src/index.ts'
 import { NO_NOTES } from '../src/agent/notes.ts'
+import { ModelChain } from '../src/agent/model-chain.ts'
 import { createRunParts } from '../src/run/run-parts.ts'
 import { Stopwatch } from '../src/work/stopwatch.ts'
 import { TaskScope } from '../src/scope/task-scope.ts'
@@ -22,8 +23,8 @@ export interface TestScope {
   readonly scope: TaskScope
   readonly events: RunEvent[]
   readonly steps: RunStep[]
-  /** The first prompt of the task, with nothing but its texts. */
-  readonly prompt: AgentLoopInput['prompt']
+  /** Input of an agent loop whose first prompt has nothing but the texts of the task. */
+  readonly loop: AgentLoopInput
 }
 
 /** Makes the scope of the second attempt at a task. */
@@ -32,7 +33,7 @@ export function testScope({ task: definition, signal, ...options }: TestScopeOpt
   const steps: RunStep[] = []
   const work = task(definition)
   const team = ensemble({ name: 'team', ...options.ensemble, tasks: [work] })
-  const { scope: run } = createRunParts({
+  const { scope: run, services } = createRunParts({
     ensemble: team,
     inputs: {},
     options: {
@@ -80,5 +81,13 @@ export function testScope({ task: definition, signal, ...options }: TestScopeOpt
     revision: undefined,
     outputFormat: undefined,
   }
-  return { scope, events, steps, prompt }
+  const loop = {
+    scope,
+    models: new ModelChain(scope, services.models),
+    tools: work.tools,
+    tooling: services.tooling,
+    directives: services.directives,
+    prompt,
+  }
+  return { scope, events, steps, loop }
 }

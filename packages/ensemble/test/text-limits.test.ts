@@ -1,7 +1,7 @@
 /** Sizes of the inputs of a run and of the texts that they make. */
 import { describe, expect, it } from 'vitest'
 
-import { renderTask } from '../src/agent/prompt.ts'
+import { renderTask } from '../src/definition/task-text.ts'
 import {
   agent,
   assertTextSizes,

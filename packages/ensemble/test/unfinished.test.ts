@@ -3,7 +3,7 @@ import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { agent, ensemble, modelCatalog, task } from '../src/index.ts'
-import { CONTINUE_REQUEST } from '../src/definition/on-unfinished.ts'
+import { CONTINUE_REQUEST } from '../src/agent/unfinished.ts'
 import { cutEverywhere } from './cut-everywhere.ts'
 import { calling, thinker, worldTool } from './scenario-parts.ts'
 import { fakeClock, scriptedModel, type ScriptEntry } from './testing.ts'

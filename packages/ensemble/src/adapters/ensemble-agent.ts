@@ -17,7 +17,7 @@ import { GatesAbove } from './reviews-above.ts'
 import { UpdateQueue } from './update-queue.ts'
 
 import type { Budget } from '../usage/budget.ts'
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { RunOptions } from '../run/run-options.ts'
 import type { RunResult } from '../run/run-result.ts'
 import type { AgentAnswer, AgentUpdate, AgentUsageReport } from '@tutti/agent-call'
@@ -30,7 +30,7 @@ export type AgentRunOptions = Pick<
 >
 
 /** The ensemble as an agent; see `Ensemble.asAgent`. */
-export function ensembleAgent(ensemble: Ensemble, options: AgentRunOptions): LocalAgent {
+export function ensembleAgent(ensemble: ResolvedEnsemble, options: AgentRunOptions): LocalAgent {
   return {
     answer: (request) => answer(ensemble, options, request),
     // A run that is cancelled gives what it does a time to stop, and ends after that.
@@ -39,7 +39,7 @@ export function ensembleAgent(ensemble: Ensemble, options: AgentRunOptions): Loc
 }
 
 async function* answer(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   options: AgentRunOptions,
   request: LocalAgentRequest,
 ): AsyncGenerator<AgentUpdate, AgentAnswer> {
@@ -65,7 +65,7 @@ async function* answer(
 }
 
 function begin(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   { input, signal, clock, logger, traceparent, remaining }: LocalAgentRequest,
   options: RunOptions,
 ): ReturnType<typeof startRun> {
@@ -149,14 +149,17 @@ function usageOf(event: RunEvent): AgentUsageReport | undefined {
  *
  * @throws {AgentError} when it did not complete, with what did.
  */
-function answerOf(ensemble: Ensemble, { status, output, tasks, error }: RunResult): AgentAnswer {
+function answerOf(
+  ensemble: ResolvedEnsemble,
+  { status, output, tasks, error }: RunResult,
+): AgentAnswer {
   const last = tasks.find((task) => task.output === output && task.structured !== undefined)
   if (status === 'COMPLETED') {
     return { kind: 'end', state: 'completed', output: last?.structured ?? output, text: output }
   }
   const done = tasks.map(({ taskName, output: text }) => ({ task: taskName, output: text }))
   const why = error === undefined ? 'it was cancelled' : error.message
-  throw new AgentError(`Ensemble "${ensemble.name}" failed: ${why}`, {
+  throw new AgentError(`ResolvedEnsemble "${ensemble.name}" failed: ${why}`, {
     failureType: 'agent_failed',
     retryable: TuttiError.isInstance(error) && error.retryable,
     ...(done.length === 0 ? {} : { partial: done }),

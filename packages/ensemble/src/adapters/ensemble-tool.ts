@@ -5,7 +5,7 @@ import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/
 import { inputVariables } from '../definition/inputs.ts'
 import { ensembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/template.ts'
 
 /** How an ensemble is a tool. */
@@ -25,7 +25,7 @@ export interface EnsembleToolSettings
 
 /** Makes the tool; see `Ensemble.asTool`. */
 export function ensembleTool(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   { memories, models, prices, reflections, toolMetrics, ...settings }: EnsembleToolSettings,
 ): TypedTool<Inputs> {
   const options: AgentRunOptions = {
@@ -52,12 +52,12 @@ export function ensembleTool(
   return tool as unknown as TypedTool<Inputs>
 }
 
-function inputSchema({ tasks }: Ensemble): Type.TObject {
+function inputSchema({ tasks }: ResolvedEnsemble): Type.TObject {
   const variables = inputVariables(tasks).map((name) => [name, Type.String()] as const)
   return Type.Object(Object.fromEntries(variables))
 }
 
-function describe({ name, tasks }: Ensemble): string {
+function describe({ name, tasks }: ResolvedEnsemble): string {
   return `Runs "${name}": ${tasks.map((task) => task.name).join(', ')}`
 }
 

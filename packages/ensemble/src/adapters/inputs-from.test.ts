@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { task } from '../definition/task.ts'
+import { task } from '../definition/define-task.ts'
 import { inputsFrom } from './inputs-from.ts'
 
 const walk = { name: 'walk', tasks: [task({ name: 'walk', description: 'Walk in {city}' })] }

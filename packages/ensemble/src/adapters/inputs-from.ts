@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { inputVariables, type Inputs } from '../definition/inputs.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 
 /**
  * The inputs that `value` gives: those of an object of strings that has all variables of the ensemble, or of the JSON
@@ -13,7 +13,7 @@ import type { Ensemble } from '../ensemble.ts'
  * @throws {TuttiError} BAD_REQUEST naming everything that does not fit.
  */
 export function inputsFrom(
-  { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
+  { name, tasks }: Pick<ResolvedEnsemble, 'name' | 'tasks'>,
   value: unknown,
 ): Inputs {
   const variables = inputVariables(tasks)

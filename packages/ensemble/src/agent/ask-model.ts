@@ -31,9 +31,11 @@ import type {
   OutputFormat,
   ToolSpecification,
 } from '../model/chat-model.ts'
+import type { Prices } from '../model/prices.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
+import type { ShownMessages } from './shown-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
 /** Turns that come sooner are no wait: nobody was before, and no timer was set. */
@@ -79,7 +81,7 @@ export async function askModel(
   for (;;) {
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
     const limit = rateLimitOf(scope)
-    if (limit !== undefined) await waitForTurn(scope, limit)
+    if (limit !== undefined) await waitForTurn(scope, chain, limit)
     const holding = scope.run.inFlight.heldBack(scope.signal, 'Model call')
     if (holding !== undefined) await holding
     const named = chain.current()
@@ -87,7 +89,7 @@ export async function askModel(
     asked = named.model
     const startedAt = scope.run.clock.elapsed()
     try {
-      return await callOnce(scope, named, question)
+      return await callOnce(scope, chain, { named, question })
     } catch (thrown) {
       const error = TuttiError.from(thrown, 'MODEL_FAILED')
       const latencyMs = Math.round(scope.run.clock.elapsed() - startedAt)
@@ -118,8 +120,12 @@ function rateLimitOf({ task, run }: TaskScope): RateLimit | undefined {
   return task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
 }
 
-async function waitForTurn({ run, signal }: TaskScope, limit: RateLimit): Promise<void> {
-  const { clock, onRateLimitWait } = run
+async function waitForTurn(
+  { run, signal }: TaskScope,
+  { run: { onRateLimitWait } }: ModelChain,
+  limit: RateLimit,
+): Promise<void> {
+  const { clock } = run
   const askedAt = clock.elapsed()
   run.inFlight.rest()
   try {
@@ -142,13 +148,14 @@ async function restFor({ run, signal }: TaskScope, ms: number): Promise<void> {
 
 function callOnce(
   scope: TaskScope,
-  { label, model }: NamedModel,
-  question: ModelQuestion,
+  chain: ModelChain,
+  { named, question }: ModelCall,
 ): Promise<ModelAnswer> {
+  const { label, model } = named
   const { signal, run } = scope
-  const price = knownPrice(scope, model)
+  const price = knownPrice(scope, model, chain.run.prices)
   scope.meter.begin('model')
-  emitStarted(scope, label, question)
+  emitStarted(scope, chain.shown, { named, question })
   const onText = (token: string): void => {
     emitToken(scope, question.iterationIndex, token)
   }
@@ -165,8 +172,12 @@ function callOnce(
 }
 
 /** The price of a model; a limit on cost cannot be kept without one. */
-function knownPrice({ run, meter }: TaskScope, model: ChatModel): ModelPrice | undefined {
-  const price = priceOf(model, run.prices)
+function knownPrice(
+  { meter }: TaskScope,
+  model: ChatModel,
+  prices: Prices | undefined,
+): ModelPrice | undefined {
+  const price = priceOf(model, prices)
   if (price !== undefined || !meter.limitsCost) return price
   const label = modelLabel(model)
   throw new TuttiError(
@@ -193,8 +204,8 @@ function requestOf(
 
 function emitStarted(
   scope: TaskScope,
-  model: string,
-  { iterationIndex, messages }: ModelQuestion,
+  shown: ShownMessages,
+  { named, question: { iterationIndex, messages } }: ModelCall,
 ): void {
   const { taskIndex, taskName, agentRole, attempt } = scope.identity
   scope.emit({
@@ -202,12 +213,12 @@ function emitStarted(
     agentRole,
     taskDescription: scope.taskLabel,
     iterationIndex,
-    messages: scope.shown.show(iterationIndex, messages),
+    messages: shown.show(iterationIndex, messages),
     totalMessageCount: messages.length,
     taskName,
     taskIndex,
     attempt,
-    model,
+    model: named.label,
     startedAt: isoNow(scope.run.clock),
   })
 }
@@ -245,9 +256,12 @@ function retryAfterOf({ details }: TuttiError): { readonly retryAfterMs?: number
   return typeof asked === 'number' && asked >= 0 ? { retryAfterMs: Math.round(asked) } : {}
 }
 
-interface FailedCall {
+interface ModelCall {
   readonly question: ModelQuestion
   readonly named: NamedModel
+}
+
+interface FailedCall extends ModelCall {
   readonly error: TuttiError
   readonly latencyMs: number
   readonly retryInMs?: number | undefined

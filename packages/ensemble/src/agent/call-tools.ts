@@ -19,14 +19,24 @@ import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
 import { toolCalledEvent } from './tool-events.ts'
-import { toolSurroundings, type ToolSurroundings } from './tool-surroundings.ts'
+import {
+  createToolCallOptions,
+  type RunTooling,
+  type ToolCallOptions,
+} from './tool-call-options.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
+/** The tools of a task, and what their calls use. */
+export interface TaskTools {
+  readonly tools: readonly AgentTool[]
+  readonly tooling: RunTooling
+}
+
 /** The calls of one turn. */
-export interface ToolTurn {
+export interface ToolTurn extends TaskTools {
   readonly iterationIndex: number
   readonly calls: readonly ToolCall[]
 }
@@ -95,16 +105,16 @@ class MadeCalls {
       count: calls.length,
       positionOf: (call) => this.#turn.calls.indexOf(call),
     })
-    const surroundings = toolSurroundings(this.#scope, iterationIndex)
-    surroundings.onBegin = (call, tool) => begin.begin(call, tool)
+    const options = createToolCallOptions(this.#scope, this.#turn.tooling, iterationIndex)
+    options.onBegin = (call, tool) => begin.begin(call, tool)
     const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
     if (delegations.length === 0) {
-      await this.#run(calls, begin, surroundings)
+      await this.#run(calls, begin, options)
     } else {
       const others = calls.filter((call) => !delegations.includes(call))
       await Promise.all([
-        this.#run(others, begin, surroundings),
-        this.#delegate(delegations, begin, surroundings),
+        this.#run(others, begin, options),
+        this.#delegate(delegations, begin, options),
       ])
     }
     if (begin.lost !== undefined) throw begin.lost
@@ -118,10 +128,10 @@ class MadeCalls {
   #delegate(
     calls: readonly ToolCall[],
     begin: CallsBegin,
-    { limiter: _, ...surroundings }: ToolSurroundings,
+    { limiter: _, ...options }: ToolCallOptions,
   ): Promise<unknown> {
     return this.#run(calls, begin, {
-      ...surroundings,
+      ...options,
       maxConcurrentCalls: Infinity,
       graceMs: Infinity,
     })
@@ -136,22 +146,20 @@ class MadeCalls {
   }
 
   #toolOf(call: ToolCall): AgentTool | undefined {
-    return this.#scope.tools.find(({ name }) => name === call.name)
+    return this.#turn.tools.find(({ name }) => name === call.name)
   }
 
   /** The answer that an earlier process kept; also of a call that it was cut off in and that must not be repeated. */
   #earlier(call: ToolCall, position: number): ToolAnswer | undefined {
-    const { log, identity } = this.#scope
     const { iterationIndex } = this.#turn
     const isIt = (step: { readonly iterationIndex: number; readonly position: number }): boolean =>
       step.iterationIndex === iterationIndex && step.position === position
-    const ended = log.find('tool_ended', identity.attempt, isIt)
+    const ended = this.#scope.replay('tool_ended', isIt)
     if (ended !== undefined) {
       const { text, error } = ended
       return error === undefined ? { text } : { text, error: fromStepError(error) }
     }
-    const begun = log.find('tool_begun', identity.attempt, isIt)
-    if (begun === undefined) return undefined
+    if (this.#scope.replay('tool_begun', isIt) === undefined) return undefined
     const result = ToolResult.failure(
       'The call was interrupted and its outcome is not known: find out before you repeat it',
     )
@@ -173,12 +181,8 @@ class MadeCalls {
     }
   }
 
-  #run(
-    calls: readonly ToolCall[],
-    begin: CallsBegin,
-    surroundings: ToolSurroundings,
-  ): Promise<unknown> {
-    const { run, identity, tools } = this.#scope
+  #run(calls: readonly ToolCall[], begin: CallsBegin, options: ToolCallOptions): Promise<unknown> {
+    const { run, identity } = this.#scope
     const { taskName, attempt } = identity
     const own: Pick<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'> = {
       idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${this.#turn.iterationIndex}/`,
@@ -187,7 +191,7 @@ class MadeCalls {
         begin.end(call)
       },
     }
-    return runToolCalls(tools, calls, Object.assign(own, surroundings))
+    return runToolCalls(this.#turn.tools, calls, Object.assign(own, options))
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {

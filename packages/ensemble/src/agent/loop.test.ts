@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
 import { testScope } from '../../test/task-scope.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
-import { ModelChain } from './model-chain.ts'
 import { runAgentLoop, type Answer } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
@@ -41,9 +40,9 @@ async function run(
     run: { clock },
     ...(signal === undefined ? {} : { signal }),
   })
-  const { scope, prompt } = made
+  const { scope } = made
   try {
-    const result = await runAgentLoop({ scope, prompt, models: new ModelChain(scope) })
+    const result = await runAgentLoop(made.loop)
     return { ...result, ...scope.totals.usage() }
   } finally {
     events.push(...made.events)

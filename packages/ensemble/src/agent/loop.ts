@@ -20,7 +20,7 @@
 import { isoNow, TuttiError } from '@tutti/core'
 
 import { askModel } from './ask-model.ts'
-import { callTools, toolSpecifications } from './call-tools.ts'
+import { callTools, toolSpecifications, type TaskTools } from './call-tools.ts'
 import {
   directiveMessage,
   FINAL_ANSWER_REQUEST,
@@ -35,13 +35,15 @@ import { keepTurn } from './turn-events.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { Directive } from '../steering/directives.ts'
+import type { Directive } from '../ports/run-step.ts'
+import type { Directives } from '../steering/directives.ts'
 import type { FinishReason, MessagePart } from '@tutti/protocol'
 
 /** What a loop starts from. */
-export interface AgentLoopInput {
+export interface AgentLoopInput extends TaskTools {
   readonly scope: TaskScope
   readonly models: ModelChain
+  readonly directives: Directives
   readonly prompt: Omit<PromptParts, 'directives'>
 }
 
@@ -67,22 +69,24 @@ export interface Answer {
  * stopped.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<Answer> {
-  const { scope, models } = input
+  const { scope, models, tools, tooling } = input
   const { maxIterations } = scope.task
-  const tools = toolSpecifications(scope.tools)
+  const specifications = toolSpecifications(tools)
   const conversation = new Conversation(input)
   const recovery = new Recovery(scope, models)
   for (let iterationIndex = 0; ; iterationIndex += 1) {
     const counted = iterationIndex - recovery.extraTurns
     const turn = turnKind(counted, maxIterations)
     if (counted === maxIterations && !recovery.isExtra) conversation.say(FINAL_ANSWER_REQUEST)
-    const taken = { iterationIndex, turn, tools, conversation, recovery }
+    const taken = { iterationIndex, turn, specifications, conversation, recovery }
     const { reply, step, model } =
       takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
     if (step.kind === 'call_tools') {
       recovery.finish('')
       conversation.add(reply, step)
-      conversation.addResults(await callTools(scope, { iterationIndex, calls: step.calls }))
+      conversation.addResults(
+        await callTools(scope, { iterationIndex, calls: step.calls, tools, tooling }),
+      )
       continue
     }
     const text =
@@ -121,8 +125,8 @@ class Conversation {
     return this.#messages
   }
 
-  /** Adds what the next call is to be told: in the first prompt, or after what was said so far. */
-  tell(directives: readonly Directive[]): void {
+  /** Adds directives: to the first prompt, or after the messages so far. */
+  addDirectives(directives: readonly Directive[]): void {
     if (!this.#begun) {
       this.#messages = [...firstMessages({ ...this.#prompt, directives }), ...this.#messages]
       this.#begun = true
@@ -164,7 +168,7 @@ class Conversation {
 interface Turn {
   readonly iterationIndex: number
   readonly turn: TurnKind
-  readonly tools: readonly ToolSpecification[]
+  readonly specifications: readonly ToolSpecification[]
   readonly conversation: Conversation
   readonly recovery: Recovery
 }
@@ -178,36 +182,31 @@ interface TurnEnd {
 
 /** The turn as an earlier process kept it. */
 function takeEarlierTurn(
-  { scope, models }: AgentLoopInput,
+  { scope, models, directives }: AgentLoopInput,
   { iterationIndex, turn, conversation }: Turn,
 ): TurnEnd | undefined {
-  const { log, identity, run } = scope
-  const kept = log.find(
-    'model_turn',
-    identity.attempt,
-    (step) => step.iterationIndex === iterationIndex,
-  )
-  if (kept === undefined) return undefined
-  const { reply, directiveIds } = kept
-  conversation.tell(run.directives.byId(directiveIds))
+  const recorded = scope.replay('model_turn', (step) => step.iterationIndex === iterationIndex)
+  if (recorded === undefined) return undefined
+  const { reply, directiveIds } = recorded
+  conversation.addDirectives(directives.byId(directiveIds))
   return { reply, step: stepAfter(reply, turn), model: models.current().label }
 }
 
 async function takeNewTurn(
-  { scope, models }: AgentLoopInput,
-  { iterationIndex, turn, tools, conversation, recovery }: Turn,
+  { scope, models, directives }: AgentLoopInput,
+  { iterationIndex, turn, specifications, conversation, recovery }: Turn,
 ): Promise<TurnEnd> {
   const directiveIds: string[] = []
-  const tell = (): void => {
-    directiveIds.push(...tellDirectives(scope, conversation, iterationIndex))
+  const deliver = (): void => {
+    directiveIds.push(...deliverDirectives(scope, directives, { conversation, iterationIndex }))
   }
-  tell()
+  deliver()
   const answer = await askModel(scope, models, {
     iterationIndex,
     messages: conversation.messages,
-    tools,
+    tools: specifications,
     toolChoice: turn === 'final' ? 'none' : 'auto',
-    beforeRetry: tell,
+    beforeRetry: deliver,
     output: scope.task.outputReader,
     maxOutputTokens: recovery.maxOutputTokens,
   }).catch((error: unknown) => {
@@ -221,20 +220,20 @@ async function takeNewTurn(
 
 const NO_IDS: readonly string[] = []
 
-/** Brings the directives that wait for this task into the conversation; returns their ids. */
-function tellDirectives(
+/** Adds the pending directives of this task to the conversation; returns their ids. */
+function deliverDirectives(
   scope: TaskScope,
-  conversation: Conversation,
-  iterationIndex: number,
+  pending: Directives,
+  { conversation, iterationIndex }: Pick<Turn, 'conversation' | 'iterationIndex'>,
 ): readonly string[] {
   const { run, task, identity } = scope
   const { agentRole, taskName, taskIndex, attempt } = identity
   const target = { taskName, baseName: task.name, agentRole, attempt }
-  const directives = run.directives.next(target, run.clock.now())
-  conversation.tell(directives)
+  const directives = pending.next(target, run.clock.now())
+  conversation.addDirectives(directives)
   if (directives.length === 0) return NO_IDS
   const ids = directives.map(({ id }) => id)
-  run.directives.markReached(target, ids)
+  pending.markReached(target, ids)
   for (const directiveId of ids) {
     const deliveredAt = isoNow(run.clock)
     scope.emit({

@@ -3,17 +3,32 @@ import { TuttiError } from '@tutti/core'
 
 import { modelOfTask } from '../definition/model-of-task.ts'
 
-import type { TaskScope } from '../scope/task-scope.ts'
-import type { MadeSwitch, NamedModel } from '../steering/models.ts'
+import { ShownMessages } from './shown-messages.ts'
 
-/** The models of one attempt: once a fallback was needed, it stays until somebody switches. */
+import type { Prices } from '../model/prices.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { MadeSwitch, ModelSwitches, NamedModel } from '../steering/models.ts'
+
+/** The parts of a run that model calls use. */
+export interface RunModels {
+  readonly switches: ModelSwitches
+  readonly prices: Prices | undefined
+  /** Called with the time that a model call waited for its rate limit, in milliseconds. */
+  readonly onRateLimitWait: ((waitedMs: number) => void) | undefined
+}
+
+/** The models of one attempt. A fallback that was needed stays in use until the next switch. */
 export class ModelChain {
   readonly #scope: TaskScope
+  readonly run: RunModels
+  /** Messages that the model calls of the attempt have shown in events. */
+  readonly shown = new ShownMessages()
   #switch: MadeSwitch | undefined
   #index = 0
 
-  constructor(scope: TaskScope) {
+  constructor(scope: TaskScope, run: RunModels) {
     this.#scope = scope
+    this.run = run
   }
 
   /**
@@ -39,8 +54,7 @@ export class ModelChain {
 
   /** Begins with the first model again when somebody has switched, also to the same model. */
   #followSwitch(): boolean {
-    const { task, run } = this.#scope
-    const made = run.switches.of(task.name)
+    const made = this.run.switches.of(this.#scope.task.name)
     if (made === this.#switch) return false
     this.#switch = made
     this.#index = made?.to === 'FALLBACK' && this.#models().length > 1 ? 1 : 0
@@ -52,12 +66,12 @@ export class ModelChain {
     const to = this.#switch?.to
     if (typeof to === 'object') return to
     const model = modelOfTask(task, run.ensemble)
-    return model === undefined ? undefined : run.switches.named(model)
+    return model === undefined ? undefined : this.run.switches.named(model)
   }
 
   #models(): readonly (NamedModel | undefined)[] {
     const { task, run } = this.#scope
     const fallbacks = task.fallbackModels ?? run.ensemble.fallbackModels ?? []
-    return [this.#first(), ...fallbacks.map((model) => run.switches.named(model))]
+    return [this.#first(), ...fallbacks.map((model) => this.run.switches.named(model))]
   }
 }

@@ -16,12 +16,21 @@ import {
 
 import type { ModelChain } from './model-chain.ts'
 import type { Answer } from './loop.ts'
-import type { TaskText } from './prompt.ts'
+import type { TaskText } from '../definition/task-text.ts'
 import type { Message, ModelReply } from '../model/chat-model.ts'
 import type { TaskNotes } from '../ports/run-step.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { MemoryEntry, MemoryScope, MemoryStore } from '../memory/memory.ts'
-import type { Reflection } from '../memory/reflection.ts'
+import type { Reflection, ReflectionStore } from '../memory/reflection.ts'
+
+/** The stores that the tasks of a run read and write. */
+export interface MemoryStores {
+  /** Stores the memory scopes that have no store of their own. */
+  readonly memories: MemoryStore
+  readonly reflections: ReflectionStore
+}
+
+type StoredScope = MemoryScope & Required<Pick<MemoryScope, 'store'>>
 
 /** Notes of a task that reads none. */
 export const NO_NOTES: TaskNotes = { memories: [] }
@@ -32,7 +41,11 @@ export const NO_NOTES: TaskNotes = { memories: [] }
  * @throws {TuttiError} TASK_FAILED when a memory scope cannot be read: an agent that is to build on it would
  * answer wrongly without. Notes to do better are only left out, and the reason logged.
  */
-export async function readNotes(scope: TaskScope, { description }: TaskText): Promise<TaskNotes> {
+export async function readNotes(
+  scope: TaskScope,
+  stores: MemoryStores,
+  { description }: TaskText,
+): Promise<TaskNotes> {
   const { task } = scope
   if (task.memory.length === 0 && task.reflection !== true) return NO_NOTES
   const holding = scope.run.inFlight.heldBack(scope.signal, 'Memory')
@@ -40,18 +53,18 @@ export async function readNotes(scope: TaskScope, { description }: TaskText): Pr
   const read = await Promise.all(
     task.memory.map(async (memory) => ({
       scope: memory.name,
-      text: await readMemory(scope, memory, description),
+      text: await readMemory(scope, { store: stores.memories, ...memory }, description),
     })),
   )
   const memories = read.filter(({ text }) => text !== '')
-  const reflection = task.reflection === true ? await readReflection(scope) : undefined
+  const reflection = task.reflection === true ? await readReflection(scope, stores) : undefined
   if (reflection === undefined) return { memories }
   return { memories, improvement: improvementNotes(reflection, task) }
 }
 
 async function readMemory(
   { run, signal }: TaskScope,
-  { name, store = run.memories, limit }: MemoryScope,
+  { name, store, limit }: StoredScope,
   query: string,
 ): Promise<string> {
   try {
@@ -72,10 +85,13 @@ function keyOf({ task, run }: TaskScope): Promise<string> {
   return reflectionKey(declared.description)
 }
 
-async function readReflection(scope: TaskScope): Promise<Reflection | undefined> {
+async function readReflection(
+  scope: TaskScope,
+  { reflections }: MemoryStores,
+): Promise<Reflection | undefined> {
   const { run, identity } = scope
   try {
-    return await run.reflections.get(await keyOf(scope))
+    return await reflections.get(await keyOf(scope))
   } catch (error) {
     const { taskName } = identity
     run.logger.warn('What was learned of a task could not be read', {
@@ -92,6 +108,7 @@ async function readReflection(scope: TaskScope): Promise<Reflection | undefined>
  */
 export async function remember(
   { task, run, log, signal }: TaskScope,
+  { memories }: MemoryStores,
   output: string,
 ): Promise<void> {
   const { clock, logger, runId, inFlight } = run
@@ -105,7 +122,7 @@ export async function remember(
     runId,
   }
   await Promise.all(
-    task.memory.map(async ({ name, store = run.memories }) => {
+    task.memory.map(async ({ name, store = memories }) => {
       try {
         const isNew = !log.isKnown || !(await isRemembered(store, name, entry))
         if (isNew) await store.append(name, entry)
@@ -133,29 +150,28 @@ async function isRemembered(
 /** Asks the model what would make the task better, and keeps it. What fails is logged. */
 export async function reflect(
   scope: TaskScope,
-  models: ModelChain,
+  {
+    models,
+    stores: { reflections },
+  }: { readonly models: ModelChain; readonly stores: MemoryStores },
   { output, turns }: Answer,
 ): Promise<void> {
   const { task, run, identity } = scope
   if (task.reflection !== true) return
   const { description, expectedOutput } = task
-  const kept = scope.log.find(
-    'model_turn',
-    identity.attempt,
-    ({ iterationIndex }) => iterationIndex === turns,
-  )
+  const recorded = scope.replay('model_turn', ({ iterationIndex }) => iterationIndex === turns)
   try {
     const holding = run.inFlight.heldBack(scope.signal, 'Reflection')
     if (holding !== undefined) await holding
     const key = await keyOf(scope)
-    const earlier = await run.reflections.get(key)
+    const earlier = await reflections.get(key)
     const reflected = { description, expectedOutput, ...(earlier === undefined ? {} : { earlier }) }
     const messages = reflectionRequest({ ...reflected, output })
-    const reply = kept?.reply ?? (await askToReflect(scope, models, { messages, turns }))
+    const reply = recorded?.reply ?? (await askToReflect(scope, models, { messages, turns }))
     const reflection = parseReflection(reply.text, reflected)
     // An earlier process may have put the same reply there before it was cut off.
-    const isNew = kept === undefined || !isSame(reflection, earlier)
-    if (reflection !== undefined && isNew) await run.reflections.put(key, reflection)
+    const isNew = recorded === undefined || !isSame(reflection, earlier)
+    if (reflection !== undefined && isNew) await reflections.put(key, reflection)
   } catch (error) {
     run.logger.warn('A task could not be reflected on', {
       runId: run.runId,

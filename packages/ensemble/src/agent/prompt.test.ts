@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
 import { agent } from '../definition/agent.ts'
-import { task } from '../definition/task.ts'
+import { task } from '../definition/define-task.ts'
 import { directiveText } from '../steering/directives.ts'
-import { contextText, firstMessages, renderTask, type PromptParts } from './prompt.ts'
+import { renderTask } from '../definition/task-text.ts'
+import { contextText, firstMessages, type PromptParts } from './prompt.ts'
 
 const writer = agent({ role: 'Writer', goal: 'Write clearly', background: 'You wrote ten books.' })
 const text = { description: 'Write about jazz', expectedOutput: 'One page' }

@@ -1,38 +1,11 @@
 /** Pure: the messages a task begins with. Sections come in the order that AgentEnsemble uses. */
-import { directiveText, type Directive } from '../steering/directives.ts'
-import { renderTemplate, type Inputs } from '../definition/template.ts'
+import { directiveText } from '../steering/directives.ts'
 
 import type { Agent } from '../definition/agent.ts'
 import type { Message } from '../model/chat-model.ts'
-import type { Revision, TaskNotes } from '../ports/run-step.ts'
-import type { Task } from '../definition/task.ts'
-
-/** Output of an earlier task that a later one builds on. */
-export interface ContextOutput {
-  readonly taskName: string
-  readonly agentRole: string
-  readonly description: string
-  readonly output: string
-}
-
-/** The texts of a task with the inputs of the run put in. */
-export interface TaskText {
-  readonly description: string
-  readonly expectedOutput: string
-}
-
-/** `task` with its template variables replaced. */
-export function renderTask(task: Task, inputs: Inputs): TaskText {
-  return {
-    description: renderTemplate(task.description, inputs),
-    expectedOutput: renderTemplate(task.expectedOutput, inputs),
-  }
-}
-
-/** The agent of a task; a goal that was made of the description says what `text` says. */
-export function agentOf({ agent, description }: Task, text: TaskText): Agent {
-  return agent.goal === description ? { ...agent, goal: text.description } : agent
-}
+import type { Directive, Revision, TaskNotes } from '../ports/run-step.ts'
+import type { ContextOutput } from '../definition/handler.ts'
+import type { TaskText } from '../definition/task-text.ts'
 
 /** Everything that a first prompt is made of. */
 export interface PromptParts {

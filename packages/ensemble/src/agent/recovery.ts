@@ -1,14 +1,13 @@
-/** Recovers from the answers of one agent loop that ended early, as `on-unfinished.ts` decides. */
+/** Recovers from the answers of one agent loop that ended early, as `unfinished.ts` decides. */
 import { TuttiError } from '@tutti/core'
 
+import { resolveOnUnfinished, type ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
 import {
   CONTINUE_REQUEST,
   recoveryOf,
-  resolveOnUnfinished,
   unfinishedError,
-  type ResolvedOnUnfinished,
   type UnfinishedReason,
-} from '../definition/on-unfinished.ts'
+} from './unfinished.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'

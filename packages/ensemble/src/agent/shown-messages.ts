@@ -5,6 +5,7 @@
  */
 import { limitText } from '@tutti/core'
 
+import { LABEL_LENGTH } from '../scope/task-scope.ts'
 import { toWireMessage } from './wire-messages.ts'
 
 import type { Message } from '../model/chat-model.ts'
@@ -12,9 +13,6 @@ import type { RunEventOf } from '@tutti/protocol'
 
 /** Messages that one event shows; the wire's limit. */
 const MESSAGES_SHOWN = 20
-
-/** Characters of a message that an earlier turn has shown, and of a description that many events name. */
-export const LABEL_LENGTH = 2_000
 
 /** Messages that the turns of one attempt have shown. */
 export class ShownMessages {

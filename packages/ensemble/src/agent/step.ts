@@ -1,5 +1,5 @@
 /** Pure: what an agent does after a reply of its model. */
-import { unfinishedReason, type UnfinishedReason } from '../definition/on-unfinished.ts'
+import { unfinishedReason, type UnfinishedReason } from './unfinished.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
 import type { ToolCall } from '@tutti/core'

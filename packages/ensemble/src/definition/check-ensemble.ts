@@ -6,14 +6,20 @@ import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'
 import { modelOfTask } from './model-of-task.ts'
-import { ERROR_STRATEGIES } from '../run/next.ts'
 import { findPlanProblems } from './plan.ts'
 import { findEnsembleReviewProblems } from './review-settings.ts'
-import { findRuleProblems } from '../steering/model-rules.ts'
+import { findRuleProblems } from './model-rule.ts'
 
-import type { Ensemble, EnsembleDefinition } from '../ensemble.ts'
+import {
+  ERROR_STRATEGIES,
+  type EnsembleDefinition,
+  type ResolvedEnsemble,
+} from './ensemble-definition.ts'
 
-/** A copy of an ensemble has the parts that were made for the original, too. */
+/** Methods of `Ensemble`, which a definition has when it is a copy of an ensemble. */
+type EnsembleMethod = 'run' | 'start' | 'asAgent' | 'asTool'
+
+/** A definition that is a copy of an ensemble has its computed parts, too. */
 const ENSEMBLE_NAMES = {
   name: true,
   model: true,
@@ -45,7 +51,9 @@ const ENSEMBLE_NAMES = {
   start: true,
   asAgent: true,
   asTool: true,
-} as const satisfies OptionNames<Record<keyof EnsembleDefinition | keyof Ensemble, unknown>>
+} as const satisfies OptionNames<
+  Record<keyof EnsembleDefinition | keyof ResolvedEnsemble | EnsembleMethod, unknown>
+>
 
 /**
  * Checks that every task was made with `task()`, which fills in what the rest relies on.

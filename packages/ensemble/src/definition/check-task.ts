@@ -3,10 +3,10 @@ import { findUnknownOptions, type OptionNames } from '@tutti/core'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
-import { duplicates } from './duplicates.ts'
 import { findGuardrailProblems } from './guardrail.ts'
 import { HANDLER_ROLE } from './handler.ts'
 import { DELEGATE_TOOL } from './delegation-limits.ts'
+import { findDuplicates } from './plan.ts'
 import { findReviewProblems } from './review-settings.ts'
 
 import type { Task, TaskDefinition } from './task.ts'
@@ -67,7 +67,7 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   }
   if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
   const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
-  for (const tool of duplicates([...tools].map((known) => known.name))) {
+  for (const tool of findDuplicates([...tools].map((known) => known.name))) {
     problems.push(`two tools are named "${tool}"`)
   }
   if (definition.agent?.allowDelegation === true) {

@@ -1,11 +1,18 @@
 /** Handlers: tasks that are done by code, with no agent and no model. */
-import type { ContextOutput } from '../agent/prompt.ts'
 import type { Inputs } from './template.ts'
 import type { HandlerOutput } from './handler-output.ts'
 import type { AgentTool, CallerRequest, Logger, ToolResult } from '@tutti/core'
 
 /** What the wire calls whoever does a task that has a handler. */
 export const HANDLER_ROLE = '(deterministic)'
+
+/** Output of an earlier task that a later one builds on. */
+export interface ContextOutput {
+  readonly taskName: string
+  readonly agentRole: string
+  readonly description: string
+  readonly output: string
+}
 
 /** What a handler is given. Its members may be taken out of it: none needs `this`. */
 export interface HandlerContext {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { assertInputs, inputVariables, missingInputs, taskVariables } from './inputs.ts'
-import { task } from './task.ts'
+import { task } from './define-task.ts'
 
 const plan = task({
   name: 'plan',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { scriptedModel } from '../../test/testing.ts'
 import { agent } from './agent.ts'
-import { task } from './task.ts'
+import { task } from './define-task.ts'
 import { modelOfTask } from './model-of-task.ts'
 
 const own = scriptedModel([])

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { findCycle, findPlanProblems, inferWorkflow, MANAGER, planTasks } from './plan.ts'
-import { task, type Task } from './task.ts'
+import { task } from './define-task.ts'
+import type { Task } from './task.ts'
 
 import type { Workflow } from '@tutti/protocol'
 

@@ -1,6 +1,4 @@
 /** Pure: from tasks to what may run when, or every reason why they cannot run. */
-import { duplicates } from './duplicates.ts'
-
 import type { Workflow } from '@tutti/protocol'
 import type { Task } from './task.ts'
 
@@ -62,7 +60,7 @@ export function findPlanProblems(
 ): readonly PlanProblem[] {
   if (tasks.length === 0) return [invalid('an ensemble needs at least one task')]
   const names = tasks.map((task) => task.name)
-  const problems = duplicates(names).map((name) => invalid(`two tasks are named "${name}"`))
+  const problems = findDuplicates(names).map((name) => invalid(`two tasks are named "${name}"`))
   for (const [index, task] of tasks.entries()) {
     for (const wanted of task.context) {
       const message = contextProblem({ names, index, wanted, workflow })
@@ -79,7 +77,7 @@ export function findPlanProblems(
 function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
   const roles = tasks.map(({ agent }) => agent.role)
   return [
-    ...duplicates(roles).map((role) =>
+    ...findDuplicates(roles).map((role) =>
       invalid(`two tasks have an agent with the role "${role}", as HIERARCHICAL does not allow`),
     ),
     ...tasks.flatMap(({ name, agent, handler }) => [
@@ -91,6 +89,11 @@ function findHierarchyProblems(tasks: readonly Task[]): readonly PlanProblem[] {
         : [invalid(`task "${name}" has a handler, to which a manager cannot delegate`)]),
     ]),
   ]
+}
+
+/** Returns the names that occur more than once, each once. */
+export function findDuplicates(names: readonly string[]): readonly string[] {
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))]
 }
 
 interface ContextReference {

@@ -2,7 +2,6 @@
 import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
 
 import type { ReviewPolicy } from '@tutti/protocol'
-import type { Task } from './task.ts'
 
 /** Time a reviewer has when nothing else is said, as for tools. */
 export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000
@@ -52,17 +51,17 @@ export type ReviewSetting = boolean | ReviewSettings
 
 /** The gate after a task, by its own setting, else by the policy; undefined when nobody is asked. */
 export function reviewAfter(
-  task: Pick<Task, 'name' | 'review'>,
+  task: { readonly name: string; readonly review?: ReviewSetting },
   policy: ReviewPolicy,
   lastTask: string | undefined,
 ): ReviewSettings | undefined {
-  if (task.review !== undefined) return settingsOf(task.review)
+  if (task.review !== undefined) return reviewSettingsOf(task.review)
   if (policy === 'AFTER_EVERY_TASK') return {}
   return policy === 'AFTER_LAST_TASK' && task.name === lastTask ? {} : undefined
 }
 
 /** The gate that a setting asks for. */
-export function settingsOf(setting: ReviewSetting | undefined): ReviewSettings | undefined {
+export function reviewSettingsOf(setting: ReviewSetting | undefined): ReviewSettings | undefined {
   if (setting === undefined || setting === false) return undefined
   return setting === true ? {} : setting
 }

@@ -1,23 +1,14 @@
-/** What is to be done: plain readonly data, copied with changes, never mutated. */
-import {
-  errorMessage,
-  TuttiError,
-  type AgentTool,
-  type ToolSchema,
-  type ValueOf,
-} from '@tutti/core'
-
-import { synthesizeAgent, type Agent } from './agent.ts'
-import { outputReader, type OutputReader } from '../output/structured-output.ts'
-import { findTaskProblems } from './check-task.ts'
-import { HANDLER_ROLE, type Handler } from './handler.ts'
-
-import type { OnUnfinished } from './on-unfinished.ts'
+/** A task: plain readonly data, copied with changes, never mutated. */
+import type { AgentTool, ToolSchema, ValueOf } from '@tutti/core'
 import type { Budget } from '../usage/budget.ts'
-import type { Guardrails } from './guardrail.ts'
-import type { MemoryScope } from '../memory/memory.ts'
 import type { ChatModel } from '../model/chat-model.ts'
+import type { MemoryScope } from '../memory/memory.ts'
+import type { OutputReader } from '../output/structured-output.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
+import type { Agent } from './agent.ts'
+import type { Guardrails } from './guardrail.ts'
+import type { Handler } from './handler.ts'
+import type { OnUnfinished } from './on-unfinished.ts'
 import type { ReviewSetting } from './review-settings.ts'
 
 /** Model turns a task may take when nothing else is said; the wire's default. */
@@ -107,87 +98,4 @@ export interface TaskDefinition<
   readonly memory?: readonly MemoryScope[]
   /** Does the task in place of an agent: code, or a tool. */
   readonly handler?: Handler<Schema extends ToolSchema ? ValueOf<Schema> : unknown>
-}
-
-/** The type of what a task gives: that of its schema, text without one. */
-type OutputOf<Schema> = Schema extends ToolSchema ? ValueOf<Schema> : string
-
-/** The part of a copied task that says what its output is. */
-type TaskCopy<Output> = Pick<Task<Output>, 'outputReader'>
-
-/**
- * Makes a task. A task is a definition too: `task({ ...research, maxIterations: 5 })` is a copy with a
- * change.
- *
- * @throws {TuttiError} CONFIG_INVALID, naming every problem.
- */
-export function task<
-  const Schema extends ToolSchema | undefined = undefined,
-  Output = OutputOf<Schema>,
->(
-  definition: TaskDefinition<Schema> & TaskCopy<Output>,
-): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
-export function task(definition: TaskDefinition): Task {
-  const name = definition.name ?? nameFromDescription(definition.description)
-  const reader = readerOf(definition)
-  const problems = [...findTaskProblems(definition, name), ...reader.problems]
-  if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot make task "${name}": ${problems.join('; ')}`, {
-      details: { problems },
-    })
-  }
-  const agent = agentOf(definition)
-  const { handler, ...rest } = definition
-  return {
-    ...rest,
-    // NOTE: nothing relies on the type of what it gives: that is read by the schema when it has run.
-    ...(handler === undefined ? {} : { handler: handler as Handler<never> }),
-    name,
-    expectedOutput: definition.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT,
-    agent,
-    tools: [...new Set([...(definition.tools ?? []), ...agent.tools])],
-    context: namesOf(definition.context ?? []),
-    maxIterations: definition.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
-    outputRetries: definition.outputRetries ?? DEFAULT_OUTPUT_RETRIES,
-    retries: definition.retries ?? 0,
-    memory: definition.memory ?? [],
-    ...(reader.made === undefined ? {} : { outputReader: reader.made }),
-  }
-}
-
-/** Compiles the output schema; what is wrong with it is a problem like the others. */
-function readerOf({ output }: TaskDefinition): {
-  readonly made?: OutputReader
-  readonly problems: readonly string[]
-} {
-  if (output === undefined) return { problems: [] }
-  try {
-    return { made: outputReader(output), problems: [] }
-  } catch (error) {
-    return { problems: [errorMessage(error)] }
-  }
-}
-
-/** The names of tasks, each once. */
-function namesOf(tasks: readonly (Task | string)[]): readonly string[] {
-  return [...new Set(tasks.map((item) => (typeof item === 'string' ? item : item.name)))]
-}
-
-function agentOf({ agent, handler, description }: TaskDefinition): Agent {
-  if (agent !== undefined) return agent
-  if (handler !== undefined) return { role: HANDLER_ROLE, goal: description, tools: [] }
-  return synthesizeAgent(description)
-}
-
-const MAX_NAME_LENGTH = 50
-
-function nameFromDescription(description: string): string {
-  const words = description.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  let name = ''
-  for (const word of words) {
-    const longer = name === '' ? word : `${name}-${word}`
-    if (longer.length > MAX_NAME_LENGTH) break
-    name = longer
-  }
-  return name === '' ? 'task' : name
 }

@@ -3,8 +3,6 @@
  * Values are put in as they are and never expanded again.
  */
 
-import { utf8Bytes } from './utf8-bytes.ts'
-
 /** Values of template variables by name. */
 export type Inputs = Readonly<Record<string, string>>
 
@@ -50,4 +48,17 @@ export function templateSize(text: string): TemplateSize {
     uses.set(name, (uses.get(name) ?? 0) + 1)
   }
   return { literalBytes, uses }
+}
+
+/** Counts the bytes of `text` in UTF-8 without encoding it. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index)
+    if (unit < 0x80) continue
+    // A surrogate pair has four bytes for its two units.
+    const isSurrogate = unit >= 0xd8_00 && unit <= 0xdf_ff
+    bytes += unit < 0x8_00 || isSurrogate ? 1 : 2
+  }
+  return bytes
 }

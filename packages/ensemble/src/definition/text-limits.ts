@@ -5,10 +5,9 @@
 import { TuttiError } from '@tutti/core'
 
 import { allTasks } from './manager.ts'
-import { templateSize, type TemplateSize } from './template.ts'
-import { utf8Bytes } from './utf8-bytes.ts'
+import { templateSize, utf8Bytes, type TemplateSize } from './template.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
 import type { Task } from './task.ts'
 
@@ -43,7 +42,7 @@ const MAX_SHOWN_NAME = 100
  * `details.bytes` and `details.maxBytes`.
  */
 export function assertTextSizes(
-  ensemble: Pick<Ensemble, 'name' | 'tasks' | 'manager' | 'plan'>,
+  ensemble: Pick<ResolvedEnsemble, 'name' | 'tasks' | 'manager' | 'plan'>,
   inputs: Inputs,
   limits: TextLimits = {},
 ): void {

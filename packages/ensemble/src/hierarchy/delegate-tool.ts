@@ -1,29 +1,32 @@
-/** The tool with which an agent hands work to another. */
+/** The tool with which an agent delegates work to another. */
 import { defineTool, Type, type AgentTool } from '@tutti/core'
 
-import { MANAGER } from '../definition/plan.ts'
 import { DELEGATE_TOOL } from '../definition/delegation-limits.ts'
 
 import type { TaskScope } from '../scope/task-scope.ts'
+import type { Delegations } from './delegations.ts'
 
 const delegateTools = new WeakSet<AgentTool>()
 
-/** Whether `tool` is the engine's own. */
+/** Whether `tool` is the delegation tool of the engine. */
 export function isDelegateTool(tool: AgentTool | undefined): boolean {
   return tool !== undefined && delegateTools.has(tool)
 }
 
-/** The tools of a task: its own, and the one with which it delegates when it may. */
-export function toolsOf(scope: TaskScope): readonly AgentTool[] {
+/** Returns the tools of a task, and the delegation tool when the task may delegate. */
+export function listTaskTools(scope: TaskScope, delegations: Delegations): readonly AgentTool[] {
   const { task, run } = scope
   const isManager = task === run.ensemble.manager && run.ensemble.plan.workflow === 'HIERARCHICAL'
   if (!isManager && task.agent.allowDelegation !== true) return task.tools
-  if (run.delegations.rolesFor(scope).length === 0) return task.tools
-  return [...task.tools, delegateTool(scope)]
+  const roles = delegations.rolesFor(scope)
+  return roles.length === 0 ? task.tools : [...task.tools, delegateTool(scope, delegations, roles)]
 }
 
-function delegateTool(scope: TaskScope): AgentTool {
-  const roles = scope.run.delegations.rolesFor(scope)
+function delegateTool(
+  scope: TaskScope,
+  delegations: Delegations,
+  roles: readonly string[],
+): AgentTool {
   const tool = defineTool({
     name: DELEGATE_TOOL,
     description: `Hands a task to another agent and gives its result. Agents: ${roles.join(', ')}`,
@@ -34,23 +37,11 @@ function delegateTool(scope: TaskScope): AgentTool {
         minLength: 1,
       }),
     }),
-    // The work that is delegated has limits of its own.
+    // The delegated task has limits of its own.
     timeoutMs: Infinity,
     execute: ({ agentRole, taskDescription }, { idempotencyKey, signal }) =>
-      scope.run.delegations.delegate(scope, {
-        agentRole,
-        taskDescription,
-        callKey: idempotencyKey,
-        signal,
-      }),
+      delegations.delegate(scope, { agentRole, taskDescription, callKey: idempotencyKey, signal }),
   })
   delegateTools.add(tool)
   return tool
-}
-
-/** Whether the scope is that of the manager of its run. */
-export function isManagerScope({ identity, depth, run }: TaskScope): boolean {
-  return (
-    depth === 0 && identity.taskName === MANAGER && run.ensemble.plan.workflow === 'HIERARCHICAL'
-  )
 }

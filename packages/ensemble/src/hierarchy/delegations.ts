@@ -14,24 +14,33 @@
  */
 import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
 
-import { renderTask } from '../agent/prompt.ts'
+import { renderTask } from '../definition/task-text.ts'
 import { untilStopped } from '../work/until-stopped.ts'
-import { task, type Task } from '../definition/task.ts'
-import { isManagerScope } from './delegate-tool.ts'
+import { task } from '../definition/define-task.ts'
+import { MANAGER } from '../definition/plan.ts'
+import type { Task } from '../definition/task.ts'
 import {
   DEFAULT_MAX_DELEGATION_DEPTH,
   type DelegationPolicy,
   type DelegationRequest,
 } from '../definition/delegation-limits.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { StepLog } from '../scope/step-log.ts'
-import type { WorkerTask } from '../run/run.ts'
-import type { TaskOutcome } from '../run/run-task.ts'
+import type { TaskOutcome } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { RunEventOf } from '@tutti/protocol'
+
+/** Delegated work: a task that the plan does not have. */
+export interface WorkerTask {
+  readonly task: Task
+  readonly taskName: string
+  readonly taskIndex: number
+  /** Signal of the tool call that waits for it. */
+  readonly signal: AbortSignal
+}
 
 /** Runs the tasks that delegations make. */
 export interface WorkerHost {
@@ -53,7 +62,7 @@ export interface DelegationCall {
 
 /** What delegations are made with. */
 export interface DelegationsOptions {
-  readonly ensemble: Ensemble
+  readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
   readonly log: StepLog
   readonly host: WorkerHost
@@ -98,12 +107,8 @@ export class Delegations {
 
   /** Hands work to another agent; gives its output, or why there is none. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const kept = scope.log.find(
-      'delegation_begun',
-      scope.identity.attempt,
-      ({ callKey }) => callKey === call.callKey,
-    )
-    if (kept !== undefined) return this.#run(scope, kept, call.signal)
+    const begun = scope.replay('delegation_begun', ({ callKey }) => callKey === call.callKey)
+    if (begun !== undefined) return this.#run(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
       toRole: call.agentRole,
@@ -321,12 +326,19 @@ export class Delegations {
   }
 }
 
+/** Whether the scope is that of the manager of its run. */
+function isManagerScope({ identity, depth, run }: TaskScope): boolean {
+  return (
+    depth === 0 && identity.taskName === MANAGER && run.ensemble.plan.workflow === 'HIERARCHICAL'
+  )
+}
+
 /**
  * The task of a worker: its declared one with other words for a manager, a plain one for its peers;
  * undefined when no agent has that role.
  */
 export function workerTask(
-  { tasks, plan }: Ensemble,
+  { tasks, plan }: ResolvedEnsemble,
   role: string,
   description: string,
 ): Task | undefined {

@@ -59,7 +59,7 @@ export interface RunReviewer {
 }
 
 /** What a gate came to. */
-export interface GateOutcome {
+export interface ReviewOutcome {
   readonly decision: GateDecision
   readonly timedOut: boolean
 }

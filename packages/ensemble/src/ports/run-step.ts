@@ -6,13 +6,19 @@
  * Steps are plain data that survives JSON. They are no events: an event tells readers what happened, a
  * step holds what the engine needs to go on, such as the whole reply of a model.
  */
-import type { Directive } from '../steering/directives.ts'
 import type { GateDecision, GateTiming } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
 import type { AgentUse } from '../usage/budget.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
-import type { CancelMode, CostEstimate, FinishReason, MessagePart } from '@tutti/protocol'
+import type {
+  CancelMode,
+  CostEstimate,
+  DirectiveAction,
+  FinishReason,
+  MessagePart,
+  Priority,
+} from '@tutti/protocol'
 
 /** What every step says. */
 interface StepBase {
@@ -57,6 +63,23 @@ export interface ModelSwitched extends StepBase {
 /** A model call failed. Kept only where rules for models count it. */
 export interface ModelCallFailed extends StepBase {
   readonly kind: 'model_failed'
+}
+
+/** A directive in force. Plain data. */
+export interface Directive {
+  readonly id: string
+  /** Text for the agents; empty for an action. */
+  readonly content: string
+  readonly action?: DirectiveAction
+  readonly value?: string
+  readonly to?: string
+  readonly from?: string
+  readonly actor?: string
+  readonly priority: Priority
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** Milliseconds since 1970; absent when it is in force as long as the run. */
+  readonly expiresAt?: number
 }
 
 /** A directive was taken up. */

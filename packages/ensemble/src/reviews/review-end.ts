@@ -6,7 +6,7 @@ import { fromStepError, type StepLog } from '../scope/step-log.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunEventOf } from '@tutti/protocol'
-import type { Gate, GateDecision, GateOutcome } from '../ports/run-reviewer.ts'
+import type { Gate, GateDecision, ReviewOutcome } from '../ports/run-reviewer.ts'
 
 /** What the steps say of one gate. */
 export interface KnownGate {
@@ -40,7 +40,7 @@ export function hasEndedRun({
 }
 
 /** What an earlier process came to at a gate. */
-export function outcomeOf({ decision, timedOut, error }: StepOf<'gate_closed'>): GateOutcome {
+export function outcomeOf({ decision, timedOut, error }: StepOf<'gate_closed'>): ReviewOutcome {
   if (error !== undefined) throw fromStepError(error)
   return { decision, timedOut }
 }

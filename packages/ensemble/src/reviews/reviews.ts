@@ -40,13 +40,13 @@ import type { RunEventOf } from '@tutti/protocol'
 import type {
   Gate,
   GateDecision,
-  GateOutcome,
+  ReviewOutcome,
   GateTiming,
   RunReviewer,
 } from '../ports/run-reviewer.ts'
 
 /** What a task asks. */
-export interface GateQuestion {
+export interface ReviewQuestion {
   readonly timing: GateTiming
   /** Tells the gates of one attempt apart, also after a restart. */
   readonly slot: string
@@ -60,10 +60,10 @@ export interface GateQuestion {
   readonly checkText?: (text: string) => Promise<string | undefined>
 }
 
-interface OpenGate {
+interface Waiting {
   readonly gate: Gate
-  readonly question: GateQuestion
-  readonly settle: (end: GateEnd) => void
+  readonly question: ReviewQuestion
+  readonly settle: (end: ReviewEnd) => void
   /** Resolves when its end is durable. */
   readonly kept: Promise<void>
   /** Aborts when no decision is needed any more. */
@@ -71,36 +71,38 @@ interface OpenGate {
 }
 
 /** A gate that was open and is not any more. */
-interface ClosedGate {
+interface Closed {
   /** Id of the decision that closed it. */
   readonly id?: string
   /** Resolves when its end is durable. */
   readonly kept: Promise<void>
 }
 
-type GateEnd =
+type ReviewEnd =
   | { readonly kind: 'decided'; readonly decision: GateDecision }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'withdrawn'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: TuttiError }
 
 /** What gates are made with. */
-export interface GatesOptions {
+export interface ReviewsOptions {
   readonly clock: Clock
   /** What an earlier process knew. */
   readonly log: StepLog
   readonly inFlight: InFlight
   /** Decides gates by itself; without one, only the handle of the run does. */
   readonly reviewer: RunReviewer | undefined
+  /** Whether reviews can also be decided through the handle of the run. */
+  readonly decidable: boolean
   /** Told at once of a decision that ends the run early. */
   readonly onExit: (exit: TuttiError) => void
 }
 
 /** The gates of one run. */
-export class Gates {
-  readonly #options: GatesOptions
-  readonly #open = new Map<string, OpenGate>()
-  readonly #closed = new Map<string, ClosedGate>()
+export class Reviews {
+  readonly #options: ReviewsOptions
+  readonly #open = new Map<string, Waiting>()
+  readonly #closed = new Map<string, Closed>()
   readonly #early: EarlyDecisions
   /** Whether a reviewer has ended the run. */
   #exited = false
@@ -108,11 +110,16 @@ export class Gates {
   #cancelled: TuttiError | undefined
   #over = false
 
-  constructor(options: GatesOptions) {
+  constructor(options: ReviewsOptions) {
     this.#options = options
     this.#early = new EarlyDecisions(() => {
       options.inFlight.beginDecision()
     })
+  }
+
+  /** Whether anything can decide a review. */
+  get hasReviewer(): boolean {
+    return this.#options.reviewer !== undefined || this.#options.decidable
   }
 
   /** The gates that wait, in the order in which they opened, with the time that is left. */
@@ -185,8 +192,8 @@ export class Gates {
    *
    * @throws {TuttiError} why the task was stopped, or that the reviewer could not be asked.
    */
-  async ask(scope: TaskScope, question: GateQuestion): Promise<GateOutcome> {
-    const before = earlier(scope, question.slot)
+  async ask(scope: TaskScope, question: ReviewQuestion): Promise<ReviewOutcome> {
+    const before = findEarlier(scope, question.slot)
     if (before?.closed !== undefined) return outcomeOf(before.closed)
     if (this.#exited) return this.#askNobody(scope, before?.opened.reviewId)
     const { timing } = question
@@ -214,7 +221,7 @@ export class Gates {
   }
 
   /** What was decided before a task, unless the run was stopped while that became durable. */
-  #unlessStopped({ signal }: TaskScope, outcome: GateOutcome): GateOutcome {
+  #unlessStopped({ signal }: TaskScope, outcome: ReviewOutcome): ReviewOutcome {
     if (signal.aborted) throw stoppedError(signal, 'Review')
     if (this.#cancelled !== undefined) throw this.#cancelled
     return this.#exited ? { decision: { action: 'EXIT_EARLY' }, timedOut: false } : outcome
@@ -252,7 +259,7 @@ export class Gates {
   }
 
   /** The run was ended early: a gate that an earlier process left open closes without being asked. */
-  #askNobody(scope: TaskScope, reviewId: string | undefined): GateOutcome {
+  #askNobody(scope: TaskScope, reviewId: string | undefined): ReviewOutcome {
     if (reviewId !== undefined && !this.#closed.has(reviewId)) {
       this.#closed.set(reviewId, { kept: DONE })
       this.#early.refuse(reviewId)
@@ -263,7 +270,7 @@ export class Gates {
 
   #gateOf(
     { run, task, identity }: TaskScope,
-    { timing, settings, taskDescription, taskOutput = '', approval }: GateQuestion,
+    { timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
     opened: { readonly reviewId: string; readonly openedAt: number } | undefined,
   ): Gate {
     const merged = { ...run.ensemble.review, ...settings }
@@ -325,7 +332,7 @@ export class Gates {
     )
   }
 
-  #wait(scope: TaskScope, asked: Pick<OpenGate, 'gate' | 'question' | 'kept'>): Promise<GateEnd> {
+  #wait(scope: TaskScope, asked: Pick<Waiting, 'gate' | 'question' | 'kept'>): Promise<ReviewEnd> {
     const { gate, question } = asked
     const { clock, inFlight } = this.#options
     const { signal = scope.signal } = question
@@ -350,7 +357,7 @@ export class Gates {
         if (isOver) settle({ kind: 'timed_out' })
         else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
       }
-      const settle = (end: GateEnd): void => {
+      const settle = (end: ReviewEnd): void => {
         if (!this.#open.delete(gate.reviewId)) return
         this.#closed.set(gate.reviewId, closedBy(end, asked.kept))
         if (rests) inFlight.fromGate()
@@ -388,7 +395,7 @@ export class Gates {
     })
   }
 
-  async #conclude(scope: TaskScope, gate: Gate, end: GateEnd): Promise<GateOutcome> {
+  async #conclude(scope: TaskScope, gate: Gate, end: ReviewEnd): Promise<ReviewOutcome> {
     const { reviewId } = gate
     switch (end.kind) {
       case 'decided': {
@@ -416,7 +423,7 @@ export class Gates {
   async #close(
     scope: TaskScope,
     event: RunEventOf<'review_decided' | 'review_timed_out'>,
-    outcome: GateOutcome,
+    outcome: ReviewOutcome,
   ): Promise<void> {
     const { reviewId } = event
     const kept = scope.commit({ kind: 'gate_closed', reviewId, ...outcome }, event)
@@ -431,7 +438,7 @@ const ENDED_EARLY = 'The run was ended early'
 
 const DONE = Promise.resolve()
 
-function closedBy(end: GateEnd, kept: Promise<void>): ClosedGate {
+function closedBy(end: ReviewEnd, kept: Promise<void>): Closed {
   const id = end.kind === 'decided' ? end.decision.id : undefined
   return id === undefined ? { kept } : { id, kept }
 }
@@ -457,20 +464,15 @@ function withdraw(
   )
 }
 
-/** What an earlier process knew of this gate. */
-function earlier(
-  { log, identity: { attempt } }: TaskScope,
+/** Returns what an earlier process recorded of this review. */
+function findEarlier(
+  scope: TaskScope,
   slot: string,
-):
-  | {
-      readonly opened: { readonly reviewId: string; readonly openedAt: number }
-      readonly closed: StepOf<'gate_closed'> | undefined
-    }
-  | undefined {
-  const opened = log.find('gate_opened', attempt, (step) => step.slot === slot)
+): { readonly opened: StepOf<'gate_opened'>; readonly closed?: StepOf<'gate_closed'> } | undefined {
+  const opened = scope.replay('gate_opened', (step) => step.slot === slot)
   if (opened === undefined) return undefined
-  const closed = log.find('gate_closed', attempt, ({ reviewId }) => reviewId === opened.reviewId)
-  return { opened, closed }
+  const closed = scope.replay('gate_closed', ({ reviewId }) => reviewId === opened.reviewId)
+  return closed === undefined ? { opened } : { opened, closed }
 }
 
 function fits(): Promise<undefined> {

@@ -15,9 +15,11 @@ import { isoNow, limitText, TuttiError } from '@tutti/core'
 
 import { ModelChain } from '../agent/model-chain.ts'
 import { outputText, runAgentLoop, type Answer } from '../agent/loop.ts'
-import { agentOf, contextText, type ContextOutput, type TaskText } from '../agent/prompt.ts'
+import { contextText } from '../agent/prompt.ts'
+import { renderAgent, type TaskText } from '../definition/task-text.ts'
+import type { ContextOutput } from '../definition/handler.ts'
 import { outputInstructions } from '../output/structured-output.ts'
-import { assertGuardrails } from '../definition/guardrail.ts'
+import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { readNotes, reflect, remember } from '../agent/notes.ts'
 import { toStepError } from '../scope/step-log.ts'
 import {
@@ -30,23 +32,42 @@ import { totalTokens } from '../usage/tokens.ts'
 import { usageFields, type Usage } from '../usage/usage.ts'
 import { mayRetry } from './may-retry.ts'
 import { exitEarly, refusal } from '../reviews/refusal.ts'
+import { assertGuardrails } from './guardrails.ts'
 import { runHandler } from './run-handler.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 
 import type { Revision, TaskNotes } from '../ports/run-step.ts'
 import type { TaskProgress } from '../scope/step-log.ts'
-import type { TaskResult } from './run-result.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 import type { Guardrails } from '../definition/guardrail.ts'
 import type { Task } from '../definition/task.ts'
+import type { RunModels } from '../agent/model-chain.ts'
+import type { MemoryStores } from '../agent/notes.ts'
+import type { RunTooling } from '../agent/tool-call-options.ts'
+import type { Delegations } from '../hierarchy/delegations.ts'
+import type { Reviews } from '../reviews/reviews.ts'
+import type { Directives } from '../steering/directives.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
+import type { AgentTool } from '@tutti/core'
 import type { FinishReason, RunEventOf } from '@tutti/protocol'
 
 /** Longest assembled context that `task_input` shows, in characters; the wire's limit. */
 const CONTEXT_SHOWN = 8_000
 
-/** What an attempt starts from. */
+/** The parts of a run that the work of its tasks uses. */
+export interface TaskServices {
+  readonly models: RunModels
+  readonly tooling: RunTooling
+  readonly stores: MemoryStores
+  readonly reviews: Reviews
+  readonly directives: Directives
+  readonly delegations: Delegations
+}
+
+/** The input of an attempt. */
 export interface AttemptInput {
   readonly scope: TaskScope
+  readonly services: TaskServices
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
   readonly totalTasks: number
@@ -69,18 +90,23 @@ export type AttemptEnd =
 
 /** Runs an attempt; rejects only when nothing more may be written. */
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
-  const { scope } = input
+  const { scope, services } = input
+  const { stores, reviews } = services
   const startedAt = scope.run.clock.elapsed() - scope.stopwatch.elapsed()
   try {
     start(input)
-    const models = new ModelChain(scope)
+    const models = new ModelChain(scope, services.models)
     const given = await work(input, models)
     const settings = reviewOf(scope)
     const accepted =
       settings === undefined ? { answer: given } : await review(input, given, settings)
-    if (scope.task.reflection === true) await reflect(scope, models, accepted.answer)
-    if (scope.task.memory.length > 0) await remember(scope, accepted.answer.output)
-    scope.run.gates.closeUnasked(scope)
+    if (scope.task.reflection === true) {
+      await reflect(scope, { models, stores }, accepted.answer)
+    }
+    if (scope.task.memory.length > 0) {
+      await remember(scope, stores, accepted.answer.output)
+    }
+    reviews.closeUnasked(scope)
     const result = await complete(input, accepted, startedAt)
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
@@ -124,7 +150,9 @@ function work(input: AttemptInput, models: ModelChain): Promise<Answer> {
 
 function answer(input: AttemptInput, models: ModelChain): Promise<Answer> {
   const { handler } = input.scope.task
-  return handler === undefined ? askAgent(input, models) : runHandler(input.scope, handler, input)
+  if (handler === undefined) return askAgent(input, models)
+  const { text, context, services } = input
+  return runHandler(input.scope, handler, { text, context, tooling: services.tooling })
 }
 
 async function guardedWork(
@@ -133,59 +161,48 @@ async function guardedWork(
   guardrails: Guardrails,
 ): Promise<Answer> {
   const { scope, text, context } = input
-  const { identity, signal } = scope
-  const { clock, inFlight } = scope.run
-  const { taskName, agentRole } = identity
+  const { taskName, agentRole } = scope.identity
   if (guardrails.input !== undefined) {
     const outputs = Object.fromEntries(context.map((one) => [one.taskName, one.output]))
     const { description, expectedOutput } = text
     const value = { taskName, agentRole, description, expectedOutput, context: outputs }
-    await assertGuardrails(guardrails.input, {
-      what: 'input',
-      taskName,
-      value,
-      signal,
-      clock,
-      inFlight,
-    })
+    await assertGuardrails(scope, guardrails.input, { what: 'input', value })
   }
   const given = await answer(input, models)
   if (guardrails.output !== undefined) {
     const { description } = text
     const { output, structured } = given
     const value = { taskName, agentRole, description, output, structured }
-    await assertGuardrails(guardrails.output, {
-      what: 'output',
-      taskName,
-      value,
-      signal,
-      clock,
-      inFlight,
-    })
+    await assertGuardrails(scope, guardrails.output, { what: 'output', value })
   }
   return given
 }
 
 async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer> {
-  const { scope, text, context, progress } = input
+  const { scope, services, text, context, progress } = input
   const { task } = scope
   const { outputReader } = task
+  const { tooling, directives, delegations } = services
+  const tools = listTaskTools(scope, delegations)
   const answer = await runAgentLoop({
     scope,
     models,
+    tools,
+    tooling,
+    directives,
     prompt: {
-      agent: agentOf(task, text),
+      agent: renderAgent(task, text),
       text,
       context,
       additionalContext: task.additionalContext,
-      notes: await notesOf(input),
+      notes: await takeNotes(input, tools),
       attempt: progress.attempt,
       revision: progress.revision,
       outputFormat:
         outputReader === undefined ? undefined : outputInstructions(outputReader.schema),
     },
   })
-  scope.run.delegations.assertComplete(scope)
+  delegations.assertComplete(scope)
   return answer
 }
 
@@ -198,12 +215,15 @@ function assembledContext(
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** The notes of the task, kept with the event that shows what the agent is given. */
-async function notesOf({ scope, text, context }: AttemptInput): Promise<TaskNotes> {
-  const kept = scope.log.find('notes_read', scope.identity.attempt)
-  if (kept !== undefined) return kept.notes
-  const notes = await readNotes(scope, text)
-  const { identity, task, run, tools } = scope
+/** Reads the notes of the task; records them with the event that shows the input of the agent. */
+async function takeNotes(
+  { scope, services, text, context }: AttemptInput,
+  tools: readonly AgentTool[],
+): Promise<TaskNotes> {
+  const recorded = scope.replay('notes_read')
+  if (recorded !== undefined) return recorded.notes
+  const notes = await readNotes(scope, services.stores, text)
+  const { identity, task, run } = scope
   scope.emit(
     {
       type: 'task_input',
@@ -211,7 +231,7 @@ async function notesOf({ scope, text, context }: AttemptInput): Promise<TaskNote
       taskDescription: identity.taskDescription,
       expectedOutput: text.expectedOutput,
       agentRole: identity.agentRole,
-      agentGoal: agentOf(task, text).goal,
+      agentGoal: renderAgent(task, text).goal,
       agentBackground: task.agent.background ?? null,
       toolNames: tools.map((tool) => tool.name),
       assembledContext: limitText(assembledContext(context, task), CONTEXT_SHOWN),
@@ -238,12 +258,12 @@ function reviewOf({ task, run: { ensemble } }: TaskScope): ReviewSettings | unde
 
 /** Asks the gate after the task. */
 async function review(
-  { scope, text }: AttemptInput,
+  { scope, services, text }: AttemptInput,
   answer: Answer,
   settings: ReviewSettings,
 ): Promise<Accepted> {
-  const { run, identity } = scope
-  const { decision, timedOut } = await run.gates.ask(scope, {
+  const { identity } = scope
+  const { decision, timedOut } = await services.reviews.ask(scope, {
     timing: 'AFTER_EXECUTION',
     slot: 'after',
     taskDescription: text.description,
@@ -342,7 +362,7 @@ function valueOf(structured: unknown): { readonly structured?: unknown } {
 }
 
 function fail(
-  { scope, progress, signal }: AttemptInput,
+  { scope, services, progress, signal }: AttemptInput,
   thrown: unknown,
   startedAt: number,
 ): AttemptEnd {
@@ -350,7 +370,7 @@ function fail(
   const rejected = thrown instanceof Rejected ? thrown : undefined
   const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
   const used = totals.usage()
-  run.gates.closeUnasked(scope)
+  services.reviews.closeUnasked(scope)
   const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
   const willRetry =
     revision !== undefined ||

@@ -5,12 +5,12 @@ import { allTasks } from '../definition/manager.ts'
 import { fallbackModelIn } from '../definition/model-of-task.ts'
 import { resolveTier } from '../steering/tiers.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
 
 /** The problems of the rules of an ensemble with the tiers of a catalog: one for each tier that is not there. */
 export function findUnknownTiers(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   models: Pick<ModelCatalog, 'tiers'> | undefined,
 ): readonly string[] {
   const tasks = allTasks(ensemble)

@@ -4,7 +4,7 @@ import { modelOfTask } from '../definition/model-of-task.ts'
 import { priceOf } from '../model/prices.ts'
 import { modelLabel } from '../steering/models.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { RunOptions } from './run-options.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { RunOptions } from './run-options.ts'
  * kept is no limit, and a run with one is refused.
  */
 export function findUnpriced(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   { budget = ensemble.budget, prices }: Pick<RunOptions, 'budget' | 'prices'>,
 ): readonly string[] {
   const limited = allTasks(ensemble).filter(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { DEFAULT_TOOL_LOG_LENGTH, loggingJournal } from './logging-journal.ts'
+import { loggingJournal } from './logging-journal.ts'
 
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { Logger } from '@tutti/core'
@@ -28,7 +28,7 @@ it('[E19] what is emitted and what is committed is told and handed on alike', as
     },
   }
   const logger = { debug: note, info: note, warn: note, error: note }
-  const log = { runId: 'r', logger, toolLogTruncateLength: DEFAULT_TOOL_LOG_LENGTH }
+  const log = { runId: 'r', logger, toolLogTruncateLength: 200 }
   expect(loggingJournal(journal, { ...log, verbose: false })).toBe(journal)
   const { emit, commit } = loggingJournal(journal, { ...log, verbose: true })
   const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const

@@ -13,9 +13,6 @@ export interface RunLog {
   readonly toolLogTruncateLength: number
 }
 
-/** Characters of a tool's output in the log when nothing else is said; AgentEnsemble's number. */
-export const DEFAULT_TOOL_LOG_LENGTH = 200
-
 /** The same journal; when `verbose`, the logger is told of what it takes. */
 export function loggingJournal(journal: RunJournal, log: RunLog): RunJournal {
   if (!log.verbose) return journal

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../test/testing.ts'
 import { ensemble, type Ensemble } from '../ensemble.ts'
 import { priceList } from '../model/prices.ts'
-import { task } from '../definition/task.ts'
+import { task } from '../definition/define-task.ts'
 import { narrowedBudget } from './narrowed-budget.ts'
 
 import type { Budget } from '../usage/budget.ts'

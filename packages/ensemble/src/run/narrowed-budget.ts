@@ -2,7 +2,7 @@
 import { findUnpriced } from './find-unpriced.ts'
 
 import type { Budget } from '../usage/budget.ts'
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Prices } from '../model/prices.ts'
 import type { Logger } from '@tutti/core'
 
@@ -17,7 +17,7 @@ export interface BudgetSurroundings {
  * known price, is left out and logged: it is what the caller has left, and the caller counts too.
  */
 export function narrowedBudget(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   asked: Budget,
   { prices, logger }: BudgetSurroundings,
 ): Budget {

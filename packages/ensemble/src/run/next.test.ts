@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { nextTasks, type ErrorStrategy, type TaskPhase } from './next.ts'
+import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
+import { nextTasks, type TaskPhase } from './next.ts'
 
 import type { Plan } from '../definition/plan.ts'
 

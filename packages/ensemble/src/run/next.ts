@@ -1,14 +1,9 @@
 /** Pure: given the plan and how far each task is, what happens next. */
+import type { ErrorStrategy } from '../definition/ensemble-definition.ts'
 import type { Plan } from '../definition/plan.ts'
 
 /** How far a task is. A `skipped` task will not run because one it waits for did not complete. */
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
-
-/** The strategies for the failure of a task. */
-export const ERROR_STRATEGIES = ['FAIL_FAST', 'CONTINUE_ON_ERROR'] as const
-
-/** What the failure of a task means for the others. */
-export type ErrorStrategy = (typeof ERROR_STRATEGIES)[number]
 
 /** What to do now. When nothing runs and nothing starts, the run is over. */
 export interface Next {

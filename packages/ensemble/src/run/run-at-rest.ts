@@ -11,7 +11,7 @@ import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core
 import { allTasks } from '../definition/manager.ts'
 import { workerTask } from '../hierarchy/delegations.ts'
 import { StepLog } from '../scope/step-log.ts'
-import { Directives, type Directive, type DirectiveInput } from '../steering/directives.ts'
+import { Directives, type DirectiveInput } from '../steering/directives.ts'
 import { assertDecision, type GateDecision } from '../ports/run-reviewer.ts'
 import {
   decidedEvent,
@@ -28,10 +28,10 @@ import { ModelSwitches } from '../steering/models.ts'
 import { builtInTierOf, type ModelChoice } from './model-steering.ts'
 import { Steering } from './steering.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
-import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { RunProfiles } from '../steering/profiles.ts'
 import type { Task } from '../definition/task.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
@@ -87,7 +87,7 @@ export interface RunAtRest {
 }
 
 /** Makes what takes wishes for a run of `ensemble` that nobody executes. It executes nothing either. */
-export function runAtRest(ensemble: Ensemble, options: AtRestOptions): RunAtRest {
+export function runAtRest(ensemble: ResolvedEnsemble, options: AtRestOptions): RunAtRest {
   return {
     cancel: (how) =>
       steer(ensemble, options, (steering) => {
@@ -105,7 +105,7 @@ export function runAtRest(ensemble: Ensemble, options: AtRestOptions): RunAtRest
 
 /** Takes a wish as a run does that knows these steps. */
 function steer<T>(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   { runId, steps, models, profiles = {}, clock = systemClock }: AtRestOptions,
   wish: (steering: Steering) => T,
 ): Wished<T> {
@@ -168,7 +168,7 @@ interface DecisionAtRest {
 }
 
 async function decide(
-  ensemble: Ensemble,
+  ensemble: ResolvedEnsemble,
   { steps, clock = systemClock }: AtRestOptions,
   { request, decision }: DecisionAtRest,
 ): Promise<Wished<void>> {
@@ -229,7 +229,7 @@ function openGates(steps: readonly RunStep[]): readonly string[] {
 }
 
 /** The task that asks: one of the plan, or one that was delegated. */
-function taskOf(ensemble: Ensemble, log: StepLog, taskName: string): Task | undefined {
+function taskOf(ensemble: ResolvedEnsemble, log: StepLog, taskName: string): Task | undefined {
   const planned = allTasks(ensemble).find(({ name }) => name === taskName)
   if (planned !== undefined) return planned
   for (const delegator of log.taskNames) {

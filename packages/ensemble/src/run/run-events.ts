@@ -1,21 +1,22 @@
 /** The first and the last events of a run, and its result. */
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 
-import { renderTask } from '../agent/prompt.ts'
+import { renderTask } from '../definition/task-text.ts'
 import { allTasks } from '../definition/manager.ts'
 import { addUsage, metricsOf, type Usage } from '../usage/usage.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { Task } from '../definition/task.ts'
-import type { RunEnding, RunResult, TaskResult } from './run-result.ts'
+import type { RunEnding, RunResult } from './run-result.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Which run begins. */
 export interface RunStart {
   readonly runId: string
-  readonly ensemble: Ensemble
+  readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
   readonly clock: Clock
   readonly journal: RunJournal

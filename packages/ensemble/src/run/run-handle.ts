@@ -1,6 +1,7 @@
 /** A run in flight, as whoever started it can steer it. */
 import type { TaskPhase } from './next.ts'
-import type { Directive, DirectiveInput } from '../steering/directives.ts'
+import type { Directive } from '../ports/run-step.ts'
+import type { DirectiveInput } from '../steering/directives.ts'
 import type { Gate, GateDecision } from '../ports/run-reviewer.ts'
 import type { Task } from '../definition/task.ts'
 import type { ModelChoice } from './model-steering.ts'

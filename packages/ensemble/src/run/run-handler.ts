@@ -12,12 +12,13 @@ import { outputText, type Answer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
 import { toolCalledEvent } from '../agent/tool-events.ts'
-import { toolSurroundings } from '../agent/tool-surroundings.ts'
+import { createToolCallOptions, type RunTooling } from '../agent/tool-call-options.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 
-import type { ContextOutput, TaskText } from '../agent/prompt.ts'
+import type { TaskText } from '../definition/task-text.ts'
+import type { ContextOutput } from '../definition/handler.ts'
 import type { Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
@@ -25,6 +26,7 @@ import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** What a handler works on. */
 export interface HandlerInput {
+  readonly tooling: RunTooling
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
 }
@@ -40,8 +42,8 @@ export async function runHandler(
   handler: Handler,
   input: HandlerInput,
 ): Promise<Answer> {
-  const kept = scope.log.find('handler_ended', scope.identity.attempt)
-  if (kept !== undefined) return toAnswer(kept)
+  const recorded = scope.replay('handler_ended')
+  if (recorded !== undefined) return toAnswer(recorded)
   const work =
     typeof handler === 'function'
       ? callHandler(scope, handler, input)
@@ -82,10 +84,11 @@ function toAnswer({ text, value, parts }: Given): Answer {
 function callHandler(
   scope: TaskScope,
   handler: TaskHandler,
-  { text, context }: HandlerInput,
+  { text, context, tooling }: HandlerInput,
 ): unknown {
   const { run, identity, signal } = scope
   const { taskName, attempt } = identity
+  const { request } = tooling.shared
   const holding = run.inFlight.heldBack(signal, 'Handler')
   if (holding !== undefined) return holding
   const given: HandlerContext = {
@@ -96,7 +99,7 @@ function callHandler(
     expectedOutput: text.expectedOutput,
     context,
     inputs: run.inputs,
-    ...(run.request === undefined ? {} : { request: run.request }),
+    ...(request === undefined ? {} : { request }),
     signal,
     logger: run.logger,
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
@@ -147,13 +150,13 @@ function asWanted(result: unknown, { outputSchema }: AgentTool, { outputReader }
 async function callHandlerTool(
   scope: TaskScope,
   tool: AgentTool,
-  { text, context }: HandlerInput,
+  { text, context, tooling }: HandlerInput,
 ): Promise<unknown> {
-  const { run, identity, signal, totals, meter, log } = scope
+  const { run, identity, signal, totals, meter } = scope
   const { taskName, attempt } = identity
-  const kept = log.find('tool_ended', attempt)
-  if (kept?.error !== undefined) throw fromStepError(kept.error)
-  if (kept?.result !== undefined) return kept.result
+  const recorded = scope.replay('tool_ended')
+  if (recorded?.error !== undefined) throw fromStepError(recorded.error)
+  if (recorded?.result !== undefined) return recorded.result
   if (!tool.idempotent) assertNotCutOff(scope, tool)
   const input = context.at(-1)?.output ?? text.description
   const call: ToolCall = {
@@ -164,7 +167,7 @@ async function callHandlerTool(
   meter.begin('tool')
   const begin = new CallsBegin(scope, { iterationIndex: 0, count: 1, positionOf: () => 0 })
   const outcome = await runTool(tool, call, {
-    ...toolSurroundings(scope, 0),
+    ...createToolCallOptions(scope, tooling, 0),
     idempotencyKey: `${run.runId}/${taskName}/${attempt}/handler`,
     onBegin: (made) => begin.begin(made, tool),
   })
@@ -185,8 +188,8 @@ async function callHandlerTool(
  *
  * @throws {TuttiError} INTERRUPTED when an earlier process was cut off in that very call.
  */
-function assertNotCutOff({ log, identity }: TaskScope, { name }: AgentTool): void {
-  if (log.find('tool_begun', identity.attempt) === undefined) return
+function assertNotCutOff(scope: TaskScope, { name }: AgentTool): void {
+  if (scope.replay('tool_begun') === undefined) return
   throw new TuttiError(
     'INTERRUPTED',
     `Tool "${name}" was interrupted, its outcome is not known, and it must not be called twice`,

@@ -19,7 +19,7 @@ import { countEarlierRun } from '../scope/count-earlier.ts'
 import { StepLog } from '../scope/step-log.ts'
 import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
 import { Directives } from '../steering/directives.ts'
-import { Gates } from '../reviews/reviews.ts'
+import { Reviews } from '../reviews/reviews.ts'
 import { ModelRules } from '../steering/model-rules.ts'
 import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from '../work/in-flight.ts'
@@ -28,15 +28,18 @@ import { rulesJournal } from './rules-journal.ts'
 import { Steering } from './steering.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunOptions } from './run-options.ts'
-import type { RunScope, Tooling } from '../scope/task-scope.ts'
+import type { RunScope } from '../scope/run-scope.ts'
+import type { TaskServices } from './attempt.ts'
+import type { RunTooling } from '../agent/tool-call-options.ts'
 
 /** The parts of a run. */
 export interface RunParts {
   readonly scope: RunScope
+  readonly services: TaskServices
   readonly steering: Steering
   /** The tasks of the plan, the manager's with them. */
   readonly tasks: readonly Task[]
@@ -47,7 +50,7 @@ export interface RunParts {
 
 /** What a run is made of. */
 export interface RunDefinition {
-  readonly ensemble: Ensemble
+  readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
   readonly options: RunOptions
   /** Runs the tasks that agents hand to one another, and ends early when a reviewer wants so. */
@@ -55,7 +58,8 @@ export interface RunDefinition {
 }
 
 /** Makes the parts of a run. */
-export function createRunParts({ ensemble, inputs, options, host }: RunDefinition): RunParts {
+export function createRunParts(definition: RunDefinition): RunParts {
+  const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options
   const runId = options.runId ?? `run-${crypto.randomUUID()}`
   const log = new StepLog(resume?.steps ?? [])
@@ -89,7 +93,14 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     onWaiting: guarded(onWaiting, logger),
     onWaitingChange: guarded(onWaitingChange, logger),
   })
-  const gates = new Gates({ clock, log, inFlight, reviewer: options.reviewer, onExit })
+  const reviews = new Reviews({
+    clock,
+    log,
+    inFlight,
+    reviewer: options.reviewer,
+    decidable: options.decidable === true,
+    onExit,
+  })
   const steering = new Steering({
     runId,
     clock,
@@ -101,15 +112,12 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     rules,
     profiles: options.profiles ?? {},
     directives,
-    gates,
+    gates: reviews,
     taskNames: () => tasks.map(({ name }) => name),
     roles: () => tasks.map(({ agent }) => agent.role),
   })
   const scope: RunScope = {
     runId,
-    traceparent: traceOf(options),
-    tracestate: options.tracestate,
-    request: options.request,
     ensemble,
     inputs,
     clock,
@@ -118,30 +126,12 @@ export function createRunParts({ ensemble, inputs, options, host }: RunDefinitio
     log,
     stopwatch,
     meter,
-    switches,
-    directives,
-    gates,
     inFlight,
     keepsSteps: options.journal !== undefined,
     signal: steering.signal,
-    tooling: toolingOf(ensemble, options),
-    prices: options.prices,
-    hasReviewer: options.reviewer !== undefined || options.decidable === true,
-    reflections: options.reflections ?? inMemoryReflectionStore(),
-    memories: options.memories ?? inMemoryStore({ clock }),
-    delegations: new Delegations({ ensemble, inputs, log, host }),
-    onRateLimitWait: options.onRateLimitWait,
   }
-  return { scope, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
-}
-
-/** Few runs ask for their trace: one that nobody gave is made when somebody does. */
-function traceOf({ traceparent }: RunOptions): () => string {
-  let made = traceparent
-  return () => {
-    made ??= newTraceparent()
-    return made
-  }
+  const services = createServices(definition, { scope, switches, directives, reviews })
+  return { scope, services, steering, tasks, budget, durationMs: timeSinceStart(log, clock) }
 }
 
 /** A listener whose errors are logged. */
@@ -166,17 +156,53 @@ function timeSinceStart(log: StepLog, clock: Clock): () => number {
   return () => Math.round(before + clock.elapsed() - elapsedAtStart)
 }
 
-function toolingOf(
-  { maxConcurrentToolCalls }: Ensemble,
-  { toolMetrics, clock }: RunOptions,
-): Tooling {
+function createServices(
+  { ensemble, inputs, options, host }: RunDefinition,
+  {
+    scope: { clock, log },
+    switches,
+    ...steered
+  }: Pick<TaskServices, 'directives' | 'reviews'> & {
+    readonly scope: RunScope
+    readonly switches: ModelSwitches
+  },
+): TaskServices {
   return {
-    limiter: createLimiter({
-      maxConcurrent: maxConcurrentToolCalls,
-      ...(clock === undefined ? {} : { clock }),
-    }),
-    maxConcurrentCalls: maxConcurrentToolCalls,
-    ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
+    ...steered,
+    models: { switches, prices: options.prices, onRateLimitWait: options.onRateLimitWait },
+    tooling: createTooling(ensemble, options, steered.reviews),
+    stores: {
+      memories: options.memories ?? inMemoryStore({ clock }),
+      reflections: options.reflections ?? inMemoryReflectionStore(),
+    },
+    delegations: new Delegations({ ensemble, inputs, log, host }),
+  }
+}
+
+function createTooling(
+  { maxConcurrentToolCalls, review }: ResolvedEnsemble,
+  { toolMetrics, clock, traceparent, tracestate, request }: RunOptions,
+  reviews: Reviews,
+): RunTooling {
+  // Few runs need their trace: one that was not given is made on first use.
+  let trace = traceparent
+  return {
+    reviews,
+    traceparent() {
+      trace ??= newTraceparent()
+      return trace
+    },
+    shared: {
+      limiter: createLimiter({
+        maxConcurrent: maxConcurrentToolCalls,
+        ...(clock === undefined ? {} : { clock }),
+      }),
+      maxConcurrentCalls: maxConcurrentToolCalls,
+      ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
+      ...(tracestate === undefined ? {} : { tracestate }),
+      ...(request === undefined ? {} : { request }),
+      ...(review === undefined ? {} : { approvalDefaults: review }),
+    },
   }
 }
 

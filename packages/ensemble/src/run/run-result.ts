@@ -1,24 +1,11 @@
 /** What a run came to. */
 import type { Task } from '../definition/task.ts'
-import type { Usage } from '../usage/usage.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TuttiError } from '@tutti/core'
-import type { FinishReason, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
 
 /** How a run ended. */
 export type RunEnding = RunEventOf<'run_result'>['status']
-
-/** What a completed task came to. */
-export interface TaskResult extends Usage {
-  readonly taskName: string
-  readonly attempt: number
-  /** The text that later tasks are given. */
-  readonly output: string
-  /** The output as a value, when the task declares a schema. */
-  readonly structured?: unknown
-  readonly durationMs: number
-  /** Finish reason of the last answer of the model; absent when no model was asked. */
-  readonly finishReason?: FinishReason
-}
 
 /** What a run came to. */
 export interface RunResult {

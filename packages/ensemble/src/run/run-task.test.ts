@@ -6,7 +6,7 @@ import { fakeClock, scriptedModel } from '../../test/testing.ts'
 import { eventsOf, nextTurn, watchRun } from '../../test/watch-run.ts'
 import { agent } from '../definition/agent.ts'
 import { ensemble } from '../ensemble.ts'
-import { task } from '../definition/task.ts'
+import { task } from '../definition/define-task.ts'
 
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunStep } from '../ports/run-step.ts'

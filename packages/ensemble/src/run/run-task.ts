@@ -12,26 +12,29 @@
  */
 import { sleep, TuttiError } from '@tutti/core'
 
-import { renderTask, type ContextOutput, type TaskText } from '../agent/prompt.ts'
+import { renderTask, type TaskText } from '../definition/task-text.ts'
+import type { ContextOutput } from '../definition/handler.ts'
 import { Meter } from '../usage/budget.ts'
 import { retryDelayMs } from '../model/retry-delay.ts'
 import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
-import { settingsOf } from '../definition/review-settings.ts'
-import { failBeforeStart, runAttempt, type AttemptEnd } from './attempt.ts'
+import { reviewSettingsOf } from '../definition/review-settings.ts'
+import { failBeforeStart, runAttempt, type AttemptEnd, type TaskServices } from './attempt.ts'
 import { exitEarly, refusal } from '../reviews/refusal.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
-import { TaskScope, type RunScope } from '../scope/task-scope.ts'
+import { TaskScope } from '../scope/task-scope.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { TaskLog, TaskProgress } from '../scope/step-log.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
-import type { TaskResult } from './run-result.ts'
+import type { RunScope } from '../scope/run-scope.ts'
+import type { TaskOutcome } from '../scope/task-outcome.ts'
 
 /** What a task starts from. */
 export interface RunTaskInput {
   readonly run: RunScope
+  readonly services: TaskServices
   readonly task: Task
   readonly taskName: string
   readonly taskIndex: number
@@ -48,14 +51,6 @@ export interface RunTaskInput {
   /** Told of each attempt that begins. */
   readonly onAttempt: (attempt: number) => void
 }
-
-/** How a task ended, and what its failed attempts have used. */
-export type TaskOutcome = { readonly lost: readonly Usage[] } & (
-  | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
-  | { readonly kind: 'failed'; readonly error: TuttiError }
-  /** The run was stopped, or ended early by a reviewer, before the task began. */
-  | { readonly kind: 'not_begun'; readonly exit?: TuttiError }
-)
 
 /** What came of the gate before a task. */
 type Permission =
@@ -123,7 +118,7 @@ class TaskRun {
     const { run, task, taskName } = this.#input
     const edited = run.log.task(taskName).find('task_begun', 1)?.description
     if (edited !== undefined) this.#text = { ...this.#text, description: edited }
-    return settingsOf(task.beforeReview) !== undefined && attempt === 1 && !begun
+    return reviewSettingsOf(task.beforeReview) !== undefined && attempt === 1 && !begun
   }
 
   /** What came of the gate before a task that an earlier process began. */
@@ -143,11 +138,11 @@ class TaskRun {
 
   /** Asks whether, and as what, the task may begin. */
   async #askBefore(progress: TaskProgress): Promise<Permission> {
-    const { task, run, taskName } = this.#input
-    const settings = settingsOf(task.beforeReview) ?? {}
+    const { task, services, taskName } = this.#input
+    const settings = reviewSettingsOf(task.beforeReview) ?? {}
     const { scope, close } = this.#open(progress)
     try {
-      const { decision, timedOut } = await run.gates.ask(scope, {
+      const { decision, timedOut } = await services.reviews.ask(scope, {
         timing: 'BEFORE_EXECUTION',
         slot: 'before',
         taskDescription: this.#text.description,
@@ -174,10 +169,10 @@ class TaskRun {
   }
 
   #attempt(progress: TaskProgress, rejection: TuttiError | undefined): Promise<AttemptEnd> {
-    const { run, totalTasks, context, onAttempt, signal = run.signal } = this.#input
+    const { run, services, totalTasks, context, onAttempt, signal = run.signal } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
-    const attempt = { scope, text: this.#text, context, totalTasks, progress, signal }
+    const attempt = { scope, services, text: this.#text, context, totalTasks, progress, signal }
     const ending =
       rejection === undefined
         ? runAttempt(attempt)

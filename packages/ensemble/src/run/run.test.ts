@@ -11,8 +11,10 @@ import {
   watchRun,
   type WatchedRun,
 } from '../../test/watch-run.ts'
-import { ensemble, type EnsembleDefinition } from '../ensemble.ts'
-import { task, type Task } from '../definition/task.ts'
+import { ensemble } from '../ensemble.ts'
+import type { EnsembleDefinition } from '../definition/ensemble-definition.ts'
+import { task } from '../definition/define-task.ts'
+import type { Task } from '../definition/task.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 

@@ -23,30 +23,23 @@ import { addUsage, metricsOf } from '../usage/usage.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
 import { exitEarly } from '../reviews/refusal.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
-import { runTask, type TaskOutcome } from './run-task.ts'
+import { runTask } from './run-task.ts'
+import type { TaskOutcome } from '../scope/task-outcome.ts'
 import { TaskStates, toTaskResult, type TaskState } from './task-states.ts'
 import { Verdict } from './verdict.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
+import type { WorkerTask } from '../hierarchy/delegations.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-
-/** Work that an agent hands to another: a task that the plan does not have. */
-export interface WorkerTask {
-  readonly task: Task
-  readonly taskName: string
-  readonly taskIndex: number
-  /** Signal of the tool call that waits for it. */
-  readonly signal: AbortSignal
-}
 
 /** A run in flight: the state that `execute` moves. */
 export class Run {
-  readonly #ensemble: Ensemble
+  readonly #ensemble: ResolvedEnsemble
   readonly #inputs: Inputs
   readonly #options: RunOptions
   readonly #parts: RunParts
@@ -58,7 +51,7 @@ export class Run {
   #goOn: (() => void) | undefined
   #ended: RunEnding | undefined
 
-  constructor(ensemble: Ensemble, inputs: Inputs, options: RunOptions) {
+  constructor(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions) {
     this.#ensemble = ensemble
     this.#inputs = inputs
     this.#options = options
@@ -70,7 +63,7 @@ export class Run {
 
   /** Starts the run. */
   start(): RunHandle {
-    const { steering, scope } = this.#parts
+    const { steering, scope, services } = this.#parts
     const result = this.#execute()
     return {
       runId: scope.runId,
@@ -82,7 +75,7 @@ export class Run {
         return steering.switchModel(model, { ...ofTask, ...by })
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
-      decide: (reviewId, decision) => scope.gates.decide(reviewId, decision),
+      decide: (reviewId, decision) => services.reviews.decide(reviewId, decision),
       standStill: () => scope.inFlight.standStill(),
       snapshot: () => this.#snapshot(),
     }
@@ -115,7 +108,7 @@ export class Run {
   /** Lets nothing start any more, because a reviewer wants so. */
   endEarly(exit: TuttiError): void {
     this.#verdict.endEarly(exit)
-    this.#parts.scope.gates.exitAll()
+    this.#parts.services.reviews.exitAll()
   }
 
   /** What a task came to that has ended, maybe in an earlier process. */
@@ -151,7 +144,7 @@ export class Run {
       await this.#runTasks()
       return this.#finish()
     } finally {
-      this.#parts.scope.gates.close()
+      this.#parts.services.reviews.close()
       wish?.removeEventListener('abort', onAbort)
       stopTimer?.()
     }
@@ -186,12 +179,13 @@ export class Run {
 
   /** Takes up what is known of the tasks from an earlier process. */
   #restore(): void {
-    const { log, delegations } = this.#parts.scope
+    const { scope, services } = this.#parts
+    const { log } = scope
     for (const step of log.runSteps) {
       const state = step.kind === 'task_skipped' ? this.#tasks.get(step.taskName) : undefined
       if (state !== undefined) this.#tasks.setPhase(state, 'skipped')
     }
-    for (const worker of delegations.earlier()) {
+    for (const worker of services.delegations.earlier()) {
       if (this.#tasks.get(worker.taskName) === undefined) this.#tasks.add(worker)
     }
     for (const taskName of log.taskNames) {
@@ -202,8 +196,8 @@ export class Run {
 
   #restoreTask(state: TaskState): void {
     const { taskName } = state
-    const { log, directives } = this.#parts.scope
-    const known = log.task(taskName)
+    const { scope, services } = this.#parts
+    const known = scope.log.task(taskName)
     for (const { used, willRetry, error } of known.of('task_failed')) {
       this.#tasks.lose([used])
       if (!willRetry) this.#fail(state, fromStepError(error))
@@ -216,7 +210,7 @@ export class Run {
       if (hasEndedRun(closed)) this.endEarly(exitEarly(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {
-      directives.markReached({ taskName, attempt }, directiveIds)
+      services.directives.markReached({ taskName, attempt }, directiveIds)
     }
     state.attempt = known.of('task_begun').at(-1)?.attempt ?? 0
   }
@@ -280,6 +274,7 @@ export class Run {
       parent: how.parent,
       signal: how.signal,
       run: this.#parts.scope,
+      services: this.#parts.services,
       taskName,
       taskIndex,
       totalTasks: this.#tasks.count,
@@ -384,8 +379,8 @@ export class Run {
   }
 
   #snapshot(): RunSnapshot {
-    const { steering, scope } = this.#parts
-    const gates = scope.gates.open
+    const { steering, services } = this.#parts
+    const gates = services.reviews.open
     const waits = gates.length > 0 && this.#held >= this.#running
     const cancelling = steering.cancelMode === undefined ? undefined : 'CANCELLING'
     return {

@@ -4,26 +4,30 @@ import { findUnknownOptions, TuttiError } from '@tutti/core'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { allTasks } from '../definition/manager.ts'
 import { assertInputs, type Inputs } from '../definition/inputs.ts'
-import { reviewAfter, settingsOf } from '../definition/review-settings.ts'
+import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
 import { assertTextSizes } from '../definition/text-limits.ts'
 import { findUnknownTiers } from './find-unknown-tiers.ts'
 import { findUnpriced } from './find-unpriced.ts'
 import { Run } from './run.ts'
 import { RUN_OPTION_NAMES, type RunOptions } from './run-options.ts'
 
-import type { Ensemble } from '../ensemble.ts'
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunHandle } from './run-handle.ts'
 
 /** Starts a run of `ensemble`; see `Ensemble.start`. */
-export function startRun(ensemble: Ensemble, inputs: Inputs, options: RunOptions): RunHandle {
+export function startRun(
+  ensemble: ResolvedEnsemble,
+  inputs: Inputs,
+  options: RunOptions,
+): RunHandle {
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, options.textLimits)
   assertOptions(ensemble, options)
   return new Run(ensemble, inputs, options).start()
 }
 
-function assertOptions(ensemble: Ensemble, options: RunOptions): void {
+function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
   const tasks = allTasks(ensemble)
   const problems = [
     ...findUnknownOptions(options, RUN_OPTION_NAMES),
@@ -46,12 +50,12 @@ function assertOptions(ensemble: Ensemble, options: RunOptions): void {
   })
 }
 
-function findGates(ensemble: Ensemble, tasks: readonly Task[]): readonly string[] {
+function findGates(ensemble: ResolvedEnsemble, tasks: readonly Task[]): readonly string[] {
   const last = ensemble.plan.order.at(-1)
   return tasks
     .filter(
       (task) =>
-        settingsOf(task.beforeReview) !== undefined ||
+        reviewSettingsOf(task.beforeReview) !== undefined ||
         reviewAfter(task, ensemble.reviewPolicy, last) !== undefined,
     )
     .map(({ name }) => name)

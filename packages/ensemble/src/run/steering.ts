@@ -8,13 +8,9 @@
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
-import {
-  directive,
-  type Directive,
-  type DirectiveInput,
-  type Directives,
-} from '../steering/directives.ts'
-import { ruleText, type ModelRules } from '../steering/model-rules.ts'
+import { directive, type DirectiveInput, type Directives } from '../steering/directives.ts'
+import { ruleText } from '../definition/model-rule.ts'
+import type { ModelRules } from '../steering/model-rules.ts'
 import { profileNamed, type RunProfiles } from '../steering/profiles.ts'
 import {
   ModelSteering,
@@ -23,8 +19,8 @@ import {
   type PlannedSwitch,
 } from './model-steering.ts'
 
-import type { RunStep } from '../ports/run-step.ts'
-import type { Gates } from '../reviews/reviews.ts'
+import type { Directive, RunStep } from '../ports/run-step.ts'
+import type { Reviews } from '../reviews/reviews.ts'
 import type { CancelOptions, ModelSwitch } from './run-handle.ts'
 import type { CancelMode, RunEventOf } from '@tutti/protocol'
 
@@ -36,7 +32,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   /** Profiles that a directive may apply, by name. */
   readonly profiles: RunProfiles
   readonly directives: Directives
-  readonly gates: Pick<Gates, 'closeBefore'>
+  readonly gates: Pick<Reviews, 'closeBefore'>
   /** Roles of the agents of the run. */
   readonly roles: () => readonly string[]
 }

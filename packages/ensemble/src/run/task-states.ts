@@ -1,5 +1,6 @@
 /** The tasks of one run: how far each is, and what those that ended came to. */
-import { renderTask, type ContextOutput } from '../agent/prompt.ts'
+import { renderTask } from '../definition/task-text.ts'
+import type { ContextOutput } from '../definition/handler.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { TaskPhase } from './next.ts'
@@ -7,7 +8,7 @@ import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { TaskSnapshot } from './run-handle.ts'
-import type { TaskResult } from './run-result.ts'
+import type { TaskResult } from '../scope/task-outcome.ts'
 
 /** A task of the run, and how far it is. */
 export interface TaskState {

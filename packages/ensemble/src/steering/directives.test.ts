@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { directive, Directives, directiveText, type DirectiveInput } from './directives.ts'
 
-import type { Directive } from './directives.ts'
+import type { Directive } from '../ports/run-step.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 const isTaken = (id: string): boolean => id === 'taken'

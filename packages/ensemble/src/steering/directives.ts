@@ -9,6 +9,8 @@
 import { TuttiError } from '@tutti/core'
 import { DirectiveAction, suggest, type Priority } from '@tutti/protocol'
 
+import type { Directive } from '../ports/run-step.ts'
+
 /** Content of a directive: a text, or an action. */
 export interface DirectiveInput {
   /** Text for the agents; either it or an action is needed. */
@@ -29,23 +31,6 @@ export interface DirectiveInput {
   readonly ttlMs?: number
   /** @default a random id */
   readonly id?: string
-}
-
-/** A directive in force. Plain data. */
-export interface Directive {
-  readonly id: string
-  /** Text for the agents; empty for an action. */
-  readonly content: string
-  readonly action?: DirectiveAction
-  readonly value?: string
-  readonly to?: string
-  readonly from?: string
-  readonly actor?: string
-  readonly priority: Priority
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-  /** Milliseconds since 1970; absent when it is in force as long as the run. */
-  readonly expiresAt?: number
 }
 
 /** The last instant that a date can say, in milliseconds since 1970. @see ECMA-262, time values */

@@ -3,10 +3,11 @@ import { expectTypeOf, test } from 'vitest'
 
 import { agent } from './agent.ts'
 import { ensemble } from '../ensemble.ts'
-import { task, type Task } from './task.ts'
+import { task } from './define-task.ts'
+import type { Task } from './task.ts'
 
 import type { RunResult } from '../run/run-result.ts'
-import type { ContextOutput } from '../agent/prompt.ts'
+import type { ContextOutput } from './handler.ts'
 import type { StandardToolSchema } from '@tutti/core'
 
 declare const result: RunResult

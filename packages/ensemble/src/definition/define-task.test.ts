@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { scriptedModel } from '../../test/testing.ts'
 import { agent } from './agent.ts'
-import { duplicates } from './duplicates.ts'
-import { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS, task } from './task.ts'
+import { task } from './define-task.ts'
+import { DEFAULT_EXPECTED_OUTPUT, DEFAULT_MAX_ITERATIONS } from './task.ts'
 
 const tool = (name: string): AgentTool =>
   defineTextTool({ name, description: `The ${name}`, execute: (text) => text })
@@ -142,9 +142,4 @@ it('a tool of the name of delegation is refused for an agent that may delegate',
     'the tool name "delegate_task" is that of delegation',
   )
   expect(task(definition).tools).toHaveLength(1)
-})
-
-it('duplicates are the names that occur more than once, each once', () => {
-  expect(duplicates(['a', 'b', 'a', 'c', 'b', 'a'])).toEqual(['a', 'b'])
-  expect(duplicates(['a', 'b'])).toEqual([])
 })

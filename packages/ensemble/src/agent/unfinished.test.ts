@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import {
-  findOnUnfinishedProblems,
-  recoveryOf,
-  resolveOnUnfinished,
-  unfinishedError,
-  unfinishedReason,
-  type Unfinished,
-} from './on-unfinished.ts'
+import { findOnUnfinishedProblems, resolveOnUnfinished } from '../definition/on-unfinished.ts'
+import { recoveryOf, unfinishedError, unfinishedReason, type Unfinished } from './unfinished.ts'
 
 const call = { id: 'call-1', name: 'search', arguments: '{"query": "ja' }
 

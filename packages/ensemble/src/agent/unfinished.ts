@@ -1,0 +1,122 @@
+/**
+ * Pure: what follows when a model ends an answer early, and the errors when nothing can follow.
+ *
+ *   length          text ─▶ ask to continue, join the texts          ─┐
+ *                   tool call, JSON, no text ─▶ again, higher limit  ─┴─▶ OUTPUT_TRUNCATED
+ *   refusal         ─▶ next fallback model ─▶ MODEL_REFUSED
+ *   content_filter  ─▶ next fallback model ─▶ CONTENT_FILTERED
+ */
+import { TuttiError } from '@tutti/core'
+import { previewOf, type FinishReason } from '@tutti/protocol'
+
+import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
+
+import type { ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
+import type { ModelReply } from '../model/chat-model.ts'
+
+/** A finish reason of an answer that ended early. */
+export type UnfinishedReason = Extract<FinishReason, 'length' | 'refusal' | 'content_filter'>
+
+/** The reason why `reply` is not finished; undefined when it is. */
+export function unfinishedReason({
+  finishReason,
+}: Pick<ModelReply, 'finishReason'>): UnfinishedReason | undefined {
+  return finishReason === 'length' ||
+    finishReason === 'refusal' ||
+    finishReason === 'content_filter'
+    ? finishReason
+    : undefined
+}
+
+/** Next step after an answer that ended early. */
+export type Recovery =
+  | { readonly kind: 'continue' }
+  | { readonly kind: 'retry'; readonly maxOutputTokens: number }
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'fallback' }
+  | { readonly kind: 'fail' }
+
+/** An answer that ended early, and what its task allows. */
+export interface Unfinished {
+  readonly reason: UnfinishedReason
+  readonly reply: ModelReply
+  readonly options: ResolvedOnUnfinished
+  /** Whether the answer must be a value of a schema, whose text cannot be continued. */
+  readonly structured: boolean
+  /** Extra calls that were made for this answer. */
+  readonly extraCalls: number
+  /** The limit that the call was made with, when it had one of its own. */
+  readonly maxOutputTokens: number | undefined
+}
+
+/** Decides what follows. A cut answer without text cannot be continued: all tokens went into thinking. */
+export function recoveryOf(unfinished: Unfinished): Recovery {
+  const { reason, reply, options, structured, extraCalls } = unfinished
+  if (reason === 'refusal') return { kind: options.refusal }
+  if (reason === 'content_filter') return { kind: options.contentFilter }
+  const isText = reply.toolCalls.length === 0 && !structured && reply.text.trim() !== ''
+  if (options.length === 'accept' && isText) return { kind: 'accept' }
+  if (options.length === 'fail' || extraCalls >= options.maxExtraCalls) return { kind: 'fail' }
+  if (options.length === 'continue' && isText) return { kind: 'continue' }
+  return { kind: 'retry', maxOutputTokens: higherLimit(unfinished) }
+}
+
+/** Lowest limit that a repeated call is made with: some providers count by default only a few hundred. */
+const MIN_HIGHER_LIMIT = 2_048
+
+/** Twice of what the cut answer has used, as far as that is known. */
+function higherLimit({ reply, maxOutputTokens = 0 }: Unfinished): number {
+  const written = reply.text.length + reply.toolCalls.reduce(addLength, 0)
+  const used = reply.usage?.outputTokens ?? Math.ceil(written / CHARACTERS_PER_TOKEN)
+  return Math.max(MIN_HIGHER_LIMIT, 2 * Math.max(used, maxOutputTokens))
+}
+
+function addLength(sum: number, call: ModelReply['toolCalls'][number]): number {
+  return sum + call.arguments.length
+}
+
+/** Asks the model for the rest of a text that was cut. */
+export const CONTINUE_REQUEST =
+  'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating ' +
+  'anything and without a comment.'
+
+/** The error of a task whose model ended its answer early. */
+export function unfinishedError(
+  { reason, reply, extraCalls }: Pick<Unfinished, 'reason' | 'reply' | 'extraCalls'>,
+  {
+    model,
+    text,
+    cause,
+  }: { readonly model: string; readonly text: string; readonly cause?: unknown },
+): TuttiError {
+  const { refusal, providerFinishReason } = reply
+  const [code, message] = describe({ reason, reply, extraCalls }, model)
+  const facts = { finishReason: reason, providerFinishReason, model, text, refusal }
+  return new TuttiError(code, message, {
+    retryable: false,
+    details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+type Described = Pick<Unfinished, 'reason' | 'reply' | 'extraCalls'>
+
+function describe(
+  { reason, reply, extraCalls }: Described,
+  model: string,
+): readonly [TuttiError['code'], string] {
+  const { refusal = reply.text, providerFinishReason } = reply
+  const words = refusal.trim() === '' ? '' : `: ${previewOf(refusal)}`
+  const named = providerFinishReason === undefined ? '' : ` (${providerFinishReason})`
+  switch (reason) {
+    case 'refusal':
+      return ['MODEL_REFUSED', `Model ${model} refused to answer${words}`]
+    case 'content_filter':
+      return ['CONTENT_FILTERED', `A content filter of ${model} blocked the answer${named}${words}`]
+    case 'length': {
+      const what = reply.toolCalls.length > 0 ? 'tool call' : 'answer'
+      const after = extraCalls === 0 ? '' : `, after ${extraCalls} extra calls`
+      return ['OUTPUT_TRUNCATED', `The ${what} of ${model} was cut at its output limit${after}`]
+    }
+  }
+}

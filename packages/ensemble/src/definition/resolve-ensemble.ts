@@ -1,0 +1,51 @@
+/** Resolves the definition of an ensemble: checks it, fills in its defaults, and plans its tasks. */
+import { DEFAULT_MAX_RETRY_AFTER_MS, DEFAULT_MODEL_RETRIES } from '../model/retry-delay.ts'
+import { assertEnsemble, assertTasks } from './check-ensemble.ts'
+import { DEFAULT_MANAGER_MAX_ITERATIONS, managerTask } from './manager.ts'
+import { inferWorkflow, planTasks } from './plan.ts'
+
+import type { EnsembleDefinition, ResolvedEnsemble } from './ensemble-definition.ts'
+
+/** Default number of tasks that run at the same time: more than most graphs are wide. */
+const DEFAULT_MAX_CONCURRENT_TASKS = 16
+
+/** Default number of tool calls of one run at the same time. */
+const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
+
+/** Default length of a tool's output in the log, in characters; AgentEnsemble's number. */
+const DEFAULT_TOOL_LOG_LENGTH = 200
+
+/**
+ * Resolves a definition.
+ *
+ * @throws {TuttiError} CONFIG_INVALID or CIRCULAR_DEPENDENCY, naming every problem.
+ */
+export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsemble {
+  const tasks = [...definition.tasks]
+  assertTasks(definition)
+  const workflow = definition.workflow ?? inferWorkflow(tasks)
+  assertEnsemble(definition, workflow)
+  const managerMaxIterations = definition.managerMaxIterations ?? DEFAULT_MANAGER_MAX_ITERATIONS
+  const managerModel = definition.managerModel ?? definition.model
+  return {
+    ...definition,
+    description: definition.description ?? '',
+    tasks,
+    plan: planTasks(tasks, workflow),
+    managerMaxIterations,
+    errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
+    maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,
+    maxConcurrentToolCalls: definition.maxConcurrentToolCalls ?? DEFAULT_MAX_CONCURRENT_TOOL_CALLS,
+    maxToolOutputLength: definition.maxToolOutputLength ?? -1,
+    modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
+    maxRetryAfterMs: definition.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS,
+    reviewPolicy: definition.reviewPolicy ?? 'NEVER',
+    verbose: definition.verbose ?? false,
+    toolLogTruncateLength: definition.toolLogTruncateLength ?? DEFAULT_TOOL_LOG_LENGTH,
+    ...(workflow === 'HIERARCHICAL'
+      ? {
+          manager: managerTask(tasks, { model: managerModel, maxIterations: managerMaxIterations }),
+        }
+      : {}),
+  }
+}

@@ -1,0 +1,53 @@
+/** Asks the guardrails of a task. */
+import { errorMessage, TuttiError } from '@tutti/core'
+
+import { stoppedError } from '../work/stopped-error.ts'
+import { untilStopped } from '../work/until-stopped.ts'
+
+import type { GuardrailVerdict } from '../definition/guardrail.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+
+/**
+ * Asks the guardrails of a task in order.
+ *
+ * @throws {TuttiError} GUARDRAIL_VIOLATION with the reason of the first one that refuses, or that throws,
+ * or the reason why the work was stopped.
+ */
+export async function assertGuardrails<Value>(
+  { identity: { taskName }, signal, run }: TaskScope,
+  guardrails: readonly ((
+    value: Value,
+    signal: AbortSignal,
+  ) => GuardrailVerdict | Promise<GuardrailVerdict>)[],
+  { what, value }: { readonly what: 'input' | 'output'; readonly value: Value },
+): Promise<void> {
+  for (const [index, guardrail] of guardrails.entries()) {
+    const holding = run.inFlight.heldBack(signal, 'Guardrail')
+    if (holding !== undefined) await holding
+    const asking = verdictOf(() => guardrail(value, signal))
+    const verdict = await untilStopped(asking, { signal, clock: run.clock, what: 'Guardrail' })
+    if (signal.aborted) throw stoppedError(signal, 'Guardrail')
+    if (verdict === true) continue
+    const name = guardrail.name === '' ? `number ${index + 1}` : `"${guardrail.name}"`
+    throw new TuttiError(
+      'GUARDRAIL_VIOLATION',
+      `The ${what} of task "${taskName}" was refused by guardrail ${name}: ${verdict}`,
+      { details: { what, guardrail: guardrail.name, reason: verdict } },
+    )
+  }
+}
+
+/** Asks one guardrail; one that throws, or returns neither true nor a reason, refuses. */
+async function verdictOf(
+  ask: () => GuardrailVerdict | Promise<GuardrailVerdict>,
+): Promise<GuardrailVerdict> {
+  try {
+    const verdict: unknown = await ask()
+    if (verdict === true || typeof verdict === 'string') return verdict
+    return verdict === false
+      ? 'no reason given'
+      : `it gave ${String(verdict)}, not true or a reason`
+  } catch (error) {
+    return errorMessage(error)
+  }
+}

@@ -1,0 +1,28 @@
+/** The context that all tasks of a run share. */
+import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
+import type { Inputs } from '../definition/template.ts'
+import type { RunJournal } from '../ports/run-journal.ts'
+import type { Meter } from '../usage/budget.ts'
+import type { InFlight } from '../work/in-flight.ts'
+import type { Stopwatch } from '../work/stopwatch.ts'
+import type { StepLog } from './step-log.ts'
+import type { Clock, Logger } from '@tutti/core'
+
+/** The identity of a run, its time, and where it records its events and steps. */
+export interface RunScope {
+  readonly runId: string
+  readonly ensemble: ResolvedEnsemble
+  readonly inputs: Inputs
+  /** Aborts when all work must stop. */
+  readonly signal: AbortSignal
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly journal: RunJournal
+  /** Whether the journal records steps; otherwise none are made. */
+  readonly keepsSteps: boolean
+  /** Steps that an earlier process recorded. */
+  readonly log: StepLog
+  readonly stopwatch: Stopwatch
+  readonly meter: Meter
+  readonly inFlight: InFlight
+}
