@@ -34,7 +34,8 @@ const LIGHT = [
   'packages/{protocol,core}/test/**/*.test.ts',
   'packages/runs/{src,test}/**/*.test.ts',
   'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
-  'packages/{builtin-tools,langchain,net}/{src,test}/**/*.test.ts',
+  'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
+  'packages/net/src/{http,mcp,ws}/**/*.test.ts',
   'apps/server/src/**/*.test.ts',
   'apps/dashboard/test/**/*.test.ts',
 ]

@@ -13,6 +13,22 @@ export { decodeBody } from './http/decode-body.ts'
 export { ACCEPTED_CODINGS, decompress } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
 
+// To start processes
+export {
+  findProcessProblems,
+  PROCESS_OPTION_NAMES,
+  resolveProcessOptions,
+  type ProcessOptions,
+  type ResolvedProcessOptions,
+} from './process/options.ts'
+export {
+  DRAIN_MS,
+  startProcess,
+  type ProcessExit,
+  type ProcessStart,
+  type RunningProcess,
+} from './process/running-process.ts'
+
 // To extend
 export {
   sendOverNode,

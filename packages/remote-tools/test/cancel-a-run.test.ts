@@ -22,7 +22,7 @@ import {
   type RunOptions,
 } from '../../ensemble/src/index.ts'
 import { httpTool, processTool } from '../src/index.ts'
-import { isRunning, until, untilGone, untilWritten } from './processes.ts'
+import { isRunning, until, untilGone, untilWritten } from '../../net/test/processes.ts'
 
 type RunEvent = Parameters<NonNullable<RunOptions['onEvent']>>[0]
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { programPath } from './languages.ts'
-import { isRunning, until, untilGone, untilWritten } from './processes.ts'
+import { isRunning, until, untilGone, untilWritten } from '../../net/test/processes.ts'
 
 let folder: string
 beforeAll(() => {

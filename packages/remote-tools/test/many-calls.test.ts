@@ -5,7 +5,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 
 import { processTool } from '../src/index.ts'
 import { callTool } from './call-tool.ts'
-import { children, until } from './processes.ts'
+import { children, until } from '../../net/test/processes.ts'
 import { ask, workerTool } from './worker-tool.ts'
 
 /** What only Linux shows is looked at on Linux only. */

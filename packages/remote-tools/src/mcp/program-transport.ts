@@ -4,11 +4,11 @@
  */
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
 
-import { startProgram } from '../process/running-program.ts'
+import { startProcess } from '@tutti/net'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ResolvedProgramOptions } from '../process/options.ts'
-import type { RunningProgram } from '../process/running-program.ts'
+import type { RunningProcess } from '@tutti/net'
 
 /** Characters of stderr that are kept for the message of a failure. */
 const LAST_WORDS_LENGTH = 1000
@@ -20,7 +20,7 @@ export class ProgramTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   readonly #options: ResolvedProgramOptions
   readonly #buffer = new ReadBuffer()
-  #program: RunningProgram | undefined
+  #program: RunningProcess | undefined
   #stderr = ''
   #fate: string | undefined
 
@@ -40,12 +40,12 @@ export class ProgramTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const start = await startProgram(this.#options)
+    const start = await startProcess(this.#options)
     if (!start.ok) {
       this.#fate = start.message
       throw new Error(start.message)
     }
-    const { program } = start
+    const { process: program } = start
     this.#program = program
     program.stdout.on('data', (chunk: Buffer) => {
       this.#read(chunk)

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 import { callTool } from '../../test/call-tool.ts'
 import { interpreterOf, LANGUAGES } from '../../test/languages.ts'
-import { children, isRunning, untilGone, untilWritten } from '../../test/processes.ts'
+import { children, isRunning, untilGone, untilWritten } from '../../../net/test/processes.ts'
 import { processTool, type ProcessTool } from './process-tool.ts'
 
 import type { ProgramOptions } from './options.ts'

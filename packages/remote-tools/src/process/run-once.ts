@@ -13,7 +13,7 @@ import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
 import { BoundedOutput } from './bounded-output.ts'
 import { logDebug } from './log-debug.ts'
 import { readAnswer } from './read-answer.ts'
-import { startProgram, type ProgramExit, type RunningProgram } from './running-program.ts'
+import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net'
 
 import type { ResolvedProgramOptions } from './options.ts'
 
@@ -32,9 +32,9 @@ export async function runOnce(
   const { signal, logger } = context
   if (signal.aborted) return interrupted(options, signal)
   const request = JSON.stringify({ input })
-  const start = await startProgram(options, callVariables(context))
+  const start = await startProcess(options, callVariables(context))
   if (!start.ok) return ToolResult.failure(start.message)
-  const { program } = start
+  const { process: program } = start
   const stdout = collect(program.stdout, options.maxOutputBytes)
   const stderr = collect(program.stderr, options.maxOutputBytes)
   program.stdin.on('error', (error) => {
@@ -75,7 +75,7 @@ function callVariables({
   }
 }
 
-function collect(pipe: RunningProgram['stdout'], maxBytes: number): BoundedOutput {
+function collect(pipe: RunningProcess['stdout'], maxBytes: number): BoundedOutput {
   const output = new BoundedOutput(maxBytes)
   pipe.on('data', (chunk: Uint8Array) => {
     output.add(chunk)
@@ -85,9 +85,9 @@ function collect(pipe: RunningProgram['stdout'], maxBytes: number): BoundedOutpu
 
 /** How the program ended by itself; nothing when a signal aborted first, and all of it is gone. */
 async function exitOrEnd(
-  program: RunningProgram,
+  program: RunningProcess,
   signals: readonly AbortSignal[],
-): Promise<ProgramExit | undefined> {
+): Promise<ProcessExit | undefined> {
   const aborted = Promise.withResolvers<undefined>()
   const end = (): void => {
     void program.end().then(() => {
@@ -103,7 +103,7 @@ async function exitOrEnd(
 }
 
 /** Why a program failed that did not exit with code 0: what it says itself, or how it ended. */
-function exitFailure({ code, signal }: ProgramExit, stderr: string): string {
+function exitFailure({ code, signal }: ProcessExit, stderr: string): string {
   if (signal === null) return stderr === '' ? `Process exited with code ${code}` : stderr
   return `Process was killed by ${signal}${stderr === '' ? '' : `: ${stderr}`}`
 }

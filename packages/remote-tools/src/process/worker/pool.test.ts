@@ -3,7 +3,7 @@ import { fakeClock, type FakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { callTool } from '../../../test/call-tool.ts'
-import { children, isRunning, until } from '../../../test/processes.ts'
+import { children, isRunning, until } from '../../../../net/test/processes.ts'
 import {
   ask,
   askHeld,

@@ -9,7 +9,7 @@
 import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
 
 import { interrupted, type Call } from '../run-once.ts'
-import { startProgram } from '../running-program.ts'
+import { startProcess } from '@tutti/net'
 import { quietClock } from './quiet-clock.ts'
 import { decideStart, NO_FAILURES, withFailure, type FailureRow } from './restarts.ts'
 import { Worker } from './worker.ts'
@@ -96,7 +96,7 @@ export class WorkerPool {
       start: async (signal) => {
         if (waitMs > 0) await sleep(clock, waitMs, signal)
         if (signal.aborted) return { ok: false, message: 'Worker was ended before it was started' }
-        return startProgram(quiet)
+        return startProcess(quiet)
       },
       listener: {
         onAnswer: () => {

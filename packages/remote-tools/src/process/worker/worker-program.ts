@@ -6,12 +6,7 @@
  */
 import { CANCEL_GRACE_MS } from '@tutti/core'
 
-import {
-  DRAIN_MS,
-  type ProgramExit,
-  type ProgramStart,
-  type RunningProgram,
-} from '../running-program.ts'
+import { DRAIN_MS, type ProcessExit, type ProcessStart, type RunningProcess } from '@tutti/net'
 import { LineReader } from './line-reader.ts'
 
 /** Told what the program does. */
@@ -29,7 +24,7 @@ export interface ProgramListener {
 const MAX_STDERR_LINE_BYTES = 8_192
 
 /** Starts the program; the signal aborts when it is not wanted any more. */
-export type StartWorkerProgram = (signal: AbortSignal) => Promise<ProgramStart>
+export type StartWorkerProgram = (signal: AbortSignal) => Promise<ProcessStart>
 
 interface Ending {
   /** Undefined is how it exits. */
@@ -44,7 +39,7 @@ export class WorkerProgram {
   readonly #listener: ProgramListener
   readonly #unwanted = new AbortController()
   readonly #resolveGone: () => void
-  #program: RunningProgram | undefined
+  #program: RunningProcess | undefined
   #isOver = false
   /** Why the program is being ended, once it is. */
   #ending: Ending | undefined
@@ -92,7 +87,7 @@ export class WorkerProgram {
       this.#over(started.message)
       return
     }
-    const { program } = started
+    const { process: program } = started
     this.#program = program
     const stdout = new LineReader(maxLineBytes, (line, { cut }) => {
       if (cut) this.#listener.onLongLine()
@@ -151,12 +146,12 @@ export class WorkerProgram {
   }
 }
 
-function readInto(reader: LineReader, pipe: RunningProgram['stdout']): void {
+function readInto(reader: LineReader, pipe: RunningProcess['stdout']): void {
   pipe.on('data', (chunk: Uint8Array) => {
     reader.add(chunk)
   })
 }
 
-function exitReason({ code, signal }: ProgramExit): string {
+function exitReason({ code, signal }: ProcessExit): string {
   return signal === null ? `Worker exited with code ${code}` : `Worker was killed by ${signal}`
 }

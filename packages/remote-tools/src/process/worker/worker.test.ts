@@ -15,7 +15,7 @@ import { fakeClock, type FakeClock } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { callTool } from '../../../test/call-tool.ts'
-import { isRunning, until, untilGone } from '../../../test/processes.ts'
+import { isRunning, until, untilGone } from '../../../../net/test/processes.ts'
 import {
   ask,
   askHeld,

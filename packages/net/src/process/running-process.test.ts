@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { fakeClock } from '@tutti/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 
-import { interpreterOf } from '../../test/languages.ts'
+import { interpreterOf } from '../../../remote-tools/test/languages.ts'
 import { isRunning, until, untilGone, untilWritten } from '../../test/processes.ts'
-import { resolveProgramOptions, type ProgramOptions } from './options.ts'
-import { DRAIN_MS, startProgram, type RunningProgram } from './running-program.ts'
+import { resolveProcessOptions, type ProcessOptions } from './options.ts'
+import { DRAIN_MS, startProcess, type RunningProcess } from './running-process.ts'
 
 const perl = interpreterOf('perl') ?? ''
 const hasPerl = perl !== ''
@@ -214,30 +214,30 @@ function daemon(path: string, prefix = ''): string {
 }
 
 /** A program that ignores SIGTERM, and has said so. */
-async function stubborn(options: Partial<ProgramOptions>): Promise<RunningProgram> {
+async function stubborn(options: Partial<ProcessOptions>): Promise<RunningProcess> {
   const script = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
   const program = await start(perl, ['-e', script], options)
   await lineOf(program)
   return program
 }
 
-function shell(script: string, options: Partial<ProgramOptions> = {}): Promise<RunningProgram> {
+function shell(script: string, options: Partial<ProcessOptions> = {}): Promise<RunningProcess> {
   return start('sh', ['-c', script], options)
 }
 
 async function start(
   command: string,
   args: readonly string[],
-  options: Partial<ProgramOptions>,
-): Promise<RunningProgram> {
-  const resolved = resolveProgramOptions({ name: 'work', command, args, ...options })
-  const started = await startProgram(resolved)
+  options: Partial<ProcessOptions>,
+): Promise<RunningProcess> {
+  const resolved = resolveProcessOptions({ command, args, ...options })
+  const started = await startProcess(resolved)
   if (!started.ok) throw new Error(started.message)
-  return started.program
+  return started.process
 }
 
 /** Waits until the program has written something. */
-async function lineOf({ stdout }: RunningProgram): Promise<void> {
+async function lineOf({ stdout }: RunningProcess): Promise<void> {
   await new Promise((resolve) => {
     stdout.once('data', resolve)
   })

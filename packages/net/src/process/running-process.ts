@@ -1,12 +1,12 @@
 /**
- * One started program, from its start, through execa, to the end of everything it has started itself.
+ * One child process, from its start through execa to the end of everything that it has started itself.
  *
- * P1 A program leads a process group of its own. To end it is to end the group, and what has left the
- *    group as far as it can be found: SIGTERM, time to clean up, SIGKILL.
- * P2 Whoever waits for a program never waits for what it has left behind: after its exit, a pipe that
- *    something else still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
- * P3 What runs when this process exits or is ended by a signal is ended with it.
- * P4 A program that cannot be started is a value that says why.
+ * P1 A child process leads a process group of its own. Ending it ends the group, and processes that have left the
+ *    group as far as they can be found: SIGTERM, time to clean up, SIGKILL.
+ * P2 Waiting for a child process never waits for what it leaves behind: after its exit, a pipe that another process
+ *    still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
+ * P3 Child processes that run when this process exits, or is ended by a signal, are ended with it.
+ * P4 A failed start is a value that states the reason.
  */
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'
@@ -21,33 +21,33 @@ import { startFailure } from './start-failure.ts'
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { ResolvedProgramOptions } from './options.ts'
+import type { ResolvedProcessOptions } from './options.ts'
 
 /**
- * How long what a program wrote may take to arrive after its exit. It is in the pipe by then, so that
- * only what another process writes can come later.
+ * Time after the exit for the output to arrive, in milliseconds. The output is in the pipe by then; only another
+ * process that holds the pipe can write later.
  */
 export const DRAIN_MS = 200
 
-/** How long a killed program may take to be gone; one that takes longer hangs in the system itself. */
+/** Time for a killed process to be gone, in milliseconds; one that takes longer hangs in the kernel. */
 const DEATH_MS = 500
 
-/** How a program ended: with a code, or by a signal. */
-export interface ProgramExit {
+/** How a process ended: with an exit code, or by a signal. */
+export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** A started program, or why there is none. */
-export type ProgramStart =
-  | { readonly ok: true; readonly program: RunningProgram }
+/** A started process, or the reason why it did not start. */
+export type ProcessStart =
+  | { readonly ok: true; readonly process: RunningProcess }
   | { readonly ok: false; readonly message: string }
 
-/** Starts a program; `variables` are added to its environment. */
-export async function startProgram(
-  options: ResolvedProgramOptions,
+/** Starts a child process; `variables` are added to its environment. */
+export async function startProcess(
+  options: ResolvedProcessOptions,
   variables: Readonly<Record<string, string>> = {},
-): Promise<ProgramStart> {
+): Promise<ProcessStart> {
   const { execa } = await loadExeca()
   const { command, args, cwd } = options
   const mark = randomUUID()
@@ -63,7 +63,7 @@ export async function startProgram(
       buffer: false,
       reject: false,
       killDescendants: true,
-      // The signal that ends what runs when this process exits: there is no second chance then.
+      // The signal for children that run when this process exits: there is no time for a second one.
       killSignal: 'SIGKILL',
       forceKillAfterDelay: false,
       cleanup: true,
@@ -71,7 +71,7 @@ export async function startProgram(
     if (started.pid !== undefined) {
       const child = started.nodeChildProcess
       const signalGroup = (signal: NodeJS.Signals): void => void started.kill(signal)
-      return { ok: true, program: new RunningProgram({ child, signalGroup, mark }, options) }
+      return { ok: true, process: new RunningProcess({ child, signalGroup, mark }, options) }
     }
     return failed(await startFailure(options, await started))
   } catch (error) {
@@ -79,57 +79,57 @@ export async function startProgram(
   }
 }
 
-function failed(reason: string): ProgramStart {
+function failed(reason: string): ProcessStart {
   return { ok: false, message: `Failed to start process: ${reason}` }
 }
 
 let execaModule: Promise<typeof import('execa')> | undefined
 
-/** Loaded late, since to import a tool should cost little, and asked for once. */
+/** Loaded once, when the first process starts, so that importing a tool stays cheap. */
 function loadExeca(): Promise<typeof import('execa')> {
   execaModule ??= import('execa')
   return execaModule
 }
 
-function ownEnvironment(options: ResolvedProgramOptions): Record<string, string> {
-  // oxlint-disable-next-line node/no-process-env -- what programs inherit is in no other place
+function ownEnvironment(options: ResolvedProcessOptions): Record<string, string> {
+  // oxlint-disable-next-line node/no-process-env -- the only source of inherited variables
   const variables = process.env
   return environmentOf(options, { variables, platform: process.platform })
 }
 
-/** What there is of a program that was started. */
-interface StartedProgram {
+/** Handles of a process that was started. */
+interface StartedProcess {
   readonly child: ChildProcess
-  /** Signals its whole group, also when the program itself has exited. */
+  /** Signals its whole group, also when the process itself has exited. */
   readonly signalGroup: (signal: NodeJS.Signals) => void
-  /** What the processes that it starts carry; see `process-tree.ts`. */
+  /** Mark that its descendants inherit; see `process-tree.ts`. */
   readonly mark: string
 }
 
-/** A program that runs, with its three pipes. */
-export class RunningProgram {
+/** A running child process with its three pipes. */
+export class RunningProcess {
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
   readonly stderr: Readable
-  /** How it ended, once all that it wrote has been read. Never rejects. */
-  readonly ended: Promise<ProgramExit>
-  readonly #started: StartedProgram
+  /** How it ended, once all of its output has been read. Never rejects. */
+  readonly ended: Promise<ProcessExit>
+  readonly #started: StartedProcess
   readonly #clock: Clock
   readonly #killGraceMs: number
-  readonly #exited: Promise<ProgramExit>
-  /** It has exited, and nobody holds its pipes. */
+  readonly #exited: Promise<ProcessExit>
+  /** It has exited, and no process holds its pipes. */
   readonly #closed: Promise<void>
   #ending: Promise<void> | undefined
 
   constructor(
-    started: StartedProgram,
-    { clock, killGraceMs }: Pick<ResolvedProgramOptions, 'clock' | 'killGraceMs'>,
+    started: StartedProcess,
+    { clock, killGraceMs }: Pick<ResolvedProcessOptions, 'clock' | 'killGraceMs'>,
   ) {
     const { child } = started
     const { pid, stdin, stdout, stderr } = child
     if (pid === undefined || stdin === null || stdout === null || stderr === null) {
-      throw new TypeError('Cannot follow a program that has no process id or lacks a pipe')
+      throw new TypeError('Cannot follow a child process without a process id or a pipe')
     }
     this.pid = pid
     this.stdin = stdin
@@ -152,7 +152,7 @@ export class RunningProgram {
   }
 
   /**
-   * Ends the program and all it has started; resolves when it is gone, and the rest gone or sent
+   * Ends the process and everything that it has started; resolves when it is gone and the rest is gone or was sent
    * SIGKILL. Never rejects.
    */
   end(): Promise<void> {
@@ -160,27 +160,27 @@ export class RunningProgram {
     return this.#ending
   }
 
-  /** Waits for the end of the program, at most `delayMs`; whether it came. Never rejects. */
+  /** Waits up to `delayMs` for the end; returns whether it came. Never rejects. */
   endedWithin(delayMs: number): Promise<boolean> {
     return this.#within(this.ended, delayMs)
   }
 
-  /** Lets this process exit while the program runs. */
+  /** Lets this process exit while the child process runs. */
   unref(): void {
     this.#started.child.unref()
     for (const pipe of this.#pipes()) pipe.unref()
   }
 
-  /** Undoes {@link RunningProgram.unref}. */
+  /** Undoes {@link RunningProcess.unref}. */
   ref(): void {
     this.#started.child.ref()
     for (const pipe of this.#pipes()) pipe.ref()
   }
 
-  async #endOfItself(): Promise<ProgramExit> {
+  async #endOfItself(): Promise<ProcessExit> {
     const exit = await this.#exited
     await this.#within(this.#closed, DRAIN_MS)
-    if (this.#ending === undefined) this.#leave()
+    if (this.#ending === undefined) this.#release()
     await this.#ending
     return exit
   }
@@ -193,7 +193,7 @@ export class RunningProgram {
     await this.#signalTree('SIGKILL')
     await this.#within(this.#exited, DEATH_MS)
     await this.#within(this.#closed, DRAIN_MS)
-    this.#leave()
+    this.#release()
   }
 
   async #signalTree(signal: NodeJS.Signals): Promise<void> {
@@ -202,10 +202,10 @@ export class RunningProgram {
   }
 
   /**
-   * Lets go of a program that has exited, and ends what it has left in its group. The number of a group
-   * that is empty is free; for another group to have it by now, all numbers would have been in use.
+   * Releases the pipes of a process that has exited, and ends the rest of its group. The id of an empty group is
+   * free; another group could only have it if all ids had been used since.
    */
-  #leave(): void {
+  #release(): void {
     this.#started.signalGroup('SIGKILL')
     for (const pipe of this.#pipes()) pipe.destroy()
   }
@@ -215,7 +215,7 @@ export class RunningProgram {
     return [this.stdin, this.stdout, this.stderr] as Socket[]
   }
 
-  /** Whether `promise` resolves before `delayMs` and one more look at what has arrived are over. */
+  /** Whether `promise` resolves within `delayMs` and one more turn of the event loop. */
   #within(promise: Promise<unknown>, delayMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const stopTimer = this.#clock.after(delayMs, () => {
