@@ -8,7 +8,7 @@ import { apiKey } from '../src/index.ts'
 import { a2aAgent, type Untyped } from './a2a-agent.ts'
 import { eventsOf, served, type Served } from './served.ts'
 
-import type { LoggedRunEvent, RunList } from '@tutti/protocol'
+import type { AuditList, LoggedRunEvent, RunList } from '@tutti/protocol'
 
 const PAGE_BYTES = 1_000_000
 const MAX_TAG_BYTES = 16_384
@@ -56,6 +56,30 @@ describe('a page of runs', () => {
     expect(sizes.length).toBe(3)
     for (const size of sizes.slice(0, -1)) expect(size).toBeGreaterThan(PAGE_BYTES * 0.95)
     for (const size of sizes) expect(size).toBeLessThan(PAGE_BYTES + 2 * MAX_TAG_BYTES)
+  })
+})
+
+describe('a page of audit entries', () => {
+  it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
+    await using api = await served()
+    const target = '\u{1f3bb}'.repeat(500)
+    const actions = Array.from({ length: 900 }, (_, index) => `action-${index}`)
+    const shared = {
+      at: '2026-01-01T00:00:00.000Z',
+      actor: 'ci',
+      via: 'http',
+      outcome: 'DONE',
+    } as const
+    await api.runs.audit.append(actions.map((action) => ({ ...shared, action, target })))
+    const pages: AuditList['entries'][] = []
+    for (let before = 999_999; pages.at(-1)?.length !== 0;) {
+      const page: AuditList = await (await api.get(`/api/audit?limit=1000&before=${before}`)).json()
+      expect(JSON.stringify(page).length).toBeLessThan(PAGE_BYTES)
+      pages.push(page.entries)
+      before = page.entries.at(-1)?.id ?? 0
+    }
+    expect(pages.flat().map(({ action }) => action)).toEqual(actions.toReversed())
+    expect(pages.length).toBe(3)
   })
 })
 

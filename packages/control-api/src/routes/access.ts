@@ -7,8 +7,11 @@ import { makeTicket } from '../tickets.ts'
 import type { Caller, Route, Signer } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** Entries on a page when nothing else is said. */
+/** Entries on a page when the query names no limit. */
 const DEFAULT_LIMIT = 100
+
+/** Size after which a page of audit entries ends, in bytes. */
+const MAX_PAGE_BYTES = 1_000_000
 
 /** The key of a caller, as the caller is told of it. */
 function identityOf({ name, scopes, roles, expiresAt }: Caller): Identity {
@@ -47,7 +50,8 @@ export function accessRoutes(options: ResolvedControlApiOptions, signer: Signer)
         const { limit = DEFAULT_LIMIT, ...query } = readQuery(request.url, AuditQuery)
         // What was asked for before is in the list.
         await trail.flush()
-        const entries: AuditList['entries'] = [...(await runs.audit.list({ ...query, limit }))]
+        const page = { ...query, limit, maxBytes: MAX_PAGE_BYTES }
+        const entries: AuditList['entries'] = [...(await runs.audit.list(page))]
         return Response.json({ entries } satisfies AuditList)
       },
     },

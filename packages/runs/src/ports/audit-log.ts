@@ -10,10 +10,17 @@ import type { AuditEntry, AuditQuery } from '@tutti/protocol'
 /** Keeps who did what. */
 export interface AuditLog {
   append(entries: readonly NewAuditEntry[]): Promise<void>
-  /** Entries that match, newest first; at most `limit`. */
-  list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]>
+  /** Returns matching entries, newest first. A page ends after `limit` entries, or the entry that reaches `maxBytes`. */
+  list(query: AuditPageQuery): Promise<readonly AuditEntry[]>
   /** Deletes all but the newest `keep`. */
   trim(keep: number): Promise<void>
+}
+
+/** Which entries to read. */
+export interface AuditPageQuery extends AuditQuery {
+  readonly limit: number
+  /** Size of the stored entries of a page, in bytes. @default no limit */
+  readonly maxBytes?: number
 }
 
 /** An entry that has no number yet. */

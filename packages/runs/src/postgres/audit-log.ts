@@ -3,8 +3,8 @@ import { LOCKS, type Database } from './database.ts'
 import { countable } from './numbers.ts'
 import { toIndex } from './text.ts'
 
-import type { AuditLog, NewAuditEntry } from '../ports/audit-log.ts'
-import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
+import type { AuditEntry } from '@tutti/protocol'
 
 /** The audit log of a Postgres store. */
 export class PostgresAuditLog implements AuditLog {
@@ -36,20 +36,27 @@ export class PostgresAuditLog implements AuditLog {
     )
   }
 
-  async list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]> {
-    const { runId, actor, action, before, limit } = query
+  async list(query: AuditPageQuery): Promise<readonly AuditEntry[]> {
+    const { runId, actor, action, before, limit, maxBytes = Number.MAX_SAFE_INTEGER } = query
     const texts = { run_id: runId, actor, action }
     const wanted = Object.entries(texts).filter(([, text]) => text !== undefined)
     const conditions = [
       'id < $2',
-      ...wanted.map(([column], index) => `${column} = $${index + 3}`),
+      ...wanted.map(([column], index) => `${column} = $${index + 4}`),
     ].join(' AND ')
     const rows = await this.#database.query(
-      `SELECT id, data FROM ${this.#database.schema}.audit
-       WHERE ${conditions} ORDER BY id DESC LIMIT $1`,
+      `SELECT id, data FROM (
+         SELECT id, data,
+           sum(octet_length(data)) OVER (ORDER BY id DESC) - octet_length(data) AS before
+         FROM (
+           SELECT id, data FROM ${this.#database.schema}.audit
+           WHERE ${conditions} ORDER BY id DESC LIMIT $1
+         ) AS page
+       ) AS sized WHERE before < $3 ORDER BY id DESC`,
       [
         countable(limit),
         before ?? Number.MAX_SAFE_INTEGER,
+        maxBytes,
         ...wanted.map(([, text]) => toIndex(String(text))),
       ],
     )

@@ -1,7 +1,7 @@
 /** Who did what, in the embedded store. */
-import type { AuditLog, NewAuditEntry } from '../ports/audit-log.ts'
+import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
-import type { AuditEntry, AuditQuery } from '@tutti/protocol'
+import type { AuditEntry } from '@tutti/protocol'
 import type { StatementSync } from 'node:sqlite'
 
 /** The audit log over an open database. */
@@ -37,8 +37,8 @@ export class SqliteAuditLog implements AuditLog {
     })
   }
 
-  async list(query: AuditQuery & { readonly limit: number }): Promise<readonly AuditEntry[]> {
-    const { runId, actor, action, before, limit } = query
+  async list(query: AuditPageQuery): Promise<readonly AuditEntry[]> {
+    const { runId, actor, action, before, limit, maxBytes = Infinity } = query
     const wanted = Object.entries({ run_id: runId, actor, action }).flatMap(([column, text]) =>
       text === undefined ? [] : [{ sql: `${column} = ?`, value: JSON.stringify(text) }],
     )
@@ -48,14 +48,19 @@ export class SqliteAuditLog implements AuditLog {
     ]
     const where =
       conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
-    return this.#parts.database
-      .prepare(`SELECT id, data FROM audit ${where} ORDER BY id DESC LIMIT ?`)
-      .all(...conditions.map(({ value }) => value), limit)
-      .map((row) => ({
-        // NOTE: a cast at the boundary: this store only ever writes entries.
-        ...(JSON.parse(String(row['data'])) as NewAuditEntry),
-        id: Number(row['id']),
-      }))
+    const found = this.#parts.database.prepare(
+      `SELECT id, data FROM audit ${where} ORDER BY id DESC LIMIT ?`,
+    )
+    const entries: AuditEntry[] = []
+    let bytes = 0
+    for (const row of found.iterate(...conditions.map(({ value }) => value), limit)) {
+      const data = String(row['data'])
+      // NOTE: a cast at the boundary: this store only ever writes entries.
+      entries.push({ ...(JSON.parse(data) as NewAuditEntry), id: Number(row['id']) })
+      bytes += Buffer.byteLength(data)
+      if (bytes >= maxBytes) break
+    }
+    return entries
   }
 
   async trim(keep: number): Promise<void> {

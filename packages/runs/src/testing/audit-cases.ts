@@ -103,6 +103,23 @@ export const auditCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[A2] a page ends after the entry that reaches its limit in bytes, and the next one continues',
+    async run({ storage }) {
+      const target = 'é'.repeat(500)
+      await storage.audit.append(['a', 'b', 'c', 'd', 'e'].map((name) => entry(name, { target })))
+      const pages: string[] = []
+      for (let before: number | undefined; ;) {
+        const query = { limit: 9, maxBytes: 2_000, ...(before === undefined ? {} : { before }) }
+        const page = await storage.audit.list(query)
+        if (page.length === 0) break
+        pages.push(page.map(({ action }) => action).join(' '))
+        before = page.at(-1)?.id
+      }
+      deepStrictEqual(pages, ['e d', 'c b', 'a'])
+      strictEqual((await storage.audit.list({ limit: 9, maxBytes: 1 })).length, 1)
+    },
+  },
+  {
     name: '[A2] trimming keeps the newest, and numbers go on to grow',
     async run({ storage }) {
       await storage.audit.trim(3)

@@ -38,13 +38,13 @@ export const SocketQuery = Type.Object(
 )
 export type SocketQuery = Type.Static<typeof SocketQuery>
 
-/** Query of `GET /api/audit`: newest first. */
+/** Query of `GET /api/audit`: newest first. A page may have fewer entries than `limit`; the last page is empty. */
 export const AuditQuery = Type.Object(
   {
     runId: Type.Optional(Type.String({ minLength: 1 })),
     actor: Type.Optional(Type.String({ minLength: 1 })),
     action: Type.Optional(Type.String({ minLength: 1 })),
-    /** How many at most; 100 when absent. */
+    /** Maximum number of entries; 100 when absent. A page ends earlier when it reaches 1 MB. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     /** Only entries with a smaller `id`: the last one of the page before. */
     before: Type.Optional(Count),
