@@ -1,4 +1,4 @@
-/** The commands of the README of the repository, as a reader sends them. */
+/** The commands of the README and of the page on other agents, as a reader sends them. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { ServerProcess } from './server-process.ts'
 
-const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+const README = readPage('README.md')
+const OTHER_AGENTS = readPage('docs/how-to/other-agents.md')
 
-const SUBMITS = [
-  ...README.matchAll(/localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/gs),
-].map(([, path = '', body = '']) => ({ path, body }))
-
-describe('what the README has its reader submit', () => {
+describe('the commands of the documentation', () => {
   const home = mkdtempSync(join(tmpdir(), 'tutti-readme-'))
   let server: ServerProcess
 
@@ -26,11 +23,9 @@ describe('what the README has its reader submit', () => {
     rmSync(home, { recursive: true })
   })
 
-  it('is found in it', () => {
-    expect(SUBMITS).toHaveLength(2)
-  })
-
-  it.each(SUBMITS)('is taken and comes to something: $path', async ({ path, body }) => {
+  it('submit a run that completes', async () => {
+    const [, path = '', body = ''] =
+      /localhost:7329(\/api\/runs\S*?)'? -H [^{]*?-d '([^']+)'/s.exec(README) ?? []
     const address = new URL(path, server.url)
     address.searchParams.set('wait', '60')
     const response = await fetch(address, {
@@ -43,9 +38,9 @@ describe('what the README has its reader submit', () => {
     expect(tasks.at(-1).output).toContain('AI safety: a brief\n\n- ')
   })
 
-  it('asks it as another agent does', async () => {
+  it('call the server as another agent does', async () => {
     const [, path = '', body = ''] =
-      /localhost:7329(\/tasks\/send) -H [^{]*?-d '([^']+)'/.exec(README) ?? []
+      /localhost:7329(\/tasks\/send) -H [^{]*?-d '([^']+)'/.exec(OTHER_AGENTS) ?? []
     const headers = { 'content-type': 'application/json' }
     const asked = await fetch(new URL(path, server.url), { method: 'POST', headers, body })
     expect(await asked.json()).toMatchObject({
@@ -58,3 +53,7 @@ describe('what the README has its reader submit', () => {
     })
   })
 })
+
+function readPage(path: string): string {
+  return readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+}

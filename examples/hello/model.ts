@@ -1,0 +1,8 @@
+/** A model that follows a script, so that the example needs no key. With a provider: langchainModel('anthropic:claude-haiku-4-5'). */
+import { scriptedModel } from '@tutti/testing'
+
+export const model = scriptedModel([
+  { toolCalls: [{ name: 'to_fahrenheit', arguments: { celsius: 21 } }] },
+  'Lisbon has 69.8 °F today.',
+  'A shirt will do.',
+])
