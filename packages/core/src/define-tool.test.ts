@@ -9,8 +9,7 @@ import { ToolResult } from './tool-result.ts'
 import Type, { type Static } from 'typebox'
 import { z } from 'zod'
 
-import type { ToolContext } from './tool-context.ts'
-import type { AgentTool, TypedTool } from './tool.ts'
+import type { AgentTool, ToolContext, TypedTool } from './tool.ts'
 
 const context = toolContext<never>({ agentRole: 'Tester' })
 

@@ -13,13 +13,15 @@ export type { ToolReturn } from './make-tool.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
 export { toolCatalog, type ToolCatalog } from './tool-catalog.ts'
 export type {
+  AgentTool,
   CallToolOptions,
   FileChange,
   Remaining,
   ToolContext,
   ToolMeter,
   ToolProgress,
-} from './tool-context.ts'
+  TypedTool,
+} from './tool.ts'
 export type { AgentReport, AgentToolEvent, TimedAgentReport } from './agent-report.ts'
 export type { OutputCheck } from './tool-output.ts'
 export { isToolResult, toModelText, ToolResult } from './tool-result.ts'
@@ -30,7 +32,6 @@ export {
   type ApprovalSettings,
   type ToolSettings,
 } from './tool-settings.ts'
-export type { AgentTool, TypedTool } from './tool.ts'
 export { toStandardSchema, type StandardSchemaOptions } from './input/standard-schema.ts'
 export { TextToolInput } from './input/text-reader.ts'
 

@@ -13,9 +13,8 @@ import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-set
 
 import type { ValueReader } from './input/input-reader.ts'
 import type { OutputRules } from './tool-output.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { ToolContext, TypedTool } from './tool.ts'
 import type { StandardToolSchema } from './tool-schema.ts'
-import type { TypedTool } from './tool.ts'
 
 /** What a tool body may return. */
 export type ToolReturn<Output = string> = string | ToolResult | Output

@@ -4,7 +4,7 @@ import { isPromise } from './is-promise.ts'
 import { isToolResult, ToolResult } from './tool-result.ts'
 
 import type { ValueReader } from './input/input-reader.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { ToolContext } from './tool.ts'
 
 /** What a value that does not match the output schema means: a warning in the log, or a failed call. */
 export type OutputCheck = 'warn' | 'strict'

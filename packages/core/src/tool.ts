@@ -1,10 +1,15 @@
-/** The tool contract: what an agent, a pipeline and the control API know of a tool. */
+/** The tool contract: what agents, pipelines and the control API know of a tool, and what its body is given. */
+import type { AgentReport } from './agent-report.ts'
+import type { Answer, AnswerOptions, ApprovalDecision, ApprovalOptions } from './approval.ts'
+import type { ToolCallOutcome } from './call/outcome.ts'
+import type { CallerRequest } from './caller-request.ts'
+import type { Clock } from './clock.ts'
 import type { Limiter } from './limiter.ts'
+import type { Logger } from './logger.ts'
 import type { ToolResult } from './tool-result.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
 import type { Decoded } from '@tutti/protocol'
-import type { StandardToolSchema } from './tool-schema.ts'
-import type { TSchema } from 'typebox'
+import type { TSchema, TString } from 'typebox'
 
 /** Something a model can call by name. Made by `defineTool` or `defineTextTool`. */
 export interface AgentTool {
@@ -50,4 +55,121 @@ export interface TypedTool<Input, Output = string, Source = Input>
   readInput(input: unknown): Decoded<Input> | Promise<Decoded<Input>>
   /** The tool body itself, for tests: no check of the input, no time limit, no approval. */
   execute(input: Input, context: ToolContext<Input>): Promise<string | ToolResult | Output>
+}
+
+/** The context of one tool call. Its members can be destructured: none needs `this`. */
+export interface ToolContext<Input = unknown> {
+  /** Aborts when the call is cancelled or has timed out. */
+  readonly signal: AbortSignal
+  /**
+   * Identity of this call: of its run, task, attempt, turn and the model's own id. A tool that is called
+   * twice with the same key is asked to do the same thing once.
+   */
+  readonly idempotencyKey: string
+  /** The model's own id of the call. */
+  readonly callId: string
+  /** Role of the agent that called, or `unknown`. */
+  readonly agentRole: string
+  /** Name of the task the call belongs to, if any. */
+  readonly taskName?: string
+  /** Run the call belongs to, if any. */
+  readonly runId?: string
+  /** The request of the agent or MCP client that started the run; absent when it came over another API. */
+  readonly request?: CallerRequest
+  /** Time, as the run measures it: what waits by it can be tested without waiting. */
+  readonly clock: Clock
+  /** A logger for this tool. */
+  readonly logger: Logger
+  /** The tool's own measures, beside the counts and durations that every tool has. */
+  readonly metrics: ToolMeter
+  /** Whether there is a reviewer to ask. */
+  readonly hasReviewer: boolean
+  /** Says how far the call is, to whoever follows the run. */
+  readonly reportProgress: (progress: string | ToolProgress) => void
+  /** Says that the tool has changed a file of the workspace. */
+  readonly reportFileChange: (change: FileChange) => void
+  /**
+   * Asks the reviewer and waits; the tool's time limit stands still meanwhile. CONTINUE and EDIT come
+   * back, with an edit that fits the tool's schema. REJECT and EXIT_EARLY are thrown, so that a body
+   * that forgets to look does nothing: the first becomes a failure that the model reads, the second
+   * ends the run early.
+   *
+   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer: silence is never a yes.
+   */
+  readonly requestApproval: (
+    description: string,
+    options?: ApprovalOptions,
+  ) => Promise<ApprovalDecision<Input>>
+  /**
+   * Asks the reviewer a question and waits, with the time limit standing still. The answer fits `schema`;
+   * who lets the tool go on without one, or says nothing in time, is told apart.
+   *
+   * @throws {TuttiError} TOOL_CONFIGURATION when there is no reviewer, TOOL_REJECTED when the reviewer will
+   * not answer, TOOL_INPUT_INVALID for an answer that does not fit, EXIT_EARLY.
+   */
+  readonly requestAnswer: <Schema extends ToolSchema = TString>(
+    question: string,
+    options?: AnswerOptions<Schema>,
+  ) => Promise<Answer<ValueOf<Schema>>>
+  /**
+   * Tells of a request to another agent, as it happens. What it says was used counts for the budgets of
+   * the task and of the run.
+   */
+  readonly reportAgent: (report: AgentReport) => void
+  /** What this call may still use, at this moment. */
+  readonly remaining: () => Remaining
+  /** W3C trace context for what the call sends out, such as `00-<trace>-<span>-01`; undefined with no trace. */
+  readonly traceparent: string | undefined
+  /** What goes with it: sent on as it is, and never without it. */
+  readonly tracestate?: string | undefined
+  /**
+   * Calls another tool as a part of this call: with its signal, reviewer, metrics and logger, and within
+   * its time. The outcome is reported as a step of this call.
+   *
+   * @throws {TuttiError} EXIT_EARLY and TOOL_CONFIGURATION of the other tool, which end this call too.
+   */
+  readonly callTool: (
+    tool: AgentTool,
+    input: unknown,
+    options?: CallToolOptions,
+  ) => Promise<ToolCallOutcome>
+}
+
+/** How another tool is called. */
+export interface CallToolOptions {
+  /** Names the call within this one. @default its number, from 1 */
+  readonly step?: string
+  /** Aborts this one call earlier than the call it is a part of. */
+  readonly signal?: AbortSignal
+}
+
+/** What is left of the limits of a call, its task and its run; Infinity where there is none. */
+export interface Remaining {
+  readonly timeMs: number
+  readonly costUsd: number
+  readonly tokens: number
+}
+
+/** How far a call is. */
+export interface ToolProgress {
+  readonly message: string
+  /** Done so far, from 0 to 1. */
+  readonly fraction?: number
+}
+
+/** A file that a tool has changed. */
+export interface FileChange {
+  /** Relative to the tool's directory. */
+  readonly path: string
+  readonly changeType: 'CREATED' | 'MODIFIED' | 'DELETED'
+  readonly linesAdded: number
+  readonly linesRemoved: number
+}
+
+/** A tool's own counters and values, kept by tool and agent role. */
+export interface ToolMeter {
+  /** Adds to a counter. @default by 1 */
+  increment(name: string, by?: number): void
+  /** Records one value of a distribution, such as bytes read. */
+  record(name: string, value: number): void
 }

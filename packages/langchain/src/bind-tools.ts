@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { toObjectSchema } from './tools/to-object-schema.ts'
 
-import type { ModelIdentity } from './options.ts'
+import type { ModelIdentity } from './providers.ts'
 import type { BaseLanguageModelInput } from '@langchain/core/language_models/base'
 import type {
   BaseChatModel,

@@ -7,7 +7,8 @@ import { explainingFetch, type Fetch } from './explain-answer.ts'
 import { keepEmptyPieces } from './gemini-client.ts'
 import { providerFacts } from './providers.ts'
 
-import type { ModelIdentity, ResolvedOptions } from './options.ts'
+import type { ResolvedOptions } from './options.ts'
+import type { ModelIdentity } from './providers.ts'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 /** LangChain drops a refusal of OpenAI's chat completions, unless the raw answer comes with each piece. */

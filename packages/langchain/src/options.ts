@@ -1,8 +1,7 @@
 /** What a LangChain model is made from, and the settings of its calls. */
 import { suggest, systemClock, type Clock } from '@tutti/core'
 
-import { hasStructuredMode } from './output/has-structured-mode.ts'
-import { providerFacts, PROVIDERS } from './providers.ts'
+import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
@@ -47,12 +46,6 @@ export interface LangchainModelOptions {
   readonly modelOptions?: Readonly<Record<string, unknown>>
   /** What tells the time for the limit. @default systemClock */
   readonly clock?: Clock
-}
-
-/** What a model is called. */
-export interface ModelIdentity {
-  readonly provider: string
-  readonly name: string
 }
 
 /** How the model comes into being. */

@@ -3,6 +3,12 @@
  * it looks for its key, and what its LangChain class calls the settings that all providers have.
  */
 
+/** Provider and name of a model. */
+export interface ModelIdentity {
+  readonly provider: string
+  readonly name: string
+}
+
 /** A supported provider. */
 export interface ProviderFacts {
   /** The npm package of its LangChain class. */
@@ -88,4 +94,30 @@ export const PROVIDERS: Readonly<Record<string, ProviderFacts>> = {
 /** Returns the provider with that name; undefined when it is not supported. */
 export function providerFacts(provider: string): ProviderFacts | undefined {
   return Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined
+}
+
+/** OpenAI: gpt-4o of August 2024 and later, but for its kinds that listen, speak or search. */
+const OPENAI =
+  /^(?:ft:)?(?:gpt-4o(?!.*(?:2024-05-13|audio|realtime|search|transcribe|tts))|gpt-4\.1|gpt-[5-9]|o1(?!-(?:mini|preview))|o[34])/
+
+/** Anthropic: all kinds of Claude from 4.5 on; before, the number came first or was a date. */
+const ANTHROPIC = /^claude-[a-z]+-(?:4-[5-9]|[5-9](?!\d))/
+
+/**
+ * Models that are known to follow a schema by themselves. The decision comes before a model is loaded, so
+ * names decide: the profiles of LangChain come with its packages, and miss some models that have the mode.
+ */
+const STRUCTURED_MODELS: ReadonlyMap<string, RegExp> = new Map([
+  ['openai', OPENAI],
+  ['anthropic', ANTHROPIC],
+])
+
+/**
+ * Whether the provider documents a mode for the model that enforces a JSON Schema, with tools and without.
+ *
+ * @see https://platform.openai.com/docs/guides/structured-outputs
+ * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ */
+export function hasStructuredMode({ provider, name }: ModelIdentity): boolean {
+  return STRUCTURED_MODELS.get(provider)?.test(name) ?? false
 }

@@ -9,7 +9,7 @@ import { createReplyBuilder } from './reply-builder.ts'
 import { toMessages } from './to-messages.ts'
 
 import type { LoadedModel } from './load-model.ts'
-import type { ModelIdentity } from './options.ts'
+import type { ModelIdentity } from './providers.ts'
 import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
 
 /** What a call needs besides its request. */

@@ -2,7 +2,7 @@
 import { toAssistantFields } from './content/provider-content.ts'
 
 import type { MessageClasses } from './load-model.ts'
-import type { ModelIdentity } from './options.ts'
+import type { ModelIdentity } from './providers.ts'
 import type { BaseMessage } from '@langchain/core/messages'
 import type { AssistantMessage, Message } from '@tutti/ensemble'
 

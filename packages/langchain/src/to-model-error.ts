@@ -4,7 +4,7 @@ import { TuttiError } from '@tutti/core'
 import { providerFacts } from './providers.ts'
 import { findThrown, readFailure, type Failure } from './read-failure.ts'
 
-import type { ModelIdentity } from './options.ts'
+import type { ModelIdentity } from './providers.ts'
 
 /** Statuses below 500 that may pass: request timeout, conflict, too many requests. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 409, 429])

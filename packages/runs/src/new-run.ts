@@ -11,7 +11,8 @@ import {
 } from '@tutti/ensemble'
 
 import { field } from './record-fields.ts'
-import { ensembleOf, type Catalogs } from './request/ensemble-of.ts'
+import { ensembleOf } from './request/ensemble-of.ts'
+import type { Catalogs } from './request/catalog-names.ts'
 import { assertReviewsKept } from './request/kept-reviews.ts'
 import { fingerprintOf } from './submission.ts'
 

@@ -2,8 +2,7 @@
  * How a tool says that its body is about to do something. Tools made here say so themselves, when their
  * input fits and their reviewer has agreed; any other tool begins when it is called.
  */
-import type { ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 
 /** One symbol for all copies of this package. */
 export const BEGIN = Symbol.for('tutti.begin')

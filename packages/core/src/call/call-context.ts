@@ -15,7 +15,7 @@ import { tell, type RunningCall } from './running-call.ts'
 import type { CallerRequest } from '../caller-request.ts'
 import type { Answer, AnswerOptions } from '../approval.ts'
 import type { ToolSchema } from '../tool-schema.ts'
-import type { ToolContext, ToolMeter } from '../tool-context.ts'
+import type { ToolContext, ToolMeter } from '../tool.ts'
 
 /** A {@link ToolContext} over a call in flight. */
 export class CallContext implements ToolContext, BeginContext {

@@ -8,8 +8,7 @@ import Type from 'typebox'
 
 import type { TimedAgentReport } from '../agent-report.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
-import type { AgentTool } from '../tool.ts'
-import type { ToolContext } from '../tool-context.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
 
 type Body = (context: ToolContext) => Promise<string> | string

@@ -6,8 +6,7 @@ import type { Clock } from '../clock.ts'
 import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
 import type { ToolMetrics } from '../metrics.ts'
-import type { AgentTool } from '../tool.ts'
-import type { FileChange, Remaining, ToolProgress } from '../tool-context.ts'
+import type { AgentTool, FileChange, Remaining, ToolProgress } from '../tool.ts'
 import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
 
 /**

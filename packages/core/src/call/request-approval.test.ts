@@ -10,8 +10,7 @@ import { ToolResult } from '../tool-result.ts'
 import { runTool } from './run-tool.ts'
 
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
-import type { AgentTool } from '../tool.ts'
-import type { ToolContext } from '../tool-context.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 
 const Order = Type.Object({ item: Type.String(), count: Type.Integer({ minimum: 1 }) })
 

@@ -12,8 +12,7 @@ import { ToolResult } from '../tool-result.ts'
 import { runTool } from './run-tool.ts'
 
 import type { Reviewer } from '../approval.ts'
-import type { ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
 import type { NestedToolCall, ToolCallOutcome } from './outcome.ts'
 

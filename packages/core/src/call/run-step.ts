@@ -8,8 +8,7 @@
  */
 import { tell, type CallToRun, type RunningCall } from './running-call.ts'
 
-import type { AgentTool } from '../tool.ts'
-import type { CallToolOptions } from '../tool-context.ts'
+import type { AgentTool, CallToolOptions } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
 import type { NestedToolCall, ToolCallOutcome } from './outcome.ts'
 

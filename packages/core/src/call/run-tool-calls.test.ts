@@ -9,8 +9,7 @@ import { runToolCalls } from './run-tool-calls.ts'
 import { ToolResult } from '../tool-result.ts'
 
 import type { ToolCall, ToolCallOutcome } from './outcome.ts'
-import type { ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 
 const clock = fakeClock()
 

@@ -11,8 +11,7 @@ import { ToolResult } from '../tool-result.ts'
 import Type from 'typebox'
 
 import type { ToolReturn } from '../make-tool.ts'
-import type { ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 import type { ToolCallOutcome } from './outcome.ts'
 
 type Body = (context: ToolContext) => ToolReturn | Promise<ToolReturn>

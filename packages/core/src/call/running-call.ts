@@ -25,8 +25,7 @@ import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
 import type { Limiter } from '../limiter.ts'
 import type { LogFields } from '../logger.ts'
-import type { Remaining, ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, Remaining, ToolContext } from '../tool.ts'
 import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
 
 /** How a body ended: an outcome without its times. */

@@ -5,7 +5,7 @@ import { runCall } from './run-tool.ts'
 import { defineTextTool } from '../define-tool.ts'
 
 import type { RunToolOptions } from './options.ts'
-import type { ToolContext } from '../tool-context.ts'
+import type { ToolContext } from '../tool.ts'
 
 const standIn = defineTextTool({
   name: 'unknown',

@@ -14,8 +14,7 @@ import { ToolResult } from '../tool-result.ts'
 import { runToolCalls } from './run-tool-calls.ts'
 import { runTool } from './run-tool.ts'
 
-import type { ToolContext } from '../tool-context.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool.ts'
 
 const CALL = { id: 'c1', name: 'work', arguments: '{"input":"x"}' }
 

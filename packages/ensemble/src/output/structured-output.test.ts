@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import {
   correctionRequest,
+  findJsonFault,
   outputInstructions,
   outputReader,
   type OutputReading,
@@ -210,5 +211,46 @@ describe('[O7] the model is told', () => {
     expect(correctionRequest(problem, { attempt: 3, maxAttempts: 3 })).toContain(
       'This is the last of 3 corrections.',
     )
+  })
+})
+
+describe('findJsonFault', () => {
+  it.each([
+    [null],
+    ['x'],
+    [0],
+    [false],
+    [[1, [null]]],
+    [{ a: { b: [{}] }, c: undefined }],
+    [Object.assign(Object.create(null), { a: 1 })],
+    [JSON.parse('{"__proto__":{"a":1}}')],
+  ])('finds no fault in JSON: %j', (value) => {
+    expect(findJsonFault(value)).toBeUndefined()
+  })
+
+  it.each<[unknown, string]>([
+    [undefined, 'the value is undefined'],
+    [NaN, 'the value is NaN'],
+    [{ a: [1, Infinity] }, '/a/1 is Infinity'],
+    [[undefined], '/0 is undefined'],
+    [{ when: new Date(0) }, '/when is a Date'],
+    [{ a: { b: new Map() } }, '/a/b is a Map'],
+    [5n, 'the value is a bigint'],
+    [{ f: () => 1 }, '/f is a function'],
+    [{ u: new URL('http://a') }, '/u is a URL'],
+    [
+      new (class Report {
+        readonly title = 'x'
+      })(),
+      'the value is an object of a class',
+    ],
+  ])('names the place and the kind of a value that is not JSON (%#)', (value, fault) => {
+    expect(findJsonFault(value)).toBe(fault)
+  })
+
+  it('throws a RangeError for a value that contains itself', () => {
+    const value: Record<string, unknown> = {}
+    value['self'] = value
+    expect(() => findJsonFault(value)).toThrow(RangeError)
   })
 })

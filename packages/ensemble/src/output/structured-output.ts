@@ -22,7 +22,6 @@ import {
 import { previewOf } from '@tutti/protocol'
 
 import { jsonInText, type JsonInText } from './json-in-text.ts'
-import { jsonFault } from './json-fault.ts'
 
 /** What reading an answer comes to. */
 export type OutputReading<Value> =
@@ -109,7 +108,7 @@ function misfit(problems: readonly Problem[]): string {
 /** O6 */
 function asJson<Value>(value: Value, name: string): OutputReading<Value> {
   try {
-    const fault = jsonFault(value)
+    const fault = findJsonFault(value)
     if (fault === undefined) return { ok: true, value }
     throw new TuttiError(
       'CONFIG_INVALID',
@@ -159,4 +158,35 @@ export function correctionRequest(
       ? `This is correction ${attempt} of ${maxAttempts}.`
       : `This is the last of ${maxAttempts} corrections.`,
   ].join('\n')
+}
+
+/**
+ * Finds the first place where a value is not JSON, such as `/when is a Date`; undefined when the whole value is
+ * JSON. An undefined field counts as missing.
+ *
+ * @throws {RangeError} for a value that is nested deeper than the stack allows, or in itself.
+ */
+export function findJsonFault(value: unknown, path = ''): string | undefined {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (typeof value === 'number' && Number.isFinite(value)) return undefined
+  if (!isPlain(value)) return `${path === '' ? 'the value' : path} is ${kindOf(value)}`
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined && !Array.isArray(value)) continue
+    const fault = findJsonFault(member, `${path}/${key}`)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'number' || value === undefined) return String(value)
+  if (typeof value !== 'object') return `a ${typeof value}`
+  const name = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  return name === 'Object' ? 'an object of a class' : `a ${name}`
 }

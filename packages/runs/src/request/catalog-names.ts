@@ -1,10 +1,15 @@
 /** Finds the tools and models that a request names. */
 import { shortList, shortText, suggest } from '@tutti/protocol'
 
-import type { Catalogs } from './ensemble-of.ts'
 import type { Refusals } from './refusals.ts'
-import type { AgentTool } from '@tutti/core'
-import type { ChatModel } from '@tutti/ensemble'
+import type { AgentTool, ToolCatalog } from '@tutti/core'
+import type { ChatModel, ModelCatalog } from '@tutti/ensemble'
+
+/** The tools and models that requests may name. */
+export interface Catalogs {
+  readonly tools: ToolCatalog | undefined
+  readonly models: ModelCatalog | undefined
+}
 
 /** The tools of these names; those that the catalog does not have are noted. */
 export function namedTools(

@@ -10,25 +10,19 @@
  * R3 What the operator limits (model, budget, rate limits, delegation) stays in force for tasks of a request.
  * R4 Nothing of a request is ignored: what has no effect on a task is refused.
  */
-import { TuttiError, type ToolCatalog } from '@tutti/core'
-import { ensemble, type Ensemble, type ModelCatalog, type Task } from '@tutti/ensemble'
+import { TuttiError } from '@tutti/core'
+import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
 import { inBoundedTime } from './bounded-schema.ts'
-import { limitsOf } from './limits-of.ts'
 import { overriddenTasks } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
 import { defaultsOf } from './review-setting.ts'
 
 import type { RunRequest } from '../run-record.ts'
+import type { Catalogs } from './catalog-names.ts'
 import type { RunOptionsBody } from '@tutti/protocol'
-
-/** What requests may name. */
-export interface Catalogs {
-  readonly tools: ToolCatalog | undefined
-  readonly models: ModelCatalog | undefined
-}
 
 /**
  * The ensemble that a run with this request executes.
@@ -81,7 +75,30 @@ function settingsForOthers(template: Ensemble, tasks: readonly Task[]): Definiti
   const roles = tasks.map(({ agent }) => agent.role)
   return {
     ...rest,
-    ...(delegation === undefined ? {} : { delegation: limitsOf(delegation, roles) }),
+    ...(delegation === undefined ? {} : { delegation: delegationLimitsFor(delegation, roles) }),
+  }
+}
+
+/**
+ * Returns the limits that apply to agents of other roles. Only workers that the template allows may be delegated
+ * to; requirements for workers that do not exist are dropped.
+ */
+function delegationLimitsFor(
+  { requiredWorkers: _workers, requiredStages: _stages, ...limits }: DelegationLimits,
+  roles: readonly string[],
+): DelegationLimits {
+  const { allowedWorkers, maxCallsPerWorker } = limits
+  const isKnown = (role: string): boolean => roles.includes(role)
+  return {
+    ...limits,
+    ...(allowedWorkers === undefined ? {} : { allowedWorkers: allowedWorkers.filter(isKnown) }),
+    ...(typeof maxCallsPerWorker !== 'object'
+      ? {}
+      : {
+          maxCallsPerWorker: Object.fromEntries(
+            Object.entries(maxCallsPerWorker).filter(([role]) => isKnown(role)),
+          ),
+        }),
   }
 }
 

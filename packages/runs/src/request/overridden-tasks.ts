@@ -15,7 +15,7 @@ import { namedModel, namedTools } from './catalog-names.ts'
 import { made } from './requested-tasks.ts'
 import { reviewOf } from './review-setting.ts'
 
-import type { Catalogs } from './ensemble-of.ts'
+import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { AgentTool } from '@tutti/core'
 import type { TaskOverrideBody } from '@tutti/protocol'

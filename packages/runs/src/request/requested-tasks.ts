@@ -15,7 +15,7 @@ import { boundedSchema, faultOf, newPatience, type Patience } from './bounded-sc
 import { namedModel, namedTools, unknown } from './catalog-names.ts'
 import { reviewOf } from './review-setting.ts'
 
-import type { Catalogs } from './ensemble-of.ts'
+import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
 import type { StandardToolSchema } from '@tutti/core'
 import type { TaskDefinitionBody } from '@tutti/protocol'

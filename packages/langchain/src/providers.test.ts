@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { hasStructuredMode } from './has-structured-mode.ts'
+import { hasStructuredMode } from './providers.ts'
 
 const KNOWN: readonly (readonly [provider: string, name: string, known: boolean])[] = [
   ['openai', 'gpt-4o', true],
