@@ -30,8 +30,7 @@ const END: StoryEnd = {
   },
   reviewed: { status: 'COMPLETED', outputs: [{ taskName: 'decide', output: 'Better' }] },
   tool: { tool: 'add', status: 'SUCCESS', output: '5' },
-  sharedTool: { type: 'tool_response', status: 'COMPLETED', result: '5' },
-  queried: 1,
+  listed: 1,
   drained: { status: 'DRAINING' },
 }
 

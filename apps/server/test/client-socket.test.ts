@@ -68,7 +68,9 @@ describe('a connection', () => {
     await on.connection.close()
     await expect.poll(async () => (await on.client.status()).clients).toBe(0)
     expect(on.states.map(({ status }) => status)).toEqual(['open', 'closed'])
-    await expect(on.connection.listRuns()).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(on.client.runs.cancel('run-1', { over: on.connection })).rejects.toMatchObject({
+      code: 'ABORTED',
+    })
     await expect(on.connection.hello()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
@@ -82,132 +84,66 @@ describe('a connection', () => {
     await using refused = stranger.connect({ onConnection })
     await expect(refused.hello()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     await using lost = on.client.connect({ runId: 'none', onConnection })
-    await expect(lost.listRuns()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    await expect(lost.hello()).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     expect(ends).toMatchObject([{ code: 'UNAUTHORIZED' }, { code: 'RUN_NOT_FOUND' }])
-  })
-
-  it('answers what REST answers', async () => {
-    await using on = await connected()
-    const { client, connection } = on
-    const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
-    expect(await connection.listRuns({ limit: 5 })).toEqual(await client.runs.list())
-    expect(await connection.getRun(runId)).toEqual(await client.runs.get(runId))
-    expect(await connection.capabilities()).toEqual(await client.capabilities())
-    await expect(connection.getRun('none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-    await expect(connection.listRuns({ limit: 0 })).rejects.toMatchObject({
-      code: 'BAD_REQUEST',
-      problems: [{ path: '/filter/limit' }],
-    })
-  })
-
-  it('calls shared tools', async () => {
-    await using on = await connected()
-    const { connection } = on
-    expect(await connection.invokeTool('add', { a: 2, b: 3 })).toMatchObject({
-      status: 'COMPLETED',
-      result: '5',
-    })
-    expect(await connection.invokeTool('fail', {})).toMatchObject({ status: 'FAILED' })
-    await expect(connection.invokeTool('none', '')).rejects.toMatchObject({
-      code: 'TOOL_NOT_FOUND',
-    })
   })
 })
 
-describe('a run over a connection', () => {
-  it('is submitted at level 3, followed with its tokens, and its result comes', async () => {
+describe('commands over a connection', () => {
+  it('steer and cancel a run', async () => {
     await using on = await connected()
-    const { api, connection } = on
-    const types = new Set<string>()
-    const heard = connection.subscribe({ onEvent: ({ type }) => void types.add(type) })
-    const run = await connection.run({
-      tasks: [{ name: 'a', description: 'Play {piece}', tools: ['wait'], model: 'large' }],
-      inputs: { piece: 'a fugue' },
-    })
-    expect(run).toMatchObject({ status: 'ACCEPTED', tasks: 1 })
+    const { api, client, connection: over } = on
+    const { runId } = await client.runs.submit(BACH)
     await api.untilWaiting()
-    api.play()
-    expect(await run.result()).toMatchObject({
-      status: 'COMPLETED',
-      outputs: [{ taskName: 'a', output: 'It was played in full, says large' }],
-    })
-    expect([...types]).toEqual(
-      expect.arrayContaining(['run_queued', 'task_started', 'token', 'tool_called', 'run_result']),
-    )
-    heard.close()
-  })
-
-  it('is refused with the code that REST gives', async () => {
-    await using on = await connected({ maxQueuedRuns: 0 })
-    const { connection } = on
-    await expect(connection.run({ ensemble: 'none' })).rejects.toMatchObject({
-      code: 'INVALID_ENSEMBLE',
-    })
-    await connection.run(BACH)
-    await expect(connection.run(BACH)).rejects.toMatchObject({ code: 'CONCURRENCY_LIMIT' })
-  })
-
-  it('is steered and cancelled', async () => {
-    await using on = await connected()
-    const { api, connection } = on
-    const run = await connection.run(BACH)
-    const { runId } = run
-    await api.untilWaiting()
-    expect(await connection.switchModel(runId, 'large')).toMatchObject({ status: 'APPLIED' })
-    expect(await connection.switchModel(runId, { tier: 'primary' })).toMatchObject({
+    const { runs } = client
+    expect(await runs.switchModel(runId, 'large', { over })).toMatchObject({ status: 'APPLIED' })
+    expect(await runs.switchModel(runId, { tier: 'primary' }, { over })).toMatchObject({
       status: 'APPLIED',
       tier: 'PRIMARY',
     })
     const action = { action: 'SET_MODEL_TIER', value: 'PRIMARY' } as const
-    expect(await connection.inject(action, { runId })).toMatchObject({ status: 'accepted' })
-    expect(await connection.inject('Louder', { runId })).toMatchObject({ status: 'accepted' })
-    await expect(connection.switchModel(runId, 'huge')).rejects.toMatchObject({
+    expect(await runs.inject(runId, action, { over })).toMatchObject({ status: 'ACTIVE' })
+    expect(await runs.inject(runId, 'Louder', { over })).toMatchObject({ status: 'ACTIVE' })
+    await expect(runs.switchModel(runId, 'huge', { over })).rejects.toMatchObject({
       code: 'INVALID_MODEL',
     })
-    await expect(connection.inject('x', { runId, target: 'nobody' })).rejects.toMatchObject({
+    await expect(runs.inject(runId, 'x', { target: 'nobody', over })).rejects.toMatchObject({
       code: 'REFUSED',
     })
-    expect(await connection.cancel(runId, { mode: 'abort' })).toMatchObject({
+    expect(await runs.cancel(runId, { mode: 'abort', over })).toEqual({
+      runId,
       status: 'CANCELLING',
     })
-    expect(await run.result()).toMatchObject({ status: 'CANCELLED' })
-    await expect(connection.cancel('none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    expect(await runs.result(runId)).toMatchObject({ status: 'CANCELLED' })
+    await expect(runs.cancel('none', { over })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
   })
 
-  it('waits for a review, which is decided once', async () => {
+  it('decide a review once', async () => {
     await using on = await connected()
     const { client, connection } = on
+    const options = { over: connection }
     const asked = connection.subscribe({ events: ['review_requested'] })
-    const run = await connection.run({ ensemble: 'panel', ...BACH })
+    const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })
     let review: LoggedRunEventOf<'review_requested'> | undefined
     for await (const event of asked) {
       review = event
       break
     }
     const reviewId = review?.reviewId ?? ''
-    expect(await connection.decide(reviewId, { decision: 'CONTINUE' })).toMatchObject({
+    const decision = { decision: 'CONTINUE' } as const
+    expect(await client.reviews.decide(reviewId, decision, options)).toEqual({
       reviewId,
       decision: 'CONTINUE',
+      status: 'APPLIED',
     })
-    expect(await run.result()).toMatchObject({ status: 'COMPLETED' })
-    await expect(connection.decide(reviewId, { decision: 'CONTINUE' })).rejects.toMatchObject({
+    expect(await client.runs.result(runId)).toMatchObject({ status: 'COMPLETED' })
+    await expect(client.reviews.decide(reviewId, decision, options)).rejects.toMatchObject({
       code: 'REVIEW_RESOLVED',
     })
-    await expect(connection.decide('none', { decision: 'CONTINUE' })).rejects.toMatchObject({
+    await expect(client.reviews.decide('none', decision, options)).rejects.toMatchObject({
       code: 'REVIEW_NOT_FOUND',
     })
     expect((await client.reviews.list()).total).toBe(0)
-  })
-
-  it('gives its result also when its connection was cut', async () => {
-    await using on = await connected()
-    const { api, connection, states } = on
-    const run = await connection.run(BACH)
-    await api.untilWaiting()
-    api.cut()
-    await expect.poll(() => states.map(({ status }) => status)).toContain('reconnecting')
-    api.play()
-    expect(await run.result()).toMatchObject({ status: 'COMPLETED', runId: run.runId })
   })
 })
 
@@ -281,7 +217,6 @@ describe('a subscription', () => {
     await expect(collect(connection.subscribe({ runId, from: 10_000 }))).rejects.toMatchObject({
       code: 'CURSOR_PAST_END',
     })
-    expect((await connection.listRuns()).total).toBe(1)
     expectWhole(await collect(connection.subscribe({ runId })))
   })
 
@@ -310,29 +245,33 @@ describe('a subscription', () => {
       events: ['task_completed'],
       onEvent: (event) => void heard.push(event),
     })
-    const run = await late.run({ ensemble: 'soloist', ...BACH })
-    expect(await run.result()).toMatchObject({ status: 'COMPLETED' })
-    expect(heard.map(({ type, runId }) => [type, runId])).toEqual([['task_completed', run.runId]])
+    const { runId } = await client.runs.run({ ensemble: 'soloist', ...BACH })
+    await expect
+      .poll(() => heard.map((event) => [event.type, event.runId]))
+      .toEqual([['task_completed', runId]])
     api.cut()
     expect(Object.keys(await late.hello())).toEqual(['type', 'sharedCapabilities'])
-    expectWhole(await collect(late.subscribe({ runId: run.runId })))
+    expectWhole(await collect(late.subscribe({ runId })))
   })
 
   it('without a snapshot decides reviews all the same', async () => {
     await using on = await connected()
     const { client } = on
     await using connection = client.connect({ snapshot: 'none' })
-    const run = await connection.run({ ensemble: 'panel', ...BACH })
+    const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })
     await expect.poll(async () => (await client.reviews.list()).total).toBe(1)
     const [review] = (await client.reviews.list()).reviews
-    const decided = await connection.decide(review?.reviewId ?? '', { decision: 'EXIT_EARLY' })
-    expect(decided).toMatchObject({ type: 'review_decided', runId: run.runId })
-    expect(await run.result()).toMatchObject({ runId: run.runId })
+    await client.reviews.decide(
+      review?.reviewId ?? '',
+      { decision: 'EXIT_EARLY' },
+      { over: connection },
+    )
+    expect(await client.runs.result(runId)).toMatchObject({ runId })
   })
 
   it('to every run tells a late reader of the review that waits, once', async () => {
     await using on = await connected()
-    const { api, client, connection } = on
+    const { api, client } = on
     const { runId } = await client.runs.submit({ ensemble: 'panel', ...BACH })
     await expect.poll(async () => (await client.reviews.list()).total).toBe(1)
     const heard: LoggedRunEvent[] = []
@@ -340,10 +279,8 @@ describe('a subscription', () => {
     late.subscribe({ onEvent: (event) => void heard.push(event) })
     await expect.poll(() => heard.map(({ type }) => type)).toEqual(['review_requested'])
     api.cut()
-    await connection.listRuns()
     const review = (await client.reviews.list({ runId })).reviews[0]
-    await late.listRuns()
-    await late.decide(review?.reviewId ?? '', { decision: 'EXIT_EARLY' })
+    await client.reviews.decide(review?.reviewId ?? '', { decision: 'EXIT_EARLY' }, { over: late })
     await expect.poll(() => heard.at(-1)?.type).toBe('run_result')
     expect(heard.filter(({ type }) => type === 'review_requested')).toHaveLength(1)
   })

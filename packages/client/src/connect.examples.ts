@@ -7,14 +7,13 @@ const connection = client.connect({
   onConnection: ({ status, attempt }) => console.log('Connection', status, attempt),
 })
 
-const run = await connection.run({ inputs: { topic: 'AI safety' } })
-for await (const event of connection.subscribe({ runId: run.runId })) {
+const { runId } = await client.runs.submit({ inputs: { topic: 'AI safety' } })
+for await (const event of connection.subscribe({ runId })) {
   if (event.type === 'tool_called') console.log(event.toolName, event.outcome)
   if (event.type === 'review_requested') {
-    await connection.decide(event.reviewId, { decision: 'CONTINUE' })
+    await client.reviews.decide(event.reviewId, { decision: 'CONTINUE' }, { over: connection })
   }
+  if (event.type === 'run_result') console.log(event.status, event.outputs.length)
 }
-const { status, outputs } = await run.result()
-console.log(status, outputs.length)
 await connection.close()
 // #endregion

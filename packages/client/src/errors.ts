@@ -1,7 +1,7 @@
 /** The one error that this package throws, whatever went wrong between the caller and the server. */
 import { ERROR_CODES, isErrorCode, type ErrorCode, type Problem } from '@tutti/protocol'
 
-import type { RunEnd } from './runs/runs-types.ts'
+import type { RunEnd } from './runs/ended-run.ts'
 
 const BRAND = Symbol.for('tutti.client-error')
 const UNFINISHED_BRAND = Symbol.for('tutti.unfinished-run-error')

@@ -6,14 +6,13 @@
 export { createClient } from './create-client.ts'
 export type { TuttiClient } from './create-client.ts'
 export type { ClientOptions, Fetch, OpenSocket, ReconnectOptions, SocketLike } from './options.ts'
+export type { EndedRun, RunEnd } from './runs/ended-run.ts'
 export type { ReviewsClient } from './reviews-client.ts'
 export type {
   ActionDirective,
   CancelOptions,
-  EndedRun,
   InjectOptions,
   ResultOptions,
-  RunEnd,
   RunOptions,
   RunsClient,
   SubmitOptions,
@@ -36,13 +35,20 @@ export type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from './events
 export type { ConnectionState } from './events/connection-state.ts'
 export type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
+// To send commands another way
+export type {
+  Command,
+  CommandBodies,
+  CommandKind,
+  CommandOptions,
+  CommandReply,
+  CommandSender,
+} from './commands.ts'
+
 // To talk over a WebSocket
 export type {
   ConnectOptions,
   RunSubscription,
-  SocketInjectOptions,
-  SocketRun,
-  SocketRunOptions,
   SubscribeOptions,
   TuttiConnection,
 } from './socket/connection-types.ts'
@@ -52,4 +58,4 @@ export { LOCAL_ERROR_CODES, TuttiClientError, UnfinishedRunError } from './error
 export type { ClientErrorCode, LocalErrorCode, TuttiClientErrorOptions } from './errors.ts'
 
 // To test
-export type { Clock } from './clock.ts'
+export type { Clock } from '@tutti/protocol'

@@ -1,5 +1,5 @@
 /** What a client is made of, its limits and their defaults. */
-import { systemClock, type Clock } from './clock.ts'
+import { systemClock, type Clock } from '@tutti/protocol'
 
 /** The part of `fetch` that the client uses. It must honour `init.signal` and stream the body. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>

@@ -8,6 +8,7 @@ import {
   type ReviewList,
 } from '@tutti/protocol'
 
+import { commandSender, type CommandOptions } from './commands.ts'
 import { callRoute } from './http/call-route.ts'
 
 import type { CallOptions } from './http/exchange.ts'
@@ -24,12 +25,13 @@ export interface ReviewsClient {
   decide(
     reviewId: string,
     decision: ReviewDecisionBody,
-    options?: CallOptions,
+    options?: CommandOptions,
   ): Promise<ReviewDecisionApplied>
 }
 
 /** Makes the reviews part of a client. */
 export function createReviewsClient(settings: ResolvedClientOptions): ReviewsClient {
+  const send = commandSender(settings)
   return {
     list: async (query = {}, options = {}) =>
       callRoute(settings, ROUTES.listReviews, {
@@ -37,11 +39,10 @@ export function createReviewsClient(settings: ResolvedClientOptions): ReviewsCli
         path: routePath('listReviews'),
         query,
       }),
-    decide: async (reviewId, decision, options) =>
-      callRoute(settings, ROUTES.decideReview, {
-        ...options,
-        path: routePath('decideReview', { reviewId }),
-        body: decision,
-      }),
+    decide: async (reviewId, { decision, revisedOutput, feedback }, options) =>
+      send(
+        { kind: 'decide', target: reviewId, body: { decision, revisedOutput, feedback } },
+        options,
+      ),
   }
 }

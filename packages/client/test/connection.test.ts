@@ -7,11 +7,12 @@ import {
   type ConnectionState,
   type ConnectOptions,
 } from '../src/index.ts'
+import { settle } from '../../../tooling/test-kit/wait.ts'
 import { fakeClock } from './fake-clock.ts'
 import { fakeSockets, type FakeSocket } from './fake-socket.ts'
-import { frames, LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
+import { LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
 
-import type { LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, ReviewDecisionKind } from '@tutti/protocol'
 
 const REVIEW = {
   type: 'review_requested',
@@ -54,7 +55,14 @@ function connected(
     snapshot,
     onConnection: (state) => void states.push(state),
   })
-  return { clock, sockets, states, connection }
+  return { client, clock, sockets, states, connection }
+}
+
+/** The decision of the review `v-1`. */
+function decidedEvent(decision: ReviewDecisionKind): Readonly<Record<string, unknown>> {
+  const decidedAt = '2026-01-01T00:00:00.000Z'
+  const [event] = logged([{ type: 'review_decided', reviewId: 'v-1', decision, decidedAt }])
+  return event ?? {}
 }
 
 /** Greets, and says that what the client subscribed to is in force. */
@@ -106,7 +114,7 @@ describe('a socket', () => {
 
   it('[C1] is not tried again after maxRetries tries that bring nothing', async () => {
     const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
-    const failed = expect(connection.listRuns()).rejects.toMatchObject({
+    const failed = expect(connection.hello()).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
     })
     for (const index of [0, 1, 2]) (await sockets.socket(index)).lose(1006)
@@ -118,11 +126,12 @@ describe('a socket', () => {
   it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
     '[C1] that says %s ends the connection',
     async (text) => {
-      const { sockets, states, connection } = connected()
+      const { client, sockets, states, connection } = connected()
       const socket = await sockets.socket(0)
       socket.greet()
       socket.raw(text)
-      await expect(connection.listRuns()).rejects.toMatchObject({ code: 'BAD_RESPONSE' })
+      const command = client.runs.cancel('run-1', { over: connection })
+      await expect(command).rejects.toMatchObject({ code: 'BAD_RESPONSE' })
       expect(states.at(-1)).toMatchObject({ status: 'closed', error: { code: 'BAD_RESPONSE' } })
     },
   )
@@ -139,165 +148,122 @@ describe('a socket', () => {
   })
 })
 
-describe('a request', () => {
-  it('[P1] without an id waits for the one before, and gets only its own reply', async () => {
-    const { sockets, connection } = connected()
+describe('a command over a connection', () => {
+  it('[P1] waits for the one before, and gets only its own reply', async () => {
+    const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
-    const first = connection.cancel('run-1')
-    const second = connection.inject('Louder')
-    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'run_control'])
+    const first = client.runs.cancel('run-1', { mode: 'abort', over: connection })
+    const second = client.runs.inject('run-1', 'Louder', { target: 'violin', over: connection })
+    await settle()
+    expect(socket.sent.slice(1)).toEqual([
+      { type: 'run_control', runId: 'run-1', action: 'cancel', mode: 'abort' },
+    ])
     socket.say({ type: 'error', error: 'INTERNAL', message: 'Oops', requestId: 'log-9' })
     await expect(first).rejects.toMatchObject({ code: 'INTERNAL', requestId: 'log-9' })
-    expect(socket.sent.at(-1)).toEqual({ type: 'directive', content: 'Louder' })
+    expect(socket.sent.at(-1)).toEqual({
+      type: 'directive',
+      runId: 'run-1',
+      to: 'violin',
+      content: 'Louder',
+    })
     socket.say({ type: 'directive_ack', directiveId: 'd-1', status: 'accepted' })
-    expect(await second).toMatchObject({ directiveId: 'd-1' })
+    expect(await second).toEqual({ directiveId: 'd-1', status: 'ACTIVE' })
     await connection.close()
   })
 
-  it('[P1] with an id goes out at once, and an error that names it is its own', async () => {
-    const { sockets, connection } = connected()
+  it('has the reply that REST gives', async () => {
+    const { client, sockets, connection } = connected()
+    const over = connection
     const socket = await sockets.socket(0)
     begin(socket)
-    const steered = connection.cancel('run-1')
-    const asked = connection.getRun('run-1')
-    const query = socket.sent.at(-1)
-    const requestId = query?.type === 'state_query' ? query.requestId : ''
-    socket.say({ type: 'error', error: 'RUN_NOT_FOUND', message: 'No run', requestId })
-    await expect(asked).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
-    socket.say({ type: 'run_control_ack', runId: 'run-1', action: 'cancel', status: 'CANCELLING' })
-    expect(await steered).toMatchObject({ status: 'CANCELLING' })
+    const switched = client.runs.switchModel('run-1', { tier: 'primary' }, { over })
+    await settle()
+    const control = { type: 'run_control_ack', runId: 'run-1', status: 'APPLIED' } as const
+    socket.say({ ...control, action: 'cancel', status: 'CANCELLING' })
+    socket.say({ ...control, action: 'switch_model', model: 'large', tier: 'PRIMARY' })
+    expect(await switched).toEqual({
+      runId: 'run-1',
+      status: 'APPLIED',
+      model: 'large',
+      tier: 'PRIMARY',
+    })
+    const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over })
+    await settle()
+    socket.say(decidedEvent('CONTINUE'))
+    expect(await decided).toEqual({ reviewId: 'v-1', decision: 'CONTINUE', status: 'APPLIED' })
     await connection.close()
   })
 
-  it('[P1] goes out only when what was subscribed to before it has', async () => {
-    const { sockets, connection } = connected()
+  it('goes out only after what was subscribed to before it', async () => {
+    const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     socket.greet()
     connection.subscribe()
-    const asked = connection.listRuns().catch((error: unknown) => error)
+    const asked = client.runs.cancel('run-1', { over: connection }).catch((error: unknown) => error)
+    await settle()
     expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
     socket.say(SUBSCRIBED)
-    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'subscribe', 'state_query'])
+    socket.say(SUBSCRIBED)
+    await settle()
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'subscribe', 'run_control'])
     await connection.close()
     expect(await asked).toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[P2] that is lost fails when it may have been done, and is asked again when it only reads', async () => {
-    const { sockets, connection } = connected()
+  it('[P2] fails when its socket is lost, and is sent on the next one when it was not sent yet', async () => {
+    const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
-    const steered = connection.cancel('run-1')
-    const unsent = connection.inject('Louder')
-    const asked = connection.listRuns()
-    const keyed = connection.run({}, { idempotencyKey: 'order-7' })
-    const plain = connection.run({})
-    const failed = Promise.all([
-      expect(steered).rejects.toMatchObject({ code: 'CONNECTION_FAILED' }),
-      expect(plain).rejects.toMatchObject({ code: 'CONNECTION_FAILED' }),
-    ])
+    const sent = client.runs.cancel('run-1', { over: connection })
+    const unsent = client.runs.inject('run-1', 'Louder', { over: connection })
+    const failed = expect(sent).rejects.toMatchObject({ code: 'CONNECTION_FAILED' })
+    await settle()
     socket.lose(1012, 'restart')
     await failed
     const next = await sockets.socket(1)
     begin(next)
-    expect(next.sent.map(({ type }) => type)).toEqual([
-      'subscribe',
-      'state_query',
-      'run_request',
-      'directive',
-    ])
+    await settle()
+    expect(next.sent.map(({ type }) => type)).toEqual(['subscribe', 'directive'])
     await connection.close()
     await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
-    await expect(asked).rejects.toMatchObject({ code: 'ABORTED' })
-    await expect(keyed).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
   it('[P3] waits no longer than its time, also without a socket', async () => {
-    const { clock, connection } = connected({ timeoutMs: 40_000 })
-    const failed = expect(connection.listRuns()).rejects.toMatchObject({ code: 'TIMED_OUT' })
+    const { client, clock, connection } = connected({ timeoutMs: 40_000 })
+    const failed = expect(client.runs.cancel('run-1', { over: connection })).rejects.toMatchObject({
+      code: 'TIMED_OUT',
+    })
     await clock.pass(40_000)
     await failed
     await connection.close()
   })
 
   it('that does not fit its schema is refused before it is sent', async () => {
-    const { sockets, connection } = connected()
+    const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
-    await expect(connection.run({ tasks: [] })).rejects.toMatchObject({
+    await expect(client.runs.cancel('', { over: connection })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
-      problems: [{ path: '/tasks' }],
+      problems: [{ path: '/runId' }],
     })
-    await expect(connection.decide('v', { decision: 'EDIT' })).rejects.toMatchObject({
-      code: 'BAD_REQUEST',
-    })
+    await expect(
+      client.reviews.decide('v', { decision: 'EDIT' }, { over: connection }),
+    ).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
     await connection.close()
   })
 
   it('to decide is not answered by the decision of somebody else', async () => {
-    const { sockets, connection } = connected()
+    const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
-    const decided = connection.decide('v-1', { decision: 'CONTINUE' })
-    const [other] = logged([
-      {
-        type: 'review_decided',
-        reviewId: 'v-1',
-        decision: 'EXIT_EARLY',
-        decidedAt: '2026-01-01T00:00:00.000Z',
-      },
-    ])
-    socket.say(other ?? {})
+    const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over: connection })
+    await settle()
+    socket.say(decidedEvent('EXIT_EARLY'))
     socket.say({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
     await expect(decided).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
     await connection.close()
-  })
-})
-
-describe('[C3] the result of a run', () => {
-  /** Submits a run over the first socket. */
-  async function submitted(options: Partial<ClientOptions> = {}) {
-    const on = connected(options)
-    const socket = await on.sockets.socket(0)
-    begin(socket)
-    const running = on.connection.run({})
-    const message = socket.sent.at(-1)
-    const requestId = message?.type === 'run_request' ? message.requestId : undefined
-    const ack = { type: 'run_ack', requestId, runId: RUN_ID, status: 'ACCEPTED', tasks: 1 }
-    socket.say(ack)
-    return { ...on, socket, run: await running }
-  }
-
-  it('comes with its event, whatever is followed', async () => {
-    const { socket, run, connection } = await submitted()
-    for (const event of LOG) socket.say(event)
-    expect(await run.result()).toEqual(LOG.at(-1))
-    await connection.close()
-  })
-
-  it('is read from the log when it came while no socket was there', async () => {
-    const urls: string[] = []
-    const { sockets, socket, run, connection } = await submitted({
-      fetch(url) {
-        urls.push(url)
-        const headers = { 'content-type': 'text/event-stream' }
-        return Promise.resolve(new Response(frames(LOG.slice(-1)), { headers }))
-      },
-    })
-    socket.lose()
-    begin(await sockets.socket(1))
-    expect(await run.result()).toEqual(LOG.at(-1))
-    expect(urls).toEqual([
-      `http://tutti.example/base/api/runs/${RUN_ID}/events?from=-1&events=run_result`,
-    ])
-    await connection.close()
-  })
-
-  it('fails with ABORTED when the connection is closed before', async () => {
-    const { run, connection } = await submitted()
-    await connection.close()
-    await expect(run.result()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 })
 
@@ -456,7 +422,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[C4] ends when the connection is closed, with the error when it failed', async () => {
+  it('[C3] ends when the connection is closed, with the error when it failed', async () => {
     const { sockets, connection } = connected()
     const plain = collect(connection.subscribe({ runId: RUN_ID }))
     begin(await sockets.socket(0))

@@ -1,7 +1,7 @@
 /**
  * `@tutti/protocol`: everything that Tutti puts on the wire, and nothing that does anything with it.
  *
- * A schema and the type of its values share a name. No input or output; runs in a browser.
+ * A schema and the type of its values share a name. No input or output but the clock; runs in a browser.
  */
 
 // To read a value from outside
@@ -23,6 +23,9 @@ export { Problem } from './schemas/problem.ts'
 export { ERROR_CODES, FAILURE_CODES, isErrorCode, isFailureCode } from './error-codes.ts'
 export type { ErrorCode, ErrorCodeInfo, FailureCode, FailureCodeInfo } from './error-codes.ts'
 export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
+
+// To tell the time
+export { systemClock, type Clock } from './clock.ts'
 
 // To serve or call an address
 export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'

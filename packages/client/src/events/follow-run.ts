@@ -6,7 +6,7 @@
  *      └───── wait ◀───── lost ◀─────────┘
  *
  * It leaves to its neighbours what a frame is (`read-frames.ts`), which event is next
- * (`event-cursor.ts`), and how long to wait (`../backoff.ts`).
+ * (`event-cursor.ts`), and how long to wait (`../reconnect.ts`).
  *
  * R1 Every event from the place asked for is given once, in order, over any number of connections.
  * R2 It ends after the terminal event, which is asked for even when the reader does not want it, and on
@@ -21,11 +21,10 @@
 import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
 
 import { openScope, type CallScope } from '../call-scope.ts'
-import { canReconnect } from '../can-reconnect.ts'
 import { TuttiClientError } from '../errors.ts'
 import { answerError } from '../http/read-answer.ts'
 import { readText, send, type HttpRequest } from '../http/send.ts'
-import { backoffMs } from '../backoff.ts'
+import { backoffMs, canReconnect } from '../reconnect.ts'
 import { decodeEvent } from './decode-event.ts'
 import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
 import { readFrames } from './read-frames.ts'

@@ -6,9 +6,9 @@
  * X3 A repeat waits at least as long as the server asks; one that would not fit into the time limit is
  *    not made, and the failure is thrown at once.
  */
-import { backoffMs } from '../backoff.ts'
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
+import { backoffMs } from '../reconnect.ts'
 import { answerError, type Answer } from './read-answer.ts'
 import { readText, send, type HttpRequest } from './send.ts'
 

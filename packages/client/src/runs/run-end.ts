@@ -1,13 +1,14 @@
 /** Waits for the end of a run by its events, then looks at what came of it. */
-import { decode, ROUTES, routePath, type Decoded } from '@tutti/protocol'
+import { ROUTES, routePath } from '@tutti/protocol'
 
 import { TuttiClientError, UnfinishedRunError } from '../errors.ts'
 import { runEvents, type LoggedRunEventOf } from '../events/run-events.ts'
 import { exchange } from '../http/exchange.ts'
 import { readAnswer } from '../http/read-answer.ts'
+import { decodeEndedRun, type RunEnd } from './ended-run.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
-import type { EndedRun, ResultOptions, RunEnd } from './runs-types.ts'
+import type { ResultOptions } from './runs-types.ts'
 
 /**
  * How a run ended, as soon as it has.
@@ -34,7 +35,7 @@ export async function runEnd(
 }
 
 /** The `run_result` event of a run, as soon as there is one. */
-export async function resultEvent(
+async function resultEvent(
   settings: ResolvedClientOptions,
   runId: string,
   options: Omit<ResultOptions, 'throwOnFailure'>,
@@ -43,16 +44,4 @@ export async function resultEvent(
   const last = runEvents(settings, runId, { ...options, from: -1, events: ['run_result'] })
   for await (const event of last) return event
   throw new TuttiClientError('BAD_RESPONSE', `Run "${runId}" ended without a result`)
-}
-
-/** Decodes a run that must have ended. */
-export function decodeEndedRun(value: unknown): Decoded<EndedRun> {
-  const decoded = decode(ROUTES.getRun.response, value)
-  if (!decoded.ok) return decoded
-  const { status } = decoded.value
-  if (status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED') {
-    return { ok: true, value: { ...decoded.value, status } }
-  }
-  const message = `must be COMPLETED, FAILED or CANCELLED, got "${status}"`
-  return { ok: false, problems: [{ path: '/status', message }] }
 }

@@ -1,25 +1,19 @@
 /** Everything that a client can do with runs. */
-import {
-  ROUTES,
-  routePath,
-  type CancelBody,
-  type CancelRunsBody,
-  type InjectBody,
-  type SwitchModelBody,
-} from '@tutti/protocol'
+import { ROUTES, routePath, type CancelRunsBody } from '@tutti/protocol'
 
+import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'
 import { callPlainRoute, callRoute } from '../http/call-route.ts'
 import { listEveryRun } from './list-every-run.ts'
-import { modelOrTier, textOrAction } from './steering-bodies.ts'
 import { submitRun } from './submit-run.ts'
 import { runEnd } from './run-end.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
-import type { Loose, RunsClient } from './runs-types.ts'
+import type { RunsClient } from './runs-types.ts'
 
 /** Makes the runs part of a client. */
 export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
+  const send = commandSender(settings)
   return {
     submit: submitRun(settings),
     async run(body, { idempotencyKey, timeoutMs, ...options } = {}) {
@@ -37,30 +31,26 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       const path = routePath('deleteRun', { runId })
       await callPlainRoute(settings, ROUTES.deleteRun, { ...options, path })
     },
-    cancel: async (runId, { mode, ...options } = {}) =>
-      callRoute(settings, ROUTES.cancelRun, {
-        ...options,
-        path: routePath('cancelRun', { runId }),
-        ...(mode === undefined ? {} : { body: { mode } satisfies CancelBody }),
-      }),
+    cancel: async (runId, { mode, ...options } = {}) => {
+      const body = mode === undefined ? undefined : { mode }
+      return send({ kind: 'cancel', target: runId, body }, options)
+    },
     cancelAll: async ({ tag, mode }, options) =>
       callRoute(settings, ROUTES.cancelRuns, {
         ...options,
         path: routePath('cancelRuns'),
         body: { tag, mode } satisfies Loose<CancelRunsBody>,
       }),
-    switchModel: async (runId, model, { taskName, ...options } = {}) =>
-      callRoute(settings, ROUTES.switchModel, {
-        ...options,
-        path: routePath('switchModel', { runId }),
-        body: { ...modelOrTier(model), taskName } satisfies Loose<SwitchModelBody>,
-      }),
-    inject: async (runId, content, { target, priority, ttl, ...options } = {}) =>
-      callRoute(settings, ROUTES.injectDirective, {
-        ...options,
-        path: routePath('injectDirective', { runId }),
-        body: { ...textOrAction(content), target, priority, ttl } satisfies Loose<InjectBody>,
-      }),
+    switchModel: async (runId, model, { taskName, ...options } = {}) => {
+      const chosen = typeof model === 'string' ? { model } : { tier: model.tier }
+      return send({ kind: 'switch_model', target: runId, body: { ...chosen, taskName } }, options)
+    },
+    inject: async (runId, content, { target, priority, ttl, ...options } = {}) => {
+      const said =
+        typeof content === 'string' ? { content } : { action: content.action, value: content.value }
+      const body = { ...said, target, priority, ttl }
+      return send({ kind: 'inject', target: runId, body }, options)
+    },
     trace: async (runId, options) =>
       callRoute(settings, ROUTES.getRunTrace, {
         ...options,

@@ -14,26 +14,15 @@ import type {
   RunDetail,
   RunEvent,
   RunList,
-  RunOutcome,
-  RunOutput,
   RunsCancelled,
   RunSummary,
   SubmitRunBody,
   SwitchModelBody,
 } from '@tutti/protocol'
+import type { CommandOptions } from '../commands.ts'
 import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
-
-/** A run that has ended. */
-export type EndedRun = RunDetail & { readonly status: RunOutcome }
-
-/** How a run ended, with everything that its tasks gave. */
-export type RunEnd = EndedRun & {
-  /** What each task gave, in the order of the tasks. */
-  readonly outputs: readonly RunOutput[]
-  /** Why it failed: one of `FAILURE_CODES`, as open text. */
-  readonly code?: string | undefined
-}
+import type { EndedRun, RunEnd } from './ended-run.ts'
 
 /** Settings of a submit. */
 export interface SubmitOptions extends CallOptions {
@@ -59,14 +48,15 @@ export interface ResultOptions extends FollowOptions {
 export interface RunOptions extends ResultOptions, Pick<SubmitOptions, 'idempotencyKey'> {}
 
 /** Settings of a cancel. */
-export interface CancelOptions extends CallOptions, CancelBody {}
+export interface CancelOptions extends CommandOptions, CancelBody {}
 
 /** Settings of a model switch. */
-export interface SwitchModelOptions extends CallOptions, Omit<SwitchModelBody, 'model' | 'tier'> {}
+export interface SwitchModelOptions
+  extends CommandOptions, Omit<SwitchModelBody, 'model' | 'tier'> {}
 
 /** Settings of an injection. */
 export interface InjectOptions
-  extends CallOptions, Omit<InjectBody, 'content' | 'action' | 'value'> {}
+  extends CommandOptions, Omit<InjectBody, 'content' | 'action' | 'value'> {}
 
 /** A directive that does something, in place of a text for the agents. */
 export interface ActionDirective {
@@ -74,9 +64,6 @@ export interface ActionDirective {
   /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
   readonly value: string
 }
-
-/** A body whose fields may be undefined; JSON leaves those out. */
-export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
 
 /** Submits a run. */
 export interface SubmitRun {

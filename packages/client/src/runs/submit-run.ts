@@ -3,10 +3,10 @@ import { decode, ROUTES, routePath, type RunAccepted, type SubmitRunBody } from 
 
 import { exchange } from '../http/exchange.ts'
 import { readAnswer } from '../http/read-answer.ts'
-import { decodeEndedRun } from './run-end.ts'
+import { decodeEndedRun, type EndedRun } from './ended-run.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
-import type { EndedRun, SubmitOptions, SubmitRun } from './runs-types.ts'
+import type { SubmitOptions, SubmitRun } from './runs-types.ts'
 
 /** The status of an answer that is the run itself. */
 const ENDED = 200

@@ -2,19 +2,9 @@
 import { routePath, type RunEvent } from '@tutti/protocol'
 
 import { openScope } from '../call-scope.ts'
-import { modelOrTier, textOrAction } from '../runs/steering-bodies.ts'
 import { Connection } from './connection.ts'
 import { socketOpener } from './open-socket.ts'
-import {
-  capabilitiesQuery,
-  controlRequest,
-  decisionRequest,
-  directiveRequest,
-  runQuery,
-  runsQuery,
-  submitRequest,
-  toolRequest,
-} from './request-kinds.ts'
+import { commandRequest } from './socket-commands.ts'
 import { Subscription } from './subscription.ts'
 
 import type { LoggedRunEventOf } from '../events/run-events.ts'
@@ -38,7 +28,6 @@ export function connect(
   const { runId: home } = options
   if (home !== undefined) routePath('openRunSocket', { runId: home })
   const connection = new Connection(settings, socketOpener(settings), options)
-  const { requests, results } = connection
   const close = (): Promise<void> => connection.close()
   return {
     async hello({ signal, timeoutMs = settings.timeoutMs } = {}) {
@@ -51,33 +40,7 @@ export function connect(
     },
     subscribe: (subscribeOptions = {}) =>
       subscribe(connection, { runId: home, ...subscribeOptions }),
-    async run(body, { idempotencyKey, ...call } = {}) {
-      const accepted = await requests.ask(submitRequest({ ...body, idempotencyKey }), call)
-      const result = results.expect(accepted.runId)
-      return { ...accepted, result: () => result }
-    },
-    cancel: async (runId, { mode, ...call } = {}) =>
-      requests.ask(controlRequest({ runId, action: 'cancel', mode }), call),
-    switchModel: async (runId, model, { taskName, ...call } = {}) =>
-      requests.ask(
-        controlRequest({ runId, action: 'switch_model', ...modelOrTier(model), taskName }),
-        call,
-      ),
-    inject: async (content, { target, priority, ttl, runId, from, ...call } = {}) =>
-      requests.ask(
-        directiveRequest({ ...textOrAction(content), to: target, priority, ttl, runId, from }),
-        call,
-      ),
-    decide: async (reviewId, { decision, revisedOutput, feedback }, call) =>
-      requests.ask(decisionRequest({ reviewId, decision, revisedOutput, feedback }), call),
-    invokeTool: async (name, input, call) =>
-      requests.ask(
-        toolRequest(name, typeof input === 'string' ? input : JSON.stringify(input)),
-        call,
-      ),
-    listRuns: async (filter, call) => requests.ask(runsQuery(filter), call),
-    getRun: async (runId, call) => requests.ask(runQuery(runId), call),
-    capabilities: async (call) => requests.ask(capabilitiesQuery(), call),
+    send: async (command, call) => connection.requests.ask(commandRequest(command), call),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -1,25 +1,9 @@
 /** What a WebSocket connection offers, and the settings of its parts. */
-import type {
-  CancelBody,
-  Capabilities,
-  DirectiveAck,
-  Hello,
-  ListRunsQuery,
-  ReviewDecisionBody,
-  RunAck,
-  RunControlAck,
-  RunDetail,
-  RunEvent,
-  RunList,
-  ServerMessage,
-  SocketQuery,
-  SubmitRunBody,
-  ToolResponse,
-} from '@tutti/protocol'
+import type { Hello, RunEvent, ServerMessage, SocketQuery } from '@tutti/protocol'
+import type { CommandSender } from '../commands.ts'
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { LoggedRunEventOf } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
-import type { ActionDirective, InjectOptions, SwitchModelOptions } from '../runs/runs-types.ts'
 
 /** Settings of a connection. */
 export interface ConnectOptions {
@@ -72,33 +56,14 @@ export interface RunSubscription<
   close(): void
 }
 
-/** A run that was submitted over a connection. */
-export interface SocketRun extends RunAck {
-  readonly runId: string
-  /** The end of the run, also when the connection is lost meanwhile. FAILED is a result too. */
-  result(): Promise<LoggedRunEventOf<'run_result'>>
-}
-
-/** Settings of a submit over a connection. */
-export interface SocketRunOptions extends CallOptions {
-  /** With a key the request survives the loss of its connection. */
-  readonly idempotencyKey?: string | undefined
-}
-
-/** Settings of a directive. */
-export interface SocketInjectOptions extends InjectOptions {
-  /** The run that is meant. @default the run of the connection, or every run that is at work */
-  readonly runId?: string | undefined
-  /** Who says it. @default not said */
-  readonly from?: string | undefined
-}
-
 /**
- * A WebSocket that comes back by itself. What is asked while it is away waits for it, at most as long as
- * the time limit of the call. When the socket is lost, what only reads is asked again, and what may have
- * been done fails with CONNECTION_FAILED. Every method throws {@link TuttiClientError}.
+ * A WebSocket that comes back by itself. It takes commands, as `over` of `runs.cancel` and the like: they go out one
+ * after the other and wait while it is away, at most as long as the time limit of the call. A command whose socket is
+ * lost fails with CONNECTION_FAILED, since it may have been applied. A decision resolves with the `review_decided` event
+ * of its run, so that a connection that follows one run can decide only the reviews of that run. Every method throws
+ * {@link TuttiClientError}.
  */
-export interface TuttiConnection extends AsyncDisposable {
+export interface TuttiConnection extends CommandSender, AsyncDisposable {
   /** The greeting of the socket that is open, or of the next one. */
   hello(options?: CallOptions): Promise<Hello>
   /**
@@ -110,39 +75,6 @@ export interface TuttiConnection extends AsyncDisposable {
   subscribe<T extends RunEvent['type'] = RunEvent['type']>(
     options?: SubscribeOptions<T>,
   ): RunSubscription<T>
-  /** Submits a run; it is durable when this resolves. */
-  run(body: SubmitRunBody, options?: SocketRunOptions): Promise<SocketRun>
-  /** Cancels a run; it is over when its `run_result` comes. */
-  cancel(runId: string, options?: CallOptions & CancelBody): Promise<RunControlAck>
-  /** Sends the next model calls of a run, or of one task, to the model of that alias, or to a tier. */
-  switchModel(
-    runId: string,
-    model: string | { readonly tier: string },
-    options?: SwitchModelOptions,
-  ): Promise<RunControlAck>
-  /** Tells the agents of runs something before their next model call, or does an action. */
-  inject(content: string | ActionDirective, options?: SocketInjectOptions): Promise<DirectiveAck>
-  /**
-   * Decides a review; resolves when its `review_decided` comes, so that a connection that follows one run
-   * can decide only the reviews of that run.
-   */
-  decide(
-    reviewId: string,
-    decision: ReviewDecisionBody,
-    options?: CallOptions,
-  ): Promise<LoggedRunEventOf<'review_decided'>>
-  /** Calls a shared tool with text, or with an object that is sent as JSON. FAILED is an answer too. */
-  invokeTool(
-    name: string,
-    input: string | Readonly<Record<string, unknown>>,
-    options?: CallOptions,
-  ): Promise<ToolResponse>
-  /** A page of runs, as `runs.list`. */
-  listRuns(filter?: ListRunsQuery, options?: CallOptions): Promise<RunList>
-  /** One run, as `runs.get`. */
-  getRun(runId: string, options?: CallOptions): Promise<RunDetail>
-  /** What the server offers. */
-  capabilities(options?: CallOptions): Promise<Capabilities>
   /** Closes the connection; subscriptions end, and calls that wait fail with ABORTED. */
   close(): Promise<void>
 }

@@ -11,19 +11,15 @@
  * C1 It comes back for ever, or `maxRetries` times in a row that bring nothing, and says so. What a repeat
  *    cannot mend ends it: a refused key, an unknown run, a message that does not fit.
  * C2 The subscription goes on at its place on each socket; only the newest one is in force.
- * C3 Who waits for the end of a run that was submitted here gets it, also when it came while no socket was
- *    there: it is then read from the run's log.
- * C4 After the end no timer, listener or socket is left; loops end, with the error when there is one.
+ * C3 After the end no timer, listener or socket is left; loops end, with the error when there is one.
  */
-import { backoffMs } from '../backoff.ts'
 import { openScope, type CallScope } from '../call-scope.ts'
-import { canReconnect } from '../can-reconnect.ts'
 import { TuttiClientError } from '../errors.ts'
+import { backoffMs, canReconnect } from '../reconnect.ts'
 import { openSocket, throwHandshakeFailure, type SocketOpener } from './open-socket.ts'
-import { subscribeRequest } from './request-kinds.ts'
 import { Requests } from './requests.ts'
 import { runSocket } from './run-socket.ts'
-import { RunResults } from './run-results.ts'
+import { subscribeRequest } from './socket-commands.ts'
 import { NEEDED_TYPES, type Subscription } from './subscription.ts'
 
 import type { ConnectionState } from '../events/connection-state.ts'
@@ -40,7 +36,6 @@ const NOTHING: Subscribe = { type: 'subscribe', events: [...NEEDED_TYPES] }
 /** A connection to one server. */
 export class Connection {
   readonly requests: Requests
-  readonly results: RunResults
   readonly #settings: ResolvedClientOptions
   readonly #opener: SocketOpener
   readonly #options: ConnectOptions
@@ -61,7 +56,6 @@ export class Connection {
     this.#options = options
     this.#life = openScope(settings.clock, [this.#leaving.signal, options.signal])
     this.requests = new Requests(settings, this.#life.signal)
-    this.results = new RunResults(settings, this.#life.signal)
     this.#ended = this.#keep()
   }
 
@@ -177,14 +171,12 @@ export class Connection {
     // The subscription goes first: nothing may come between the greeting and it.
     this.#subscribe()
     this.requests.attach(send)
-    this.results.reconnected()
     for (const onHello of this.#greeted) onHello(hello)
   }
 
   #receive(message: ServerMessage): void {
     if (message.type !== 'heartbeat') this.#hasBrought = true
     this.#options.onMessage?.(message)
-    if (message.type === 'run_result') this.results.settle(message)
     if ('seq' in message) this.#subscription?.take(message)
     this.requests.take(message)
   }

@@ -1,28 +1,25 @@
 /**
  * The requests of a connection that wait for their replies.
  *
- * P1 A request whose reply names its id goes out at once. The others go one after the other, so that a
- *    reply, or an error without an id, can only belong to the one that is out.
- * P2 What waits when a socket is lost and is safe is sent again on the next one; the rest fails with
- *    CONNECTION_FAILED if it was sent, and is sent for the first time if not.
+ * P1 Requests go out one after the other: replies and errors carry no id, so that they can only belong to the one
+ *    that is out.
+ * P2 When a socket is lost, the request that is out fails with CONNECTION_FAILED, since it may have been done. What
+ *    was not sent yet is sent on the next socket, unless it was about the lost one.
  * P3 No request waits longer than its time limit, and none is left when the connection is closed.
  */
 import { openScope } from '../call-scope.ts'
-import { refusal } from './refusal.ts'
+import { TuttiClientError, type ClientErrorCode, type TuttiClientErrorOptions } from '../errors.ts'
 
 import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
-import type { TuttiClientError } from '../errors.ts'
 import type { ClientMessage, ErrorMessage, ServerMessage } from '@tutti/protocol'
 
 /** A message and how its reply looks. */
 export interface SocketRequest<T> {
   readonly message: ClientMessage
-  /** For people, such as `the cancel of run "r-1"`. */
+  /** For people, such as `cancel of run "r-1"`. */
   readonly what: string
-  /** Whether sending it twice is the same as once. */
-  readonly isSafe: boolean
-  /** Whether it goes before what waits already. @default false */
+  /** Whether it is about the socket itself, and goes before commands that wait. @default false */
   readonly isFirst?: boolean
   /**
    * The value of its reply; undefined for a message that is none.
@@ -30,26 +27,24 @@ export interface SocketRequest<T> {
    * @throws {TuttiClientError} when the reply is a refusal.
    */
   reply(message: ServerMessage): { readonly value: T } | undefined
-  /** Whether an error that names no request can be the reply. */
-  mayFailWith?(error: ErrorMessage): boolean
+  /** Whether an error can be the reply. @default any can */
+  readonly mayFailWith?: ((error: ErrorMessage) => boolean) | undefined
 }
 
 interface Pending {
-  readonly request: SocketRequest<unknown>
-  readonly requestId: string | undefined
-  isSent: boolean
-  readonly settle: (reply: () => unknown) => void
+  readonly request: Omit<SocketRequest<unknown>, 'reply'>
+  /** Settles with a message that is the reply; false for any other. */
+  readonly take: (message: ServerMessage) => boolean
+  readonly fail: (error: TuttiClientError) => void
 }
-
-/** Sends a message over the socket that is open. */
-export type SendMessage = (message: ClientMessage) => void
 
 /** The requests of one connection. */
 export class Requests {
   readonly #settings: ResolvedClientOptions
   readonly #life: AbortSignal
-  #pending: ReadonlySet<Pending> = new Set()
-  #send: SendMessage | undefined
+  #waiting: readonly Pending[] = []
+  #sent: Pending | undefined
+  #send: ((message: ClientMessage) => void) | undefined
 
   /** `life` ends with the connection. */
   constructor(settings: ResolvedClientOptions, life: AbortSignal) {
@@ -57,7 +52,7 @@ export class Requests {
     this.#life = life
   }
 
-  /** Sends a request, now or when there is a socket; gives what its reply says. */
+  /** Sends a request, now or when its turn has come; resolves with its reply. */
   async ask<T>(request: SocketRequest<T>, options: CallOptions = {}): Promise<T> {
     const { signal, timeoutMs = this.#settings.timeoutMs } = options
     const scope = openScope(this.#settings.clock, [this.#life, signal])
@@ -65,120 +60,90 @@ export class Requests {
     let pending: Pending | undefined
     try {
       scope.signal.throwIfAborted()
-      return await scope.race(
-        new Promise<T>((resolve, reject) => {
-          pending = this.#wait(request, (reply) => {
-            try {
-              // NOTE: `reply` is that of this request, and so gives a T.
-              resolve(reply() as T)
-            } catch (error) {
-              reject(error)
-            }
-          })
-        }),
-      )
+      const replied = new Promise<T>((resolve, reject) => {
+        pending = { request, take: takeReply(request, resolve, reject), fail: reject }
+        this.#waiting =
+          request.isFirst === true ? [pending, ...this.#waiting] : [...this.#waiting, pending]
+      })
+      this.#sendNext()
+      return await scope.race(replied)
     } finally {
       if (pending !== undefined) this.#forget(pending)
       stop()
       scope.close()
-      this.#flush()
     }
   }
 
   /** A socket is there: sends what waits. */
-  attach(send: SendMessage): void {
+  attach(send: (message: ClientMessage) => void): void {
     this.#send = send
-    this.#flush()
+    this.#sendNext()
   }
 
-  /** The socket is lost: what it may have taken along fails, unless it is safe to ask again. */
+  /** The socket is lost. */
   detach(error: TuttiClientError): void {
     this.#send = undefined
-    for (const pending of this.#pending) {
-      if (!pending.isSent) continue
-      pending.isSent = false
-      if (pending.request.isSafe) continue
-      this.#settle(pending, () => {
-        throw error
-      })
+    const lost = [this.#sent, ...this.#waiting.filter(({ request }) => request.isFirst)]
+    for (const pending of lost) {
+      if (pending === undefined) continue
+      this.#forget(pending)
+      pending.fail(error)
     }
   }
 
-  /** Gives a message to the request that it answers; false when there is none. */
-  take(message: ServerMessage): boolean {
-    const sent = [...this.#pending].filter(({ isSent }) => isSent)
-    if (message.type === 'error') return this.#fail(message, sent)
-    for (const pending of sent) {
-      const outcome = replyOf(pending.request, message)
-      if (outcome === undefined) continue
-      this.#settle(pending, outcome)
-      return true
-    }
-    return false
-  }
-
-  /** An error is for the request that it names, else for the one whose turn it is. */
-  #fail(error: ErrorMessage, sent: readonly Pending[]): boolean {
-    const pending =
-      sent.find(({ requestId }) => requestId !== undefined && requestId === error.requestId) ??
-      sent.find(({ requestId }) => requestId === undefined)
-    if (pending === undefined) return false
-    const { what, mayFailWith } = pending.request
-    if (pending.requestId === undefined && mayFailWith?.(error) === false) return false
-    this.#settle(pending, () => {
-      throw refusal(what, error)
-    })
-    return true
-  }
-
-  #wait(request: SocketRequest<unknown>, settle: Pending['settle']): Pending {
-    const { message } = request
-    const requestId = 'requestId' in message ? message.requestId : undefined
-    const pending: Pending = { request, requestId, isSent: false, settle }
-    const others = [...this.#pending]
-    this.#pending = new Set(request.isFirst === true ? [pending, ...others] : [...others, pending])
-    this.#flush()
-    return pending
-  }
-
-  #settle(pending: Pending, reply: () => unknown): void {
-    this.#forget(pending)
-    pending.settle(reply)
-    this.#flush()
+  /** Gives a message to the request that is out. */
+  take(message: ServerMessage): void {
+    const sent = this.#sent
+    if (sent === undefined) return
+    if (message.type === 'error') {
+      const { what, mayFailWith } = sent.request
+      if (mayFailWith?.(message) === false) return
+      const { error: code, message: reason, problems, retryAfterMs, requestId } = message
+      sent.fail(refusal(what, reason, { code, problems, retryAfterMs, requestId }))
+    } else if (!sent.take(message)) return
+    this.#forget(sent)
   }
 
   #forget(pending: Pending): void {
-    this.#pending = new Set([...this.#pending].filter((other) => other !== pending))
+    if (this.#sent === pending) this.#sent = undefined
+    this.#waiting = this.#waiting.filter((other) => other !== pending)
+    this.#sendNext()
   }
 
-  #flush(): void {
-    const send = this.#send
-    if (send === undefined) return
-    let isBusy = [...this.#pending].some((one) => one.isSent && one.requestId === undefined)
-    for (const pending of this.#pending) {
-      const isInTurn = pending.requestId === undefined
-      if (pending.isSent) continue
-      // What comes behind it counts on what it changes.
-      if (isInTurn && isBusy && pending.request.isFirst === true) return
-      if (isInTurn && isBusy) continue
-      isBusy ||= isInTurn
-      pending.isSent = true
-      send(pending.request.message)
-    }
+  #sendNext(): void {
+    const [next, ...others] = this.#waiting
+    if (this.#send === undefined || this.#sent !== undefined || next === undefined) return
+    this.#sent = next
+    this.#waiting = others
+    this.#send(next.request.message)
   }
 }
 
-/** What a message says to a request: gives its value, or throws why not; undefined when it is no reply. */
-function replyOf(
-  request: SocketRequest<unknown>,
-  message: ServerMessage,
-): (() => unknown) | undefined {
-  try {
-    const reply = request.reply(message)
-    return reply && (() => reply.value)
-  } catch (error) {
-    return () => {
-      throw error
+/** The error for `what`, which the server refused. */
+export function refusal(
+  what: string,
+  reason: string,
+  {
+    code = 'REFUSED',
+    ...details
+  }: TuttiClientErrorOptions & { readonly code?: ClientErrorCode | undefined } = {},
+): TuttiClientError {
+  return new TuttiClientError(code, `The server refused ${what} with ${code}: ${reason}`, details)
+}
+
+function takeReply<T>(
+  request: SocketRequest<T>,
+  resolve: (value: T) => void,
+  reject: (error: unknown) => void,
+): Pending['take'] {
+  return (message) => {
+    try {
+      const reply = request.reply(message)
+      if (reply === undefined) return false
+      resolve(reply.value)
+    } catch (error) {
+      reject(error)
     }
+    return true
   }
 }

@@ -34,8 +34,7 @@ export async function tellStory(parts: StoryParts): Promise<StoryEnd> {
     followed: await followed(client, connection, parts),
     reviewed: await reviewed(client, connection),
     tool: await client.tools.invoke('add', { a: 2, b: 3 }),
-    sharedTool: await connection.invokeTool('add', { a: 2, b: 3 }),
-    queried: (await connection.listRuns({ tag: 'by:story' })).total,
+    listed: (await client.runs.list({ tag: 'by:story' })).total,
     drained: await client.drain(),
   }
   await connection.close()
@@ -88,10 +87,10 @@ async function followed(
   const streamed = collect(events)
   const socketed = collect(connection.subscribe({ runId }))
   await opened.passed
-  await connection.getRun(runId)
+  await connection.hello()
   await cut()
   await resumed.passed
-  await connection.getRun(runId)
+  await connection.hello()
   await play()
   const [stream, socket] = [await streamed, await socketed]
   return {
@@ -122,12 +121,14 @@ async function collect(
 
 async function reviewed(client: TuttiClient, connection: TuttiConnection): Promise<unknown> {
   const asked = connection.subscribe({ events: ['review_requested'] })
-  const run = await connection.run({ ensemble: 'panel', ...BACH })
+  await connection.hello()
+  const run = await client.runs.submit({ ensemble: 'panel', ...BACH })
   for await (const { reviewId, runId } of asked) {
     if (runId !== run.runId) continue
-    await client.reviews.decide(reviewId, { decision: 'EDIT', revisedOutput: 'Better' })
+    const decision = { decision: 'EDIT', revisedOutput: 'Better' } as const
+    await client.reviews.decide(reviewId, decision, { over: connection })
     break
   }
-  const { status, outputs } = await run.result()
+  const { status, outputs } = await client.runs.result(run.runId)
   return { status, outputs }
 }

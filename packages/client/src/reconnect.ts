@@ -1,4 +1,5 @@
-/** Pure: how long to wait before the next try. */
+/** Pure: whether to try again, and how long to wait before that. */
+import type { TuttiClientError } from './errors.ts'
 
 /** What the wait depends on. */
 export interface BackoffOptions {
@@ -19,4 +20,12 @@ export function backoffMs(
 ): number {
   const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1))
   return Math.round(ceiling / 2 + (random() * ceiling) / 2)
+}
+
+/**
+ * Returns whether a new connection can help: after failures of the network, 429 and 5xx. Other refusals stay as they
+ * are, however often the client asks.
+ */
+export function canReconnect({ status, retryable }: TuttiClientError): boolean {
+  return status === undefined ? retryable : status === 429 || status >= 500
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { backoffMs } from './backoff.ts'
+import { backoffMs } from './reconnect.ts'
 
 const limits = { baseDelayMs: 250, maxDelayMs: 10_000 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { retryAfterMs } from './retry-after.ts'
+import { retryAfterMs } from './read-answer.ts'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 

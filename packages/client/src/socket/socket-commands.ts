@@ -1,0 +1,131 @@
+/** Pure: each command as a message, and its reply in the form that REST gives it. */
+import {
+  decode,
+  decodeClientMessage,
+  type ClientMessage,
+  type ErrorMessage,
+  type RunControlAck,
+  type ServerMessage,
+  type Subscribe,
+} from '@tutti/protocol'
+
+import {
+  COMMAND_REPLIES,
+  type Command,
+  type CommandBodies,
+  type CommandKind,
+  type CommandReply,
+  type Loose,
+} from '../commands.ts'
+import { TuttiClientError, type ClientErrorCode } from '../errors.ts'
+import { misfit } from '../http/read-answer.ts'
+import { refusal, type SocketRequest } from './requests.ts'
+
+type ToMessage<K extends CommandKind> = (target: string, body: Loose<CommandBodies[K]>) => object
+
+/** The messages; a field that is undefined is left out by JSON. */
+const MESSAGES: { readonly [K in CommandKind]: ToMessage<K> } = {
+  cancel: (runId, body) => ({ type: 'run_control', runId, action: 'cancel', ...body }),
+  switch_model: (runId, body) => ({ type: 'run_control', runId, action: 'switch_model', ...body }),
+  inject: (runId, { target: to, ...body }) => ({ type: 'directive', runId, to, ...body }),
+  decide: (reviewId, body) => ({ type: 'review_decision', reviewId, ...body }),
+}
+
+/** AgentEnsemble's words for a run control that was refused → the codes they stand for. */
+const CONTROL_CODES: Partial<Record<RunControlAck['status'], ClientErrorCode>> = {
+  NOT_FOUND: 'RUN_NOT_FOUND',
+  NOT_RUNNING: 'RUN_NOT_RUNNING',
+  INVALID_MODEL: 'INVALID_MODEL',
+  NOT_CONFIGURED: 'NOT_CONFIGURED',
+}
+
+/** A command over a socket. @throws {TuttiClientError} BAD_REQUEST when it does not fit its schema. */
+export function commandRequest<K extends CommandKind>({
+  kind,
+  target,
+  body,
+}: Command<K>): SocketRequest<CommandReply<K>> {
+  const what =
+    kind === 'decide' ? `the decision of review "${target}"` : `${kind} of run "${target}"`
+  const message = checked(what, MESSAGES[kind](target, body))
+  return {
+    what,
+    message,
+    // The reply to a decision is an event that may come before the error of a decision that was late.
+    mayFailWith: kind === 'decide' ? undefined : isNoReviewError,
+    reply(received) {
+      const reply = replyTo(message, received, what)
+      if (reply === undefined) return undefined
+      const decoded = decode(COMMAND_REPLIES[kind], reply)
+      if (decoded.ok) return { value: decoded.value }
+      throw misfit(`the reply to ${what}`, decoded)
+    },
+  }
+}
+
+/** What `received` answers to `message`, as REST words it; undefined for what answers something else. */
+function replyTo(message: ClientMessage, received: ServerMessage, what: string): unknown {
+  switch (message.type) {
+    case 'run_control': {
+      if (received.type !== 'run_control_ack') return undefined
+      if (received.runId !== message.runId || received.action !== message.action) return undefined
+      const { runId, status, model, tier, previousModel, message: reason = status } = received
+      const isDone = status === 'CANCELLING' || status === 'CANCELLED' || status === 'APPLIED'
+      if (!isDone) throw refusal(what, reason, { code: CONTROL_CODES[status] })
+      return { runId, status, model, tier, previousModel }
+    }
+    case 'directive': {
+      if (received.type !== 'directive_ack') return undefined
+      const { directiveId, message: reason = 'no reason was given' } = received
+      if (directiveId === null) throw refusal(what, reason)
+      return { directiveId, status: 'ACTIVE' }
+    }
+    case 'review_decision': {
+      // The server sends no other reply. A different decision was made by somebody else, who was first.
+      const { reviewId, decision } = message
+      const isDecided =
+        received.type === 'review_decided' &&
+        received.reviewId === reviewId &&
+        received.decision === decision
+      return isDecided ? { reviewId, decision, status: 'APPLIED' } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Chooses what the connection is sent; `onReply` is called before anything else is received. */
+export function subscribeRequest(message: Subscribe, onReply: () => void): SocketRequest<void> {
+  const what = message.runId === undefined ? 'a subscription' : `to follow run "${message.runId}"`
+  return {
+    what,
+    message,
+    // What comes on a socket before it is lost to the one who follows.
+    isFirst: true,
+    mayFailWith: isNoReviewError,
+    reply({ type }) {
+      if (type !== 'subscribe_ack') return undefined
+      onReply()
+      return { value: undefined }
+    },
+  }
+}
+
+/** An error about a review belongs to a decision; its own reply may have come before, as an event. */
+function isNoReviewError({ error }: ErrorMessage): boolean {
+  return error !== 'REVIEW_NOT_FOUND' && error !== 'REVIEW_RESOLVED'
+}
+
+/**
+ * The message as it will be sent. It is checked here, as an answer to one that does not fit its schema could
+ * not name it.
+ *
+ * @throws {TuttiClientError} BAD_REQUEST with every problem.
+ */
+function checked(what: string, message: object): ClientMessage {
+  const decoded = decodeClientMessage(JSON.parse(JSON.stringify(message)))
+  if (decoded.ok) return decoded.value
+  const { problems } = decoded
+  const list = problems.map(({ path, message: text }) => `${path} ${text}`.trim()).join('; ')
+  throw new TuttiClientError('BAD_REQUEST', `Cannot send ${what}: ${list}`, { problems })
+}

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+
+import { systemClock } from './clock.ts'
+
+describe('systemClock', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('calls once after the delay, and not at all when stopped before', () => {
+    const called = vi.fn<() => void>()
+    const stopped = vi.fn<() => void>()
+    systemClock.after(50, called)
+    systemClock.after(50, stopped)()
+    vi.advanceTimersByTime(49)
+    expect(called).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1_000)
+    expect(called).toHaveBeenCalledOnce()
+    expect(stopped).not.toHaveBeenCalled()
+  })
+
+  it('waits the whole of a delay that one timer cannot hold', () => {
+    const days = 24 * 60 * 60 * 1_000
+    const called = vi.fn<() => void>()
+    systemClock.after(60 * days, called)
+    vi.advanceTimersByTime(60 * days - 1)
+    expect(called).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(called).toHaveBeenCalledOnce()
+  })
+
+  it('never calls after a delay without end, and can still be stopped', () => {
+    const called = vi.fn<() => void>()
+    const stop = systemClock.after(Infinity, called)
+    vi.advanceTimersByTime(10_000_000_000)
+    expect(called).not.toHaveBeenCalled()
+    stop()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('tells the instant and the time that has passed', () => {
+    expect(systemClock.now()).toBe(Date.now())
+    const before = systemClock.elapsed()
+    vi.advanceTimersByTime(20)
+    expect(systemClock.elapsed() - before).toBe(20)
+  })
+})
