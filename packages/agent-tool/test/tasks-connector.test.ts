@@ -4,7 +4,13 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { tasksConnector, type TasksConnectorOptions } from '../src/tasks/tasks-connector.ts'
-import { rawServer, STREAM_HEAD, whole, type RawAnswer, type RawServer } from './http-raw-server.ts'
+import {
+  rawServer,
+  STREAM_HEAD,
+  whole,
+  type RawAnswer,
+  type RawServer,
+} from '../../net/test/raw-server.ts'
 import { askOnce, sendTurn, testCall, type TestTurn } from './test-call.ts'
 
 import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/agent-call'

@@ -4,7 +4,13 @@ import { fakeClock, scriptedReviewer, type FakeClock } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { tasksConnector, type TasksConnectorOptions } from '../src/tasks/tasks-connector.ts'
-import { rawServer, STREAM_HEAD, whole, type RawAnswer, type RawServer } from './http-raw-server.ts'
+import {
+  rawServer,
+  STREAM_HEAD,
+  whole,
+  type RawAnswer,
+  type RawServer,
+} from '../../net/test/raw-server.ts'
 
 import type { RunToolOptions } from '@tutti/core'
 

@@ -1,16 +1,31 @@
-/** Guarded network access for tools and agents on Node. To send requests: `networkGuard`, `guardedRequest`. */
+/**
+ * Guarded network access for tools and agents on Node. To send requests: `networkGuard`, `guardedRequest`,
+ * `guardedFetch`.
+ */
 
 // To send requests
 export {
+  guardAround,
   networkGuard,
   type NetworkGuard,
   type NetworkGuardOptions,
   type ResolveHost,
 } from './http/network-guard.ts'
 export { guardedRequest, type GuardedResponse } from './http/guarded-request.ts'
-export { CONNECTION_HEADERS, type GuardedRequestOptions } from './http/options.ts'
+export { guardedFetch, type GuardedFetch, type GuardedFetchOptions } from './http/guarded-fetch.ts'
+export { HttpConnections, type HttpRequest, type HttpResponse } from './http/connections.ts'
+export { NetworkError, toNetworkError, type NetworkErrorKind } from './http/network-error.ts'
+export {
+  CONNECTION_HEADERS,
+  type GuardedRequestOptions,
+  type RequestSettings,
+} from './http/options.ts'
+export type { Hop } from './http/redirect.ts'
+
+// To read answers
+export { readBody, watchBody, type ReadBody } from './http/body.ts'
 export { decodeBody } from './http/decode-body.ts'
-export { ACCEPTED_CODINGS, decompress } from './http/decompress.ts'
+export { ACCEPTED_CODINGS } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
 
 // To start processes
@@ -28,11 +43,3 @@ export {
   type ProcessStart,
   type RunningProcess,
 } from './process/running-process.ts'
-
-// To extend
-export {
-  sendOverNode,
-  type HttpSend,
-  type HttpSendRequest,
-  type HttpSendResponse,
-} from './http/http-send.ts'

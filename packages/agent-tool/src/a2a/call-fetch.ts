@@ -1,12 +1,9 @@
 /** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
 import { AgentError } from '@tutti/agent-call'
+import { readBody, watchBody, type GuardedFetch } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
-import { readBody } from '../http/read-body.ts'
-import { watchBytes } from '../http/watch-bytes.ts'
 import { isJsonObject } from './wire.ts'
-
-import type { AgentFetch } from '../http/agent-fetch.ts'
 
 /** What a call wants of its answers. */
 export interface CallFetchOptions {
@@ -27,18 +24,18 @@ const OF_HTTP: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429]
  * is an error of A2A, which is for the SDK to read.
  */
 export function callFetch(
-  fetch: AgentFetch,
+  fetch: GuardedFetch,
   { onBytes, maxBodyBytes }: CallFetchOptions,
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const answer = await fetch(input, init)
     onBytes()
-    const watched = watchBytes(answer, onBytes)
+    const watched = watchBody(answer, onBytes)
     if (!answer.ok) return errorOfA2a(watched)
     const type = answer.headers.get('content-type') ?? ''
     // The SDK reads no stream that is written otherwise.
     if (type.startsWith('text/event-stream')) return watched
-    const { bytes, truncated } = await readBody(watched, maxBodyBytes)
+    const { bytes, truncated } = await readBody(watched.body, maxBodyBytes)
     if (!truncated) return withBody(answer, bytes)
     throw new AgentError(`The agent answered with more than ${maxBodyBytes} bytes`, {
       failureType: 'invalid_response',
@@ -50,7 +47,7 @@ export function callFetch(
 /** @throws {AgentError} http_error, when the body is no error of A2A. */
 async function errorOfA2a(answer: Response): Promise<Response> {
   if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await httpError(answer)
-  const { bytes } = await readBody(answer, MAX_ERROR_BYTES)
+  const { bytes } = await readBody(answer.body, MAX_ERROR_BYTES)
   if (isA2aError(bytes)) return withBody(answer, bytes)
   throw await httpError(withBody(answer, bytes))
 }

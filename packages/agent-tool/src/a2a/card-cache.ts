@@ -7,14 +7,13 @@
  * K3 Calls that need the card at the same time share one request.
  */
 import { AgentError } from '@tutti/agent-call'
+import { readBody, type GuardedFetch } from '@tutti/net'
 
 import { shownUrl } from '../http/agent-url.ts'
 import { httpError } from '../http/http-error.ts'
-import { readBody } from '../http/read-body.ts'
 import { readAgentCard, type ReadCard } from './agent-card.ts'
 import { SharedFlight } from './shared-flight.ts'
 
-import type { AgentFetch } from '../http/agent-fetch.ts'
 import type { Clock } from '@tutti/core'
 
 /** How long a card is fresh whose server does not say. */
@@ -38,7 +37,7 @@ export type FoundCard =
 /** What a cache needs. */
 export interface CardCacheOptions {
   readonly url: URL
-  readonly fetch: AgentFetch
+  readonly fetch: GuardedFetch
   readonly clock: Clock
 }
 
@@ -101,7 +100,7 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
     await answer.body?.cancel()
     return { kind: 'none', found: `${status} ${statusText}`.trim() }
   }
-  const { bytes, truncated } = await readBody(answer, MAX_CARD_BYTES)
+  const { bytes, truncated } = await readBody(answer.body, MAX_CARD_BYTES)
   if (truncated) {
     throw new AgentError(`The card at ${shownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`, {
       failureType: 'invalid_response',

@@ -1,28 +1,32 @@
 /**
- * Fetching from one agent.
+ * `fetch` for one agent: a guarded `fetch` with the headers of the agent.
  *
- *   request ─own headers─▶ guard ─▶ send ─▶ redirect? ─▶ guard … ─▶ answer ─decompress─▶ body
- *
- * F1 No time limit of its own, as agents may be silent for long: the signal of the request is the limit.
+ * F1 There is no time limit here, as agents may be silent for long: the signal of the request is the limit.
  * F2 The configured headers, and the user and password of the URL, go to the origin of the agent alone: to
  *    none that a card leads to.
  * F3 `http:` is for this machine, or by explicit allowance. The host of the agent is allowed by its name; any
  *    other one is reached through the network guard.
- * F4 At most 5 redirects are followed, within one origin: see `redirects.ts`.
+ * F4 At most 5 redirects are followed, within one origin.
  * F5 Nothing is sent beyond what the caller says, the headers above, `accept` and what HTTP needs.
  * F6 What fails is an `AgentError` that names the origin at most, also when it fails while the body is read;
  *    an abort is the reason of the signal.
  */
-import { networkGuard, type ResolveHost } from '@tutti/net'
-import { AgentError } from '@tutti/agent-call'
+import {
+  guardedFetch,
+  networkGuard,
+  type GuardedFetch,
+  type Hop,
+  type ResolveHost,
+} from '@tutti/net'
 
-import { AgentConnections, type Exchange } from './agent-connections.ts'
 import { exposedMessage, isExposed, readAgentUrl, shownUrl } from './agent-url.ts'
 import { httpFailure, refused } from './http-failure.ts'
-import { headerProblems, ownHeaders, type AgentHeaderSource } from './own-headers.ts'
-import { nextExchange } from './redirects.ts'
-
-import type { NetworkGuard } from '@tutti/net'
+import {
+  headerProblems,
+  ownHeaders,
+  type AgentHeaders,
+  type AgentHeaderSource,
+} from './own-headers.ts'
 
 /** How an agent is reached over HTTP. */
 export interface AgentHttpOptions {
@@ -42,25 +46,15 @@ export interface AgentHttpOptions {
   readonly resolve?: ResolveHost
 }
 
-/** `fetch` for one agent. */
-export interface AgentFetch {
-  (input: string | URL | Request, init?: RequestInit): Promise<Response>
-  /** Ends its connections; requests under way fail, and later ones open new ones. Never rejects. */
-  close(): Promise<void>
-}
-
-/** Redirects that are followed, at most. */
-const MAX_REDIRECTS = 5
-
 /**
  * Makes `fetch` for the agent at `url`. Nothing is opened before the first request.
  *
  * @throws {TypeError} for a URL that may not be asked, for headers that cannot be sent, and for rules of
  *   `allow` that are none.
  */
-export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): AgentFetch {
+export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
   const { agent, login } = withoutLogin(readAgentUrl(url, options))
-  const { headers = {} } = options
+  const { headers = {}, allowHttp = false } = options
   const problems = typeof headers === 'function' ? [] : headerProblems(headers)
   if (problems.length > 0) {
     throw new TypeError(`Cannot ask the agent at "${shownUrl(agent)}": ${problems.join('; ')}`)
@@ -69,26 +63,42 @@ export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): A
     allow: [agent.hostname, ...(options.allow ?? [])],
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   })
-  const connections = new AgentConnections(guard)
-  const { allowHttp = false } = options
-  const line = { agent, login, headers, guard, connections, allowHttp }
-  const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> =>
-    follow(await exchangeOf(input, init, line), line, init.redirect ?? 'follow')
-  return Object.assign(fetch, {
-    close: async () => {
-      connections.close()
+  const assertReachable = (target: URL): void => {
+    if (!allowHttp && isExposed(target)) throw refused(exposedMessage(target))
+    try {
+      guard.assertUrl(target)
+    } catch (problem) {
+      throw httpFailure(problem, target.origin)
+    }
+  }
+  const fetch = guardedFetch({
+    guard,
+    async prepare(hop, signal) {
+      assertReachable(hop.url)
+      if (hop.url.origin !== agent.origin) return hop
+      return withOwnHeaders(hop, await ownHeaders(headers, signal), login)
     },
+    toError: (failure, target) => httpFailure(failure, target.origin),
   })
+  const fetchFromAgent = async (
+    input: string | URL | Request,
+    init: RequestInit = {},
+  ): Promise<Response> => {
+    if (input instanceof Request) return fetch(input, init)
+    const given = new URL(input)
+    const target = given.origin === agent.origin ? withoutLogin(given).agent : given
+    // A request cannot be made of a URL with a password, which is refused with its reason.
+    assertReachable(target)
+    return fetch(target, init)
+  }
+  return Object.assign(fetchFromAgent, { close: () => fetch.close() })
 }
 
-/** What all requests to one agent share. */
-interface Line {
-  readonly agent: URL
-  readonly login: string | undefined
-  readonly headers: AgentHeaderSource
-  readonly guard: NetworkGuard
-  readonly connections: AgentConnections
-  readonly allowHttp: boolean
+/** Adds the headers that the request does not have. */
+function withOwnHeaders(hop: Hop, own: AgentHeaders, login: string | undefined): Hop {
+  const added = Object.entries(own).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const authorization = login === undefined ? {} : { authorization: login }
+  return { ...hop, headers: { ...authorization, ...Object.fromEntries(added), ...hop.headers } }
 }
 
 /** A URL, and the header that says the user and password in it. */
@@ -109,72 +119,4 @@ function decoded(part: string): string {
   } catch {
     return part
   }
-}
-
-/** @throws {TypeError} as `fetch`, for what is no request. */
-async function exchangeOf(
-  input: string | URL | Request,
-  init: RequestInit,
-  line: Line,
-): Promise<Exchange> {
-  const { signal, ...rest } = init
-  const given = new URL(input instanceof Request ? input.url : input)
-  const url = given.origin === line.agent.origin ? withoutLogin(given).agent : given
-  assertReachable(url, line)
-  const request = new Request(input instanceof Request ? input : url, rest)
-  const { method, headers } = request
-  if (!headers.has('accept')) headers.set('accept', '*/*')
-  const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
-  const aborting = signal ?? (input instanceof Request ? input.signal : undefined)
-  return { url, method, headers, body, signal: aborting }
-}
-
-async function follow(
-  first: Exchange,
-  line: Line,
-  redirect: NonNullable<RequestInit['redirect']>,
-): Promise<Response> {
-  let exchange = first
-  for (let redirects = 0; ; redirects += 1) {
-    const answer = await send(exchange, line)
-    const { status, headers } = answer
-    const location = headers.get('location')
-    const next = redirect === 'manual' ? undefined : nextExchange(exchange, { status, location })
-    if (next === undefined) return answer
-    await answer.body?.cancel()
-    if (redirect === 'error' || redirects === MAX_REDIRECTS) {
-      const limit = redirect === 'error' ? 0 : MAX_REDIRECTS
-      const message = `The agent at ${first.url.origin} redirects more than ${limit} times`
-      throw new AgentError(message, { failureType: 'invalid_response', retryable: false })
-    }
-    assertReachable(next.url, line)
-    exchange = next
-  }
-}
-
-/** @throws {AgentError} when nothing may be sent there. */
-function assertReachable(url: URL, { guard, allowHttp }: Line): void {
-  if (!allowHttp && isExposed(url)) throw refused(exposedMessage(url))
-  try {
-    guard.assertUrl(url)
-  } catch (problem) {
-    throw httpFailure(problem, { origin: url.origin, phase: 'connect' })
-  }
-}
-
-async function send(exchange: Exchange, line: Line): Promise<Response> {
-  const { url, signal } = exchange
-  signal?.throwIfAborted()
-  const headers = new Headers(exchange.headers)
-  if (url.origin === line.agent.origin) {
-    const own = await ownHeaders(line.headers, signal)
-    const given = new Set(headers.keys())
-    for (const [name, value] of Object.entries(own)) {
-      if (!given.has(name.toLowerCase())) headers.set(name, value)
-    }
-    if (line.login !== undefined && !headers.has('authorization')) {
-      headers.set('authorization', line.login)
-    }
-  }
-  return line.connections.send({ ...exchange, headers })
 }

@@ -15,9 +15,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { AgentError } from '@tutti/agent-call'
-import { MessageSize } from '@tutti/net'
+import { MessageSize, type GuardedFetch } from '@tutti/net'
 
-import { agentFetch, type AgentFetch } from '../http/agent-fetch.ts'
+import { agentFetch } from '../http/agent-fetch.ts'
 import { httpError } from '../http/http-error.ts'
 import { takeInTurn, type InTurn } from './in-turn.ts'
 
@@ -67,7 +67,7 @@ export class EndpointLink {
   readonly plainFetch: typeof globalThis.fetch
   readonly #server: ResolvedEndpoint
   readonly #options: EndpointOptions
-  readonly #agentFetch: AgentFetch
+  readonly #agentFetch: GuardedFetch
   /** The request on whose behalf something is fetched. */
   readonly #leg = new AsyncLocalStorage<Leg>()
   /** Requests that were not answered yet. */

@@ -32,7 +32,7 @@ export function refusedHandshake(response: IncomingMessage): Promise<AgentError>
 export function failedHandshake(cause: unknown, origin: string): AgentError {
   // Errors of the system have a code; those of the handshake itself have none.
   const isNetwork = cause instanceof Error && 'code' in cause
-  if (isNetwork) return httpFailure(cause, { origin, phase: 'connect' })
+  if (isNetwork) return httpFailure(cause, origin)
   const message = `The agent at ${origin} did not open a WebSocket: ${errorMessage(cause)}`
   return new AgentError(message, { failureType: 'invalid_response', retryable: false, cause })
 }

@@ -16,10 +16,10 @@
  * T5 What a task has used counts also when it failed, whatever the status of the answer.
  */
 import { AgentError } from '@tutti/agent-call'
+import { watchBody, type GuardedFetch } from '@tutti/net'
 
-import { agentFetch, type AgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
+import { agentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
-import { watchBytes } from '../http/watch-bytes.ts'
 import { readJson, refusal } from './read-answer.ts'
 import { streamValues } from './stream-values.ts'
 import { TaskUsage } from './task-usage.ts'
@@ -78,7 +78,7 @@ function limit(name: string, bytes: number): number {
 /** What all calls share. */
 interface Line {
   readonly url: URL
-  readonly fetch: AgentFetch
+  readonly fetch: GuardedFetch
   readonly maxLineBytes: number
   readonly maxBodyBytes: number
 }
@@ -134,7 +134,7 @@ class TasksSession implements AgentSession {
     const init = this.#init(tasksRequest(request), signal)
     const response = await fetch(urlBelow(url, `/${method}`), init)
     onBytes()
-    return watchBytes(response, onBytes)
+    return watchBody(response, onBytes)
   }
 
   #init(body: string, signal: AbortSignal): RequestInit {

@@ -14,6 +14,7 @@
  * H5 A delivery that is cut off by a stop is due again when its claim is over.
  */
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
+import { guardAround, HttpConnections } from '@tutti/net'
 
 import { deliveryContent, type DeliveryContent } from './delivery-body.ts'
 import { nextAttemptInMs } from './retry-schedule.ts'
@@ -152,32 +153,35 @@ export class WebhookSender {
       return later(delivery, `It answered ${status}`)
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined
-      return later(delivery, reasonOf(error))
+      return later(delivery, errorMessage(error))
     }
   }
 
-  async #post({ url, secret }: Webhook, id: string, content: DeliveryContent): Promise<number> {
+  async #post(webhook: Webhook, id: string, content: DeliveryContent): Promise<number> {
+    const url = new URL(webhook.url)
     const body = JSON.stringify(content.body)
+    // The answer is not read, so its connection cannot be reused.
+    await using connections = new HttpConnections(guardAround(url), { keepAlive: false })
     const timeout = new AbortController()
     const stopTimer = this.#clock.after(ATTEMPT_MS, () => {
       timeout.abort(new Error(`It did not answer within ${ATTEMPT_MS} ms`))
     })
     try {
       const timestamp = Math.floor(this.#clock.now() / 1_000)
-      const response = await fetch(url, {
+      const answer = await connections.send({
+        url,
         method: 'POST',
-        redirect: 'manual',
         headers: {
           'content-type': 'application/json',
           'user-agent': 'tutti-webhooks',
           ...content.trace,
-          ...signatureHeaders(secret, { id, timestamp, body }),
+          ...signatureHeaders(webhook.secret, { id, timestamp, body }),
         },
-        body,
+        body: Buffer.from(body),
         signal: AbortSignal.any([timeout.signal, this.#stopping.signal]),
       })
-      await response.body?.cancel()
-      return response.status
+      answer.body.destroy()
+      return answer.status
     } finally {
       stopTimer()
     }
@@ -191,10 +195,4 @@ function wants({ events }: Webhook, { type }: WebhookDelivery): boolean {
 function later({ attempt }: ClaimedDelivery, reason: string): DeliveryEnd {
   const dueInMs = nextAttemptInMs(attempt, Math.random())
   return dueInMs === undefined ? { kind: 'given_up', reason } : { kind: 'retry', dueInMs, reason }
-}
-
-/** `fetch` says why it failed by the cause of its error. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause === undefined ? errorMessage(error) : errorMessage(cause)
 }

@@ -6,17 +6,19 @@
  * @see https://encoding.spec.whatwg.org/#decode
  * @see https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
  */
-import type { GuardedResponse } from './guarded-request.ts'
-
 /** Bytes in which HTML has to say its encoding. */
 const PRESCAN_BYTES = 1024
 
+/** A body whose encoding is not known yet. */
+export interface EncodedBody {
+  readonly body: Uint8Array
+  readonly headers: Headers
+  /** Whether the body is cut. */
+  readonly truncated: boolean
+}
+
 /** The text of a body; of one that is cut, without the half of a character at its end. */
-export function decodeBody({
-  body,
-  headers,
-  truncated,
-}: Pick<GuardedResponse, 'body' | 'headers' | 'truncated'>): string {
+export function decodeBody({ body, headers, truncated }: EncodedBody): string {
   const contentType = headers.get('content-type') ?? ''
   const label = byteOrderMark(body) ?? charsetOf(contentType) ?? declaredIn(body, contentType)
   return decoderOf(label ?? 'utf-8').decode(body, { stream: truncated })

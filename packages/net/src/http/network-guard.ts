@@ -76,6 +76,18 @@ export function networkGuard(options: NetworkGuardOptions = {}): NetworkGuard {
   }
 }
 
+/**
+ * Makes a guard that allows the public internet, and the host and port of `url` wherever they are: those of an
+ * address that the operator or the author of a tool wrote.
+ */
+export function guardAround(
+  { hostname, port, protocol }: URL,
+  { allow = [], ...options }: NetworkGuardOptions = {},
+): NetworkGuard {
+  const own = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  return networkGuard({ ...options, allow: [own, ...allow] })
+}
+
 const findAddresses = callbackify(allowedAddresses)
 
 async function systemResolve(host: string): Promise<readonly string[]> {

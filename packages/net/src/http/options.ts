@@ -1,16 +1,22 @@
 /** The options of a guarded request, with their defaults and checks. */
 import { systemClock, TuttiError, type Clock } from '@tutti/core'
 import { ACCEPTED_CODINGS } from './decompress.ts'
-import { sendOverNode, type HttpSend } from './http-send.ts'
 
+import type { HttpConnections } from './connections.ts'
 import type { NetworkGuard } from './network-guard.ts'
 
+/** A guarded request: over a connection of its own, or over those of a pool. */
+export type GuardedRequestOptions = RequestSettings &
+  (
+    | {
+        /** Decides where the request may go. */
+        readonly guard: NetworkGuard
+      }
+    | { readonly connections: HttpConnections }
+  )
+
 /** How a request is made. */
-export interface GuardedRequestOptions {
-  /** Says where the request may go. */
-  readonly guard: NetworkGuard
-  /** Makes one HTTP request. @default over node:http, without keep-alive and without a proxy */
-  readonly send?: HttpSend
+export interface RequestSettings {
   /** @default GET */
   readonly method?: string
   /**
@@ -37,9 +43,7 @@ export interface GuardedRequestOptions {
 }
 
 /** Options with nothing left out. */
-export interface ResolvedRequestOptions extends Required<
-  Omit<GuardedRequestOptions, 'signal' | 'body'>
-> {
+export interface ResolvedRequestOptions extends Required<Omit<RequestSettings, 'signal' | 'body'>> {
   readonly body: Uint8Array | undefined
   readonly signal: AbortSignal | undefined
 }
@@ -77,7 +81,7 @@ const NOT_A_REQUEST: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK']
  * @throws {RangeError} naming every limit that does not fit.
  * @throws {TuttiError} TOOL_FAILED for a method or header that cannot be sent.
  */
-export function resolveRequestOptions(options: GuardedRequestOptions): ResolvedRequestOptions {
+export function resolveRequestOptions(options: RequestSettings): ResolvedRequestOptions {
   const settled = { ...DEFAULTS, connectTimeoutMs: Infinity, ...options }
   assertLimits(settled)
   const method = (options.method ?? 'GET').toUpperCase()
@@ -88,20 +92,16 @@ export function resolveRequestOptions(options: GuardedRequestOptions): ResolvedR
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body
   return {
     ...settled,
-    send: options.send ?? sendOverNode,
     clock: options.clock ?? systemClock,
     redirect: options.redirect ?? 'follow',
     signal: options.signal,
     method,
-    headers: headersOf(options.headers ?? {}, body),
+    headers: headersOf(options.headers ?? {}),
     body,
   }
 }
 
-function headersOf(
-  given: Readonly<Record<string, string>>,
-  body: Uint8Array | undefined,
-): Readonly<Record<string, string>> {
+function headersOf(given: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const named = Object.entries(given).map(([name, value]) => [name.toLowerCase(), value] as const)
   const reserved = named.find(([name]) => CONNECTION_HEADERS.has(name))
   if (reserved !== undefined) {
@@ -110,11 +110,7 @@ function headersOf(
       `Cannot set the header "${reserved[0]}": it follows from the URL and the body`,
     )
   }
-  return {
-    'accept-encoding': ACCEPTED_CODINGS,
-    ...Object.fromEntries(named),
-    ...(body === undefined ? {} : { 'content-length': String(body.byteLength) }),
-  }
+  return { 'accept-encoding': ACCEPTED_CODINGS, ...Object.fromEntries(named) }
 }
 
 function assertLimits(

@@ -12,7 +12,6 @@ const POST: Hop = {
     'accept-encoding': 'gzip',
     'accept-language': 'de',
     authorization: 'Bearer secret',
-    'content-length': '2',
     'content-type': 'application/json',
     cookie: 'session=1',
     'user-agent': 'Tutti',
@@ -58,7 +57,6 @@ describe('nextHop', () => {
       expect(following.method).toBe(next)
       expect(following).not.toHaveProperty('body')
       expect(following.headers).not.toHaveProperty('content-type')
-      expect(following.headers).not.toHaveProperty('content-length')
       expect(following.headers).toHaveProperty('authorization')
     },
   )
@@ -87,7 +85,6 @@ describe('nextHop', () => {
         accept: 'text/html',
         'accept-encoding': 'gzip',
         'accept-language': 'de',
-        'content-length': '2',
         'content-type': 'application/json',
         'user-agent': 'Tutti',
       })
@@ -121,7 +118,7 @@ describe('nextHop', () => {
   })
 
   it('refuses a target that is no URL', () => {
-    expect(() => hop('http://[secret')).toThrow(/^Cannot follow a redirect to an invalid URL$/)
+    expect(() => hop('http://[secret')).toThrow(/^it redirects to an invalid URL$/)
   })
 })
 

@@ -1,22 +1,55 @@
 /**
- * Where a redirect leads, and what is sent there. Pure.
+ * Follows redirects.
  *
- * D1 303 asks with GET, and so do 301 and 302 after a POST; the body and what describes it stay behind.
- * D2 What might be secret does not leave its origin: to another one go only headers that say what
- *    kind of answer is wanted, and what describes the body.
- * D3 From https there is no way to http.
+ * D1 303 continues with GET, and so do 301 and 302 after a POST; the body and the headers that describe it are
+ *    left behind.
+ * D2 Secrets do not leave their origin: another origin gets only headers that say what kind of answer is wanted,
+ *    and those that describe the body.
+ * D3 A redirect from https to http is refused.
+ * D4 Within an origin (`sameOrigin`), a redirect elsewhere is refused, and a redirect that would change the
+ *    method is the answer: a server that is asked with GET instead was not asked.
  *
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch
  */
 import { TuttiError } from '@tutti/core'
 
-/** What a redirect may change about a request. */
-export interface Hop {
-  readonly url: URL
-  readonly method: string
-  /** With names in lower case. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Uint8Array
+import { NetworkError } from './network-error.ts'
+
+import type { HttpRequest, HttpResponse } from './connections.ts'
+
+/** The part of a request that a redirect may change. */
+export type Hop = Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>
+
+/** How redirects are followed. */
+export interface RedirectPolicy {
+  /** Maximum number of redirects to follow; 0 makes a redirect an error, undefined makes it the answer. */
+  readonly maxRedirects: number | undefined
+  /** Whether only redirects within the origin are followed, with the same method. */
+  readonly sameOrigin: boolean
+}
+
+/** Sends a request and follows redirects; resolves with the first answer that is not one, and its URL. */
+export async function followRedirects(
+  first: Hop,
+  send: (hop: Hop) => Promise<HttpResponse>,
+  { maxRedirects, sameOrigin }: RedirectPolicy,
+): Promise<{ readonly response: HttpResponse; readonly url: URL }> {
+  let hop = first
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await send(hop)
+    const target =
+      maxRedirects === undefined ? undefined : redirectTarget(response.status, response.headers)
+    const isAnswer =
+      target === undefined || (sameOrigin && changesMethod(response.status, hop.method))
+    if (isAnswer) return { response, url: hop.url }
+    response.body.destroy()
+    if (redirects === maxRedirects) {
+      throw new NetworkError('invalid', `it redirects more than ${maxRedirects} times`)
+    }
+    const next = nextHop(hop, { status: response.status, target })
+    if (sameOrigin && next.url.origin !== hop.url.origin) throw leavesOrigin(hop.url, next.url)
+    hop = next
+  }
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -25,12 +58,11 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const OF_BODY: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
-  'content-length',
   'content-location',
   'content-type',
 ])
 
-/** Headers that are the same for everybody. */
+/** Headers that every server may get. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -38,44 +70,54 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-/** The place that an answer redirects to, as it is written; undefined when it is no redirect. */
+/** Returns the target of a redirect as it was written; undefined for another answer. */
 export function redirectTarget(status: number, headers: Headers): string | undefined {
   const location = REDIRECTS.has(status) ? headers.get('location') : null
   if (location === null) return undefined
-  // Headers are read byte by byte, and servers write UTF-8.
+  // Header values arrive as Latin-1, and servers write UTF-8.
   return Buffer.from(location, 'latin1').toString('utf8')
 }
 
 /**
- * The request that follows a redirect.
+ * Returns the request that follows a redirect.
  *
- * @throws {TuttiError} TOOL_FAILED when the target is no URL, or leads from https to http.
+ * @throws {NetworkError} when the target is not a URL.
+ * @throws {TuttiError} TOOL_FAILED when it leads from https to http.
  */
 export function nextHop(
   hop: Hop,
   { status, target }: { readonly status: number; readonly target: string },
 ): Hop {
   const url = URL.parse(target, hop.url)
-  if (url === null)
-    throw new TuttiError('TOOL_FAILED', 'Cannot follow a redirect to an invalid URL')
+  if (url === null) throw new NetworkError('invalid', 'it redirects to an invalid URL')
   if (hop.url.protocol === 'https:' && url.protocol === 'http:') {
     throw new TuttiError(
       'TOOL_FAILED',
       `Refused to follow a redirect from https to http (${url.host})`,
     )
   }
-  const { method } = hop
-  const becomesGet =
-    (status === 303 && method !== 'GET' && method !== 'HEAD') ||
-    ((status === 301 || status === 302) && method === 'POST')
+  const becomesGet = changesMethod(status, hop.method)
   const isSameOrigin = hop.url.origin === url.origin
   const headers = Object.entries(hop.headers).filter(([name]) =>
     OF_BODY.has(name) ? !becomesGet : isSameOrigin || HARMLESS.has(name),
   )
   return {
     url,
-    method: becomesGet ? 'GET' : method,
+    method: becomesGet ? 'GET' : hop.method,
     headers: Object.fromEntries(headers),
     ...(hop.body === undefined || becomesGet ? {} : { body: hop.body }),
   }
+}
+
+function changesMethod(status: number, method: string): boolean {
+  if (status === 303) return method !== 'GET' && method !== 'HEAD'
+  return (status === 301 || status === 302) && method === 'POST'
+}
+
+function leavesOrigin({ origin, pathname }: URL, target: URL): TuttiError {
+  return new TuttiError(
+    'TOOL_FAILED',
+    `Refused a redirect from ${origin}${pathname} to another origin (${target.origin}); ` +
+      'if the server has moved, use its new address',
+  )
 }

@@ -7,16 +7,19 @@
  * C2 What fails is a failed result that names the origin at most, and no header.
  * C3 Waiting ends with the call.
  */
-import { errorMessage, sleep, ToolResult, type ToolContext } from '@tutti/core'
-import { ACCEPTED_CODINGS } from '@tutti/net'
+import { errorMessage, sleep, ToolResult, TuttiError, type ToolContext } from '@tutti/core'
+import {
+  guardedRequest,
+  NetworkError,
+  type GuardedResponse,
+  type HttpConnections,
+  type RequestSettings,
+} from '@tutti/net'
 
-import { headerOf, toTarget, type HttpAnswer, type HttpRequest } from './exchange.ts'
-import { failureReason, mayPass } from './failure-reason.ts'
 import { headerProblems } from './header-rules.ts'
 import { retryDelayMs, type RetryReason } from './retries.ts'
 import { toHttpResult, type AnswerRules } from './to-result.ts'
 
-import type { HttpConnections } from './connections.ts'
 import type { HeaderRecord, HeaderSource, ResolvedHttpOptions } from './options.ts'
 import type { PlannedRequest } from './request-parts.ts'
 
@@ -35,26 +38,42 @@ export async function callEndpoint(
   context: ToolContext,
 ): Promise<ToolResult | string> {
   const { options, connections } = endpoint
-  const target = targetOf(options, planned)
-  if (target === undefined) return requestFailure('the URL of the request is invalid')
-  if (connections.closed) return requestFailure(`the tool was closed (${target.origin})`)
+  const url = URL.parse(planned.url)
+  if (url === null) return requestFailure('the URL of the request is invalid')
+  if (connections.closed) return requestFailure(`the tool was closed (${url.origin})`)
   const making = headersOf(options, planned, context)
   const headers = making instanceof Promise ? await making : making
   const problems = options.checksHeaders ? headerProblems(headers) : []
   if (problems.length > 0) return requestFailure(problems.join('; '))
-  const request = { target, method: options.method, headers, body: planned.body }
+  const { method, redirects, maxResponseBytes: maxBytes } = options
   const { signal } = context
-  const attempted = await attempts(endpoint, request, signal)
+  const settings: RequestSettings & { readonly signal: AbortSignal } = {
+    method,
+    headers,
+    ...(planned.body === undefined ? {} : { body: planned.body }),
+    ...(redirects === 0 ? { redirect: 'manual' } : { maxRedirects: redirects }),
+    maxBytes,
+    signal,
+    // The call has a limit of its own.
+    timeoutMs: Infinity,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  }
+  const attempted = await attempts(endpoint, url, settings)
   if (attempted.ok) return toHttpResult(attempted.answer, endpoint)
   const { error } = attempted
-  const reason = signal.aborted ? errorMessage(error) : failureReason(error, target.origin)
-  return requestFailure(reason)
+  if (!signal.aborted && connections.closed) {
+    return requestFailure(`the tool was closed (${url.origin})`)
+  }
+  return requestFailure(signal.aborted ? errorMessage(error) : failureReason(error, url))
 }
 
-function targetOf({ fixedTarget, template }: ResolvedHttpOptions, { url }: PlannedRequest) {
-  if (fixedTarget !== undefined && url === template.text) return fixedTarget
-  const read = URL.parse(url)
-  return read === null ? undefined : toTarget(read)
+/** Limit until a connection is open, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** The reason in text without secrets: of the URL it names the origin at most. */
+function failureReason(error: unknown, { origin }: URL): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return cause instanceof NetworkError ? `${cause.message} (${origin})` : errorMessage(error)
 }
 
 function requestFailure(reason: string): ToolResult {
@@ -62,21 +81,21 @@ function requestFailure(reason: string): ToolResult {
 }
 
 type Attempt =
-  | { readonly ok: true; readonly answer: HttpAnswer }
+  | { readonly ok: true; readonly answer: GuardedResponse }
   | { readonly ok: false; readonly error: unknown }
 
 async function attempts(
   { options, connections, timeoutMs }: Endpoint,
-  request: HttpRequest,
-  signal: AbortSignal,
+  url: URL,
+  settings: RequestSettings & { readonly signal: AbortSignal },
 ): Promise<Attempt> {
-  const { clock, retries, redirects, guardsFirst, maxResponseBytes: maxBytes } = options
+  const { clock, retries } = options
+  const { signal } = settings
   const startedAt = retries.max === 0 ? 0 : clock.elapsed()
   for (let made = 1; ; made += 1) {
     let attempt: Attempt
     try {
-      const answer = await connections.send(request, { signal, maxBytes, redirects, guardsFirst })
-      attempt = { ok: true, answer }
+      attempt = { ok: true, answer: await guardedRequest(url, { ...settings, connections }) }
     } catch (error) {
       attempt = { ok: false, error }
     }
@@ -86,7 +105,9 @@ async function attempts(
       {
         reason,
         attempts: made,
-        retryAfter: attempt.ok ? headerOf(attempt.answer, 'retry-after') : undefined,
+        retryAfter: attempt.ok
+          ? (attempt.answer.headers.get('retry-after') ?? undefined)
+          : undefined,
         now: clock.now(),
         leftMs: timeoutMs - (clock.elapsed() - startedAt),
         chance: Math.random(),
@@ -100,7 +121,8 @@ async function attempts(
 
 function retryReason(attempt: Attempt): RetryReason | undefined {
   if (attempt.ok) return attempt.answer.status >= 400 ? attempt.answer.status : undefined
-  return mayPass(attempt.error) ? 'network' : undefined
+  const { error } = attempt
+  return TuttiError.isInstance(error) && error.retryable ? 'network' : undefined
 }
 
 function headersOf(
@@ -109,7 +131,6 @@ function headersOf(
   context: ToolContext,
 ): HeaderRecord | Promise<HeaderRecord> {
   const base: HeaderRecord = {
-    'accept-encoding': ACCEPTED_CODINGS,
     ...traceHeaders(context),
     ...planned.headers,
     ...(idempotencyKeyHeader === undefined

@@ -21,13 +21,6 @@ function toolFor(url: string, options: Partial<HttpOptions> = {}): HttpTool<stri
   return tool
 }
 
-/** undici gives a connection free one turn of the event loop after its answer. */
-function freeConnection(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 0)
-  })
-}
-
 describe('connections', () => {
   it('are opened at the first call and kept for the next', async () => {
     const server = await localServer((response) => response.end('fine'))
@@ -35,7 +28,6 @@ describe('connections', () => {
     expect(server.connections).toBe(0)
     for (let count = 0; count < 5; count += 1) {
       await call(tool)
-      await freeConnection()
     }
     expect(server.requests).toHaveLength(5)
     expect(server.connections).toBe(1)
@@ -46,7 +38,6 @@ describe('connections', () => {
     const tool = toolFor(server.origin)
     for (let count = 0; count < 3; count += 1) {
       await call(tool)
-      await freeConnection()
     }
     expect(server.connections).toBe(1)
   })
@@ -119,7 +110,7 @@ describe('redirects', () => {
       Array(3).fill('Bearer t'),
     )
     const fewer = toolFor(`${server.origin}/2`, { redirects: 1 })
-    expect((await call(fewer)).result.errorMessage).toMatch(/redirected more than 1 times/)
+    expect((await call(fewer)).result.errorMessage).toMatch(/it redirects more than 1 times/)
   })
 
   it('to another origin leave the secrets behind, when the guard allows it', async () => {

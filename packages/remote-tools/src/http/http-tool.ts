@@ -23,9 +23,9 @@ import {
   type TypedTool,
   type ValueOf,
 } from '@tutti/core'
+import { HttpConnections } from '@tutti/net'
 
 import { callEndpoint, type Endpoint } from './call-endpoint.ts'
-import { HttpConnections } from './connections.ts'
 import { describeRequest } from './describe-request.ts'
 import {
   HTTP_OPTION_NAMES,

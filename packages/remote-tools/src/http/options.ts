@@ -7,9 +7,8 @@ import {
   type OptionNames,
   type ToolContext,
 } from '@tutti/core'
-import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
+import { guardAround, networkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tutti/net'
 
-import { toTarget, type HttpTarget } from './exchange.ts'
 import { headerProblems } from './header-rules.ts'
 import {
   isIdempotent,
@@ -75,8 +74,6 @@ export const HTTP_OPTION_NAMES = {
 export interface ResolvedHttpOptions {
   readonly template: UrlTemplate
   readonly method: string
-  /** The parts of the URL, when it has no places. */
-  readonly fixedTarget: HttpTarget | undefined
   /** With names in lower case, or a function that gives them as they are. */
   readonly headers: HeaderRecord | HeaderSource
   /** Whether headers are made for each call, and so must be checked for each. */
@@ -87,8 +84,6 @@ export interface ResolvedHttpOptions {
   readonly idempotencyKeyHeader: string | undefined
   readonly idempotent: boolean
   readonly guard: NetworkGuard
-  /** Whether the first request, too, is the guard's business. */
-  readonly guardsFirst: boolean
   readonly clock: Clock
 }
 
@@ -133,8 +128,6 @@ export function resolveHttpOptions(
   return {
     template: read.template,
     method,
-    fixedTarget:
-      read.template.places.length === 0 ? toTarget(new URL(read.template.text)) : undefined,
     headers: settledHeaders(options.headers),
     checksHeaders:
       typeof options.headers === 'function' || options.idempotencyKeyHeader !== undefined,
@@ -144,7 +137,6 @@ export function resolveHttpOptions(
     idempotencyKeyHeader: options.idempotencyKeyHeader,
     idempotent,
     guard: guardOf(options, read.template),
-    guardsFirst: options.guard !== undefined,
     clock: options.clock ?? systemClock,
   }
 }
@@ -160,9 +152,7 @@ function settledHeaders(headers: HttpOptions['headers'] = {}): HeaderRecord | He
 function guardOf({ guard }: HttpOptions, { fixedOrigin }: UrlTemplate): NetworkGuard {
   if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
   if (fixedOrigin === undefined) return networkGuard()
-  const { hostname, port, protocol } = new URL(fixedOrigin)
-  const known = port === '' ? (protocol === 'https:' ? '443' : '80') : port
-  return networkGuard({ allow: [`${hostname}:${known}`] })
+  return guardAround(new URL(fixedOrigin))
 }
 
 function originProblems({ fixedOrigin }: UrlTemplate, { guard }: HttpOptions): readonly string[] {

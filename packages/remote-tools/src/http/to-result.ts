@@ -1,8 +1,6 @@
 /** From an answer to the result of a call. */
 import { ToolResult } from '@tutti/core'
-import { decodeBody } from '@tutti/net'
-
-import { headerOf, type HttpAnswer } from './exchange.ts'
+import { decodeBody, type GuardedResponse } from '@tutti/net'
 
 /** What is known of an answer besides its text; `structured` of the results of an HTTP tool. */
 export interface HttpResponseFacts {
@@ -27,7 +25,7 @@ const EXCERPT_LENGTH = 200
 const FIRST_FAILURE = 400
 
 /** The result that an answer stands for; text alone leaves it to the tool's schema what it means. */
-export function toHttpResult(answer: HttpAnswer, rules: AnswerRules): ToolResult | string {
+export function toHttpResult(answer: GuardedResponse, rules: AnswerRules): ToolResult | string {
   const text = textOf(answer)
   const value = answer.truncated ? undefined : jsonOf(answer, text)
   const facts = factsOf(answer, value)
@@ -42,7 +40,7 @@ export function toHttpResult(answer: HttpAnswer, rules: AnswerRules): ToolResult
   if (rules.outputCheck === 'warn') return shown
   const got = answer.truncated
     ? `over ${rules.maxResponseBytes} bytes`
-    : (headerOf(answer, 'content-type') ?? 'no content type')
+    : (answer.headers.get('content-type') ?? 'no content type')
   return ToolResult.failure(`HTTP ${answer.status}: expected an answer of JSON, got ${got}`)
 }
 
@@ -55,13 +53,13 @@ function statusFailure(status: number, text: string): string {
 }
 
 function shownText(
-  answer: HttpAnswer,
+  answer: GuardedResponse,
   { text, maxResponseBytes }: { readonly text: string; readonly maxResponseBytes: number },
 ): string {
   if (answer.truncated) return `${text}\n[response truncated at ${maxResponseBytes} bytes]`
   if (text !== '' || answer.status < 300) return text
-  const location = headerOf(answer, 'location')
-  return location === undefined ? text : `HTTP ${answer.status}: redirects to ${location}`
+  const location = answer.headers.get('location')
+  return location === null ? text : `HTTP ${answer.status}: redirects to ${location}`
 }
 
 /** Types whose text is UTF-8 unless it begins with a byte order mark, which is the common case. */
@@ -71,18 +69,18 @@ const UTF8_TYPE =
 /** First bytes of the byte order marks. */
 const MARKS: ReadonlySet<number | undefined> = new Set([0xef, 0xfe, 0xff])
 
-function textOf(answer: HttpAnswer): string {
+function textOf(answer: GuardedResponse): string {
   const { body, truncated } = answer
   if (body.byteLength === 0) return ''
-  const contentType = headerOf(answer, 'content-type') ?? ''
+  const contentType = answer.headers.get('content-type') ?? ''
   if (!truncated && UTF8_TYPE.test(contentType) && !MARKS.has(body[0])) return body.toString()
   return decodeBody({ body, headers: new Headers({ 'content-type': contentType }), truncated })
 }
 
 const JSON_TYPE = /^[^;]*\b(application|text)\/([\w.+-]+\+)?json\b/i
 
-function jsonOf(answer: HttpAnswer, text: string): unknown {
-  if (!JSON_TYPE.test(headerOf(answer, 'content-type') ?? '')) return undefined
+function jsonOf(answer: GuardedResponse, text: string): unknown {
+  if (!JSON_TYPE.test(answer.headers.get('content-type') ?? '')) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -93,11 +91,11 @@ function jsonOf(answer: HttpAnswer, text: string): unknown {
 /** Headers that are secrets of the connection between the tool and its server. */
 const WITHHELD: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2', 'authentication-info'])
 
-function factsOf(answer: HttpAnswer, body: unknown): HttpResponseFacts {
+function factsOf(answer: GuardedResponse, body: unknown): HttpResponseFacts {
   const { status } = answer
   const headers: Record<string, string> = {}
-  for (const name in answer.headers) {
-    if (!WITHHELD.has(name)) headers[name] = headerOf(answer, name) ?? ''
+  for (const [name, value] of answer.headers) {
+    if (!WITHHELD.has(name)) headers[name] = value
   }
   return body === undefined ? { status, headers } : { status, headers, body }
 }

@@ -17,10 +17,9 @@ import {
   type AgentTool,
   type ToolContext,
 } from '@tutti/core'
-import { networkGuard, type NetworkGuard } from '@tutti/net'
+import { HttpConnections, networkGuard, type NetworkGuard } from '@tutti/net'
 
 import { callEndpoint, type Endpoint } from '../http/call-endpoint.ts'
-import { HttpConnections } from '../http/connections.ts'
 import { isIdempotent } from '../http/retries.ts'
 import { resolveHttpOptions, type HttpOptions } from '../http/options.ts'
 import { ToolNames } from '../http/tool-names.ts'

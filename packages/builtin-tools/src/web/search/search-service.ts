@@ -6,7 +6,7 @@
  *    redirect is not followed: no service has one, and it would carry the query elsewhere.
  */
 import { errorMessage } from '@tutti/core'
-import { guardedRequest, networkGuard } from '@tutti/net'
+import { guardAround, guardedRequest } from '@tutti/net'
 
 import { serviceAnswer } from './service-answer.ts'
 
@@ -58,7 +58,7 @@ const MAX_BYTES = 2 * 1_048_576
 export function searchService(known: KnownService, options: SearchServiceOptions): SearchService {
   const { apiKey, timeoutMs = TIMEOUT_MS } = options
   const base = baseOf(known, options)
-  const guard = networkGuard({ allow: [placeOf(base)] })
+  const guard = guardAround(base)
   const limits = { timeoutMs, connectTimeoutMs: CONNECT_TIMEOUT_MS, maxBytes: MAX_BYTES }
   const answerTo = async ({
     path,
@@ -92,11 +92,6 @@ function baseOf({ name, baseUrl: known }: KnownService, options: SearchServiceOp
   ].filter((problem) => problem !== '')
   if (base !== null && problems.length === 0) return base
   throw new TypeError(`Cannot use ${name}: ${problems.join('; ')}`)
-}
-
-/** The rule that allows the place of a URL. */
-function placeOf({ hostname, port, protocol }: URL): string {
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
 function httpRequest({ headers, body }: Pick<ServiceRequest, 'headers' | 'body'>): {

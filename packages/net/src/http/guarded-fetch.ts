@@ -1,0 +1,112 @@
+/**
+ * `fetch` over guarded connections, for libraries that want one and for answers that are read as they arrive.
+ *
+ *   request ─prepare─▶ guard ─▶ send ─▶ redirect? ─▶ prepare … ─▶ answer ─decompress─▶ body
+ *
+ * F1 There is no time limit here, as servers may be silent for long: the signal of the request is the limit.
+ * F2 At most 5 redirects are followed, within one origin and with the same method.
+ * F3 Failures go through `toError`, also when reading the body fails; an abort is the reason of the signal.
+ */
+import { readBody, withUrl } from './body.ts'
+import { byteStream } from './byte-stream.ts'
+import { HttpConnections, type HttpResponse } from './connections.ts'
+import { decompress } from './decompress.ts'
+import { NetworkError, toNetworkError } from './network-error.ts'
+import { followRedirects, type Hop } from './redirect.ts'
+
+import type { NetworkGuard } from './network-guard.ts'
+
+/** How `guardedFetch` sends requests. */
+export interface GuardedFetchOptions {
+  readonly guard: NetworkGuard
+  /** Checks and completes each request, redirects included, such as with a key for its origin. */
+  readonly prepare?: (hop: Hop, signal: AbortSignal | undefined) => Hop | Promise<Hop>
+  /**
+   * Turns a refusal of the guard (TuttiError) or a {@link NetworkError} into the error that the caller gets.
+   * @default the error itself
+   */
+  readonly toError?: (failure: Error, url: URL) => Error
+}
+
+/** `fetch` that owns connections. */
+export interface GuardedFetch {
+  (input: string | URL | Request, init?: RequestInit): Promise<Response>
+  /** Ends its connections: requests in flight fail, later ones open new connections. Never rejects. */
+  close(): Promise<void>
+}
+
+const MAX_REDIRECTS = 5
+
+/** Makes a `fetch`. Nothing is opened before the first request. */
+export function guardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const connections = new HttpConnections(options.guard)
+  const fetch = async (
+    input: string | URL | Request,
+    init: RequestInit = {},
+  ): Promise<Response> => {
+    const { signal: given, redirect = 'follow', ...rest } = init
+    const signal = given ?? (input instanceof Request ? input.signal : undefined)
+    const first = await toHop(new Request(input, rest))
+    const toError = (error: unknown, url: URL): unknown => {
+      if (signal?.aborted === true) return signal.reason
+      return error instanceof Error ? (options.toError?.(error, url) ?? error) : error
+    }
+    let current = first.url
+    try {
+      const send = async (hop: Hop): Promise<HttpResponse> => {
+        signal?.throwIfAborted()
+        current = hop.url
+        const prepared = (await options.prepare?.(hop, signal)) ?? hop
+        return connections.send({ ...prepared, signal })
+      }
+      const { response, url } = await followRedirects(first, send, {
+        maxRedirects: { follow: MAX_REDIRECTS, error: 0, manual: undefined }[redirect],
+        sameOrigin: true,
+      })
+      return toResponse(response, url, (error) => toError(toNetworkError(error, true), url))
+    } catch (error) {
+      throw toError(error, current)
+    }
+  }
+  return Object.assign(fetch, { close: () => connections.close() })
+}
+
+/** @throws {TypeError} as `fetch`, for what is not a request. */
+async function toHop(request: Request): Promise<Hop> {
+  const { url, method, headers } = request
+  if (!headers.has('accept')) headers.set('accept', '*/*')
+  const { bytes } = await readBody(request.body, Infinity)
+  const body = request.body === null ? undefined : bytes
+  return { url: new URL(url), method, headers: Object.fromEntries(headers), body }
+}
+
+/** Statuses that a final answer may have (RFC 9110, section 15). */
+const FIRST_STATUS = 200
+const LAST_STATUS = 599
+
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** Headers of a compressed body that are wrong once it is decompressed. */
+const OF_CODED_BODY = ['content-encoding', 'content-length']
+
+function toResponse(
+  { status, statusText, headers, body }: HttpResponse,
+  url: URL,
+  toError: (error: unknown) => unknown,
+): Response {
+  // Web servers replace the global Response by one of their own, which may take any number.
+  if (status < FIRST_STATUS || status > LAST_STATUS) {
+    body.destroy()
+    throw new NetworkError('invalid', `${status} is not a status`)
+  }
+  try {
+    const plain = decompress(body, headers.get('content-encoding'))
+    if (plain !== body) for (const name of OF_CODED_BODY) headers.delete(name)
+    const content = WITHOUT_BODY.has(status) ? null : byteStream(plain, toError)
+    if (content === null) body.resume()
+    return withUrl(new Response(content, { status, statusText, headers }), url.href)
+  } catch (error) {
+    body.destroy()
+    throw toNetworkError(error, true)
+  }
+}
