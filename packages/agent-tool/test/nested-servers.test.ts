@@ -79,7 +79,7 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
     const { first, digging, stopped } = servers
     const { runId } = await servers.submit()
     await digging
-    await first.runs.cancel(runId, { mode: 'abort' })
+    await first.runs.send(runId, { kind: 'cancel' })
     // Over `tasks/send` the id of a task comes with its answer, so there is nothing to say the cancel of: the server
     // gives the run of a caller who went away half a minute.
     if (wire === 'tasks' && mode === 'sync') await advanceUntil(servers.clock, stopped)
@@ -101,7 +101,8 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
     })
     expect(response.status).toBe(202)
     expect(await servers.digging).toContain(TRACE_ID)
-    await servers.third.runs.cancel((await servers.third.newest()).runId, { mode: 'abort' })
+    const deepest = await servers.third.newest()
+    await servers.third.runs.send(deepest.runId, { kind: 'cancel' })
     await endsBelow(servers)
   })
 
@@ -112,9 +113,10 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
     // Over MCP a question is a form: whoever answers it in words says its value as JSON.
     const answer = wire === 'mcp' ? '{"answer":"under the oak"}' : 'under the oak'
     const desk = carries.questions ? servers.first : servers.third
-    const { reviewId, request } = await desk.asked((await desk.newest()).runId)
+    const { reviewId, runId: askedIn, request } = await desk.asked((await desk.newest()).runId)
     expect(JSON.stringify(request)).toContain('Where is it?')
-    await desk.runs.decide(reviewId, { action: 'EDIT', input: answer })
+    const decision = { action: 'EDIT', input: answer } as const
+    await desk.runs.send(askedIn, { kind: 'decide', reviewId, decision })
     expect(await servers.first.ended(runId)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'There: under the oak' }],
@@ -128,7 +130,8 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
     const desk = carries.questions ? servers.first : servers.third
     const review = await desk.asked((await desk.newest()).runId)
     expect(JSON.stringify(review.request)).toContain('Is it gold?')
-    await desk.runs.decide(review.reviewId, approval(wire))
+    const { reviewId } = review
+    await desk.runs.send(review.runId, { kind: 'decide', reviewId, decision: approval(wire) })
     expect(await servers.first.ended(runId)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'Found it' }],

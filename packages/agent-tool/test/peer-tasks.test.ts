@@ -73,8 +73,10 @@ describe('a task of a peer', () => {
     expect(await until(updates, 'task_progress')).toMatchObject({
       chunk: { status: 'WAITING_REVIEW', message: '"sing" waits for a review' },
     })
-    const [review] = await peer.runs.openReviews()
-    await peer.runs.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    const [open] = await peer.runs.openReviews()
+    const { runId, reviewId } = open ?? expect.fail('no review is open')
+    const decision = { action: 'CONTINUE' } as const
+    await peer.runs.send(runId, { kind: 'decide', reviewId, decision })
     expect(await until(updates, 'task_progress')).toMatchObject({
       chunk: { percentComplete: 100 },
     })

@@ -3,8 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { DirectiveAction, ERROR_CODES, isErrorCode } from '@tutti/protocol'
 import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
 
-import type { DirectiveInput } from '@tutti/ensemble'
-import type { Directive, InjectAccepted, InjectBody } from '@tutti/protocol'
+import type { Directive, DirectiveInput, InjectAccepted, InjectBody } from '@tutti/protocol'
 import type { RunRecord, RunService } from '@tutti/runs'
 
 /** Runs that one directive without a run reaches, at most: as many as could ever be at work. */
@@ -13,7 +12,7 @@ const MAX_RUNS = 1_000
 /**
  * Tells the agents of one run what a body says, or does the action that it names.
  *
- * @throws {TuttiError} as `RunService.inject`, and BAD_REQUEST for a time that is no length.
+ * @throws {TuttiError} as `RunService.send`, and BAD_REQUEST for a time that is no length.
  */
 export async function injectDirective(
   runs: RunService,
@@ -28,7 +27,7 @@ export async function injectDirective(
     caller,
   }: InjectBody & { readonly caller: Caller },
 ): Promise<InjectAccepted> {
-  const { id } = await runs.inject(runId, {
+  const directive = {
     ...(content === undefined ? {} : { content }),
     ...(action === undefined ? {} : { action }),
     ...(value === undefined ? {} : { value }),
@@ -36,7 +35,8 @@ export async function injectDirective(
     ...(target === undefined ? {} : { to: target }),
     ...(priority === undefined ? {} : { priority }),
     ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, 'Request body') }),
-  })
+  }
+  const { id } = await runs.send(runId, { kind: 'inject', directive })
   return { directiveId: id, status: 'ACTIVE' }
 }
 
@@ -44,7 +44,7 @@ export async function injectDirective(
  * Tells the agents of a run, or of every run that is at work, what a message says; resolves with the
  * directive's id, the same in every run. A directive to an ensemble is for all agents of its runs.
  *
- * @throws {TuttiError} as `RunService.inject`, when no run has taken it; BAD_REQUEST naming what the
+ * @throws {TuttiError} as `RunService.send`, when no run has taken it; BAD_REQUEST naming what the
  * message lacks; RUN_NOT_RUNNING when no run is at work.
  */
 export async function broadcastDirective(
@@ -55,7 +55,9 @@ export async function broadcastDirective(
   const directive = { ...toDirective(message), ...actorOf(caller), id: crypto.randomUUID() }
   const targets = await runsMeant(runs, message.runId ?? homeRunId)
   const taken = await Promise.allSettled(
-    targets.map(({ runId, ensemble }) => runs.inject(runId, forEnsemble(directive, ensemble))),
+    targets.map(({ runId, ensemble }) =>
+      runs.send(runId, { kind: 'inject', directive: forEnsemble(directive, ensemble) }),
+    ),
   )
   const refusals = taken.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
   const fault = refusals.find((reason) => !isRefusal(reason))

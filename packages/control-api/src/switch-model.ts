@@ -2,35 +2,32 @@
 
 import { actorOf, badRequest, type Caller } from '@tutti/gateway'
 
-import type { TierChoice } from '@tutti/ensemble'
-import type { ModelSwitched, SwitchModelBody } from '@tutti/protocol'
+import type { ModelSwitched, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /**
  * Sends the next model calls of a run, or of one of its tasks, to another model or tier.
  *
- * @throws {TuttiError} as `RunService.switchModel`; BAD_REQUEST unless either a model or a tier is named.
+ * @throws {TuttiError} as `RunService.send`; BAD_REQUEST unless either a model or a tier is named.
  */
 export async function switchModel(
   runs: RunService,
   runId: string,
   { model, tier, taskName, caller }: SwitchModelBody & { readonly caller: Caller },
 ): Promise<ModelSwitched> {
-  const task = taskName === undefined ? {} : { task: taskName }
-  const { previousModel, ...made } = await runs.switchModel(runId, choiceOf(model, tier), {
-    ...task,
+  const switched = await runs.send(runId, {
+    kind: 'switch_model',
+    model: choiceOf(model, tier),
+    ...(taskName === undefined ? {} : { taskName }),
     ...actorOf(caller),
   })
-  return {
-    runId,
-    model: made.model,
-    ...(made.tier === undefined ? {} : { tier: made.tier }),
-    ...(previousModel === undefined ? {} : { previousModel }),
-    status: 'APPLIED',
-  }
+  return { runId, ...switched, status: 'APPLIED' }
 }
 
-function choiceOf(model: string | undefined, tier: string | undefined): string | TierChoice {
+function choiceOf(
+  model: string | undefined,
+  tier: string | undefined,
+): RunCommandOf<'switch_model'>['model'] {
   if (model !== undefined && tier !== undefined) {
     throw badRequest('Request', [{ path: '/tier', message: 'cannot be given together with model' }])
   }

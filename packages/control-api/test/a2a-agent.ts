@@ -137,7 +137,7 @@ export async function a2aAgent({
       // Runs that wait for a person would be handed over, which takes its time.
       const open = await api.runs.openReviews()
       const runIds = [...new Set(open.map(({ runId }) => runId))]
-      await Promise.allSettled(runIds.map((runId) => api.runs.cancel(runId)))
+      await Promise.allSettled(runIds.map((runId) => api.runs.send(runId, { kind: 'cancel' })))
       await api[Symbol.asyncDispose]()
     },
   }

@@ -140,7 +140,7 @@ describe('the audit trail', () => {
 
   it('tells of a fault of the server that a request met', async () => {
     await using api = await served({ apiKeys })
-    const broken = vi.spyOn(RunService.prototype, 'cancel').mockRejectedValue(new Error('Boom'))
+    const broken = vi.spyOn(RunService.prototype, 'send').mockRejectedValue(new Error('Boom'))
     const failed = await post(api, '/api/runs/x/cancel', {})
     broken.mockRestore()
     expect(failed.status).toBe(500)

@@ -141,8 +141,10 @@ describe.each(MODES)('keys over MCP, of a client of mode %s', (mode) => {
     })
     const call = peer.call('choir', { song: 'Ave' })
     await peer.heard('waits for a review')
-    const [review] = await api.runs.openReviews()
-    await api.runs.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    const [open] = await api.runs.openReviews()
+    const { runId, reviewId } = open ?? expect.fail('no review is open')
+    const decision = { action: 'CONTINUE' } as const
+    await api.runs.send(runId, { kind: 'decide', reviewId, decision })
     expect(textOf(await call)).toBe('La la')
     expect(forms).toBe(0)
   })
@@ -224,7 +226,7 @@ describe('a round of a call', () => {
     const { requestState, reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
     const runId = run?.runId ?? ''
-    await api.runs.cancel(runId)
+    await api.runs.send(runId, { kind: 'cancel' })
     await expect.poll(async () => api.runs.delete(runId), POLL).toBe('deleted')
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
     const { body } = await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), {

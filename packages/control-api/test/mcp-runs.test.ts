@@ -211,7 +211,7 @@ describe.each(MODES)('an ensemble over MCP, to a client of mode %s', (mode) => {
     const call = peer.call('solo')
     await started
     const { runs } = await api.runs.list({ limit: 1, offset: 0 })
-    await api.runs.cancel(runs[0]?.runId ?? '')
+    await api.runs.send(runs[0]?.runId ?? '', { kind: 'cancel' })
     expect(await call).toMatchObject({ isError: true, structuredContent: { status: 'CANCELLED' } })
   })
 

@@ -199,8 +199,10 @@ describe('task_request', () => {
       status: 'WAITING_REVIEW',
       message: '"sing" waits for a review',
     })
-    const [review] = await api.runs.openReviews()
-    await api.runs.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    const [open] = await api.runs.openReviews()
+    const { runId, reviewId } = open ?? expect.fail('no review is open')
+    const decision = { action: 'CONTINUE' } as const
+    await api.runs.send(runId, { kind: 'decide', reviewId, decision })
     expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
   })
 
@@ -219,7 +221,7 @@ describe('task_request', () => {
     socket.send(request({ requestId: 'r-2', task: 'choir', context: 'Ode' }))
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
-    await api.runs.cancel(review?.runId ?? '')
+    await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     expect(await socket.next('task_response')).toMatchObject({
       status: 'FAILED',
       error: 'The run of the task was cancelled',
@@ -305,7 +307,7 @@ describe('task_request', () => {
     socket.send(early)
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
-    await api.runs.cancel(review?.runId ?? '')
+    await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     const end = await socket.next('task_response')
     expect(end.error).toBe('The run of the task was cancelled')
     await clock.advance(20_000)
@@ -397,7 +399,7 @@ describe('task_request', () => {
     socket.send(request({ ...cached, task: 'choir' }))
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
-    await api.runs.cancel(review?.runId ?? '')
+    await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     await socket.next('task_response')
     expect(await ask(api, request({ ...cached, requestId: 'r-2', task: 'echo' }))).toMatchObject({
       result: 'Answer 1',

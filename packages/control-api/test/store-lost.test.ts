@@ -175,7 +175,7 @@ function losable(inner: RunStorage) {
   const storage: RunStorage = {
     runs: guarded(inner.runs),
     queue: guarded(inner.queue),
-    signals: guarded(inner.signals),
+    commands: guarded(inner.commands),
     events: guarded(inner.events),
     outbox: guarded(inner.outbox),
     audit: guarded(inner.audit),

@@ -37,7 +37,7 @@ describe('a webhook', () => {
     await receiver.until(1)
     const held = await house.submit({ ensemble: 'reviewed', webhooks: ['ci'] })
     await receiver.until(2)
-    await house.runs.cancel(held)
+    await house.runs.send(held, { kind: 'cancel' })
     const told = (await receiver.until(3)).map(({ delivery }) => delivery.type)
     expect(told).toEqual(['run.failed', 'review.requested', 'run.cancelled'])
   })
@@ -53,7 +53,9 @@ describe('a webhook', () => {
     const [{ delivery } = missing()] = await all.until(1)
     if (delivery.type !== 'review.requested') throw new Error(`It was told ${delivery.type}`)
     expect(delivery.data).toMatchObject({ runId, timing: 'AFTER_EXECUTION', taskName: 'sing' })
-    await house.runs.decide(delivery.data.reviewId, { action: 'CONTINUE' })
+    const { reviewId } = delivery.data
+    const decision = { action: 'CONTINUE' } as const
+    await house.runs.send(runId, { kind: 'decide', reviewId, decision })
     const [end = missing()] = await ends.until(1)
     expect(end.delivery.type).toBe('run.completed')
     await all.until(2)

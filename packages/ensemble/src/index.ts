@@ -85,16 +85,11 @@ export { addTokens, totalTokens, type TokenCount } from './usage/tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage/usage.ts'
 
 // To steer
-export { runAtRest, type AtRestOptions, type RunAtRest, type Wished } from './run/run-at-rest.ts'
-export type {
-  CancelOptions,
-  ModelSwitch,
-  RunHandle,
-  RunSnapshot,
-  TaskSnapshot,
-} from './run/run-handle.ts'
-export type { DirectiveInput } from './steering/directives.ts'
-export type { ModelChoice } from './run/model-steering.ts'
+export { applyToUnowned, type AppliedCommand, type UnownedRun } from './steering/unowned-run.ts'
+export type { CancelOptions } from './steering/steering.ts'
+export type { RunHandle, RunSnapshot, TaskSnapshot } from './run/run-handle.ts'
+export type { DirectiveInput } from '@tutti/protocol'
+export type { ModelChoice, ModelSwitch } from './steering/model-steering.ts'
 export type { ModelRule, RuleMetric } from './definition/model-rule.ts'
 export type { RunProfile, RunProfiles } from './steering/profiles.ts'
 export type { TierChoice } from './steering/tiers.ts'

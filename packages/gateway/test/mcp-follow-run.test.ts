@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 
 import { anyone } from '../src/caller.ts'
 import { followRun, type FollowedRun } from '../src/mcp/follow-run.ts'
@@ -41,10 +41,10 @@ it('[F2] a client that goes after the result cancels nothing, and no timer is le
   const { gateway, follow } = await stage()
   await using _ = gateway
   const asked: string[] = []
-  gateway.runs.cancel = (runId) => {
+  vi.spyOn(gateway.runs, 'send').mockImplementation((runId) => {
     asked.push(runId)
-    return Promise.resolve('CANCELLING')
-  }
+    return Promise.resolve({ status: 'CANCELLING' })
+  })
   gateway.play()
   const client = new AbortController()
   const told: string[] = []

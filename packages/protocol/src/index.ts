@@ -27,6 +27,15 @@ export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 // To tell the time
 export { systemClock, type Clock } from './clock.ts'
 
+// To send a command to a run
+export {
+  DirectiveInput,
+  ReviewVerdict,
+  RunCommand,
+  RunCommandReplies,
+} from './schemas/run-command.ts'
+export type { ReplyTo, RunCommandKind, RunCommandOf } from './schemas/run-command.ts'
+
 // To serve or call an address
 export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
 export type { OtherAnswer, Route, RouteName, RouteParams } from './routes.ts'

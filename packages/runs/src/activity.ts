@@ -15,9 +15,9 @@ export type RunActivity =
   | { readonly kind: 'claimed'; readonly run: RunRecord; readonly lostOwners: number }
   /** This process has nothing more to do with it. `lost`: somebody else has it, or it could not be kept. */
   | { readonly kind: 'let_go'; readonly runId: string; readonly end: ExecutionEnd }
-  /** Nobody executed it, and a wish was written to it. */
+  /** It was unowned, and a command was applied to it. */
   | {
-      readonly kind: 'written_at_rest'
+      readonly kind: 'written_unowned'
       readonly runId: string
       readonly events: readonly LoggedRunEvent[]
     }

@@ -5,6 +5,7 @@ import {
   priceList,
   task,
   type ChatModel,
+  type Ensemble,
   type RunStep,
 } from '@tutti/ensemble'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
@@ -20,7 +21,8 @@ import { token } from './testing/index.ts'
 
 import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
 import type { TaskRecord } from './run-record.ts'
-import type { RunWish, Signal } from './ports/run-signals.ts'
+import type { RunCommand } from '@tutti/protocol'
+import type { PendingCommand } from './ports/command-queue.ts'
 
 const RUN = 'run-a'
 
@@ -68,9 +70,9 @@ const TUNED: TaskRecord = {
   toolCallCount: 0,
 }
 
-const CANCEL: RunWish = { kind: 'cancel', mode: 'abort' }
+const CANCEL: RunCommand = { kind: 'cancel', mode: 'abort' }
 
-const SWITCH: RunWish = { kind: 'switch_model', model: 'fast' }
+const SWITCH: RunCommand = { kind: 'switch_model', model: 'fast' }
 
 describe('Execution, from its claim to its end', () => {
   it('[X1] begins a run that has no steps', async () => {
@@ -119,7 +121,7 @@ describe('Execution, from its claim to its end', () => {
   })
 
   it('[X2] ends FAILED when its ensemble is gone', async () => {
-    const { store, over, releases } = await setUp({ options: { ensemble: undefined } })
+    const { store, over, releases } = await setUp({ options: { ensemble: missing } })
     expect(await over).toBe('ended')
     expect(store.kept).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'ERROR' },
@@ -198,15 +200,15 @@ describe('Execution, from its claim to its end', () => {
     expect(store.kept.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
   })
 
-  it('[X7] a signal that comes while the steps are read is applied when the engine has started', async () => {
+  it('[X7] applies a command that came while the steps were read when the engine has started', async () => {
     const read = Promise.withResolvers<readonly RunStep[]>()
     const { execution, engine } = await setUp({ options: { steps: () => read.promise } })
-    const answer = execution.take(signal(CANCEL))
+    const answer = execution.take(pending(CANCEL))
     await turns(2)
     expect(engine.runs).toEqual([])
     read.resolve([])
     expect(await answer).toMatchObject({ ok: true })
-    expect(engine.run.wishes).toEqual([['cancel', { mode: 'abort' }]])
+    expect(engine.run.commands).toEqual([CANCEL])
   })
 
   it('[X6] is handed over when its steps are read', async () => {
@@ -237,7 +239,7 @@ describe('Execution, from its claim to its end', () => {
 
   it('[X4] is CANCELLED when it was asked to end and cannot go on', async () => {
     const steps = [BEGUN, DONE, CANCEL_ASKED]
-    const { store, over } = await setUp({ steps, options: { ensemble: undefined } })
+    const { store, over } = await setUp({ steps, options: { ensemble: missing } })
     expect(await over).toBe('ended')
     expect(store.kept).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'CANCELLED' },
@@ -542,86 +544,77 @@ describe('Execution that is given up', () => {
   })
 
   it('a run that never began can be handed over: its end comes first', async () => {
-    const { execution, over, store } = await setUp({ options: { ensemble: undefined } })
+    const { execution, over, store } = await setUp({ options: { ensemble: missing } })
     await execution.handOver()
     expect(await over).toBe('ended')
     expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED' })
   })
 })
 
-describe('Execution that is sent signals', () => {
-  it.each<[RunWish, readonly unknown[], unknown]>([
-    [{ kind: 'cancel', mode: 'boundary' }, ['cancel', { mode: 'boundary' }], undefined],
-    [SWITCH, ['switchModel', 'fast', {}], { model: 'fast' }],
-    [{ ...SWITCH, taskName: 'tune' }, ['switchModel', 'fast', { task: 'tune' }], { model: 'fast' }],
-    [{ kind: 'inject', directive: { content: 'x' } }, ['inject', { content: 'x' }], { id: 'd-1' }],
-    [
-      { kind: 'decide', reviewId: 'r-1', decision: { action: 'CONTINUE' } },
-      ['decide', 'r-1', { action: 'CONTINUE' }],
-      undefined,
-    ],
-  ])('[X7] does %j and answers when it is durable', async (wish, asked, value) => {
+describe('Execution that is sent commands', () => {
+  it('[X7] sends a command to the run as it is, and answers when the effect is durable', async () => {
     const { engine, execution, store } = await setUp()
-    engine.run.onWish = () => value
-    const answer = await execution.take(signal(wish))
-    expect(engine.run.wishes).toEqual([asked])
-    const expected = { signalId: 'signal-1', ok: true, ...(value === undefined ? {} : { value }) }
-    expect(answer).toEqual(expected)
-    expect(store.writes.flatMap(({ answers }) => answers ?? [])).toEqual([expected])
+    engine.run.onCommand = () => ({ model: 'fast' })
+    const command: RunCommand = { ...SWITCH, taskName: 'tune' }
+    const answer = await execution.take(pending(command))
+    expect(engine.run.commands).toEqual([command])
+    expect(answer).toEqual({ commandId: 'command-1', ok: true, value: { model: 'fast' } })
+    expect(store.writes.flatMap(({ answers }) => answers ?? [])).toEqual([answer])
   })
 
   it('[X7] the answer is in the write that shows what was done', async () => {
     const { engine, execution, store } = await setUp()
-    engine.run.onWish = () => {
+    engine.run.onCommand = () => {
       engine.run.emit(token('what it did'))
       return { model: 'fast' }
     }
-    await execution.take(signal(SWITCH))
+    await execution.take(pending(SWITCH))
     expect(store.writes).toMatchObject([
-      { events: [{ token: 'what it did' }], answers: [{ signalId: 'signal-1' }] },
+      { events: [{ token: 'what it did' }], answers: [{ commandId: 'command-1' }] },
     ])
   })
 
   it('[X7] does once what it is told twice, and gives the same answer', async () => {
     const { engine, execution, store } = await setUp({
-      claim: claimed(RUN, { signals: [signal(SWITCH)] }),
+      claim: claimed(RUN, { commands: [pending(SWITCH)] }),
     })
     const answers = await Promise.all([
-      execution.take(signal(SWITCH)),
-      execution.take(signal(SWITCH)),
+      execution.take(pending(SWITCH)),
+      execution.take(pending(SWITCH)),
     ])
     expect(answers[1]).toBe(answers[0])
-    expect(await execution.take(signal(SWITCH))).toBe(answers[0])
-    expect(engine.run.wishes).toHaveLength(1)
+    expect(await execution.take(pending(SWITCH))).toBe(answers[0])
+    expect(engine.run.commands).toHaveLength(1)
     expect(store.writes).toHaveLength(1)
   })
 
-  it('[X7] takes signals that came before its claim, in their order', async () => {
-    const signals = [signal(SWITCH, 'one'), signal(CANCEL, 'two')]
-    const { engine, store } = await setUp({ claim: claimed(RUN, { signals }) })
+  it('[X7] applies commands that came before its claim, in their order', async () => {
+    const commands = [pending(SWITCH, 'one'), pending(CANCEL, 'two')]
+    const { engine, store } = await setUp({ claim: claimed(RUN, { commands }) })
     await turns()
-    expect(engine.run.wishes.map(([kind]) => kind)).toEqual(['switchModel', 'cancel'])
+    expect(engine.run.commands).toEqual([SWITCH, CANCEL])
     const answered = store.writes.flatMap(({ answers = [] }) => answers)
-    expect(answered.map(({ signalId }) => signalId)).toEqual(['one', 'two'])
+    expect(answered.map(({ commandId }) => commandId)).toEqual(['one', 'two'])
   })
 
-  it('[X7] says why it refuses a wish, and keeps that', async () => {
+  it('[X7] answers with the reason of a refusal, which is stored', async () => {
     const { engine, execution, store } = await setUp()
-    engine.run.onWish = () => {
-      throw new TuttiError('INVALID_MODEL', 'No model "fast"', { retryable: true })
+    const details = { known: ['slow'] }
+    engine.run.onCommand = () => {
+      throw new TuttiError('INVALID_MODEL', 'No model "fast"', { retryable: true, details })
     }
-    const answer = await execution.take(signal(SWITCH))
-    const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true }
-    expect(answer).toEqual({ signalId: 'signal-1', ok: false, error })
+    const answer = await execution.take(pending(SWITCH))
+    const error = { code: 'INVALID_MODEL', message: 'No model "fast"', retryable: true, details }
+    expect(answer).toEqual({ commandId: 'command-1', ok: false, error })
     expect(store.writes[0]?.answers).toEqual([answer])
     expect(engine.run.isStopped).toBe(false)
   })
 
   it('[X7] a decision that is refused later is answered then', async () => {
     const { engine, execution } = await setUp()
-    engine.run.onWish = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
+    engine.run.onCommand = () => Promise.reject(new TuttiError('REVIEW_RESOLVED', 'closed'))
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
-    expect(await execution.take(signal(decide))).toMatchObject({
+    expect(await execution.take(pending(decide))).toMatchObject({
       error: { code: 'REVIEW_RESOLVED' },
     })
   })
@@ -629,29 +622,29 @@ describe('Execution that is sent signals', () => {
   it('[X7] gives no answer to a cancel of a run that is over: the store does', async () => {
     const { engine, execution, store, over } = await setUp()
     engine.run.complete()
-    expect(await execution.take(signal(CANCEL))).toBeUndefined()
+    expect(await execution.take(pending(CANCEL))).toBeUndefined()
     await over
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
-  it('[X7] writes no answer to another wish for a run that is over: the store gives it', async () => {
+  it('[X7] writes no answer to another command for a run that is over: the store gives it', async () => {
     const { engine, execution, store, over } = await setUp()
-    engine.run.onWish = () => {
+    engine.run.onCommand = () => {
       throw new TuttiError('RUN_COMPLETED', 'Run is over')
     }
     engine.run.complete()
     await over
-    await execution.take(signal(SWITCH))
+    await execution.take(pending(SWITCH))
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
 
   it('[X7] gives no answer of a run that never began', async () => {
-    const signals = [signal(CANCEL)]
+    const commands = [pending(CANCEL)]
     const { execution, store, over } = await setUp({
-      claim: claimed(RUN, { signals }),
-      options: { ensemble: undefined },
+      claim: claimed(RUN, { commands }),
+      options: { ensemble: missing },
     })
-    expect(await execution.take(signal(CANCEL))).toBeUndefined()
+    expect(await execution.take(pending(CANCEL))).toBeUndefined()
     await over
     expect(store.writes.map(({ answers }) => answers)).toEqual([undefined])
   })
@@ -662,9 +655,9 @@ describe('Execution that is sent signals', () => {
   ])('[X7] gives no answer when it is %s before: the next owner does', async (_, giveUp) => {
     const { engine, execution, store } = await setUp()
     const gate = Promise.withResolvers<void>()
-    engine.run.onWish = () => gate.promise
+    engine.run.onCommand = () => gate.promise
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
-    const answer = execution.take(signal(decide))
+    const answer = execution.take(pending(decide))
     await giveUp(execution)
     gate.resolve()
     expect(await answer).toBeUndefined()
@@ -674,7 +667,7 @@ describe('Execution that is sent signals', () => {
   it('[X7] gives no answer that could not be kept', async () => {
     const { execution, store } = await setUp()
     store.reply = () => ({ kind: 'fenced' })
-    expect(await execution.take(signal(SWITCH))).toBeUndefined()
+    expect(await execution.take(pending(SWITCH))).toBeUndefined()
   })
 })
 
@@ -688,7 +681,7 @@ describe('Execution of a run of the engine', () => {
       task({ name: 'play', description: 'Play', model: played }),
     ]
     const band = ensemble({ name: 'band', tasks })
-    const first = await setUp({ options: { ensemble: band } })
+    const first = await setUp({ options: { ensemble: () => band } })
     await turns()
     const handedOver = first.execution.handOver()
     await turns(8)
@@ -702,7 +695,7 @@ describe('Execution of a run of the engine', () => {
     expect(kinds).toContain('model_turn')
     expect(kinds).not.toContain('task_failed')
     const claim = claimed(RUN, { run: { epoch: 2 } })
-    const second = await setUp({ claim, steps, options: { ensemble: band } })
+    const second = await setUp({ claim, steps, options: { ensemble: () => band } })
     expect(await second.over).toBe('ended')
     expect([tuned.requests.length, played.requests.length]).toEqual([1, 1])
     expect(second.store.kept.at(-1)).toMatchObject({
@@ -762,7 +755,7 @@ describe('Execution of a run of the engine', () => {
     const review = { timeoutMs: 60_000 }
     const tune = task({ name: 'tune', description: 'Tune', review })
     const band = ensemble({ name: 'band', tasks: [tune], model })
-    const first = await setUp({ options: { ensemble: band } })
+    const first = await setUp({ options: { ensemble: () => band } })
     await turns(8)
     await first.clock.advance(PARK_AFTER_MS)
     expect(await first.over).toBe('parked')
@@ -770,14 +763,14 @@ describe('Execution of a run of the engine', () => {
     const asked = first.store.kept.find(({ type }) => type === 'review_requested')
     const reviewId = asked !== undefined && 'reviewId' in asked ? asked.reviewId : ''
     const decide = { kind: 'decide', reviewId, decision: { action: 'CONTINUE' } } as const
-    const claim = claimed(RUN, { run: { epoch: 2 }, signals: [signal(decide)] })
+    const claim = claimed(RUN, { run: { epoch: 2 }, commands: [pending(decide)] })
     const steps = first.store.writes.flatMap((write) => write.steps)
-    const second = await setUp({ claim, steps, options: { ensemble: band } })
+    const second = await setUp({ claim, steps, options: { ensemble: () => band } })
     expect(await second.over).toBe('ended')
     expect(model.requests).toHaveLength(1)
     expect(second.store.kept.at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect(second.store.writes.flatMap(({ answers = [] }) => answers)).toEqual([
-      { signalId: 'signal-1', ok: true },
+      { commandId: 'command-1', ok: true, value: {} },
     ])
   })
 })
@@ -825,7 +818,7 @@ async function setUp({
   const marks: boolean[] = []
   const logged: string[] = []
   const execution = new Execution(claim, {
-    ensemble: engine.ensemble,
+    ensemble: () => engine.ensemble,
     queue: {
       markWaiting: async (held, isWaiting) => {
         expect(held).toEqual({ runId: RUN, epoch: claim.run.epoch })
@@ -878,8 +871,12 @@ function listLogger(lines: string[]): Logger {
   }
 }
 
-function signal(wish: RunWish, id = 'signal-1'): Signal {
-  return { id, runId: RUN, wish }
+function pending(command: RunCommand, id = 'command-1'): PendingCommand {
+  return { id, runId: RUN, command }
+}
+
+function missing(): Ensemble {
+  throw new TuttiError('CONFIG_INVALID', 'Ensemble "band" is not registered any more')
 }
 
 /** A model that gives its reply when it is told to. */

@@ -3,7 +3,7 @@
  * given up.
  *
  *   claim ─▶ engine ─┬─▶ ended
- *      signals ──▶   ├─▶ waits for a person ─▶ parked
+ *      commands ─▶   ├─▶ waits for a person ─▶ parked
  *                    ├─▶ handed over: nothing in flight, everything durable
  *                    └─▶ lost: somebody else has it
  *
@@ -17,32 +17,23 @@
  *    limit is kept by the store. One that cannot be parked, because a tool asks from inside a call that must
  *    not be repeated, stays in memory.
  * X6 A run that is handed over begins nothing; what is in flight ends, and is durable, before others get it.
- * X7 A signal is applied once, and its answer is durable together with what it did, or after it.
+ * X7 A command is applied once, and its answer is durable together with its effect, or after it.
  * X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no place. It continues at once when it is decided, for a moment beyond the limit if need be.
  * X8 A run whose events cannot be kept is given up as lost, and fails when that happens again and again.
  */
 import { setImmediate } from 'node:timers/promises'
 
-import {
-  sleep,
-  TuttiError,
-  type Clock,
-  type Logger,
-  type ToolCatalog,
-  type ToolMetrics,
-} from '@tutti/core'
+import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
 
 import { boundedJournal } from './bounded-journal.ts'
 import { endRun } from './end-run.ts'
 import { field } from './record-fields.ts'
-import { ensembleOf } from './request/ensemble-of.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
-import { cancelOf, switchOf } from './wish-options.ts'
 
 import type { DurableJournal } from './group-commit.ts'
 import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
-import type { Signal, SignalAnswer } from './ports/run-signals.ts'
+import type { CommandAnswer, PendingCommand } from './ports/command-queue.ts'
 import type { TaskRecord } from './run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
 
@@ -61,8 +52,8 @@ import type {
 
 /** What a run is executed with. */
 export interface ExecutionOptions {
-  /** The ensemble of the run, or undefined when it is not registered any more. */
-  readonly ensemble: Ensemble | undefined
+  /** Builds the ensemble of the run. Throws when it is no longer registered, or no longer fits the request. */
+  readonly ensemble: () => Ensemble
   readonly queue: Pick<RunQueue, 'release' | 'markWaiting'>
   /** Reads what earlier owners need not have repeated, in order. Rejects when it cannot be read. */
   readonly steps: () => Promise<readonly RunStep[]>
@@ -70,8 +61,6 @@ export interface ExecutionOptions {
   readonly tasks?: () => Promise<readonly TaskRecord[]>
   /** Makes the journal of the run; `onLost` is told when it may write nothing more. */
   readonly journal: (onLost: (reason: TuttiError) => void) => DurableJournal
-  /** Tools that the request of a run may name. */
-  readonly tools?: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   /** Profiles that directives may apply. */
   readonly profiles?: RunProfiles | undefined
@@ -123,7 +112,7 @@ export class Execution {
   readonly #options: ExecutionOptions
   readonly #journal: DurableJournal
   readonly #controller = new AbortController()
-  readonly #answers = new Map<string, Promise<SignalAnswer | undefined>>()
+  readonly #answers = new Map<string, Promise<CommandAnswer | undefined>>()
   /** Resolves when the engine has started, or cannot. */
   readonly #started = Promise.withResolvers<void>()
   /** Resolves when the engine has stopped. */
@@ -171,14 +160,14 @@ export class Execution {
   }
 
   /**
-   * Does what a signal asks; resolves with the answer when it is durable, with undefined when this process
-   * gives no answer, as it has nothing more to do with the run.
+   * Applies a command; resolves with the answer when it is durable, with undefined when this process gives no answer:
+   * the store does when the run ends, or the next owner.
    */
-  take(signal: Signal): Promise<SignalAnswer | undefined> {
-    const known = this.#answers.get(signal.id)
+  take(pending: PendingCommand): Promise<CommandAnswer | undefined> {
+    const known = this.#answers.get(pending.id)
     if (known !== undefined) return known
-    const answering = this.#answer(signal)
-    this.#answers.set(signal.id, answering)
+    const answering = this.#answer(pending)
+    this.#answers.set(pending.id, answering)
     return answering
   }
 
@@ -223,7 +212,7 @@ export class Execution {
       const handle = await this.#begin()
       this.#handle = handle
       this.#started.resolve()
-      for (const signal of this.#claim.signals) void this.take(signal)
+      for (const command of this.#claim.commands) void this.take(command)
       await handle.result
       if (this.#tooLarge !== undefined) throw this.#tooLarge
       await this.#journal.flush()
@@ -259,19 +248,13 @@ export class Execution {
   }
 
   #start(steps: readonly RunStep[]): RunHandle {
-    const { ensemble: template, tools, models, prices, clock, logger } = this.#options
+    const { models, prices, clock, logger } = this.#options
     const { profiles, memories, reflections, textLimits } = this.#options
     const { toolMetrics, onRateLimitWait } = this.#options
     const { run } = this.#claim
-    if (template === undefined) {
-      throw new TuttiError(
-        'CONFIG_INVALID',
-        `Ensemble "${run.ensemble}" is not registered any more`,
-      )
-    }
     const { options = {}, budget, traceparent, tracestate, origin } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
-    const ensemble = ensembleOf(template, run.request ?? {}, { tools, models })
+    const ensemble = this.#options.ensemble()
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
       ...field('tracestate', tracestate),
@@ -431,47 +414,23 @@ export class Execution {
     }
   }
 
-  async #answer(signal: Signal): Promise<SignalAnswer | undefined> {
-    const signalId = signal.id
+  async #answer({ id: commandId, command }: PendingCommand): Promise<CommandAnswer | undefined> {
     try {
-      const value = await this.#apply(signal)
-      if (value === NO_ANSWER) return undefined
-      const answer: SignalAnswer = {
-        signalId,
-        ok: true,
-        ...(value === undefined ? {} : { value }),
-      }
+      await this.#started.promise
+      if (this.#handle === undefined) return undefined
+      const value = await this.#handle.send(command)
+      const answer: CommandAnswer = { commandId, ok: true, value }
       this.#journal.answer(answer)
       await this.#journal.flush()
       return answer
     } catch (thrown) {
       if (this.#controller.signal.aborted || this.#isOver) return undefined
-      const { code, message, retryable } = TuttiError.from(thrown, 'ENGINE_FAILED')
-      const answer: SignalAnswer = { signalId, ok: false, error: { code, message, retryable } }
+      const { code, message, retryable, details } = TuttiError.from(thrown, 'ENGINE_FAILED')
+      const error = { code, message, retryable, ...field('details', details) }
+      const answer: CommandAnswer = { commandId, ok: false, error }
       this.#journal.answer(answer)
       await this.#journal.flush().catch(() => undefined)
       return answer
     }
   }
-
-  async #apply({ wish }: Signal): Promise<unknown> {
-    await this.#started.promise
-    const handle = this.#handle
-    if (handle === undefined) return NO_ANSWER
-    switch (wish.kind) {
-      case 'cancel':
-        // The end of a run that is over already answers by itself.
-        return handle.cancel(cancelOf(wish)) ? undefined : NO_ANSWER
-      case 'switch_model':
-        return handle.switchModel(wish.model, switchOf(wish))
-      case 'inject':
-        return handle.inject(wish.directive)
-      case 'decide':
-        await handle.decide(wish.reviewId, wish.decision)
-        return undefined
-    }
-  }
 }
-
-/** Nobody answers: the store does when the run ends, or the next owner. */
-const NO_ANSWER = Symbol('no answer')

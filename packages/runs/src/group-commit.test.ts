@@ -8,7 +8,7 @@ import { GroupCommit, type DurableJournal } from './group-commit.ts'
 import { MAX_PENDING_EVENTS } from './pending-writes.ts'
 import { token } from './testing/index.ts'
 
-import type { SignalAnswer } from './ports/run-signals.ts'
+import type { CommandAnswer } from './ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 
@@ -22,7 +22,7 @@ const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 
-const ANSWER: SignalAnswer = { signalId: 'signal-1', ok: true }
+const ANSWER: CommandAnswer = { commandId: 'signal-1', ok: true }
 
 const STOP = new TuttiError('INTERRUPTED', 'stop')
 
@@ -341,7 +341,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     journal.answer(ANSWER)
     await turns()
     journal.emit(token('later'), BEGUN)
-    journal.answer({ ...ANSWER, signalId: 'signal-2' })
+    journal.answer({ ...ANSWER, commandId: 'signal-2' })
     await turns()
     commits.retry()
     await journal.flush()

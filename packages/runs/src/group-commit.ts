@@ -21,7 +21,7 @@ import { TuttiError, type Clock } from '@tutti/core'
 import { PendingWrites, type PendingWritesOptions } from './pending-writes.ts'
 
 import type { RunStore, RunWrite, WriteResult } from './ports/run-store.ts'
-import type { SignalAnswer } from './ports/run-signals.ts'
+import type { CommandAnswer } from './ports/command-queue.ts'
 import type { RunJournal } from '@tutti/ensemble'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -44,7 +44,7 @@ export interface GroupCommitOptions {
 /** The journal of one claimed run. */
 export interface DurableJournal extends RunJournal {
   /** Takes the answer to a signal; it becomes durable with what was emitted just before. */
-  answer(answer: SignalAnswer): void
+  answer(answer: CommandAnswer): void
   /** Resolves when everything emitted so far is durable; rejects when it can no longer become so. */
   flush(): Promise<void>
   /** Whether nothing waits to be written. */

@@ -9,7 +9,6 @@ export type { RunServiceOptions } from './options.ts'
 export type { ReviewRules } from './review-rules.ts'
 export type { SubmitRun } from './new-run.ts'
 export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
-export type { SwitchOptions } from './wish-options.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 // To watch
@@ -57,7 +56,12 @@ export type {
   Released,
   RunQueue,
 } from './ports/run-queue.ts'
-export type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from './ports/run-signals.ts'
+export type {
+  CommandAnswer,
+  CommandQueue,
+  PendingCommand,
+  SentCommand,
+} from './ports/command-queue.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export type { Notice, RunStorage } from './ports/run-storage.ts'
 export type { SecretStore } from './ports/secret-store.ts'
@@ -70,7 +74,7 @@ export type {
 export type {
   CreatedRun,
   CreateOptions,
-  RestWrite,
+  UnownedWrite,
   Retention,
   RunStore,
   RunWrite,

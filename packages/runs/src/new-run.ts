@@ -11,13 +11,12 @@ import {
 } from '@tutti/ensemble'
 
 import { field } from './record-fields.ts'
-import { ensembleOf } from './request/ensemble-of.ts'
-import type { Catalogs } from './request/catalog-names.ts'
 import { assertReviewsKept } from './request/kept-reviews.ts'
 import { fingerprintOf } from './submission.ts'
 
 import type { Quota } from './ports/run-store.ts'
 import type { ReviewRules } from './review-rules.ts'
+import type { RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RunRequest } from './run-record.ts'
 import type { RunEventOf, TagMap } from '@tutti/protocol'
 
@@ -53,7 +52,8 @@ export type TraceNewRun = (
 ) => TraceContext
 
 /** What a submission is read with. */
-export interface NewRunOptions extends Catalogs, TextLimits {
+export interface NewRunOptions extends TextLimits {
+  readonly ensembles: RunEnsembles
   readonly clock: Clock
   readonly prices: Prices | undefined
   /** @default a request cannot relax the reviews of its operator */
@@ -68,11 +68,12 @@ const RUN_ID_BYTES = 8
 /**
  * The run that a submission asks for.
  *
- * @throws {TuttiError} as `ensembleOf`; BAD_REQUEST for a limit on cost that cannot be kept and for tags that are too large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
+ * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for a limit on cost that cannot be kept and for tags that are too large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE
  * naming the text, its size and the limit.
  */
-export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewRunOptions): NewRun {
-  const { clock, prices, traceNewRun, tools, models, reviews, ...limits } = options
+export function newRunOf(submitted: SubmitRun, options: NewRunOptions): NewRun {
+  const { ensembles, clock, prices, traceNewRun, reviews, ...limits } = options
+  const template = ensembles.find(submitted.ensemble)
   const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
@@ -83,7 +84,7 @@ export function newRunOf(submitted: SubmitRun, template: Ensemble, options: NewR
     ...field('options', optionsOf(submitted, template)),
   })
   assertTagSize(tags)
-  const ensemble = ensembleOf(template, request ?? {}, { tools, models })
+  const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
   if (reviews?.allowOverride !== true) assertReviewsKept(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)

@@ -30,14 +30,14 @@ describe('PendingWrites', () => {
   it('[G1] sends all that was added, once', () => {
     const { pending } = setUp()
     pending.add({ event: CANCELLING, step: BEGUN })
-    pending.add({ answer: { signalId: 's', ok: true } })
+    pending.add({ answer: { commandId: 's', ok: true } })
     expect(pending.take()).toEqual({
       runId: 'run-a',
       epoch: 3,
       writeNo: 1,
       events: [CANCELLING],
       steps: [BEGUN],
-      answers: [{ signalId: 's', ok: true }],
+      answers: [{ commandId: 's', ok: true }],
     })
     pending.settle(WRITTEN)
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])

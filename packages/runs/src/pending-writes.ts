@@ -2,7 +2,7 @@
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { RunWrite, WriteResult } from './ports/run-store.ts'
-import type { SignalAnswer } from './ports/run-signals.ts'
+import type { CommandAnswer } from './ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -24,7 +24,7 @@ export interface PendingWritesOptions {
 export interface Entry {
   readonly event?: RunEvent | undefined
   readonly step?: RunStep | undefined
-  readonly answer?: SignalAnswer | undefined
+  readonly answer?: CommandAnswer | undefined
 }
 
 interface Waiter {
@@ -38,7 +38,7 @@ export class PendingWrites {
   readonly #options: PendingWritesOptions
   #events: RunEvent[] = []
   #steps: RunStep[] = []
-  #answers: SignalAnswer[] = []
+  #answers: CommandAnswer[] = []
   /** Where in `#events` the open token event of each task is. */
   readonly #openTokens = new Map<number, number>()
   /** The write that was sent, until it is known to be kept. */

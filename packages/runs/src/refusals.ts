@@ -91,7 +91,7 @@ export function runUnreadable(runId: string, cause: unknown): TuttiError {
   return new TuttiError('RUN_UNREADABLE', message, { cause })
 }
 
-/** The run has ended, as a wish for it is answered. */
+/** Error of a command for a run that has ended. */
 export function runCompleted({ runId, status }: Pick<RunRecord, 'runId' | 'status'>): StepError {
   const message = `Run ${runId} already completed with status ${status}`
   return { code: 'RUN_COMPLETED', message, retryable: false }

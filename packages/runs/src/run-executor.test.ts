@@ -8,11 +8,12 @@ import { FakeQueue, fakeStorage, type FakeStorage } from '../test/fake-storage.t
 import { turns } from '../test/turns.ts'
 import { GroupCommit } from './group-commit.ts'
 import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
+import { RunEnsembles } from './run-ensembles.ts'
 import { RunExecutor } from './run-executor.ts'
 import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from './suspects.ts'
 
 import type { ClaimedRun, ClaimRequest, HeldRun } from './ports/run-queue.ts'
-import type { RunSignals, Signal } from './ports/run-signals.ts'
+import type { CommandQueue, PendingCommand } from './ports/command-queue.ts'
 
 const LEASE_MS = 9_000
 
@@ -379,32 +380,35 @@ describe('RunExecutor, about leases', () => {
   })
 })
 
-describe('RunExecutor, about signals', () => {
-  it('takes a signal to its run, and none to a run that executes elsewhere', async () => {
+describe('RunExecutor, about commands', () => {
+  it('takes a command to its run, and none to a run that executes elsewhere', async () => {
     const { executor, engine } = setUp({ waiting: ['a'] })
     executor.start()
     await turns()
-    expect(await executor.deliver(signal('a'))).toMatchObject({ signalId: 'signal-a', ok: true })
-    expect(await executor.deliver(signal('z'))).toBeUndefined()
-    expect(engine.run.wishes).toHaveLength(1)
+    expect(await executor.deliver(pendingFor('a'))).toMatchObject({
+      commandId: 'command-a',
+      ok: true,
+    })
+    expect(await executor.deliver(pendingFor('z'))).toBeUndefined()
+    expect(engine.run.commands).toHaveLength(1)
   })
 
-  it('looks for signals of its runs, of one or of all, and asks for no others', async () => {
+  it('looks for pending commands of its runs, of one or of all, and of no others', async () => {
     const asked: (readonly string[])[] = []
-    const pending: RunSignals['pending'] = async (runIds) => {
+    const pending: CommandQueue['pending'] = async (runIds) => {
       asked.push(runIds)
-      return runIds.map((runId) => signal(runId))
+      return runIds.map((runId) => pendingFor(runId))
     }
     const { executor, engine } = setUp({ waiting: ['a', 'b'], pending })
-    await executor.takeSignals()
+    await executor.takeCommands()
     executor.start()
     await turns()
-    await executor.takeSignals('a')
-    await executor.takeSignals('z')
-    await executor.takeSignals()
+    await executor.takeCommands('a')
+    await executor.takeCommands('z')
+    await executor.takeCommands()
     await turns()
     expect(asked).toEqual([['a'], ['a', 'b']])
-    expect(engine.runs.map(({ wishes }) => wishes.length)).toEqual([1, 1])
+    expect(engine.runs.map(({ commands }) => commands.length)).toEqual([1, 1])
   })
 })
 
@@ -526,7 +530,7 @@ interface Given {
   /** Ids of the runs that wait. */
   readonly waiting?: readonly string[]
   readonly held?: readonly HeldRun[]
-  readonly pending?: RunSignals['pending']
+  readonly pending?: CommandQueue['pending']
   readonly isShared?: boolean
   readonly options?: RunServiceOptions
 }
@@ -541,12 +545,12 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
   const warn = (message: string): void => {
     warned.push(message)
   }
-  const signals = pending === undefined ? {} : { pending }
-  const storage = fakeStorage({ queue, signals, isShared })
+  const commands = pending === undefined ? {} : { pending }
+  const storage = fakeStorage({ queue, commands, isShared })
   const executor = new RunExecutor({
     storage,
     commits: new GroupCommit({ store: new FakeCommits(), clock, onWritten: ignore }),
-    ensembles: new Map([[engine.name, engine.ensemble]]),
+    ensembles: new RunEnsembles([engine.ensemble], { tools: undefined, models: undefined }),
     settings: resolveRunServiceOptions({
       maxRunsPerProcess: 2,
       leaseMs: LEASE_MS,
@@ -570,6 +574,6 @@ function takesOf(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | und
   return asked
 }
 
-function signal(runId: string): Signal {
-  return { id: `signal-${runId}`, runId, wish: { kind: 'switch_model', model: 'fast' } }
+function pendingFor(runId: string): PendingCommand {
+  return { id: `command-${runId}`, runId, command: { kind: 'switch_model', model: 'fast' } }
 }

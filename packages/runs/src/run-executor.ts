@@ -32,14 +32,14 @@ import type { GroupCommit } from './group-commit.ts'
 import type { ResolvedRunServiceOptions } from './options.ts'
 import type { ClaimedRun, HeldRun, Holder, KnownEnsembles } from './ports/run-queue.ts'
 import type { RunStorage } from './ports/run-storage.ts'
-import type { Signal, SignalAnswer } from './ports/run-signals.ts'
-import type { Ensemble } from '@tutti/ensemble'
+import type { CommandAnswer, PendingCommand } from './ports/command-queue.ts'
+import type { RunEnsembles } from './run-ensembles.ts'
 
 /** What an executor works with. */
 export interface RunExecutorOptions {
   readonly storage: RunStorage
   readonly commits: GroupCommit
-  readonly ensembles: ReadonlyMap<string, Ensemble>
+  readonly ensembles: RunEnsembles
   readonly settings: ResolvedRunServiceOptions
 }
 
@@ -74,7 +74,7 @@ export class RunExecutor {
     const owner = `${process.pid}-${crypto.randomUUID()}`
     this.#holder = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
     this.#known = {
-      ensembles: [...options.ensembles.keys()],
+      ensembles: options.ensembles.all.map(({ name }) => name),
       othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
     }
   }
@@ -123,18 +123,18 @@ export class RunExecutor {
     })
   }
 
-  /** Takes a signal to its run; undefined when the run does not execute here, or gives no answer. */
-  async deliver(signal: Signal): Promise<SignalAnswer | undefined> {
-    return this.#active.get(signal.runId)?.take(signal)
+  /** Takes a command to its run; undefined when the run does not execute here, or gives no answer. */
+  async deliver(pending: PendingCommand): Promise<CommandAnswer | undefined> {
+    return this.#active.get(pending.runId)?.take(pending)
   }
 
-  /** Looks for signals of runs that execute here: of one, or of all. */
-  async takeSignals(runId?: string): Promise<void> {
+  /** Looks for pending commands of the runs that execute here: of one, or of all. */
+  async takeCommands(runId?: string): Promise<void> {
     const runIds = runId === undefined ? [...this.#active.keys()] : [runId]
     const here = runIds.filter((id) => this.#active.has(id))
     if (here.length === 0) return
-    for (const signal of await this.#options.storage.signals.pending(here)) {
-      void this.deliver(signal)
+    for (const pending of await this.#options.storage.commands.pending(here)) {
+      void this.deliver(pending)
     }
   }
 
@@ -285,13 +285,13 @@ export class RunExecutor {
   }
 
   #executionOptions({ run }: ClaimedRun): ExecutionOptions {
-    const { runId, epoch, ensemble, request } = run
+    const { runId, epoch, request } = run
     const { storage, commits, ensembles, settings } = this.#options
-    const { tools, models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
+    const { models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
     const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
     const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
-      ensemble: ensembles.get(ensemble),
+      ensemble: () => ensembles.build(run),
       queue: storage.queue,
       steps: () => storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
       tasks: () => storage.runs.tasks(runId),
@@ -300,7 +300,6 @@ export class RunExecutor {
           commits.journal({ runId, epoch, onLost }),
           capturing(request?.options?.captureMode, redact),
         ),
-      tools,
       models,
       profiles,
       prices,

@@ -3,7 +3,7 @@
  * steer.
  *
  *   submit ─▶ store ─▶ executor ─▶ group commit ─▶ feed ─▶ readers
- *   cancel, switch, inject, decide ─▶ wishes ─▶ whoever has the run
+ *   send ─▶ commands ─▶ the owner of the run
  *
  * It leaves what a run does to the engine, whose turn it is to the executor, and where things are kept
  * to the store.
@@ -11,7 +11,7 @@
  * S1 A submit is answered after the run is durable; from then on it is executed, also after a crash.
  * S2 At most `maxConcurrentRuns` execute and `maxQueuedRuns` wait, over all processes; one more is refused.
  * S3 `start` takes up every run that an earlier process left unfinished, oldest first.
- * S4 Cancel answers when the wish is durable; the run is CANCELLED only when its work has stopped.
+ * S4 A cancel is answered when it is durable; the run is CANCELLED only when its work has stopped.
  * S5 `close` lets running runs end for a while, or hands them to other processes; what is left goes on from
  *    its last step when it is taken up.
  * S6 The same submission under the same idempotency key is one run; another one under it is refused.
@@ -19,19 +19,10 @@
  * S8 Runs that have ended are deleted, the oldest first, beyond a number and an age.
  */
 import { TuttiError } from '@tutti/core'
-import {
-  type CancelOptions,
-  type Directive,
-  type DirectiveInput,
-  type Ensemble,
-  type GateDecision,
-  type ModelSwitch,
-  type RunProfiles,
-  type TierChoice,
-} from '@tutti/ensemble'
-import { shortList, shortText } from '@tutti/protocol'
+import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
 import { tellActivity, tellExecuted } from './activity.ts'
+import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
 import { EventFeed } from './event-feed.ts'
 import { every } from './every.ts'
@@ -45,12 +36,16 @@ import {
 } from './options.ts'
 import { field } from './record-fields.ts'
 import { storeAway } from './refusals.ts'
-import { withReviewRules } from './review-rules.ts'
+import { RunEnsembles } from './run-ensembles.ts'
 import { RunExecutor } from './run-executor.ts'
-import { RunSteering } from './run-steering.ts'
-import { Wishes } from './wishes.ts'
 
-import type { LifecycleState, LoggedRunEvent } from '@tutti/protocol'
+import type {
+  LifecycleState,
+  LoggedRunEvent,
+  ReplyTo,
+  RunCommandKind,
+  RunCommandOf,
+} from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
@@ -59,7 +54,6 @@ import type { SecretStore } from './ports/secret-store.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
-import type { SwitchOptions } from './wish-options.ts'
 
 /** A run with its tasks. */
 export interface RunWithTasks {
@@ -88,14 +82,13 @@ const DELETE_BATCH = 100
 /** Durable runs of a set of ensembles over one store. */
 export class RunService {
   readonly #storage: RunStorage
-  readonly #ensembles: ReadonlyMap<string, Ensemble>
+  readonly #ensembles: RunEnsembles
   readonly #settings: ResolvedRunServiceOptions
   readonly #bus: EventBus
   readonly #feed: EventFeed
   readonly #commits: GroupCommit
   readonly #executor: RunExecutor
-  readonly #wishes: Wishes
-  readonly #steering: RunSteering
+  readonly #commands: RunCommands
   readonly #stops: (() => void)[] = []
   readonly #farewells: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
@@ -113,9 +106,8 @@ export class RunService {
   ) {
     this.#storage = storage
     this.#settings = resolveRunServiceOptions(options)
-    const { reviews } = this.#settings
-    this.#ensembles = ensemblesByName(ensembles.map((one) => withReviewRules(one, reviews)))
-    const { logger, clock, tickMs } = this.#settings
+    const { logger, clock, tickMs, reviews } = this.#settings
+    this.#ensembles = new RunEnsembles(ensembles, this.#settings, reviews)
     this.#bus = new EventBus((error) => {
       logger.error('A reader of run events threw', { error })
     })
@@ -138,13 +130,12 @@ export class RunService {
     })
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits })
-    this.#wishes = new Wishes({ ...parts, executor: this.#executor, feed })
-    this.#steering = new RunSteering(storage.runs, this.#executor, this.#wishes)
+    this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
   }
 
   /** The ensembles that runs may name; the first is the default. */
   get ensembles(): readonly Ensemble[] {
-    return [...this.#ensembles.values()]
+    return this.#ensembles.all
   }
 
   /** The profiles that directives may apply, by name. */
@@ -231,8 +222,7 @@ export class RunService {
    * wait; DRAINING when no more are taken; STORE_UNAVAILABLE.
    */
   async submit(request: SubmitRun): Promise<RunRecord> {
-    const template = this.#ensembleNamed(request.ensemble)
-    const run = newRunOf(request, template, this.#settings)
+    const run = newRunOf(request, { ...this.#settings, ensembles: this.#ensembles })
     this.#assertReady()
     const created = await this.#create(run, request.quota)
     if (created.kind === 'repeated') return created.run
@@ -327,52 +317,16 @@ export class RunService {
   }
 
   /**
-   * Cancels a run: what runs is aborted, or in mode `boundary` let finish, and the run is CANCELLED when
-   * it has stopped; in mode `boundary` it is COMPLETED when nothing was left to start. Asked again it can
-   * only become harder. Resolves with the status the run has now, when the wish is durable.
+   * Sends a command to a run, whichever process executes it; resolves with the reply when the effect is durable.
    *
-   * @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED when it has ended already.
-   */
-  cancel(runId: string, options: CancelOptions = {}): Promise<'CANCELLING' | 'CANCELLED'> {
-    return this.#steering.cancel(runId, options)
-  }
-
-  /**
-   * Sends the next model calls of a run, or of one of its tasks, to another model or `{ tier }`; see
-   * `RunHandle.switchModel`.
+   * A cancel aborts what runs, or in mode `boundary` lets it finish; the run is CANCELLED when its work has stopped.
+   * For the other kinds see the methods of `RunHandle`. Of several decisions of a review the first counts.
    *
-   * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, INVALID_MODEL, BAD_REQUEST for an unknown task,
-   * NOT_CONFIRMED.
+   * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED; INVALID_MODEL; REVIEW_NOT_FOUND, REVIEW_RESOLVED; BAD_REQUEST
+   * naming every problem; NOT_CONFIRMED when the owner does not confirm the command in time.
    */
-  switchModel(
-    runId: string,
-    model: string | TierChoice,
-    options: SwitchOptions = {},
-  ): Promise<ModelSwitch> {
-    return this.#steering.switchModel(runId, model, options)
-  }
-
-  /**
-   * Tells the agents of a run something, or does an action; see `RunHandle.inject`.
-   *
-   * @throws {TuttiError} RUN_NOT_FOUND, RUN_COMPLETED, BAD_REQUEST naming every problem, NOT_CONFIRMED.
-   */
-  inject(runId: string, input: DirectiveInput | string): Promise<Directive> {
-    return this.#steering.inject(runId, input)
-  }
-
-  /**
-   * Decides a review; resolves when the decision is durable. The first decision counts.
-   *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, BAD_REQUEST when the decision does not fit,
-   * RUN_COMPLETED, NOT_CONFIRMED.
-   */
-  async decide(reviewId: string, decision: GateDecision): Promise<void> {
-    const review = await this.review(reviewId)
-    if (review === undefined) {
-      throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
-    }
-    await this.#steering.decide(review, decision)
+  send<K extends RunCommandKind>(runId: string, command: RunCommandOf<K>): Promise<ReplyTo<K>> {
+    return this.#commands.send(runId, command)
   }
 
   /**
@@ -408,15 +362,15 @@ export class RunService {
         this.#executor.wake()
         return
       case 'signal':
-        this.#look(() => this.#executor.takeSignals(notice.runId))
+        this.#look(() => this.#executor.takeCommands(notice.runId))
         return
       case 'answer':
-        this.#wishes.hear(notice.signalId)
+        this.#commands.onAnswer(notice.signalId)
         return
       case 'missed':
-        this.#wishes.hearAll()
+        this.#commands.onMissed()
         this.#executor.wake()
-        this.#look(() => this.#executor.takeSignals())
+        this.#look(() => this.#executor.takeCommands())
         this.#look(() => this.#feed.catchUp())
         return
       case 'availability':
@@ -453,7 +407,7 @@ export class RunService {
 
   async #afterHousekeeping(): Promise<void> {
     await this.#feed.catchUp()
-    await this.#executor.takeSignals()
+    await this.#executor.takeCommands()
   }
 
   #create(run: NewRun, quota: Quota | undefined): ReturnType<RunStorage['runs']['create']> {
@@ -465,14 +419,6 @@ export class RunService {
     })
   }
 
-  #ensembleNamed(name: string | undefined): Ensemble {
-    const [first] = this.#ensembles.values()
-    const found = name === undefined ? first : this.#ensembles.get(name)
-    if (found !== undefined) return found
-    const message = `Unknown ensemble '${shortText(name ?? '')}'. Available: [${shortList([...this.#ensembles.keys()])}]`
-    throw new TuttiError('INVALID_ENSEMBLE', message)
-  }
-
   #assertReady(): void {
     const { state } = this
     if (state === 'DRAINING') {
@@ -482,16 +428,4 @@ export class RunService {
     }
     if (state === 'STORE_UNAVAILABLE') throw storeAway()
   }
-}
-
-function ensemblesByName(ensembles: readonly Ensemble[]): ReadonlyMap<string, Ensemble> {
-  const byName = new Map<string, Ensemble>()
-  for (const ensemble of ensembles) {
-    if (byName.has(ensemble.name)) {
-      throw new TypeError(`Cannot serve two ensembles named "${ensemble.name}"`)
-    }
-    byName.set(ensemble.name, ensemble)
-  }
-  if (byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
-  return byName
 }

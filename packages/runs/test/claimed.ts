@@ -9,7 +9,7 @@ export function claimed(
     ...changes
   }: Partial<Omit<ClaimedRun, 'run'>> & { readonly run?: Partial<RunRecord> } = {},
 ): ClaimedRun {
-  return { run: recordOf(runId, run), signals: [], lostOwners: 0, ...changes }
+  return { run: recordOf(runId, run), commands: [], lostOwners: 0, ...changes }
 }
 
 /** The record of a run that was accepted and is owned. */

@@ -1,6 +1,7 @@
 /** An ensemble whose runs do what a test says, in place of the engine. */
 import type { Ensemble, Gate, RunHandle, RunOptions, RunResult, RunSnapshot } from '@tutti/ensemble'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunCommand, RunEvent } from '@tutti/protocol'
+import { TuttiError } from '@tutti/core'
 
 import { resultOf } from './fake-log.ts'
 
@@ -46,10 +47,10 @@ export class FakeEngineRun {
   status: RunSnapshot['status'] = 'RUNNING'
   /** Time that is left to each open gate, in milliseconds. */
   gatesMs: readonly number[] = []
-  /** What was asked of it, in order. */
-  readonly wishes: (readonly unknown[])[] = []
-  /** Does what a wish asks for. */
-  onWish: (() => unknown) | undefined
+  /** The commands that it was sent, in order. */
+  readonly commands: RunCommand[] = []
+  /** Returns the reply to a command. */
+  onCommand: (() => unknown) | undefined
   /** Whether something is in flight, so that it does not stand still. */
   isBusy = false
   readonly #ended = Promise.withResolvers<RunResult>()
@@ -114,17 +115,14 @@ export class FakeEngineRun {
   }
 
   #makeHandle(): RunHandle {
-    const asked = (...wish: readonly unknown[]): unknown => {
-      this.wishes.push(wish)
-      return this.onWish?.()
-    }
     const handle: Partial<Record<keyof RunHandle, unknown>> = {
       runId: this.options.runId,
       result: this.#ended.promise,
-      cancel: (options: unknown) => asked('cancel', options) ?? !isEnded(this.status),
-      switchModel: (...args: readonly unknown[]) => asked('switchModel', ...args),
-      inject: (directive: unknown) => asked('inject', directive),
-      decide: async (...args: readonly unknown[]) => asked('decide', ...args),
+      send: async (command: RunCommand) => {
+        this.commands.push(command)
+        if (isEnded(this.status)) throw new TuttiError('RUN_COMPLETED', 'The run is over')
+        return this.onCommand === undefined ? {} : this.onCommand()
+      },
       standStill: async () => {
         if (this.isBusy) await this.#still.promise
       },

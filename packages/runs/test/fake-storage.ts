@@ -6,7 +6,7 @@ import type {
   EventLog,
   Notice,
   RunQueue,
-  RunSignals,
+  CommandQueue,
   RunStorage,
   RunStore,
   SecretStore,
@@ -18,7 +18,7 @@ import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 export interface FakeParts {
   readonly runs?: Partial<RunStore>
   readonly queue?: Partial<RunQueue>
-  readonly signals?: Partial<RunSignals>
+  readonly commands?: Partial<CommandQueue>
   readonly events?: Partial<EventLog>
   readonly isShared?: boolean
 }
@@ -32,7 +32,7 @@ export interface FakeStorage extends RunStorage {
 export function fakeStorage({
   runs = {},
   queue = {},
-  signals = {},
+  commands = {},
   events = {},
   isShared = true,
 }: FakeParts): FakeStorage {
@@ -40,7 +40,7 @@ export function fakeStorage({
     // NOTE: what a test does not give, its subject does not use.
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     queue: queue as RunQueue,
-    signals: signals as RunSignals,
+    commands: commands as CommandQueue,
     events: events as EventLog,
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,

@@ -1,4 +1,5 @@
 /** Runs that were asked to do otherwise than their ensemble says (levels 2 and 3), over several processes. */
+import { cancel, decide, inject, switchModel } from './commands.ts'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
 import { RunService, type RunRequest, type RunStorage } from '@tutti/runs'
@@ -146,17 +147,17 @@ describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
       ],
     })
     await until('it rests', async () => (await service.get(runId))?.run.status === 'WAITING_REVIEW')
-    await expect(service.switchModel(runId, 'opus', { task: 'own' })).rejects.toMatchObject({
+    await expect(switchModel(service, runId, 'opus', { taskName: 'own' })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       message: expect.stringContaining('mine, last'),
     })
-    expect(await service.switchModel(runId, 'opus', { task: 'last' })).toMatchObject({
+    expect(await switchModel(service, runId, 'opus', { taskName: 'last' })).toMatchObject({
       model: 'opus',
       previousModel: 'scripted:main',
     })
-    await service.inject(runId, { content: 'Be brief', to: 'last' })
+    await inject(service, runId, { content: 'Be brief', to: 'last' })
     const [review] = await service.openReviews({ runId })
-    await service.decide(review?.reviewId ?? '', { action: 'CONTINUE' })
+    await decide(service, review?.reviewId ?? '', { action: 'CONTINUE' })
     const events = await allEvents(service, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect(asked.map(({ by }) => by)).toEqual(['main', 'opus'])
@@ -175,8 +176,8 @@ describe.each(Object.entries(PLACES))('on the store "%s"', (_, place) => {
     await first.close({ drainTimeoutMs: 0 })
     const second = await crew({ tools: ['wait'] }).serve(await where.open())
     await until('it rests', async () => (await second.get(runId))?.run.status === 'WAITING_REVIEW')
-    await expect(second.inject(runId, 'x')).rejects.toMatchObject({ code: 'INVALID_TOOL' })
-    await second.cancel(runId)
+    await expect(inject(second, runId, 'x')).rejects.toMatchObject({ code: 'INVALID_TOOL' })
+    await cancel(second, runId)
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
     await second.close({ drainTimeoutMs: 0 })
   })

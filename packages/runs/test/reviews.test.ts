@@ -1,3 +1,4 @@
+import { cancel, decide, inject, switchModel } from './commands.ts'
 import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
@@ -57,7 +58,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const after = desk()
     const second = await open(place, after)
     expect((await second.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
-    await second.decide(reviewId, { action: 'CONTINUE', decidedBy: 'ann' })
+    await decide(second, reviewId, { action: 'CONTINUE', decidedBy: 'ann' })
     const events = await allEvents(second, 'run-1')
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -81,8 +82,8 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const reviewId = await parked(first)
     await first.close(close)
     const api = await open(place, desk(), { executes: false })
-    await api.decide(reviewId, { action: 'EDIT', text: 'better' })
-    await expect(api.decide(reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
+    await decide(api, reviewId, { action: 'EDIT', text: 'better' })
+    await expect(decide(api, reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_RESOLVED',
     })
     expect(await api.load()).toEqual({ running: 0, queued: 1, waiting: 0, parked: 0 })
@@ -103,7 +104,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     await using place = await make()
     const service = await open(place, desk(), { maxConcurrentRuns: 1 })
     await parked(service)
-    expect(await service.cancel('run-1')).toBe('CANCELLED')
+    expect(await cancel(service, 'run-1')).toBe('CANCELLED')
     const events = await allEvents(service, 'run-1')
     expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
     expect(events.map(({ type }) => type)).toContain('review_withdrawn')
@@ -119,7 +120,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const { model, ...rest } = desk()
     const service = await open(place, { model, ...rest })
     const reviewId = await parked(service)
-    await service.decide(reviewId, decision)
+    await decide(service, reviewId, decision)
     if (action === 'REJECT') {
       await until('the second attempt is reviewed', async () => {
         const [next] = await service.openReviews()
@@ -127,7 +128,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
       })
       expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Be kind')
       const [next] = await service.openReviews()
-      await service.decide(next?.reviewId ?? '', { action: 'CONTINUE' })
+      await decide(service, next?.reviewId ?? '', { action: 'CONTINUE' })
     }
     expect((await allEvents(service, 'run-1')).at(-1)).toMatchObject(result)
     await service.close(close)
@@ -139,10 +140,13 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const reviewId = await parked(service)
     // NOTE: what a careless caller may send.
     const wrong = { action: 'EDIT', input: {} } as unknown as GateDecision
-    await expect(service.decide(reviewId, wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(service.decide('review-none', { action: 'CONTINUE' })).rejects.toMatchObject({
-      code: 'REVIEW_NOT_FOUND',
-    })
+    await expect(decide(service, reviewId, wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    const unknown = {
+      kind: 'decide',
+      reviewId: 'review-none',
+      decision: { action: 'CONTINUE' },
+    } as const
+    await expect(service.send('run-1', unknown)).rejects.toMatchObject({ code: 'REVIEW_NOT_FOUND' })
     expect(await service.openReviews()).toHaveLength(1)
     await service.close(close)
   })
@@ -173,7 +177,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const after = desk({ review: false, approval: true })
     const second = await open(place, after)
     await expect(
-      second.decide(reviewId, { action: 'EDIT', input: { text: 'bye', other: 2 } }),
+      decide(second, reviewId, { action: 'EDIT', input: { text: 'bye', other: 2 } }),
     ).resolves.toBeUndefined()
     expect((await allEvents(second, 'run-1')).at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect([before.sent, after.sent]).toEqual([[], ['bye']])
@@ -185,26 +189,23 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const mine = desk()
     const service = await open(place, mine)
     const reviewId = await parked(service)
-    await expect(service.switchModel('run-1', 'none')).rejects.toMatchObject({
+    await expect(switchModel(service, 'run-1', 'none')).rejects.toMatchObject({
       code: 'INVALID_MODEL',
     })
-    expect(await service.switchModel('run-1', 'other')).toEqual({
+    expect(await switchModel(service, 'run-1', 'other')).toEqual({
       model: 'other',
       previousModel: expect.any(String),
     })
-    expect(await service.switchModel('run-1', 'other')).toEqual({
+    expect(await switchModel(service, 'run-1', 'other')).toEqual({
       model: 'other',
       previousModel: 'other',
     })
-    await expect(service.inject('run-1', { content: '', to: 'nobody' })).rejects.toMatchObject({
+    await expect(inject(service, 'run-1', { content: '', to: 'nobody' })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
     })
-    expect(await service.inject('run-1', 'Use blue paper')).toMatchObject({
-      content: 'Use blue paper',
-      priority: 'NORMAL',
-    })
+    expect(await inject(service, 'run-1', 'Use blue paper')).toEqual({ id: expect.any(String) })
     expect((await service.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
-    await service.decide(reviewId, { action: 'CONTINUE' })
+    await decide(service, reviewId, { action: 'CONTINUE' })
     const events = await allEvents(service, 'run-1')
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect(mine.other.requests).toHaveLength(1)

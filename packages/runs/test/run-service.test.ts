@@ -1,3 +1,4 @@
+import { cancel } from './commands.ts'
 import { decodeLoggedRunEvent } from '@tutti/protocol'
 import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
@@ -128,7 +129,7 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    expect(await service.cancel(runId)).toBe('CANCELLING')
+    expect(await cancel(service, runId)).toBe('CANCELLING')
     const events = await allEvents(service, runId)
     expect(events.map(({ type }) => type)).toContain('run_cancelling')
     expect(events.at(-1)).toMatchObject({
@@ -148,9 +149,9 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    await service.cancel(runId)
+    await cancel(service, runId)
     expect((await service.get(runId))?.run.status).toBe('CANCELLING')
-    expect(await service.cancel(runId)).toBe('CANCELLING')
+    expect(await cancel(service, runId)).toBe('CANCELLING')
     await clock.advance(4_999)
     expect((await service.get(runId))?.run.status).toBe('CANCELLING')
     await clock.advance(1)
@@ -168,9 +169,9 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    expect(await service.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    expect(await cancel(service, runId, { mode: 'boundary' })).toBe('CANCELLING')
     expect((await service.get(runId))?.run.status).toBe('CANCELLING')
-    expect(await service.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    expect(await cancel(service, runId, { mode: 'boundary' })).toBe('CANCELLING')
     play()
     const events = await allEvents(service, runId)
     expect(
@@ -191,7 +192,7 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    await service.cancel(runId, { mode: 'boundary' })
+    await cancel(service, runId, { mode: 'boundary' })
     play()
     expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
     await service.close({ drainTimeoutMs: 0 })
@@ -203,8 +204,8 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    await service.cancel(runId, { mode: 'boundary' })
-    expect(await service.cancel(runId)).toBe('CANCELLING')
+    await cancel(service, runId, { mode: 'boundary' })
+    expect(await cancel(service, runId)).toBe('CANCELLING')
     const events = await allEvents(service, runId)
     expect(
       events.flatMap((event) => (event.type === 'run_cancelling' ? [event.mode] : [])),
@@ -221,7 +222,7 @@ describe('cancel', () => {
     const service = await started(storage, [ensemble], { clock })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
-    await service.cancel(runId)
+    await cancel(service, runId)
     expect((await storage.runs.steps(runId)).at(-1)).toMatchObject({
       kind: 'cancel_asked',
       mode: 'abort',
@@ -236,7 +237,7 @@ describe('cancel', () => {
     const { ensemble } = band()
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
-    await service.cancel(runId)
+    await cancel(service, runId)
     expect((await allEvents(service, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
     await service.close({ drainTimeoutMs: 0 })
   })
@@ -249,7 +250,7 @@ describe('cancel', () => {
     const service = await started(storage, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await writing
-    const refused = expect(service.cancel(runId)).rejects.toMatchObject({
+    const refused = expect(cancel(service, runId)).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
       message: `Run ${runId} already completed with status COMPLETED`,
     })
@@ -270,7 +271,7 @@ describe('cancel', () => {
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     const before = model.requests.length
-    expect(await service.cancel(runId)).toBe('CANCELLED')
+    expect(await cancel(service, runId)).toBe('CANCELLED')
     const events = await allEvents(service, runId)
     expect(events.map(({ type }) => type)).toEqual([
       'run_queued',
@@ -294,11 +295,11 @@ describe('cancel', () => {
     const service = await serve(directory.path, [ensemble])
     const { runId } = await service.submit({ inputs: INPUTS })
     await allEvents(service, runId)
-    await expect(service.cancel(runId)).rejects.toMatchObject({
+    await expect(cancel(service, runId)).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
       message: `Run ${runId} already completed with status COMPLETED`,
     })
-    await expect(service.cancel('run-none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    await expect(cancel(service, 'run-none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
     await service.close({ drainTimeoutMs: 0 })
   })
 })
@@ -382,7 +383,7 @@ describe('a run that was cut off', () => {
     const first = await serve(directory.path, [before.ensemble], { clock })
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
-    await first.cancel(runId)
+    await cancel(first, runId)
     const closed = first.close({ drainTimeoutMs: 0 })
     await clock.advance(5_000)
     await clock.advance(5_000)
@@ -404,7 +405,7 @@ describe('a run that was cut off', () => {
     const first = await serve(directory.path, [before.ensemble])
     const { runId } = await first.submit({ inputs: INPUTS })
     await before.waiting(1)
-    await first.cancel(runId, { mode: 'boundary' })
+    await cancel(first, runId, { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
     const after = band({ encore: true })
     const second = await serve(directory.path, [after.ensemble])
@@ -437,7 +438,7 @@ describe('a run that was cut off', () => {
     const after = band({ encore: true })
     const second = await serve(directory.path, [after.ensemble], { maxConcurrentRuns: 1 })
     await after.waiting(1)
-    expect(await second.cancel('r-2')).toBe('CANCELLED')
+    expect(await cancel(second, 'r-2')).toBe('CANCELLED')
     const events = await allEvents(second, 'r-2')
     expect(events.slice(-6).map(({ type }) => type)).toEqual([
       'run_cancelling',
@@ -463,7 +464,7 @@ describe('a run that was cut off', () => {
     await first.close({ drainTimeoutMs: 0 })
     const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
     const second = new RunService(storage, [band().ensemble])
-    const cancelled = second.cancel(runId)
+    const cancelled = cancel(second, runId)
     await writing
     expect((await storage.runs.get(runId))?.status).toBe('CANCELLING')
     expect((await storage.runs.steps(runId)).at(-1)).toMatchObject({ kind: 'cancel_asked' })
@@ -522,7 +523,7 @@ describe('a run that was cut off', () => {
     const first = await serve(directory.path, [before.ensemble], { maxConcurrentRuns: 2 })
     for (const runId of ['r-1', 'r-2']) await first.submit({ runId, inputs: INPUTS })
     await before.waiting(2)
-    await first.cancel('r-2', { mode: 'boundary' })
+    await cancel(first, 'r-2', { mode: 'boundary' })
     await first.close({ drainTimeoutMs: 0 })
     const second = await serve(directory.path, [band({ name: 'choir' }).ensemble])
     const outputs = [{ taskName: 'tune', output: 'tuned for Bach' }]

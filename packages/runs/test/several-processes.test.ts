@@ -1,3 +1,4 @@
+import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
@@ -201,7 +202,7 @@ describe('several processes on one store', () => {
     for (const service of [one, two]) await service.close(CLOSE)
   })
 
-  it('[S4] [W5] [W6] a wish reaches the run wherever it was made', async () => {
+  it('[S4] [W5] [W6] a command reaches the run from any process', async () => {
     await using database = await testDatabase()
     const { ensemble, models, other } = desk({ review: false })
     const gate = band({ encore: true })
@@ -218,23 +219,24 @@ describe('several processes on one store', () => {
     const [taker, worker] = [await both(api), await both()]
     const { runId } = await taker.submit({ inputs: INPUTS })
     await gate.waiting(1)
-    await expect(taker.switchModel(runId, 'none')).rejects.toMatchObject({ code: 'INVALID_MODEL' })
-    expect(await taker.switchModel(runId, 'other', { task: 'again' })).toEqual({
+    await expect(switchModel(taker, runId, 'none')).rejects.toMatchObject({ code: 'INVALID_MODEL' })
+    expect(await switchModel(taker, runId, 'other', { taskName: 'again' })).toEqual({
       model: 'other',
       previousModel: expect.any(String),
     })
-    expect(await taker.inject(runId, { content: 'Louder', to: 'again' })).toMatchObject({
-      content: 'Louder',
-    })
-    expect(await taker.cancel(runId, { mode: 'boundary' })).toBe('CANCELLING')
+    const louder = { id: 'louder', content: 'Louder', to: 'again' }
+    expect(await inject(taker, runId, louder)).toMatchObject({ id: 'louder' })
+    expect(await cancel(taker, runId, { mode: 'boundary' })).toBe('CANCELLING')
     expect((await taker.get(runId))?.run.status).toBe('CANCELLING')
     gate.play()
     const events = await allEvents(taker, runId)
-    const wishes = ['model_switched', 'directive_active', 'run_cancelling']
-    expect(events.map(({ type }) => type).filter((type) => wishes.includes(type))).toEqual(wishes)
+    const recorded = ['model_switched', 'directive_active', 'run_cancelling']
+    expect(events.map(({ type }) => type).filter((type) => recorded.includes(type))).toEqual(
+      recorded,
+    )
     expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
     expect(other.requests).toEqual([])
-    await expect(taker.inject(runId, 'Too late')).rejects.toMatchObject({
+    await expect(inject(taker, runId, 'Too late')).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
       message: `Run ${runId} already completed with status CANCELLED`,
     })

@@ -10,7 +10,7 @@ export function storageOver(
     runs: {
       create: (...given) => runs.create(...given),
       commit: (writes) => runs.commit(writes),
-      commitAtRest: (write) => runs.commitAtRest(write),
+      commitUnowned: (write) => runs.commitUnowned(write),
       get: (runId) => runs.get(runId),
       tasks: (runId) => runs.tasks(runId),
       steps: (runId) => runs.steps(runId),
@@ -22,7 +22,7 @@ export function storageOver(
       ...changed,
     },
     queue: storage.queue,
-    signals: storage.signals,
+    commands: storage.commands,
     events: storage.events,
     outbox: storage.outbox,
     audit: storage.audit,

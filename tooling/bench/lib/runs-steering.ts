@@ -1,4 +1,4 @@
-/** How long a wish takes to its run: in the same process, and on Postgres from one process to another. */
+/** How long a command takes to its run: in the same process, and on Postgres from one process to another. */
 import { openReporter, type Reports } from './runs-reports.ts'
 import { openService, watchRun } from './runs-services.ts'
 import { startProcess } from './runs-processes.ts'
@@ -24,7 +24,7 @@ interface Steering {
 
 /** Prints how long a cancel and a directive take. */
 export async function measureSteering(places: Places, reports: Reports): Promise<void> {
-  printHeading('wishes, in the same process on the embedded store, to another one on Postgres')
+  printHeading('commands, in the same process on the embedded store, to another one on Postgres')
   const own = await steerHere(places, reports)
   const other = await steerElsewhere(places, reports)
   const labels = {
@@ -70,14 +70,15 @@ async function steer(service: RunService, reports: Reports): Promise<Steering> {
   for (let index = 0; index < INJECTS; index += 1) {
     const id = `directive-${index}`
     const beginMs = nowMs()
-    const answered = service.inject(runId, { id, content: `Say ${index}` }).then(nowMs)
+    const directive = { id, content: `Say ${index}` }
+    const answered = service.send(runId, { kind: 'inject', directive }).then(nowMs)
     const active = await watch.cameAt(
       (event) => event.type === 'directive_active' && event.directiveId === id,
     )
     times.active.push(active - beginMs)
     times.injectAnswered.push((await answered) - beginMs)
   }
-  await service.cancel(runId)
+  await service.send(runId, { kind: 'cancel' })
   await watch.ended
   return times
 }
@@ -87,7 +88,7 @@ async function cancelOne(service: RunService, reports: Reports, times: Steering)
   const watch = watchRun(service, runId)
   await watch.cameAt(({ type }) => type === 'ensemble_started')
   const beginMs = nowMs()
-  const answered = service.cancel(runId).then(nowMs)
+  const answered = service.send(runId, { kind: 'cancel' }).then(nowMs)
   const { atMs } = await reports.next({ kind: 'aborted', runId })
   times.aborted.push(atMs - beginMs)
   times.cancelAnswered.push((await answered) - beginMs)

@@ -31,7 +31,7 @@ export function measuredStorage(storage: RunStorage, options: MeasuringOptions):
   return {
     runs: measured('runs', storage.runs),
     queue: measured('queue', storage.queue),
-    signals: measured('signals', storage.signals),
+    commands: measured('commands', storage.commands),
     events: measured('events', storage.events),
     outbox: measured('outbox', storage.outbox),
     audit: measured('audit', storage.audit),
@@ -123,7 +123,7 @@ function reader(instruments: Instruments): (done: Done) => void {
       case 'runs.commit':
         readCommit(instruments, given[0] as readonly RunWrite[], result as readonly WriteResult[])
         return
-      case 'runs.commitAtRest':
+      case 'runs.commitUnowned':
         readResults(instruments, operation, [result as WriteResult])
         return
       case 'queue.renew':

@@ -93,7 +93,7 @@ class RunFigures {
         runReleases.add({ end: activity.end })
         this.#runs.delete(activity.runId)
         return
-      case 'written_at_rest':
+      case 'written_unowned':
         this.count(activity.runId, activity.events)
         return
       case 'rate_limited':

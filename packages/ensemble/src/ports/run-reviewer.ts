@@ -1,6 +1,7 @@
 /** A gate: what a reviewer is asked, and what can be decided. */
 import { TuttiError, type ApprovalRequest } from '@tutti/core'
 
+import type { ReviewVerdict } from '@tutti/protocol'
 import type { ReviewTimeoutAction } from '../definition/review-settings.ts'
 
 /** When a gate opens, seen from its task. */
@@ -70,18 +71,47 @@ export interface CheckedGate extends Pick<Gate, 'timing' | 'reviewId'> {
 }
 
 /**
- * Checks that a decision fits its gate.
+ * Reads a verdict as a decision of its gate.
  *
  * @throws {TuttiError} BAD_REQUEST, naming every problem.
  */
-export async function assertDecision(
+export async function readDecision(
   gate: CheckedGate,
-  decision: GateDecision,
+  verdict: ReviewVerdict,
   checkText: (text: string) => Promise<string | undefined>,
-): Promise<void> {
+): Promise<GateDecision> {
+  const decision = toDecision(gate, verdict)
   const problem = await findDecisionProblem(gate, decision, checkText)
-  if (problem === undefined) return
+  if (problem === undefined) return decision
   throw new TuttiError('BAD_REQUEST', `Cannot decide review "${gate.reviewId}": ${problem}`)
+}
+
+type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
+
+/** An edit that a person typed is the input of the tool under review, as JSON, or else a text. */
+function toDecision({ timing }: CheckedGate, verdict: ReviewVerdict): GateDecision {
+  if (!isTyped(verdict)) return verdict
+  const { revisedOutput, ...edit } = verdict
+  return timing === 'DURING_EXECUTION'
+    ? { ...edit, input: parseToolInput(revisedOutput) }
+    : { ...edit, text: revisedOutput }
+}
+
+/** NOTE: reviewers are other people's code, and may return anything. */
+function isTyped(verdict: ReviewVerdict): verdict is TypedEdit {
+  return Object.hasOwn(Object(verdict), 'revisedOutput')
+}
+
+function parseToolInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const path = '/revisedOutput'
+    const message = 'must be the input of the tool as JSON: the review is of a tool call'
+    throw new TuttiError('BAD_REQUEST', `Decision does not fit: ${path} ${message}`, {
+      details: { problems: [{ path, message }] },
+    })
+  }
 }
 
 async function findDecisionProblem(

@@ -26,7 +26,10 @@ export function knownGate(log: StepLog, reviewId: string): KnownGate | undefined
 }
 
 /** Whether a decision is the very one that closed a gate, sent again. */
-export function isSameDecision({ id }: GateDecision, closing: { readonly id?: string }): boolean {
+export function isSameDecision(
+  { id }: { readonly id?: string },
+  closing: { readonly id?: string },
+): boolean {
   return id !== undefined && id === closing.id
 }
 

@@ -22,7 +22,7 @@ import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../definition/re
 import { exitEarly } from './refusal.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { EarlyDecisions } from './early-decisions.ts'
-import { assertDecision } from '../ports/run-reviewer.ts'
+import { readDecision } from '../ports/run-reviewer.ts'
 import {
   decidedEvent,
   decisionAfterTimeout,
@@ -36,7 +36,7 @@ import {
 import type { StepOf } from '../ports/run-step.ts'
 import type { InFlight } from '../work/in-flight.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { RunEventOf } from '@tutti/protocol'
+import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
 import type {
   Gate,
   GateDecision,
@@ -138,12 +138,12 @@ export class Reviews {
    * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when it is closed by another decision or never
    * opens again, BAD_REQUEST when the decision does not fit; the gate stays open then.
    */
-  async decide(reviewId: string, decision: GateDecision): Promise<void> {
+  async decide(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const { inFlight } = this.#options
     if (this.#mayOpenAgain(reviewId)) await this.#early.untilOpen(reviewId)
     else inFlight.beginDecision()
     try {
-      await this.#decideNow(reviewId, decision)
+      await this.#decideNow(reviewId, verdict)
     } finally {
       inFlight.endDecision()
     }
@@ -227,25 +227,25 @@ export class Reviews {
     return this.#exited ? { decision: { action: 'EXIT_EARLY' }, timedOut: false } : outcome
   }
 
-  async #decideNow(reviewId: string, decision: GateDecision): Promise<void> {
+  async #decideNow(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const asked = this.#open.get(reviewId)
-    if (asked === undefined) return this.#decideAgain(reviewId, decision)
+    if (asked === undefined) return this.#decideAgain(reviewId, verdict)
     const { gate, question } = asked
-    await assertDecision(gate, decision, question.checkText ?? fits)
+    const decision = await readDecision(gate, verdict, question.checkText ?? fits)
     const open = this.#open.get(reviewId)
-    if (open === undefined) return this.#decideAgain(reviewId, decision)
+    if (open === undefined) return this.#decideAgain(reviewId, verdict)
     open.settle({ kind: 'decided', decision })
     return open.kept
   }
 
   /** Takes the decision that closed the gate; any other comes too late. */
-  async #decideAgain(reviewId: string, decision: GateDecision): Promise<void> {
+  async #decideAgain(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const closed = this.#closed.get(reviewId)
     const earlier = closed === undefined ? knownGate(this.#options.log, reviewId) : undefined
     if (closed === undefined && earlier === undefined) {
       throw reviewNotFound(reviewId, [...this.#open.keys()])
     }
-    if (!isSameDecision(decision, closed ?? earlier?.closed?.decision ?? {})) {
+    if (!isSameDecision(verdict, closed ?? earlier?.closed?.decision ?? {})) {
       throw reviewResolved(reviewId)
     }
     await closed?.kept

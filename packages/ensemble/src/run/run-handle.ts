@@ -1,33 +1,12 @@
 /** A run in flight, as whoever started it can steer it. */
-import type { TaskPhase } from './next.ts'
+import type { DirectiveInput, ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol'
 import type { Directive } from '../ports/run-step.ts'
-import type { DirectiveInput } from '../steering/directives.ts'
-import type { Gate, GateDecision } from '../ports/run-reviewer.ts'
 import type { Task } from '../definition/task.ts'
-import type { ModelChoice } from './model-steering.ts'
+import type { Gate, GateDecision } from '../ports/run-reviewer.ts'
+import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
+import type { CancelOptions } from '../steering/steering.ts'
+import type { TaskPhase } from './next.ts'
 import type { RunMetrics, RunResult } from './run-result.ts'
-import type { CancelMode } from '@tutti/protocol'
-
-/** How a cancel takes effect. */
-export interface CancelOptions {
-  /**
-   * `abort` stops model calls, tools and everything that they started; `boundary` lets the tasks that
-   * run finish and starts no other. @default abort
-   */
-  readonly mode?: CancelMode
-  /** Who asks, for the record. */
-  readonly actor?: string
-}
-
-/** A switch that was made. */
-export interface ModelSwitch {
-  /** Alias of the model, or `provider:name`; the name of a tier whose tasks have models of their own. */
-  readonly model: string
-  /** The tier that was asked for. */
-  readonly tier?: string
-  /** What it takes the place of; absent for a run whose tasks have models of their own. */
-  readonly previousModel?: string
-}
 
 /** What a run is doing at this moment. */
 export interface RunSnapshot {
@@ -58,6 +37,12 @@ export interface RunHandle {
   readonly runId: string
   /** What the run comes to; rejects only when it may write nothing more. */
   readonly result: Promise<RunResult>
+  /**
+   * Does what a command says; resolves with its reply. The methods below do the same for callers in this process.
+   *
+   * @throws {TuttiError} RUN_COMPLETED when the run is over, and what the method of the command throws.
+   */
+  readonly send: <K extends RunCommandKind>(command: RunCommandOf<K>) => Promise<ReplyTo<K>>
   /** Asks the run to end. False when it is over already; asked again it can only become harder. */
   readonly cancel: (options?: CancelOptions) => boolean
   /**

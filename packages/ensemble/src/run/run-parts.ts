@@ -25,7 +25,7 @@ import { ModelSwitches } from '../steering/models.ts'
 import { InFlight } from '../work/in-flight.ts'
 import { loggingJournal } from './logging-journal.ts'
 import { rulesJournal } from './rules-journal.ts'
-import { Steering } from './steering.ts'
+import { Steering } from '../steering/steering.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'

@@ -16,10 +16,11 @@
  */
 import { isoNow, type TuttiError } from '@tutti/core'
 
-import { nextTasks } from './next.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
+import { interpretCommand, type CommandTarget } from '../steering/interpret-command.ts'
 import { addUsage, metricsOf } from '../usage/usage.ts'
+import { nextTasks } from './next.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
 import { exitEarly } from '../reviews/refusal.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
@@ -65,17 +66,22 @@ export class Run {
   start(): RunHandle {
     const { steering, scope, services } = this.#parts
     const result = this.#execute()
+    const decide: CommandTarget['decide'] = (reviewId, verdict) =>
+      services.reviews.decide(reviewId, verdict)
     return {
       runId: scope.runId,
       result,
-      cancel: (wish) => steering.cancel(wish),
+      send: (command) => interpretCommand({ steering, decide }, command),
+      cancel: (options) => steering.cancel(options),
       switchModel: (model, { task, ...by } = {}) => {
-        const ofTask =
-          task === undefined ? {} : { task: typeof task === 'object' ? task.name : task }
-        return steering.switchModel(model, { ...ofTask, ...by })
+        const taskName = typeof task === 'object' ? task.name : task
+        return steering.switchModel(model, {
+          ...(taskName === undefined ? {} : { taskName }),
+          ...by,
+        })
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
-      decide: (reviewId, decision) => services.reviews.decide(reviewId, decision),
+      decide,
       standStill: () => scope.inFlight.standStill(),
       snapshot: () => this.#snapshot(),
     }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { directive, Directives, directiveText, type DirectiveInput } from './directives.ts'
+import { directive, Directives, directiveText } from './directives.ts'
 
+import type { DirectiveInput } from '@tutti/protocol'
 import type { Directive } from '../ports/run-step.ts'
 
 const NOW = Date.UTC(2026, 0, 1)

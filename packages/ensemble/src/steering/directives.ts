@@ -7,31 +7,9 @@
  * D3 What an attempt was told, the next attempt at the same task is told too, also when it has expired.
  */
 import { TuttiError } from '@tutti/core'
-import { DirectiveAction, suggest, type Priority } from '@tutti/protocol'
+import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@tutti/protocol'
 
 import type { Directive } from '../ports/run-step.ts'
-
-/** Content of a directive: a text, or an action. */
-export interface DirectiveInput {
-  /** Text for the agents; either it or an action is needed. */
-  readonly content?: string
-  /** Action; `value` is its argument. */
-  readonly action?: string
-  /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
-  readonly value?: string
-  /** Name of a task or role of an agent. @default every task */
-  readonly to?: string
-  /** Who says it. */
-  readonly from?: string
-  /** Whose key it came with, for the record. */
-  readonly actor?: string
-  /** @default NORMAL */
-  readonly priority?: Priority
-  /** How long it stays in force, in milliseconds. @default as long as the run */
-  readonly ttlMs?: number
-  /** @default a random id */
-  readonly id?: string
-}
 
 /** The last instant that a date can say, in milliseconds since 1970. @see ECMA-262, time values */
 const LAST_INSTANT = 8.64e15

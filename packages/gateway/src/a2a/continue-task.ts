@@ -78,5 +78,6 @@ async function direct(runId: string, said: Said, asker: Asker): Promise<void> {
   if (content === '')
     throw invalidParams([{ path: '/message/parts', message: 'must say something' }])
   const action = { name: 'injectDirective', scope: 'runs:control', runId } as const
-  await act(asker, action, () => options.runs.inject(runId, { content, ...actorOf(caller) }))
+  const directive = { content, ...actorOf(caller) }
+  await act(asker, action, () => options.runs.send(runId, { kind: 'inject', directive }))
 }

@@ -3,10 +3,10 @@ import { TuttiError } from '@tutti/core'
 
 import { actorOf, type Caller } from '../caller.ts'
 
-import type { CancelBody, RunStatus } from '@tutti/protocol'
+import type { CancelAccepted, CancelBody, RunStatus } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
-/** How a cancel takes effect, and who asks for it. */
+/** How a cancel takes effect, and its caller. */
 export interface CancelRequest {
   readonly mode: CancelBody['mode']
   readonly caller: Caller
@@ -15,14 +15,16 @@ export interface CancelRequest {
 /**
  * Cancels a run; resolves with the status it has then.
  *
- * @throws {TuttiError} as `RunService.cancel`.
+ * @throws {TuttiError} as `RunService.send`.
  */
-export function cancelRun(
+export async function cancelRun(
   runs: RunService,
   runId: string,
   { mode, caller }: CancelRequest,
-): ReturnType<RunService['cancel']> {
-  return runs.cancel(runId, { ...actorOf(caller), ...(mode === undefined ? {} : { mode }) })
+): Promise<CancelAccepted['status']> {
+  const how = { ...actorOf(caller), ...(mode === undefined ? {} : { mode }) }
+  const { status } = await runs.send(runId, { kind: 'cancel', ...how })
+  return status
 }
 
 /** Cancels a run. Returns its status then; undefined for a run that has ended already, or is gone. */

@@ -205,7 +205,8 @@ async function goOn(run: RunRecord, params: SendParams, sender: Sender): Promise
   const review = await reviewMeant(run, params, sender)
   if (review === undefined) {
     assertScope(caller, 'runs:control')
-    await runs.inject(runId, { content: said.text, ...actorOf(caller) })
+    const directive = { content: said.text, ...actorOf(caller) }
+    await runs.send(runId, { kind: 'inject', directive })
   } else {
     assertScope(caller, 'reviews:decide')
     const decision = decisionOfMessage(said, review.request)

@@ -13,7 +13,7 @@
  *    whose owner has marked it as waiting for a person is not counted.
  * L4 Runs whose owner is lost come first, then those that wait, the oldest first; a parked run is due when
  *    its time is over.
- * L5 A run with a signal that nobody has answered is not parked: it becomes ready.
+ * L5 A run with a pending command is not parked: it becomes ready.
  * L6 A claim that takes the run from an owner who never gave it up counts. A step that is kept sets the count
  *    back to 0 when the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
  * L7 Leases and instants are measured by the clock of the store.
@@ -28,7 +28,7 @@
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
-import type { Signal } from './run-signals.ts'
+import type { PendingCommand } from './command-queue.ts'
 
 /** Gives runs to those who execute them. */
 export interface RunQueue {
@@ -87,8 +87,8 @@ export interface HeldRun {
 /** A run that now belongs to the caller. */
 export interface ClaimedRun {
   readonly run: RunRecord
-  /** Signals that nobody has answered, in the order in which they were sent. */
-  readonly signals: readonly Signal[]
+  /** Pending commands, in the order in which they were sent. */
+  readonly commands: readonly PendingCommand[]
   /** How often in a row the run was taken from a lost owner without having got any further. */
   readonly lostOwners: number
 }

@@ -3,7 +3,7 @@ import type { AuditLog } from './audit-log.ts'
 import type { EventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
-import type { RunSignals } from './run-signals.ts'
+import type { CommandQueue } from './command-queue.ts'
 import type { RunStore } from './run-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
@@ -12,7 +12,7 @@ import type { WebhookOutbox } from './webhook-outbox.ts'
 export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly queue: RunQueue
-  readonly signals: RunSignals
+  readonly commands: CommandQueue
   readonly events: EventLog
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
@@ -39,6 +39,7 @@ export type Notice =
     }
   /** A run waits for an owner. */
   | { readonly kind: 'ready' }
+  /** A command was queued. The names `signal` and `signalId` are those of earlier versions, which hear them too. */
   | { readonly kind: 'signal'; readonly runId: string }
   | { readonly kind: 'answer'; readonly signalId: string }
   /** A webhook has something to be told. */

@@ -6,7 +6,7 @@
  * P3 Sequence numbers are given by the store: gapless from 0 in the order of writing.
  * P4 The events of a write, its steps, its answers and the state that follows are kept in one piece.
  * P5 A write that cannot be kept leaves the others of its batch untouched.
- * P6 A run that has ended has no steps, no signals that wait, and no open review.
+ * P6 A run that has ended has no steps, no pending commands, and no open review.
  * P7 A write that is sent again, as its first answer was lost, is kept once.
  * P8 A write at rest is kept only while nobody has the run and nothing was written since.
  * P9 What is deleted is deleted whole, the oldest first, and never a run that has not ended.
@@ -16,7 +16,7 @@
  *     store finds the same runs.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
-import type { SignalAnswer } from './run-signals.ts'
+import type { CommandAnswer } from './command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
@@ -33,7 +33,7 @@ export interface RunStore {
   /** Writes what happened in several runs; one answer a write, in their order. At most one a run. */
   commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]>
   /** Writes to a run that nobody has. */
-  commitAtRest(write: RestWrite): Promise<WriteResult>
+  commitUnowned(write: UnownedWrite): Promise<WriteResult>
   /** A run, or undefined when there is none of that id. */
   get(runId: string): Promise<RunRecord | undefined>
   /** The tasks of a run, in order; empty before it started. */
@@ -96,12 +96,12 @@ export interface RunWrite {
   readonly writeNo: number
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
-  /** Answers to signals; kept with the events that show their effect. */
-  readonly answers?: readonly SignalAnswer[]
+  /** Answers to commands; stored with the events that show their effect. */
+  readonly answers?: readonly CommandAnswer[]
 }
 
 /** A write to a run that nobody has. */
-export interface RestWrite {
+export interface UnownedWrite {
   readonly runId: string
   /** Epoch and newest sequence number of the run as the writer read it. */
   readonly epoch: number

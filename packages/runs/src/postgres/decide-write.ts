@@ -1,8 +1,8 @@
 /** Pure: what becomes of a write, by the row of its run, which the caller has locked. */
 import { logged } from '../record-fields.ts'
 
-import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
-import type { SignalAnswer } from '../ports/run-signals.ts'
+import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunRow } from './rows.ts'
 import type { RunStatus } from '@tutti/protocol'
 
@@ -17,7 +17,7 @@ export interface AcceptedWrite {
   readonly writeNo: number
   readonly events: RunWrite['events']
   readonly steps: RunWrite['steps']
-  readonly answers: readonly SignalAnswer[]
+  readonly answers: readonly CommandAnswer[]
 }
 
 /** What becomes of a write. */
@@ -46,7 +46,7 @@ export function decideWrite(row: RunRow | undefined, write: RunWrite): Decision 
 }
 
 /** P8: a write at rest is kept while nobody has the run and nothing was written since. */
-export function decideRestWrite(row: RunRow | undefined, write: RestWrite): Decision {
+export function decideRestWrite(row: RunRow | undefined, write: UnownedWrite): Decision {
   if (row === undefined || row.run.epoch !== write.epoch) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED

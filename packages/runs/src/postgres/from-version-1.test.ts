@@ -54,7 +54,7 @@ describe('a store of version 1', () => {
     expect((await present.commit([result('run-owned')])).kind).toBe('written')
     const parked = await recordOf(storage, 'run-parked')
     const decided = restWrite(parked, 'ready', { events: [reviewDecided('review-a', 'ann')] })
-    expect((await storage.runs.commitAtRest(decided)).kind).toBe('written')
+    expect((await storage.runs.commitUnowned(decided)).kind).toBe('written')
     expect(await storage.outbox.claim({ limit: 9, claimMs: 1 })).toEqual([])
     expect(await storage.audit.list({ limit: 9 })).toEqual([])
   })

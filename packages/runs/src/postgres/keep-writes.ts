@@ -168,7 +168,7 @@ async function keepAnswers(
       ? []
       : await session.query(sql.answer, [
           given.map(({ run }) => run),
-          given.map(({ answer }) => answer.signalId),
+          given.map(({ answer }) => answer.commandId),
           given.map(({ answer }) => JSON.stringify(answer)),
         ])),
     ...(runs.length === 0 ? [] : await session.query(sql.answerRest, restAnswers(runs))),

@@ -27,7 +27,7 @@ describe('a server that goes and comes', () => {
       const error = { code: 'STORE_UNAVAILABLE', retryable: true }
       await expect(storage.runs.get('run-0')).rejects.toMatchObject(error)
       await expect(storage.queue.load()).rejects.toMatchObject(error)
-      await expect(storage.signals.answer('x')).rejects.toMatchObject(error)
+      await expect(storage.commands.answer('x')).rejects.toMatchObject(error)
       heard.clear()
       await server.start()
       await heard.first((notice) => notice.kind === 'availability' && notice.isAvailable)

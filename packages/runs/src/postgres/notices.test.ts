@@ -46,16 +46,16 @@ describe('notices between stores', () => {
     await createRun(storage, 'run-a')
     const owner = await ownedRun(storage, 'run-b')
     await owner.commit([token('x')])
-    const sent = await storage.signals.send('run-b', { kind: 'cancel', mode: 'abort' })
+    const sent = await storage.commands.send('run-b', { kind: 'cancel', mode: 'abort' })
     expect(sent?.kind).toBe('sent')
-    const signalId = sent?.kind === 'sent' ? sent.signalId : ''
-    await owner.commit([], { answers: [{ signalId, ok: true }] })
+    const commandId = sent?.kind === 'sent' ? sent.commandId : ''
+    await owner.commit([], { answers: [{ commandId, ok: true }] })
     await Promise.resolve()
     expect(heard.all).toEqual([
       { kind: 'ready' },
       { kind: 'ready' },
       { kind: 'signal', runId: 'run-b' },
-      { kind: 'answer', signalId },
+      { kind: 'answer', signalId: commandId },
     ])
   })
 

@@ -19,7 +19,7 @@ import {
 } from './options.ts'
 import { postgresRunMemory } from './run-memory.ts'
 import { PostgresRunQueue } from './run-queue.ts'
-import { PostgresRunSignals } from './run-signals.ts'
+import { PostgresCommandQueue } from './command-queue.ts'
 import { PostgresRunStore } from './run-store.ts'
 import { postgresSecretStore } from './secret-store.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
@@ -71,7 +71,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   return {
     runs: new PostgresRunStore(parts),
     queue: new PostgresRunQueue(parts),
-    signals: new PostgresRunSignals(parts),
+    commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(database),
     outbox: new PostgresWebhookOutbox(parts),
     audit: new PostgresAuditLog(database),

@@ -41,10 +41,10 @@ describe('what happens to a run while somebody else changes it', () => {
     await database.client.query(
       `BEGIN; UPDATE tutti.runs SET state = 'parked' WHERE run_id = 'run-c'`,
     )
-    const sent = storage.signals.send('run-c', { kind: 'cancel', mode: 'abort' })
+    const sent = storage.commands.send('run-c', { kind: 'cancel', mode: 'abort' })
     await someoneWaits()
     await database.client.query('COMMIT')
-    expect((await sent)?.kind).toBe('at_rest')
+    expect((await sent)?.kind).toBe('unowned')
   })
 })
 

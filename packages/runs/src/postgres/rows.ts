@@ -13,7 +13,7 @@ import {
 } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
-import type { Signal } from '../ports/run-signals.ts'
+import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { Row } from './database.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
@@ -159,11 +159,11 @@ export function toReview(row: Row): ReviewRecord {
 }
 
 /** The signal of a row of table `signals`, with the `run_id` of its run. */
-export function toSignal(row: Row): Signal {
+export function toPendingCommand(row: Row): PendingCommand {
   return {
     id: String(row['signal_id']),
     runId: text(row['run_id']),
-    wish: JSON.parse(String(row['wish'])) as Signal['wish'],
+    command: JSON.parse(String(row['wish'])) as PendingCommand['command'],
   }
 }
 

@@ -11,7 +11,7 @@ import { LOCKS, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
 import { countable, finite } from './numbers.ts'
-import { toRunRow, toSignal, type RunRow } from './rows.ts'
+import { toRunRow, toPendingCommand, type RunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -25,7 +25,7 @@ import type {
   RunQueue,
   StoreFigures,
 } from '../ports/run-queue.ts'
-import type { Signal } from '../ports/run-signals.ts'
+import type { PendingCommand } from '../ports/command-queue.ts'
 import type { Row } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
@@ -273,20 +273,20 @@ function claimSql(schema: string): string {
     UPDATE ${schema}.runs SET ${TAKE} FROM due WHERE runs.id = due.id RETURNING runs.*, due.place`
 }
 
-/** Claimed rows with their signals, in one query for all. */
+/** Claimed rows with their pending commands, in one query for all. */
 async function claimedRuns(session: Session, rows: readonly Row[]): Promise<readonly ClaimedRun[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row['id'])
-  const signalRows = await session.query(
+  const commandRows = await session.query(
     `SELECT signals.*, run_id FROM ${session.schema}.signals JOIN ${session.schema}.runs
        ON runs.id = run
      WHERE run = ANY($1::int8[]) AND answer IS NULL ORDER BY signals.id`,
     [ids],
   )
-  const signals = byRun<Signal>(signalRows, toSignal)
+  const commands = byRun<PendingCommand>(commandRows, toPendingCommand)
   return rows.map((row) => {
     const { id, run, lostOwners } = toRunRow(row)
-    return { run, signals: signals.get(id) ?? [], lostOwners }
+    return { run, commands: commands.get(id) ?? [], lostOwners }
   })
 }
 

@@ -18,7 +18,7 @@ import { writeSql } from './write-sql.ts'
 import type {
   CreatedRun,
   CreateOptions,
-  RestWrite,
+  UnownedWrite,
   Retention,
   ReviewQuery,
   RunPage,
@@ -56,7 +56,7 @@ export class PostgresRunStore implements RunStore {
     return this.#commitEachAlone(writes)
   }
 
-  async commitAtRest(write: RestWrite): Promise<WriteResult> {
+  async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
     const [result = { kind: 'fenced' }] = await this.#commit([write.runId], (rows) => [
       decideRestWrite(rows.get(write.runId), write),
     ])

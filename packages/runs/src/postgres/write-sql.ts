@@ -105,7 +105,7 @@ function statementsOf(schema: string) {
     // A signal id is a UUID, which JSON takes as it is.
     answerRest: `
       UPDATE ${schema}.signals
-      SET answer = '{"signalId":"' || signal_id || '","ok":false,"error":' || ended.error || '}'
+      SET answer = '{"commandId":"' || signal_id || '","ok":false,"error":' || ended.error || '}'
       FROM unnest($1::int8[], $2::text[]) AS ended (run, error)
       WHERE signals.run = ended.run AND signals.answer IS NULL
       RETURNING signals.signal_id`,

@@ -5,7 +5,7 @@ import { runCompleted } from '../refusals.ts'
 import { changeApplier } from './apply-changes.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
-import type { SignalAnswer } from '../ports/run-signals.ts'
+import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { Clock } from '@tutti/core'
@@ -20,7 +20,7 @@ export interface Addition {
   readonly lastSeq: number
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
-  readonly answers?: readonly SignalAnswer[]
+  readonly answers?: readonly CommandAnswer[]
 }
 
 /** What was written. */
@@ -68,7 +68,7 @@ export function eventAppender(
   }
 }
 
-type Answerer = (id: number, answer: SignalAnswer) => Notice[]
+type Answerer = (id: number, answer: CommandAnswer) => Notice[]
 
 /** Answers a signal of a run, unless it has an answer. */
 function signalAnswerer(database: DatabaseSync): Answerer {
@@ -76,9 +76,9 @@ function signalAnswerer(database: DatabaseSync): Answerer {
     'UPDATE signals SET answer = ? WHERE signal_id = ? AND run = ? AND answer IS NULL',
   )
   return (id, answer) => {
-    const { signalId } = answer
-    const { changes } = keep.run(JSON.stringify(answer), signalId, id)
-    return changes === 0 ? [] : [{ kind: 'answer', signalId }]
+    const { commandId } = answer
+    const { changes } = keep.run(JSON.stringify(answer), commandId, id)
+    return changes === 0 ? [] : [{ kind: 'answer', signalId: commandId }]
   }
 }
 
@@ -109,7 +109,7 @@ function deliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMaker {
 type Ender = (
   run: Pick<Addition, 'id' | 'runId'>,
   result: RunEventOf<'run_result'>,
-) => readonly SignalAnswer[]
+) => readonly CommandAnswer[]
 
 /** Ends a run: it needs no steps any more, and nobody decides its reviews. Gives what its signals are told. */
 function runEnder(database: DatabaseSync, clock: Clock): Ender {
@@ -129,7 +129,7 @@ function runEnder(database: DatabaseSync, clock: Clock): Ender {
     deleteSteps.run(id)
     withdraw.run(id)
     return waiting.all(id).map((row) => ({
-      signalId: String(row['signal_id']),
+      commandId: String(row['signal_id']),
       ok: false,
       error: runCompleted({ runId, status }),
     }))

@@ -182,7 +182,7 @@ describe('a store of version 2', () => {
     expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
     expect(await storage.events.heads([])).toEqual([])
     expect(Object.keys((await storage.runs.get('run-1')) ?? {})).not.toContain('error')
-    expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
+    expect(await storage.commands.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
       kind: 'ended',
     })
     expect(await storage.runs.deleteEnded({ keep: 1, limit: 9 })).toEqual([
@@ -238,7 +238,7 @@ describe('a store of version 2', () => {
     expect((await storage.runs.create(made, how)).kind).toBe('created')
     expect((await storage.runs.create(made, how)).kind).toBe('repeated')
     await storage.queue.claim('run-1', { owner: 'x', leaseMs: Infinity })
-    expect(await storage.signals.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
+    expect(await storage.commands.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
       kind: 'sent',
     })
     expect(await storage.runs.reviews({})).toEqual([])

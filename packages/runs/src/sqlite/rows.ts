@@ -19,7 +19,7 @@ import {
   submittedFields,
 } from '../record-fields.ts'
 
-import type { Signal, SignalAnswer } from '../ports/run-signals.ts'
+import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenCount } from '@tutti/ensemble'
 import type {
@@ -114,17 +114,17 @@ export function toReview(row: Row): ReviewRecord {
 }
 
 /** The signal of a row of table `signals` with the id of its run. */
-export function toSignal(row: Row): Signal {
+export function toPendingCommand(row: Row): PendingCommand {
   return {
     id: text(row['signal_id']),
     runId: text(row['run_id']),
-    wish: parse(row['wish']) as Signal['wish'],
+    command: parse(row['wish']) as PendingCommand['command'],
   }
 }
 
 /** The answer of a row of table `signals` that has one. */
-export function toAnswer(row: Row): SignalAnswer {
-  return parse(row['answer']) as SignalAnswer
+export function toAnswer(row: Row): CommandAnswer {
+  return parse(row['answer']) as CommandAnswer
 }
 
 /** The step of a row of table `steps`. */

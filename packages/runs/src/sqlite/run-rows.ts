@@ -1,7 +1,7 @@
 /** Reads what belongs to one run, by its row. */
-import { toRun, toSignal, toStep, type Row } from './rows.ts'
+import { toRun, toPendingCommand, toStep, type Row } from './rows.ts'
 
-import type { Signal } from '../ports/run-signals.ts'
+import type { PendingCommand } from '../ports/command-queue.ts'
 import type { RunRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { DatabaseSync } from 'node:sqlite'
@@ -26,8 +26,8 @@ export interface RunRows {
   steps(id: number): readonly RunStep[]
   /** Bytes of these steps. */
   stepBytes(id: number): number
-  /** Its signals that nobody has answered, in order. */
-  signals(id: number): readonly Signal[]
+  /** Its pending commands, in order. */
+  commands(id: number): readonly PendingCommand[]
 }
 
 /** Prepares the reads. */
@@ -37,7 +37,7 @@ export function runRowsOf(database: DatabaseSync): RunRows {
   const stepBytes = database.prepare(
     'SELECT coalesce(sum(octet_length(data)), 0) AS bytes FROM steps WHERE run = ?',
   )
-  const signals = database.prepare(
+  const commands = database.prepare(
     `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
      WHERE run = ? AND answer IS NULL ORDER BY n`,
   )
@@ -48,7 +48,7 @@ export function runRowsOf(database: DatabaseSync): RunRows {
     },
     steps: (id) => steps.all(id).map(toStep),
     stepBytes: (id) => Number(stepBytes.get(id)?.['bytes']),
-    signals: (id) => signals.all(id).map(toSignal),
+    commands: (id) => commands.all(id).map(toPendingCommand),
   }
 }
 

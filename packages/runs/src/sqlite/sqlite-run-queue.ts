@@ -64,7 +64,7 @@ export class SqliteRunQueue implements RunQueue {
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.run.epoch !== held.epoch) return 'fenced'
-      if (how.kind === 'parked' && rows.signals(found.id).length === 0) {
+      if (how.kind === 'parked' && rows.commands(found.id).length === 0) {
         this.#statements.park.run(this.#inFuture(how.wakeInMs ?? Infinity), found.id)
         return 'parked'
       }
@@ -106,7 +106,7 @@ export class SqliteRunQueue implements RunQueue {
     const now = this.#inFuture(0)
     const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
     const { run, lostOwners } = toRunRow(row ?? {})
-    return { run, signals: rows.signals(id), lostOwners }
+    return { run, commands: rows.commands(id), lostOwners }
   }
 
   /** The instant that comes `ms` from now, in whole milliseconds; null when it never comes. */

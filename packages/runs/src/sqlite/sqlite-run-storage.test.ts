@@ -90,22 +90,22 @@ describe('the embedded storage', () => {
     await using storage = sqliteRunStorage(directory)
     const owner = await ownedRun(storage, 'run-a')
     const other = await ownedRun(storage, 'run-b')
-    const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
-    const signalId = sent?.kind === 'sent' ? sent.signalId : expect.fail('no signal was sent')
+    const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
+    const commandId = sent?.kind === 'sent' ? sent.commandId : expect.fail('no signal was sent')
     await new Promise(setImmediate)
     const told: Notice[] = []
     storage.listen((notice) => told.push(notice))
     await storage.runs.commit([
-      owner.next([poison()], { answers: [{ signalId, ok: true }] }),
+      owner.next([poison()], { answers: [{ commandId, ok: true }] }),
       other.next([token('x')]),
     ])
     const parked = await parkedRun(storage, 'run-c')
-    await storage.runs.commitAtRest(restWrite(parked, 'ready', { events: [poison()] }))
+    await storage.runs.commitUnowned(restWrite(parked, 'ready', { events: [poison()] }))
     const ended = restWrite(parked, 'ready', { events: [result('run-c')] })
-    expect((await storage.runs.commitAtRest(ended)).kind).toBe('written')
+    expect((await storage.runs.commitUnowned(ended)).kind).toBe('written')
     const again = { firstEvent: queued(newRun('run-a')), maxUnfinishedRuns: 9 }
     await expect(storage.runs.create(newRun('run-a'), again)).rejects.toThrow('run-a')
-    await storage.signals.send('run-c', { kind: 'switch_model', model: 'm' })
+    await storage.commands.send('run-c', { kind: 'switch_model', model: 'm' })
     await new Promise(setImmediate)
     // The one run that was made on the way.
     expect(told).toEqual([{ kind: 'ready' }])

@@ -11,7 +11,7 @@ import { SqliteAuditLog } from './sqlite-audit-log.ts'
 import { sqliteEventLog } from './sqlite-event-log.ts'
 import { sqliteRunMemory } from './sqlite-run-memory.ts'
 import { SqliteRunQueue } from './sqlite-run-queue.ts'
-import { SqliteRunSignals } from './sqlite-run-signals.ts'
+import { SqliteCommandQueue } from './sqlite-command-queue.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
 import { sqliteSecretStore } from './sqlite-secret-store.ts'
 import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
@@ -65,7 +65,7 @@ export function sqliteRunStorage(
   return {
     runs: new SqliteRunStore(parts),
     queue: new SqliteRunQueue(parts),
-    signals: new SqliteRunSignals(parts),
+    commands: new SqliteCommandQueue(parts),
     events: sqliteEventLog(database),
     outbox: new SqliteWebhookOutbox(parts),
     audit: new SqliteAuditLog(parts),

@@ -11,7 +11,7 @@ import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
 import type {
   CreatedRun,
   CreateOptions,
-  RestWrite,
+  UnownedWrite,
   Retention,
   ReviewQuery,
   RunPage,
@@ -69,7 +69,7 @@ export class SqliteRunStore implements RunStore {
     }
   }
 
-  async commitAtRest(write: RestWrite): Promise<WriteResult> {
+  async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
     return this.#commitAlone(() => this.#writer.writeAtRest(write))
   }
 

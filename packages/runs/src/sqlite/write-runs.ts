@@ -4,7 +4,7 @@ import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../suspects.ts'
 import { eventAppender, type Addition, type Appended } from './append-events.ts'
 
 import type { Notice } from '../ports/run-storage.ts'
-import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { RunState } from './run-rows.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
@@ -20,7 +20,7 @@ const FENCED: Outcome = { result: { kind: 'fenced' }, notices: [] }
 export interface RunWriter {
   append(addition: Addition): Appended
   write(write: RunWrite): Outcome
-  writeAtRest(write: RestWrite): Outcome
+  writeAtRest(write: UnownedWrite): Outcome
 }
 
 /** Prepares the writes. */

@@ -56,7 +56,7 @@ export const claimCases: readonly StorageCase[] = [
       deepStrictEqual(others, [])
       deepStrictEqual(claimed, {
         run: { ...run, epoch: 1 },
-        signals: [],
+        commands: [],
         lostOwners: 0,
       })
       deepStrictEqual(await recordOf(storage, 'run-a'), claimed.run)

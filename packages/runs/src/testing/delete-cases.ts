@@ -12,7 +12,7 @@ export const deleteCases: readonly StorageCase[] = [
     name: '[P9] a run that has ended is deleted with all that belongs to it, once, and only it',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
-      await storage.signals.send('run-a', { kind: 'cancel', mode: 'abort' })
+      await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       const events = [started, completed, reviewRequested('review-a'), result('run-a')]
       await owner.commit(events, { steps: [step(1)] })
       await endedRun(storage, 'run-b')

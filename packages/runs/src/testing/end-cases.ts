@@ -87,7 +87,7 @@ export const endCases: readonly StorageCase[] = [
     name: '[P6] a run that ends at rest is left like any other',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
-      const written = await storage.runs.commitAtRest(
+      const written = await storage.runs.commitUnowned(
         restWrite(run, 'ready', {
           events: [result('run-a', { status: 'CANCELLED' })],
           steps: [step(2)],
@@ -109,24 +109,24 @@ export const endCases: readonly StorageCase[] = [
       const other = await ownedRun(storage, 'run-b')
       const ids = []
       for (const runId of ['run-a', 'run-a', 'run-b']) {
-        const sent = await storage.signals.send(runId, { kind: 'switch_model', model: 'm' })
+        const sent = await storage.commands.send(runId, { kind: 'switch_model', model: 'm' })
         ok(sent?.kind === 'sent')
-        ids.push(sent.signalId)
+        ids.push(sent.commandId)
       }
       const [first = '', second = '', third = ''] = ids
-      const answers = [{ signalId: first, ok: true }] as const
+      const answers = [{ commandId: first, ok: true }] as const
       await owner.commit([result('run-a')], { answers })
-      deepStrictEqual(await storage.signals.answer(first), answers[0])
-      const told = await storage.signals.answer(second)
+      deepStrictEqual(await storage.commands.answer(first), answers[0])
+      const told = await storage.commands.answer(second)
       ok(told?.ok === false)
       deepStrictEqual(
-        [told.signalId, told.error.code, told.error.retryable],
+        [told.commandId, told.error.code, told.error.retryable],
         [second, 'RUN_COMPLETED', false],
       )
       ok(told.error.message.includes('run-a') && told.error.message.includes('FAILED'))
-      strictEqual(await storage.signals.answer(third), undefined)
+      strictEqual(await storage.commands.answer(third), undefined)
       deepStrictEqual(
-        (await storage.signals.pending(['run-a', 'run-b'])).map(({ id }) => id),
+        (await storage.commands.pending(['run-a', 'run-b'])).map(({ id }) => id),
         [third],
       )
       await other.commit([token('x')])
@@ -136,12 +136,12 @@ export const endCases: readonly StorageCase[] = [
     name: '[W3] signals of a run that was given up and then ends at rest are told so too',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
-      const sent = await storage.signals.send('run-a', { kind: 'cancel', mode: 'abort' })
+      const sent = await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
       await storage.queue.release(owner, { kind: 'ready' })
       const run = await recordOf(storage, 'run-a')
-      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-a')] }))
-      const told = await storage.signals.answer(sent.signalId)
+      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-a')] }))
+      const told = await storage.commands.answer(sent.commandId)
       strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
     },
   },
@@ -179,11 +179,11 @@ export const endCases: readonly StorageCase[] = [
     async run({ storage }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const owner = await ownedRun(storage, 'run-a', { submission })
-      const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
+      const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
       ok(sent?.kind === 'sent')
       await owner.commit([result('run-a')])
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 1 }), ['run-a'])
-      strictEqual(await storage.signals.answer(sent.signalId), undefined)
+      strictEqual(await storage.commands.answer(sent.commandId), undefined)
       const other = newRun('run-b', { submission: { ...submission, fingerprint: 'other' } })
       const made = await storage.runs.create(other, {
         firstEvent: queued(other),

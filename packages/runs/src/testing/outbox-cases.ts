@@ -54,7 +54,7 @@ export const outboxCases: readonly StorageCase[] = [
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', HOOKED)
       const events = [token('x'), result('run-a')]
-      await storage.runs.commitAtRest(restWrite(run, 'stay', { events }))
+      await storage.runs.commitUnowned(restWrite(run, 'stay', { events }))
       deepStrictEqual(await claimed(storage), ['run-a:2:hook'])
     },
   },
@@ -88,7 +88,7 @@ export const outboxCases: readonly StorageCase[] = [
       await owner.commit([reviewRequested('review-a'), result('run-b')])
       strictEqual(await deliveries(), 1)
       const run = await createRun(storage, 'run-c', HOOKED)
-      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-c')] }))
+      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-c')] }))
       strictEqual(await deliveries(), 2)
       stop()
     },

@@ -27,7 +27,7 @@ import {
   recordOf,
 } from './run-fixtures.ts'
 
-import type { RunWish } from '../ports/run-signals.ts'
+import type { RunCommand } from '@tutti/protocol'
 import type { StorageCase } from './storage-case.ts'
 import type { RunStep } from '@tutti/ensemble'
 
@@ -255,32 +255,32 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[W1] wishes and answers are kept as they are, odd characters and all',
+    name: '[W1] commands and answers are kept as they are, odd characters and all',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const input = JSON.parse('{"__proto__":["\\u0000"]}')
-      const wishes: readonly RunWish[] = [
+      const commands: readonly RunCommand[] = [
         { kind: 'inject', directive: { content: ODD_TEXT, to: 'Player', ttlMs: 5 } },
         { kind: 'decide', reviewId: 'review-1', decision: { action: 'EDIT', input } },
         { kind: 'switch_model', model: ODD_TEXT },
       ]
-      for (const wish of wishes) await storage.signals.send('run-a', wish)
-      const signals = await storage.signals.pending(['run-a'])
+      for (const command of commands) await storage.commands.send('run-a', command)
+      const signals = await storage.commands.pending(['run-a'])
       deepStrictEqual(
-        signals.map(({ wish }) => JSON.stringify(wish)),
-        wishes.map((wish) => JSON.stringify(wish)),
+        signals.map(({ command }) => JSON.stringify(command)),
+        commands.map((command) => JSON.stringify(command)),
       )
       const [first, second, third] = signals.map(({ id }) => id)
       ok(first !== undefined && second !== undefined && third !== undefined)
       const error = { code: 'BAD_REQUEST', message: ODD_TEXT, retryable: false } as const
       const answers = [
-        { signalId: first, ok: true, value: { text: ODD_TEXT, list: [null, 1.5] } },
-        { signalId: second, ok: false, error: { ...error, details: { of: [ODD_TEXT] } } },
-        { signalId: third, ok: true },
+        { commandId: first, ok: true, value: { text: ODD_TEXT, list: [null, 1.5] } },
+        { commandId: second, ok: false, error: { ...error, details: { of: [ODD_TEXT] } } },
+        { commandId: third, ok: true },
       ] as const
       await owner.commit([], { answers })
       for (const answer of answers) {
-        deepStrictEqual(await storage.signals.answer(answer.signalId), answer)
+        deepStrictEqual(await storage.commands.answer(answer.commandId), answer)
       }
     },
   },

@@ -122,13 +122,13 @@ export const releaseCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
-      await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
-      const [signal] = await storage.signals.pending(['run-a'])
+      await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
+      const [signal] = await storage.commands.pending(['run-a'])
       ok(signal !== undefined)
       strictEqual(await storage.queue.release(owner, { kind: 'parked', wakeInMs: 1 }), 'ready')
       strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
       const [claimed] = await claimDue(storage)
-      deepStrictEqual(claimed?.signals, [signal])
+      deepStrictEqual(claimed?.commands, [signal])
       strictEqual(claimed.lostOwners, 0)
     },
   },
@@ -137,12 +137,12 @@ export const releaseCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
-      const sent = await storage.signals.send('run-a', { kind: 'switch_model', model: 'm' })
-      await storage.signals.send('run-b', { kind: 'switch_model', model: 'm' })
+      const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
+      await storage.commands.send('run-b', { kind: 'switch_model', model: 'm' })
       ok(sent?.kind === 'sent')
-      await owner.commit([], { answers: [{ signalId: sent.signalId, ok: true }] })
+      await owner.commit([], { answers: [{ commandId: sent.commandId, ok: true }] })
       strictEqual(await storage.queue.release(owner, { kind: 'parked' }), 'parked')
-      deepStrictEqual((await claimRun(storage, 'run-a')).claimed.signals, [])
+      deepStrictEqual((await claimRun(storage, 'run-a')).claimed.commands, [])
     },
   },
   {
@@ -151,7 +151,7 @@ export const releaseCases: readonly StorageCase[] = [
       for (let n = 0; n < 10; n += 1) {
         const runId = `run-${n}`
         const owner = await ownedRun(storage, runId)
-        const send = () => storage.signals.send(runId, { kind: 'switch_model', model: 'm' })
+        const send = () => storage.commands.send(runId, { kind: 'switch_model', model: 'm' })
         const release = () => storage.queue.release(owner, { kind: 'parked' })
         const [sent, became] =
           n % 2 === 0
@@ -160,9 +160,9 @@ export const releaseCases: readonly StorageCase[] = [
         ok(sent !== undefined)
         strictEqual(became, sent.kind === 'sent' ? 'ready' : 'parked')
         const { claimed } = await claimRun(storage, runId)
-        const ids = sent.kind === 'sent' ? [sent.signalId] : []
+        const ids = sent.kind === 'sent' ? [sent.commandId] : []
         deepStrictEqual(
-          claimed.signals.map(({ id }) => id),
+          claimed.commands.map(({ id }) => id),
           ids,
         )
       }

@@ -5,7 +5,7 @@ import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts
 
 import type { ClaimedRun, ClaimRequest, Holder } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RestWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
@@ -129,9 +129,9 @@ export async function endedRun(
 /** A write to a run as it was read; one event and no step unless `changes` say otherwise. */
 export function restWrite(
   { runId, epoch, lastSeq }: RunRecord,
-  next: RestWrite['next'],
-  changes: Partial<Omit<RestWrite, 'next'>> = {},
-): RestWrite {
+  next: UnownedWrite['next'],
+  changes: Partial<Omit<UnownedWrite, 'next'>> = {},
+): UnownedWrite {
   return { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes, next }
 }
 

@@ -20,9 +20,9 @@ import { quotaCases } from './quota-cases.ts'
 import { readCases } from './read-cases.ts'
 import { recordCases } from './record-cases.ts'
 import { releaseCases } from './release-cases.ts'
-import { restWriteCases } from './rest-write-cases.ts'
+import { unownedWriteCases } from './unowned-write-cases.ts'
 import { secretCases } from './secret-cases.ts'
-import { signalCases } from './signal-cases.ts'
+import { commandCases } from './command-cases.ts'
 import { sizeCases } from './size-cases.ts'
 import { waitingCases } from './waiting-cases.ts'
 
@@ -40,8 +40,8 @@ export const runStorageCases: readonly StorageCase[] = [
   ...claimCases,
   ...releaseCases,
   ...waitingCases,
-  ...restWriteCases,
-  ...signalCases,
+  ...unownedWriteCases,
+  ...commandCases,
   ...quotaCases,
   ...deleteCases,
   ...outboxCases,

@@ -27,7 +27,7 @@ export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
   await createRun(storage, 'run-ready', { tags: { by: ODD_TEXT }, submission })
   const owner = await ownedRun(storage, 'run-owned')
   await owner.commit([started, completed, taskStarted(2)], { steps: [step(1), step(2)] })
-  await storage.signals.send('run-owned', { kind: 'switch_model', model: ODD_TEXT })
+  await storage.commands.send('run-owned', { kind: 'switch_model', model: ODD_TEXT })
   await parkedRun(storage, 'run-parked', { events: [reviewRequested('review-a')] })
   await endedRun(storage, 'run-ended')
   return owner
@@ -51,7 +51,7 @@ export async function everythingOf(storage: RunStorage): Promise<unknown> {
   return {
     runs: await Promise.all(runs),
     reviews: await storage.runs.reviews({}),
-    signals: await storage.signals.pending(RUN_IDS),
+    commands: await storage.commands.pending(RUN_IDS),
     load: await storage.queue.load(),
     heads: (await storage.events.heads([])).toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
   }

@@ -33,7 +33,7 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
       await storage.queue.release(owner, { kind: 'parked' })
       const events = [token('at rest')]
       const parked = await recordOf(storage, 'run-a')
-      await storage.runs.commitAtRest(restWrite(parked, 'stay', { events }))
+      await storage.runs.commitUnowned(restWrite(parked, 'stay', { events }))
       await notices.events('run-a', 3)
       deepStrictEqual((await readAll(other, 'run-a')).slice(3), logged('run-a', 3, events))
       notices.stop()
@@ -76,18 +76,18 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       const atOwner = watchNotices(storage)
       const atSender = watchNotices(other)
-      const wish = { kind: 'inject', directive: { content: ODD_TEXT } } as const
-      const sent = await other.signals.send('run-a', wish)
+      const command = { kind: 'inject', directive: { content: ODD_TEXT } } as const
+      const sent = await other.commands.send('run-a', command)
       ok(sent?.kind === 'sent')
-      const { signalId } = sent
+      const { commandId } = sent
       await atOwner.next({ kind: 'signal', runId: 'run-a' })
-      deepStrictEqual(await storage.signals.pending(['run-a']), [
-        { id: signalId, runId: 'run-a', wish },
+      deepStrictEqual(await storage.commands.pending(['run-a']), [
+        { id: commandId, runId: 'run-a', command },
       ])
-      const answer = { signalId, ok: true, value: [ODD_TEXT] } as const
+      const answer = { commandId, ok: true, value: [ODD_TEXT] } as const
       await owner.commit([token('x')], { answers: [answer] })
-      await atSender.next({ kind: 'answer', signalId })
-      deepStrictEqual(await other.signals.answer(signalId), answer)
+      await atSender.next({ kind: 'answer', signalId: commandId })
+      deepStrictEqual(await other.commands.answer(commandId), answer)
       strictEqual((await readAll(other, 'run-a')).length, 2)
       atOwner.stop()
       atSender.stop()
@@ -98,13 +98,13 @@ export const sharedNoticeCases: readonly SharedStorageCase[] = [
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a')
-      const sent = await other.signals.send('run-a', { kind: 'cancel', mode: 'abort' })
+      const sent = await other.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
       strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
       const notices = watchNotices(other)
       await owner.commit([result('run-a')])
-      await notices.next({ kind: 'answer', signalId: sent.signalId })
-      const told = await other.signals.answer(sent.signalId)
+      await notices.next({ kind: 'answer', signalId: sent.commandId })
+      const told = await other.commands.answer(sent.commandId)
       strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
       notices.stop()
     },

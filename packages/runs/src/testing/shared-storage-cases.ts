@@ -107,7 +107,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       const results = await Promise.all(
         Array.from({ length: 9 }, (_, n) => {
           const write = restWrite(run, 'stay', { events: [token(`${n}`)] })
-          return at(all, n).runs.commitAtRest(write)
+          return at(all, n).runs.commitUnowned(write)
         }),
       )
       strictEqual(results.filter(({ kind }) => kind === 'written').length, 1)
@@ -143,7 +143,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       for (let n = 0; n < 12; n += 1) {
         const owner = await ownedRun(storage, `run-${n}`)
         const [sent, became] = await Promise.all([
-          other.signals.send(owner.runId, { kind: 'switch_model', model: 'm' }),
+          other.commands.send(owner.runId, { kind: 'switch_model', model: 'm' }),
           storage.queue.release(owner, { kind: 'parked' }),
         ])
         strictEqual(became, sent?.kind === 'sent' ? 'ready' : 'parked')

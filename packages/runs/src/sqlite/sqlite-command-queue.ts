@@ -1,12 +1,18 @@
-/** Takes wishes to the owners of runs in the embedded store. */
-import { toAnswer, toSignal } from './rows.ts'
+/** Queues commands for the owners of runs, in the embedded store. */
+import { toAnswer, toPendingCommand } from './rows.ts'
 
-import type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from '../ports/run-signals.ts'
+import type { RunCommand } from '@tutti/protocol'
+import type {
+  CommandAnswer,
+  CommandQueue,
+  PendingCommand,
+  SentCommand,
+} from '../ports/command-queue.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { StatementSync } from 'node:sqlite'
 
-/** The signals over an open database. */
-export class SqliteRunSignals implements RunSignals {
+/** The command queue over an open database. */
+export class SqliteCommandQueue implements CommandQueue {
   readonly #parts: SqliteParts
   readonly #insert: StatementSync
   readonly #setCancelling: StatementSync
@@ -27,32 +33,32 @@ export class SqliteRunSignals implements RunSignals {
     )
   }
 
-  async send(runId: string, wish: RunWish): Promise<SentSignal | undefined> {
+  async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
     const { board, transaction } = this.#parts
-    const sent = transaction(() => this.#send(runId, wish))
+    const sent = transaction(() => this.#send(runId, command))
     if (sent?.kind === 'sent') board.tell([{ kind: 'signal', runId }])
     return sent
   }
 
-  async pending(runIds: readonly string[]): Promise<readonly Signal[]> {
-    return this.#pending.all(JSON.stringify(runIds)).map(toSignal)
+  async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
+    return this.#pending.all(JSON.stringify(runIds)).map(toPendingCommand)
   }
 
-  async answer(signalId: string): Promise<SignalAnswer | undefined> {
-    const row = this.#answer.get(signalId)
+  async answer(commandId: string): Promise<CommandAnswer | undefined> {
+    const row = this.#answer.get(commandId)
     return row === undefined ? undefined : toAnswer(row)
   }
 
-  #send(runId: string, wish: RunWish): SentSignal | undefined {
+  #send(runId: string, command: RunCommand): SentCommand | undefined {
     const { rows } = this.#parts
     const found = rows.find(runId)
     if (found === undefined) return undefined
     const { id, run, state } = found
     if (state === 'ended') return { kind: 'ended', run }
-    if (state !== 'owned') return { kind: 'at_rest', run, steps: rows.steps(id) }
-    const signalId = crypto.randomUUID()
-    this.#insert.run(signalId, id, JSON.stringify(wish))
-    if (wish.kind === 'cancel') this.#setCancelling.run(id)
-    return { kind: 'sent', signalId }
+    if (state !== 'owned') return { kind: 'unowned', run, steps: rows.steps(id) }
+    const commandId = crypto.randomUUID()
+    this.#insert.run(commandId, id, JSON.stringify(command))
+    if (command.kind === 'cancel') this.#setCancelling.run(id)
+    return { kind: 'sent', commandId }
   }
 }

@@ -29,13 +29,13 @@ import type { RunRecord } from '../run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 
 /** The cases. */
-export const restWriteCases: readonly StorageCase[] = [
+export const unownedWriteCases: readonly StorageCase[] = [
   {
     name: '[P8] a write at rest numbers its events on, keeps its steps, and makes the run ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const events = [reviewDecided('review-1', 'ann'), token('x')]
-      const written = await storage.runs.commitAtRest(
+      const written = await storage.runs.commitUnowned(
         restWrite(run, 'ready', { events, steps: [step(2), step(3)] }),
       )
       deepStrictEqual(written, { kind: 'written', events: logged('run-a', 3, events) })
@@ -54,11 +54,11 @@ export const restWriteCases: readonly StorageCase[] = [
       const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
       await createRun(storage, 'run-b')
       await passTime(30_000)
-      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [token('x')] }))
+      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [token('x')] }))
       strictEqual((await recordOf(storage, 'run-a')).status, 'WAITING_REVIEW')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
       const queued = await recordOf(storage, 'run-b')
-      await storage.runs.commitAtRest(restWrite(queued, 'stay', { events: [token('y')] }))
+      await storage.runs.commitUnowned(restWrite(queued, 'stay', { events: [token('y')] }))
       assertClaimed(await claimDue(storage), ['run-b'])
       await passTime(31_000)
       assertClaimed(await claimDue(storage), ['run-a'])
@@ -71,7 +71,7 @@ export const restWriteCases: readonly StorageCase[] = [
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
-      await storage.runs.commitAtRest(restWrite(run, 'ready', { events: [token('x')] }))
+      await storage.runs.commitUnowned(restWrite(run, 'ready', { events: [token('x')] }))
       strictEqual((await recordOf(storage, 'run-1')).status, 'ACCEPTED')
       assertClaimed(await claimDue(storage), ['run-1', 'run-2'])
     },
@@ -83,7 +83,7 @@ export const restWriteCases: readonly StorageCase[] = [
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
-      await storage.runs.commitAtRest(restWrite(run, 'ready'))
+      await storage.runs.commitUnowned(restWrite(run, 'ready'))
       assertClaimed(await claimDue(storage), ['run-2', 'run-1'])
     },
   },
@@ -92,12 +92,12 @@ export const restWriteCases: readonly StorageCase[] = [
     async run({ storage }) {
       for (const next of ['ready', 'stay'] as const) {
         const cancelled = await parkedRun(storage, `run-c-${next}`)
-        await storage.runs.commitAtRest(restWrite(cancelled, next, { events: [cancelling] }))
+        await storage.runs.commitUnowned(restWrite(cancelled, next, { events: [cancelling] }))
         strictEqual((await recordOf(storage, cancelled.runId)).status, 'CANCELLING')
         const ended = await parkedRun(storage, `run-e-${next}`)
-        await storage.runs.commitAtRest(restWrite(ended, next, { events: [result(ended.runId)] }))
+        await storage.runs.commitUnowned(restWrite(ended, next, { events: [result(ended.runId)] }))
         strictEqual((await recordOf(storage, ended.runId)).status, 'FAILED')
-        const again = await storage.runs.commitAtRest(
+        const again = await storage.runs.commitUnowned(
           restWrite(await recordOf(storage, ended.runId), next, { events: [token('late')] }),
         )
         deepStrictEqual(again, { kind: 'fenced' })
@@ -109,7 +109,7 @@ export const restWriteCases: readonly StorageCase[] = [
     name: '[P8] a run that is being cancelled stays CANCELLING when somebody wakes it',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [cancelling] })
-      await storage.runs.commitAtRest(restWrite(run, 'ready'))
+      await storage.runs.commitUnowned(restWrite(run, 'ready'))
       strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
     },
   },
@@ -122,7 +122,7 @@ export const restWriteCases: readonly StorageCase[] = [
       await storage.queue.release(owner, { kind: 'ready' })
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
       const run = await recordOf(storage, 'run-a')
-      await storage.runs.commitAtRest(restWrite(run, 'stay', { events: [result('run-a')] }))
+      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-a')] }))
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
       strictEqual((await readAll(storage, 'run-a')).length, 3)
     },
@@ -131,7 +131,7 @@ export const restWriteCases: readonly StorageCase[] = [
     name: '[P8] nobody writes at rest to a run that somebody has, or who read it too early',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
-      const write = (of: RunRecord) => storage.runs.commitAtRest(restWrite(of, 'ready'))
+      const write = (of: RunRecord) => storage.runs.commitUnowned(restWrite(of, 'ready'))
       const fenced = { kind: 'fenced' }
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq - 1 }), fenced)
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq + 1 }), fenced)
@@ -151,7 +151,7 @@ export const restWriteCases: readonly StorageCase[] = [
       const run = await parkedRun(storage, 'run-a')
       const results = await Promise.all(
         Array.from({ length: 8 }, (_, n) =>
-          storage.runs.commitAtRest(
+          storage.runs.commitUnowned(
             restWrite(run, 'stay', { events: [token(`${n}`)], steps: [step(n)] }),
           ),
         ),
@@ -168,7 +168,7 @@ export const restWriteCases: readonly StorageCase[] = [
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const [written, claimed] = await Promise.all([
-        storage.runs.commitAtRest(restWrite(run, 'stay', { steps: [step(2)] })),
+        storage.runs.commitUnowned(restWrite(run, 'stay', { steps: [step(2)] })),
         storage.queue.claim('run-a', HOLDER),
       ])
       ok(claimed !== undefined)
@@ -185,7 +185,7 @@ export const restWriteCases: readonly StorageCase[] = [
         events: [result('run-a'), poison()],
         steps: [step(2)],
       })
-      strictEqual((await storage.runs.commitAtRest(write)).kind, 'failed')
+      strictEqual((await storage.runs.commitUnowned(write)).kind, 'failed')
       deepStrictEqual(await recordOf(storage, 'run-a'), run)
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
@@ -199,7 +199,7 @@ export const restWriteCases: readonly StorageCase[] = [
         await ownedRun(storage, runId)
         await storage.queue.reclaimAll()
         const run = await recordOf(storage, runId)
-        await storage.runs.commitAtRest(restWrite(run, 'ready', { steps }))
+        await storage.runs.commitUnowned(restWrite(run, 'ready', { steps }))
         const { claimed } = await claimRun(storage, runId)
         strictEqual(claimed.lostOwners, 1 - steps.length)
         await storage.queue.release({ runId, epoch: claimed.run.epoch }, { kind: 'parked' })

@@ -14,15 +14,15 @@ import {
 } from './run-fixtures.ts'
 import { watchNotices } from './watch-notices.ts'
 
-import type { RunWish } from '../ports/run-signals.ts'
+import type { RunCommand } from '@tutti/protocol'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
 
-const SWITCH: RunWish = { kind: 'switch_model', model: 'm', taskName: 'task-1' }
+const SWITCH: RunCommand = { kind: 'switch_model', model: 'm', taskName: 'task-1' }
 
-const WISHES: readonly RunWish[] = [
+const COMMANDS: readonly RunCommand[] = [
   SWITCH,
   { kind: 'inject', directive: { content: 'faster', priority: 'HIGH' } },
   { kind: 'decide', reviewId: 'review-1', decision: { action: 'CONTINUE', decidedBy: 'ann' } },
@@ -30,7 +30,7 @@ const WISHES: readonly RunWish[] = [
 ]
 
 /** The cases. */
-export const signalCases: readonly StorageCase[] = [
+export const commandCases: readonly StorageCase[] = [
   {
     name: '[W1] signals wait in the order in which they were sent until their run answers them',
     async run({ storage }) {
@@ -38,29 +38,29 @@ export const signalCases: readonly StorageCase[] = [
       await ownedRun(storage, 'run-b')
       const other = await send(storage, 'run-b', SWITCH)
       const ids: string[] = []
-      for (const wish of WISHES) ids.push(await send(storage, 'run-a', wish))
+      for (const command of COMMANDS) ids.push(await send(storage, 'run-a', command))
       strictEqual(new Set([...ids, other]).size, 5)
-      const expected = WISHES.map((wish, n) => ({ id: ids[n], runId: 'run-a', wish }))
-      deepStrictEqual(await storage.signals.pending(['run-a']), expected)
-      const both = await storage.signals.pending(['run-a', 'run-b', 'run-z'])
+      const expected = COMMANDS.map((command, n) => ({ id: ids[n], runId: 'run-a', command }))
+      deepStrictEqual(await storage.commands.pending(['run-a']), expected)
+      const both = await storage.commands.pending(['run-a', 'run-b', 'run-z'])
       deepStrictEqual(
         both.map(({ id }) => id),
         [other, ...ids],
       )
-      deepStrictEqual(await storage.signals.pending([]), [])
+      deepStrictEqual(await storage.commands.pending([]), [])
       const [first = '', second = ''] = ids
-      strictEqual(await storage.signals.answer(first), undefined)
-      await a.commit([token('x')], { answers: [{ signalId: second, ok: true, value: 7 }] })
-      deepStrictEqual(await storage.signals.pending(['run-a']), [
+      strictEqual(await storage.commands.answer(first), undefined)
+      await a.commit([token('x')], { answers: [{ commandId: second, ok: true, value: 7 }] })
+      deepStrictEqual(await storage.commands.pending(['run-a']), [
         ...expected.slice(0, 1),
         ...expected.slice(2),
       ])
-      deepStrictEqual(await storage.signals.answer(second), {
-        signalId: second,
+      deepStrictEqual(await storage.commands.answer(second), {
+        commandId: second,
         ok: true,
         value: 7,
       })
-      strictEqual(await storage.signals.answer('unknown'), undefined)
+      strictEqual(await storage.commands.answer('unknown'), undefined)
     },
   },
   {
@@ -68,14 +68,14 @@ export const signalCases: readonly StorageCase[] = [
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
-      const signalId = await send(storage, 'run-a', SWITCH)
-      const answers = (value: number) => ({ answers: [{ signalId, ok: true, value }] as const })
+      const commandId = await send(storage, 'run-a', SWITCH)
+      const answers = (value: number) => ({ answers: [{ commandId, ok: true, value }] as const })
       strictEqual((await b.commit([], answers(1))).kind, 'written')
-      strictEqual(await storage.signals.answer(signalId), undefined)
+      strictEqual(await storage.commands.answer(commandId), undefined)
       await a.commit([], answers(2))
       await a.commit([token('x')], answers(3))
-      deepStrictEqual(await storage.signals.answer(signalId), { signalId, ok: true, value: 2 })
-      const unknown = { answers: [{ signalId: 'unknown', ok: true }] } as const
+      deepStrictEqual(await storage.commands.answer(commandId), { commandId, ok: true, value: 2 })
+      const unknown = { answers: [{ commandId: 'unknown', ok: true }] } as const
       strictEqual((await a.commit([token('y')], unknown)).kind, 'written')
     },
   },
@@ -83,20 +83,20 @@ export const signalCases: readonly StorageCase[] = [
     name: '[W1] an answer is lost with the write that it is a part of',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
-      const signalId = await send(storage, 'run-a', SWITCH)
-      const answers = [{ signalId, ok: true }] as const
+      const commandId = await send(storage, 'run-a', SWITCH)
+      const answers = [{ commandId, ok: true }] as const
       const { runId, epoch } = owner
       const write = { runId, epoch, writeNo: 1, events: [poison()], steps: [], answers }
       strictEqual((await storage.runs.commit([write]))[0]?.kind, 'failed')
-      strictEqual(await storage.signals.answer(signalId), undefined)
+      strictEqual(await storage.commands.answer(commandId), undefined)
       await passTime(61_000)
       const [claimed] = await claimDue(storage)
       deepStrictEqual(
-        claimed?.signals.map(({ id }) => id),
-        [signalId],
+        claimed?.commands.map(({ id }) => id),
+        [commandId],
       )
       strictEqual((await owner.commit([], { answers })).kind, 'fenced')
-      strictEqual(await storage.signals.answer(signalId), undefined)
+      strictEqual(await storage.commands.answer(commandId), undefined)
     },
   },
   {
@@ -109,7 +109,7 @@ export const signalCases: readonly StorageCase[] = [
       ids.push(await send(storage, 'run-a', SWITCH))
       const [claimed] = await claimDue(storage, { owner: 'owner-b' })
       deepStrictEqual(
-        claimed?.signals.map(({ id }) => id),
+        claimed?.commands.map(({ id }) => id),
         ids,
       )
     },
@@ -119,19 +119,19 @@ export const signalCases: readonly StorageCase[] = [
     async run({ storage }) {
       const ready = await createRun(storage, 'run-ready')
       const parked = await parkedRun(storage, 'run-parked')
-      for (const wish of WISHES) {
-        deepStrictEqual(await storage.signals.send('run-ready', wish), {
-          kind: 'at_rest',
+      for (const command of COMMANDS) {
+        deepStrictEqual(await storage.commands.send('run-ready', command), {
+          kind: 'unowned',
           run: ready,
           steps: [],
         })
-        deepStrictEqual(await storage.signals.send('run-parked', wish), {
-          kind: 'at_rest',
+        deepStrictEqual(await storage.commands.send('run-parked', command), {
+          kind: 'unowned',
           run: parked,
           steps: [step(1)],
         })
       }
-      deepStrictEqual(await storage.signals.pending(['run-ready', 'run-parked']), [])
+      deepStrictEqual(await storage.commands.pending(['run-ready', 'run-parked']), [])
       deepStrictEqual(await recordOf(storage, 'run-parked'), parked)
     },
   },
@@ -139,21 +139,21 @@ export const signalCases: readonly StorageCase[] = [
     name: '[W2] a run that has ended or is unknown gets no signal',
     async run({ storage }) {
       const ended = await endedRun(storage, 'run-a')
-      for (const wish of WISHES) {
-        const sent = await storage.signals.send('run-a', wish)
+      for (const command of COMMANDS) {
+        const sent = await storage.commands.send('run-a', command)
         deepStrictEqual(sent, { kind: 'ended', run: ended })
-        strictEqual(await storage.signals.send('run-z', wish), undefined)
+        strictEqual(await storage.commands.send('run-z', command), undefined)
       }
       deepStrictEqual(await recordOf(storage, 'run-a'), ended)
     },
   },
   {
-    name: '[W4] a run that is sent a cancel is CANCELLING from then on, by no other wish',
+    name: '[W4] a run that is sent a cancel is CANCELLING from then on, by no other command',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await ownedRun(storage, 'run-b')
       await owner.commit([started])
-      for (const wish of WISHES.slice(0, 3)) await send(storage, 'run-a', wish)
+      for (const command of COMMANDS.slice(0, 3)) await send(storage, 'run-a', command)
       strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'abort' })
       strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
@@ -189,7 +189,7 @@ export const signalCases: readonly StorageCase[] = [
       const second = await claimRun(storage, 'run-a')
       await storage.queue.release(second, { kind: 'parked' })
       const parked = await recordOf(storage, 'run-a')
-      await storage.runs.commitAtRest(restWrite(parked, 'ready'))
+      await storage.runs.commitUnowned(restWrite(parked, 'ready'))
       await notices.next({ kind: 'ready' })
       const third = await claimRun(storage, 'run-a')
       await send(storage, 'run-a', SWITCH)
@@ -210,7 +210,7 @@ export const signalCases: readonly StorageCase[] = [
       await notices.next({ kind: 'signal', runId: 'run-a' })
       const left = await send(storage, 'run-a', SWITCH)
       await notices.next({ kind: 'signal', runId: 'run-a' })
-      await owner.commit([], { answers: [{ signalId: answered, ok: true }] })
+      await owner.commit([], { answers: [{ commandId: answered, ok: true }] })
       await notices.next({ kind: 'answer', signalId: answered })
       await owner.commit([result('run-a')])
       await notices.next({ kind: 'answer', signalId: left })
@@ -236,8 +236,8 @@ export const signalCases: readonly StorageCase[] = [
   },
 ]
 
-async function send(storage: RunStorage, runId: string, wish: RunWish): Promise<string> {
-  const sent = await storage.signals.send(runId, wish)
+async function send(storage: RunStorage, runId: string, command: RunCommand): Promise<string> {
+  const sent = await storage.commands.send(runId, command)
   ok(sent?.kind === 'sent', `${runId} has an owner`)
-  return sent.signalId
+  return sent.commandId
 }

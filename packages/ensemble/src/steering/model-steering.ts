@@ -9,15 +9,15 @@
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 
 import { isSameTier } from '../model/model-catalog.ts'
-import { resolveTier, type TierChoice } from '../steering/tiers.ts'
+import { resolveTier, type TierChoice } from './tiers.ts'
 
+import type { ReplyTo } from '@tutti/protocol'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelOfTasks } from '../definition/model-of-task.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { ModelSwitched } from '../ports/run-step.ts'
-import type { MadeSwitch, ModelSwitches } from '../steering/models.ts'
-import type { ModelSwitch } from './run-handle.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
+import type { MadeSwitch, ModelSwitches } from './models.ts'
 
 /** Parts that switches work on. */
 export interface ModelSteeringOptions {
@@ -36,6 +36,9 @@ export interface ModelSteeringOptions {
 /** Target of a switch: a model by its alias, a model itself, or a tier. */
 export type ModelChoice = string | ChatModel | TierChoice
 
+/** A switch that was made. */
+export type ModelSwitch = ReplyTo<'switch_model'>
+
 /** A switch that was checked and not made yet. */
 export interface PlannedSwitch {
   readonly to: MadeSwitch['to']
@@ -46,9 +49,9 @@ export interface PlannedSwitch {
 
 /** Source of a switch: a caller or a rule. */
 export interface SwitchOrigin {
-  /** Name of the key of who asks. */
+  /** Name of the caller's key. */
   readonly actor?: string
-  /** The rule of the ensemble that asks, as text, and its place. */
+  /** The rule of the ensemble, as text, and its place. */
   readonly rule?: { readonly text: string; readonly place: number }
 }
 

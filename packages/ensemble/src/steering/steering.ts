@@ -1,30 +1,41 @@
 /**
- * What people ask of a run in flight: to end, to use another model, to tell the agents something. Each
- * wish is an event and a step, so that readers see it and a resumed run keeps it.
+ * Applies commands to a run: ends it, switches its models, gives directives to its agents. Each command is recorded
+ * as an event and a step, so that readers see it and a resumed run keeps it.
  *
  * S1 A cancel stops what is in flight through one tree of signals; in mode `boundary` the tasks that run
  *    finish, and no other starts.
- * S3 A wish that comes when the run is over, or does not fit it, is refused and changes nothing.
+ * S3 A command that comes when the run is over, or does not fit it, is refused and changes nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
-import { directive, type DirectiveInput, type Directives } from '../steering/directives.ts'
 import { ruleText } from '../definition/model-rule.ts'
-import type { ModelRules } from '../steering/model-rules.ts'
-import { profileNamed, type RunProfiles } from '../steering/profiles.ts'
+import { directive, type Directives } from './directives.ts'
+import { profileNamed, type RunProfiles } from './profiles.ts'
 import {
   ModelSteering,
   type ModelChoice,
   type ModelSteeringOptions,
+  type ModelSwitch,
   type PlannedSwitch,
 } from './model-steering.ts'
 
+import type { CancelMode, DirectiveInput, RunEventOf } from '@tutti/protocol'
 import type { Directive, RunStep } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
-import type { CancelOptions, ModelSwitch } from './run-handle.ts'
-import type { CancelMode, RunEventOf } from '@tutti/protocol'
+import type { ModelRules } from './model-rules.ts'
 
-/** What steering works on. */
+/** How a cancel takes effect. */
+export interface CancelOptions {
+  /**
+   * `abort` stops model calls, tools and everything that they started; `boundary` lets running tasks
+   * finish and starts no other. @default abort
+   */
+  readonly mode?: CancelMode
+  /** Name of the caller's key, for the record. */
+  readonly actor?: string
+}
+
+/** The run that commands are applied to. */
 export interface SteeringOptions extends ModelSteeringOptions {
   readonly runId: string
   /** Rules by which the run switches its models. */
@@ -37,7 +48,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   readonly roles: () => readonly string[]
 }
 
-/** The wishes that a run has taken. */
+/** Applies commands to one run. */
 export class Steering {
   readonly #options: SteeringOptions
   readonly #models: ModelSteering
@@ -55,27 +66,27 @@ export class Steering {
     return this.#controller.signal
   }
 
-  /** How the run was asked to end; undefined when it was not. */
+  /** The mode of the cancel; undefined when the run was not cancelled. */
   get cancelMode(): CancelMode | undefined {
     return this.#cancelMode
   }
 
-  /** Whether no task may start any more. */
+  /** Whether tasks may no longer start. */
   get stopsStarting(): boolean {
     return this.#cancelMode !== undefined || this.signal.aborted
   }
 
-  /** Takes no wish from now on. */
+  /** Refuses every command from now on. */
   close(): void {
     this.#over = true
   }
 
-  /** Stops all work for a reason that is no cancel, such as a used-up budget. */
+  /** Stops all work for a reason other than a cancel, such as an exhausted budget. */
   abort(reason: Error): void {
     this.#controller.abort(reason)
   }
 
-  /** Takes up what was asked of an earlier process. */
+  /** Applies the commands that an earlier process recorded. */
   restore(steps: readonly RunStep[]): void {
     for (const step of steps) {
       if (step.kind === 'directive_taken') this.#options.directives.add(step.directive)
@@ -84,7 +95,7 @@ export class Steering {
     }
   }
 
-  /** Asks the run to end; see `RunHandle.cancel`. */
+  /** Ends the run; see `RunHandle.cancel`. */
   cancel({ mode = 'abort', actor }: CancelOptions = {}, reason?: unknown): boolean {
     if (this.#over) return false
     if (this.#cancelMode === undefined || (mode === 'abort' && this.#cancelMode === 'boundary')) {
@@ -106,7 +117,7 @@ export class Steering {
   /** Switches the run, or one task, to another model; see `RunHandle.switchModel`. */
   switchModel(
     model: ModelChoice,
-    { task: taskName, actor }: { readonly task?: string; readonly actor?: string } = {},
+    { taskName, actor }: { readonly taskName?: string; readonly actor?: string } = {},
   ): ModelSwitch {
     this.#assertRunning()
     const switched = this.#models.make(
@@ -117,7 +128,7 @@ export class Steering {
     return switched
   }
 
-  /** Makes the switches of the rules that are met now. */
+  /** Makes the switches of the rules whose condition is met now. */
   followRules(): void {
     const { rules } = this.#options
     for (;;) {
@@ -131,7 +142,7 @@ export class Steering {
     }
   }
 
-  /** Takes a directive up, and does what it asks; see `RunHandle.inject`. */
+  /** Records a directive, and does the action that it names; see `RunHandle.inject`. */
   inject(input: DirectiveInput): Directive {
     this.#assertRunning()
     const { directives, clock, journal, stopwatch, taskNames, roles } = this.#options
@@ -161,14 +172,14 @@ export class Steering {
       journal.emit(event, { kind: 'directive_taken', directive: taken, runMs: stopwatch.elapsed() })
       return taken
     }
-    // The step is that of the switch: cut off before it, the run is asked again.
+    // The step is that of the switch: after a crash before it, the command is applied again.
     journal.emit(event)
     this.#models.make(planned, actor === undefined ? {} : { actor })
     this.#options.rules.switched()
     return taken
   }
 
-  /** The switch that a directive asks for; undefined when it asks for none. */
+  /** The switch that a directive requests, if any. */
   #planAction({ action, value = '', to }: Directive): PlannedSwitch | undefined {
     if (action === undefined) return undefined
     if (action === 'SET_MODEL_TIER') return this.#models.plan({ tier: value }, to)

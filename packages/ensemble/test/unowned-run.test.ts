@@ -1,24 +1,30 @@
-/** Wishes for a run that nobody executes, and the run that then goes on with them. */
+/** Commands for an unowned run, and the run that then continues with them. */
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import {
   agent,
+  applyToUnowned,
   ensemble,
   modelCatalog,
-  runAtRest,
   task,
+  type AppliedCommand,
   type Ensemble,
   type GateDecision,
   type RunStep,
   type TaskDefinition,
-  type Wished,
 } from '../src/index.ts'
 import { endOf, joined, startKept, stateOf, type KeptRun } from './kept-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { eventsOf, expectWireEvents, nextTurn } from './watch-run.ts'
 
-import type { RunEventOf } from '@tutti/protocol'
+import type {
+  DirectiveInput,
+  ReviewVerdict,
+  RunCommandKind,
+  RunCommandOf,
+  RunEventOf,
+} from '@tutti/protocol'
 
 const yes = { action: 'CONTINUE' } as const
 
@@ -76,14 +82,29 @@ async function restAt(
   return { ...joined(run), request }
 }
 
+/** Applies commands to a run that has these steps. */
 function rest(team: Ensemble, steps: readonly RunStep[], clock: FakeClock = fakeClock()) {
-  return runAtRest(team, { runId: 'run-1', steps, models, clock })
+  const send = <K extends RunCommandKind>(
+    command: RunCommandOf<K>,
+    request?: RunEventOf<'review_requested'>,
+  ) => {
+    const findRequest = () => Promise.resolve(request)
+    return applyToUnowned(team, { runId: 'run-1', steps, models, clock, findRequest }, command)
+  }
+  return {
+    cancel: (how: Partial<RunCommandOf<'cancel'>> = {}) => send({ kind: 'cancel', ...how }),
+    switchModel: (model: string, how: { readonly taskName?: string } = {}) =>
+      send({ kind: 'switch_model', model, ...how }),
+    inject: (directive: DirectiveInput) => send({ kind: 'inject', directive }),
+    decide: (request: RunEventOf<'review_requested'>, decision: ReviewVerdict) =>
+      send({ kind: 'decide', reviewId: request.reviewId, decision }, request),
+  }
 }
 
-/** Goes on with what a run left, and a wish that was written to it. */
-async function goOn(team: Ensemble, from: KeptRun, ...wishes: readonly Wished<unknown>[]) {
+/** Goes on with what a run left, and the commands that were applied to it. */
+async function goOn(team: Ensemble, from: KeptRun, ...commands: readonly AppliedCommand[]) {
   const whole = { ...joined(from), steps: [...from.steps] }
-  for (const { events, steps } of wishes) {
+  for (const { events, steps } of commands) {
     whole.events.push(...events)
     whole.steps.push(...steps)
   }
@@ -94,7 +115,7 @@ async function goOn(team: Ensemble, from: KeptRun, ...wishes: readonly Wished<un
   return { result, all, run }
 }
 
-const kinds = ({ events, steps }: Wished<unknown>): readonly string[] => [
+const kinds = ({ events, steps }: AppliedCommand): readonly string[] => [
   ...events.map(({ type }) => type),
   ...steps.map(({ kind }) => kind),
 ]
@@ -103,7 +124,7 @@ const withoutTimes = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, inner: unknown) => (/(Id|At|Ms)$/.test(key) ? 0 : inner)))
 
 describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as const)(
-  '[S4] a decision at rest of a gate %s',
+  '[S4] a decision of an unowned run, of a gate %s',
   (timing) => {
     const team = teamOf(WORKS[timing] ?? {})
     const edit: GateDecision =
@@ -118,15 +139,15 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       { action: 'EXIT_EARLY' },
     ])('is what a running engine writes, and comes to the same: %j', async (decision) => {
       const from = await restAt(team)
-      const wished = await rest(team, from.steps).decide(from.request, decision)
-      const atRest = await goOn(team, from, wished)
+      const applied = await rest(team, from.steps).decide(from.request, decision)
+      const atRest = await goOn(team, from, applied)
       const live = startKept(team, { from, models })
       await live.handle.decide(from.request.reviewId, decision)
       const result = await endOf(live)
       const told = eventsOf(live.events, 'review_decided').slice(0, 1)
       const kept = live.steps.filter(({ kind }) => kind === 'gate_closed').slice(0, 1)
-      expect(withoutTimes(wished.events)).toEqual(withoutTimes(told))
-      expect(withoutTimes(wished.steps)).toEqual(withoutTimes(kept))
+      expect(withoutTimes(applied.events)).toEqual(withoutTimes(told))
+      expect(withoutTimes(applied.steps)).toEqual(withoutTimes(kept))
       expect(atRest.result.status).toBe(result.status)
       expect(atRest.result.output).toBe(result.output)
       expect(atRest.result.error?.message).toBe(result.error?.message)
@@ -150,8 +171,8 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
     it('is refused when the gate is closed, or its time is over', async () => {
       const from = await restAt(team)
       const { steps, request } = from
-      const wished = await rest(team, steps).decide(request, { ...yes, id: 'd1' })
-      const later = rest(team, [...steps, ...wished.steps])
+      const applied = await rest(team, steps).decide(request, { ...yes, id: 'd1' })
+      const later = rest(team, [...steps, ...applied.steps])
       await expect(later.decide(request, yes)).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
       expect(kinds(await later.decide(request, { ...yes, id: 'd1' }))).toEqual([])
       const overAt = Date.UTC(2026, 0, 1) + request.timeoutMs
@@ -167,7 +188,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       'is refused when the run is cancelled in mode %s, and its gate closes so',
       async (mode) => {
         const from = await restAt(team)
-        const cancel = rest(team, from.steps).cancel({ mode })
+        const cancel = await rest(team, from.steps).cancel({ mode })
         expect(kinds(cancel)).toEqual(['run_cancelling', 'cancel_asked'])
         const deciding = rest(team, [...from.steps, ...cancel.steps]).decide(from.request, yes)
         if (mode === 'abort' || timing === 'BEFORE_EXECUTION') {
@@ -185,7 +206,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
   },
 )
 
-describe('[S4] a decision at rest', () => {
+describe('[S4] a decision of an unowned run', () => {
   const team = teamOf({ output: Type.Object({ n: Type.Number() }), review: gate })
 
   it('of an output with a schema is read by it', async () => {
@@ -197,8 +218,8 @@ describe('[S4] a decision at rest', () => {
     await expect(atRest.decide(request, { action: 'EDIT', text: 'none' })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
     })
-    const wished = await atRest.decide(request, { action: 'EDIT', text: '{"n": 2}' })
-    const { result } = await goOn(typed, from, wished)
+    const applied = await atRest.decide(request, { action: 'EDIT', text: '{"n": 2}' })
+    const { result } = await goOn(typed, from, applied)
     expect(result.tasks[0]).toMatchObject({ structured: { n: 2 } })
   })
 
@@ -220,12 +241,12 @@ describe('[S4] a decision at rest', () => {
     })
     const from = await restAt(two)
     const [, other] = eventsOf(from.events, 'review_requested')
-    const wished = await rest(two, from.steps).decide(from.request, { action: 'EXIT_EARLY' })
+    const applied = await rest(two, from.steps).decide(from.request, { action: 'EXIT_EARLY' })
     if (other === undefined) throw new Error('No second gate')
     await expect(
-      rest(two, [...from.steps, ...wished.steps]).decide(other, yes),
+      rest(two, [...from.steps, ...applied.steps]).decide(other, yes),
     ).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
-    const { result, all } = await goOn(two, from, wished)
+    const { result, all } = await goOn(two, from, applied)
     expect(result.status).toBe('COMPLETED')
     expect(eventsOf(all.events, 'review_withdrawn')).toMatchObject([{ reviewId: other.reviewId }])
     expect(stateOf(all).gates.filter(({ status }) => status === 'OPEN')).toEqual([])
@@ -287,65 +308,67 @@ describe('[S4] a decision at rest', () => {
   )
 })
 
-describe('[S4] other wishes at rest', () => {
+describe('[S4] other commands for an unowned run', () => {
   const team = teamOf({ review: gate })
 
   it('a switch counts from the next call on, and knows the one before it', async () => {
     const from = await restAt(team)
-    const first = rest(team, from.steps).switchModel('slow')
-    expect(first.value).toEqual({ model: 'slow', previousModel: 'scripted:model' })
+    const first = await rest(team, from.steps).switchModel('slow')
+    expect(first.reply).toEqual({ model: 'slow', previousModel: 'scripted:model' })
     expect(kinds(first)).toEqual(['model_switched', 'model_switched'])
-    const second = rest(team, [...from.steps, ...first.steps]).switchModel('fast', { task: 'last' })
-    expect(second.value).toEqual({ model: 'fast', previousModel: 'slow' })
+    const second = await rest(team, [...from.steps, ...first.steps]).switchModel('fast', {
+      taskName: 'last',
+    })
+    expect(second.reply).toEqual({ model: 'fast', previousModel: 'slow' })
     const decided = await rest(team, from.steps).decide(from.request, yes)
     const { result } = await goOn(team, from, first, second, decided)
     expect(result.output).toBe('fast')
   })
 
-  it('a switch away from a model that the catalog does not have any more is none', () => {
+  it('a switch away from a model that the catalog does not have any more is none', async () => {
     const gone: RunStep = { kind: 'model_switched', model: 'gone', runMs: 5 }
-    const { value, steps } = rest(team, [gone]).switchModel('fast')
-    expect(value).toEqual({ model: 'fast', previousModel: 'gone' })
+    const { reply, steps } = await rest(team, [gone]).switchModel('fast')
+    expect(reply).toEqual({ model: 'fast', previousModel: 'gone' })
     expect(steps).toEqual([{ kind: 'model_switched', model: 'fast', runMs: 5 }])
   })
 
   it('a directive is told with the next call', async () => {
     const from = await restAt(team)
-    const wished = rest(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
-    expect(kinds(wished)).toEqual(['directive_active', 'directive_taken'])
-    const activeAt = new Date(wished.value.createdAt).toISOString()
-    expect(wished.events).toMatchObject([{ directiveId: 'd1', activeAt }])
+    const applied = await rest(team, from.steps).inject({ content: 'Hurry', id: 'd1' })
+    expect(kinds(applied)).toEqual(['directive_active', 'directive_taken'])
+    expect(applied.reply).toEqual({ id: 'd1' })
+    expect(applied.events).toMatchObject([{ directiveId: 'd1' }])
     const decided = await rest(team, from.steps).decide(from.request, yes)
-    const { result } = await goOn(team, from, wished, decided)
+    const { result } = await goOn(team, from, applied, decided)
     expect(result.output).toBe('did Do last told')
-    expect(() =>
-      rest(team, [...from.steps, ...wished.steps]).inject({ content: 'Hurry', id: 'd1' }),
-    ).toThrow('the id "d1" is taken')
+    await expect(
+      rest(team, [...from.steps, ...applied.steps]).inject({ content: 'Hurry', id: 'd1' }),
+    ).rejects.toThrow('the id "d1" is taken')
   })
 
   it.each([
     ['INVALID_MODEL', () => rest(team, []).switchModel('none')],
-    ['INVALID_MODEL', () => runAtRest(team, { runId: 'r', steps: [] }).switchModel('fast')],
-    ['BAD_REQUEST', () => rest(team, []).switchModel('fast', { task: 'nobody' })],
-    ['BAD_REQUEST', () => rest(team, []).inject(' ')],
+    ['BAD_REQUEST', () => rest(team, []).switchModel('fast', { taskName: 'nobody' })],
+    ['BAD_REQUEST', () => rest(team, []).inject({ content: ' ' })],
     ['BAD_REQUEST', () => rest(team, []).inject({ content: 'x', to: 'nobody' })],
-  ] as const)('one that does not fit is refused with %s', (code, wish) => {
-    expect(wish).toThrow(expect.objectContaining({ code }))
+  ] as const)('one that does not fit is refused with %s', async (code, send) => {
+    await expect(send()).rejects.toMatchObject({ code })
   })
 
-  it('a cancel is asked once; it can only become harder', () => {
-    const boundary = rest(team, []).cancel({ mode: 'boundary' })
-    expect(kinds(rest(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
-    const abort = rest(team, boundary.steps).cancel()
+  it('a cancel is asked once; it can only become harder', async () => {
+    const boundary = await rest(team, []).cancel({ mode: 'boundary' })
+    expect(kinds(await rest(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
+    const abort = await rest(team, boundary.steps).cancel()
     expect(abort.steps).toEqual([{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }])
-    expect(kinds(rest(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
+    expect(kinds(await rest(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
   })
 
-  it('the working time of the run stands still', () => {
+  it('the working time of the run does not pass', async () => {
     const clock = fakeClock()
     const atRest = rest(team, [{ kind: 'run_begun', startedAt: 0, runMs: 70 }], clock)
     void clock.advance(1_000)
-    expect(atRest.cancel().steps).toMatchObject([{ runMs: 70 }])
+    const { steps } = await atRest.cancel()
+    expect(steps).toMatchObject([{ runMs: 70 }])
   })
 })
 
@@ -353,13 +376,13 @@ describe('[S4] [E11] a run that has not begun', () => {
   const team = teamOf({})
   const nothing: KeptRun = { events: [], steps: [] }
 
-  it('begins with the wishes that it was given before', async () => {
-    const told = rest(team, []).inject('Hurry')
+  it('begins with the commands that it was given before', async () => {
+    const told = await rest(team, []).inject({ content: 'Hurry' })
     const { result, run } = await goOn(
       team,
       nothing,
       told,
-      rest(team, told.steps).switchModel('fast', { task: 'last' }),
+      await rest(team, told.steps).switchModel('fast', { taskName: 'last' }),
     )
     expect(run.events[0]?.type).toBe('ensemble_started')
     expect(run.events.map(({ type }) => type)).not.toContain('run_resumed')
@@ -368,7 +391,7 @@ describe('[S4] [E11] a run that has not begun', () => {
   })
 
   it.each(['abort', 'boundary'] as const)('is cancelled from the start (%s)', async (mode) => {
-    const { result, run } = await goOn(team, nothing, rest(team, []).cancel({ mode }))
+    const { result, run } = await goOn(team, nothing, await rest(team, []).cancel({ mode }))
     expect(result).toMatchObject({ status: 'CANCELLED', tasks: [] })
     expect(run.events.map(({ type }) => type)).toEqual([
       'ensemble_started',

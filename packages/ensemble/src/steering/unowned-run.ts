@@ -1,18 +1,19 @@
 /**
- * Wishes for a run that nobody executes: what a running engine would have written for them.
+ * Applies commands to a run that no process executes: returns what a running engine would have written for them.
  *
- *   steps so far ─▶ the same checks as in a run ─▶ events and steps ─▶ whoever keeps the run writes them
+ *   steps so far ─▶ the same interpreter as in a run ─▶ events and steps ─▶ the caller stores them
  *
- * S4 A wish for a run at rest is checked by the same rules as one for a run that executes, and is a part of
- *    the run when it goes on.
+ * S4 A command for an unowned run is checked by the same rules as one for a run that executes, and is a part of
+ *    the run when it continues.
  */
 import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
 import { allTasks } from '../definition/manager.ts'
 import { workerTask } from '../hierarchy/delegations.ts'
+import { readDecision } from '../ports/run-reviewer.ts'
 import { StepLog } from '../scope/step-log.ts'
-import { Directives, type DirectiveInput } from '../steering/directives.ts'
-import { assertDecision, type GateDecision } from '../ports/run-reviewer.ts'
+import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
+import { Directives } from './directives.ts'
 import {
   decidedEvent,
   findTextProblem,
@@ -22,26 +23,35 @@ import {
   reviewNotFound,
   reviewResolved,
 } from '../reviews/review-end.ts'
-import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
-import { ModelRules } from '../steering/model-rules.ts'
-import { ModelSwitches } from '../steering/models.ts'
-import { builtInTierOf, type ModelChoice } from './model-steering.ts'
+import { interpretCommand } from './interpret-command.ts'
+import { ModelRules } from './model-rules.ts'
+import { builtInTierOf } from './model-steering.ts'
+import { ModelSwitches } from './models.ts'
 import { Steering } from './steering.ts'
 
+import type {
+  Problem,
+  ReplyTo,
+  ReviewVerdict,
+  RunCommandKind,
+  RunCommandOf,
+  RunEvent,
+  RunEventOf,
+} from '@tutti/protocol'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelCatalog } from '../model/model-catalog.ts'
-import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
-import type { RunProfiles } from '../steering/profiles.ts'
+import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
-import type { CancelOptions, ModelSwitch } from './run-handle.ts'
-import type { Problem, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunProfiles } from './profiles.ts'
 
-/** A run that nobody executes. */
-export interface AtRestOptions {
+/** A run that no process executes. */
+export interface UnownedRun {
   readonly runId: string
-  /** All steps that were kept, in order; none when the run has not begun. */
+  /** All stored steps, in order; none when the run has not begun. */
   readonly steps: readonly RunStep[]
+  /** Reads the event with which a review was requested; undefined for an unknown review. */
+  readonly findRequest: (reviewId: string) => Promise<RunEventOf<'review_requested'> | undefined>
   /** Models that a switch may name by alias. */
   readonly models?: ModelCatalog
   /** Profiles that a directive may apply, by name. @default {} */
@@ -50,69 +60,48 @@ export interface AtRestOptions {
   readonly clock?: Clock
 }
 
-/** What a wish came to, and what is to be written in one piece so that it counts. */
-export interface Wished<T> {
-  readonly value: T
+/** The reply to a command, and what has to be stored atomically for it to take effect. */
+export interface AppliedCommand<K extends RunCommandKind = RunCommandKind> {
+  readonly reply: ReplyTo<K>
+  /** Empty when the command changes nothing. */
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
 }
 
-/** Takes wishes for a run at rest. Each answer is for the steps that were given: ask anew for later ones. */
-export interface RunAtRest {
-  /** Asks the run to end; nothing is to be written when it was asked so already. */
-  cancel(options?: CancelOptions): Wished<void>
-  /**
-   * Sends the next model calls of the run, or of one task, to another model or `{ tier }`.
-   *
-   * @throws {TuttiError} INVALID_MODEL, BAD_REQUEST for an unknown task.
-   */
-  switchModel(
-    model: Exclude<ModelChoice, ChatModel>,
-    options?: { readonly task?: string; readonly actor?: string },
-  ): Wished<ModelSwitch>
-  /**
-   * Tells the agents something.
-   *
-   * @throws {TuttiError} BAD_REQUEST, naming every problem.
-   */
-  inject(input: DirectiveInput | string): Wished<Directive>
-  /**
-   * Decides a gate that was open when the run was let go; `request` is the event that told of it. Nothing
-   * is to be written when that very decision was taken already.
-   *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, also when its time is over or the run is
-   * ending, BAD_REQUEST when the decision does not fit.
-   */
-  decide(request: RunEventOf<'review_requested'>, decision: GateDecision): Promise<Wished<void>>
+/** Collects what a command writes. */
+interface Written {
+  readonly events: RunEvent[]
+  readonly steps: RunStep[]
 }
 
-/** Makes what takes wishes for a run of `ensemble` that nobody executes. It executes nothing either. */
-export function runAtRest(ensemble: ResolvedEnsemble, options: AtRestOptions): RunAtRest {
-  return {
-    cancel: (how) =>
-      steer(ensemble, options, (steering) => {
-        steering.cancel(how)
-      }),
-    switchModel: (model, how) =>
-      steer(ensemble, options, (steering) => steering.switchModel(model, how)),
-    inject: (input) =>
-      steer(ensemble, options, (steering) =>
-        steering.inject(typeof input === 'string' ? { content: input } : input),
-      ),
-    decide: (request, decision) => decide(ensemble, options, { request, decision }),
-  }
-}
-
-/** Takes a wish as a run does that knows these steps. */
-function steer<T>(
+/**
+ * Applies a command to a run of `ensemble`. The result is valid for the steps that were given. A decision that
+ * was already taken under the same id writes nothing, and neither does a repeated cancel.
+ *
+ * @throws {TuttiError} as the methods of `RunHandle`; REVIEW_RESOLVED also when the time of the review is over
+ * or the run is ending.
+ */
+export async function applyToUnowned<K extends RunCommandKind>(
   ensemble: ResolvedEnsemble,
-  { runId, steps, models, profiles = {}, clock = systemClock }: AtRestOptions,
-  wish: (steering: Steering) => T,
-): Wished<T> {
-  const written: { readonly events: RunEvent[]; readonly steps: RunStep[] } = {
-    events: [],
-    steps: [],
+  run: UnownedRun,
+  command: RunCommandOf<K>,
+): Promise<AppliedCommand<K>> {
+  const written: Written = { events: [], steps: [] }
+  const target = {
+    steering: restoredSteering(ensemble, run, written),
+    decide: async (reviewId: string, verdict: ReviewVerdict) => {
+      await decide(ensemble, run, { reviewId, verdict, written })
+    },
   }
+  return { reply: await interpretCommand(target, command), ...written }
+}
+
+/** The steering of a run that has taken these steps. */
+function restoredSteering(
+  ensemble: ResolvedEnsemble,
+  { runId, steps, models, profiles = {}, clock = systemClock }: UnownedRun,
+  written: Written,
+): Steering {
   const switches = new ModelSwitches(models)
   const tasks = allTasks(ensemble)
   const { runSteps } = new StepLog(steps)
@@ -129,11 +118,11 @@ function steer<T>(
     switches,
     ownModel: ownModelIn(ensemble, tasks),
     fallbackModel: fallbackModelIn(ensemble, tasks),
-    // The rules of a run that nobody executes look at its calls when it goes on.
+    // The rules look at the calls of the run when it continues.
     rules: new ModelRules(),
     profiles,
     directives: new Directives(),
-    // The gates of a run that is cancelled close when it goes on.
+    // The gates of a cancelled run close when it continues.
     gates: { closeBefore: () => undefined },
     taskNames: () => tasks.map(({ name }) => name),
     roles: () => tasks.map(({ agent }) => agent.role),
@@ -141,66 +130,69 @@ function steer<T>(
   steering.restore(runSteps.filter(({ kind }) => kind !== 'model_switched'))
   for (const step of runSteps) {
     if (step.kind !== 'model_switched') continue
-    // Only the name is asked for, also of a model that the catalog does not have any more.
+    // Only the name is used, so the catalog may no longer have the model.
     const tier = builtInTierOf(step.tier, switches)
     switches.switch(tier ?? { label: step.model, model: NOT_ASKED }, step.taskName)
   }
-  return { value: wish(steering), ...written }
+  return steering
 }
 
-/** Stands for a model where nobody is asked. */
+/** Stands for a model that is never called. */
 const NOT_ASKED: ChatModel = {
   provider: 'none',
   name: 'none',
   stream() {
-    throw new TypeError('A run at rest asks no model')
+    throw new TypeError('An unowned run calls no model')
   },
 }
 
-/** Working time of the run so far: it stands still while nobody executes the run. */
+/** Working time of the run so far; it does not pass while the run is unowned. */
 function workedMs(steps: readonly RunStep[]): number {
   return steps.at(-1)?.runMs ?? 0
 }
 
-interface DecisionAtRest {
-  readonly request: RunEventOf<'review_requested'>
-  readonly decision: GateDecision
+interface Deciding {
+  readonly reviewId: string
+  readonly verdict: ReviewVerdict
+  readonly written: Written
 }
 
+/** Decides a review that was open when the run was released. */
 async function decide(
   ensemble: ResolvedEnsemble,
-  { steps, clock = systemClock }: AtRestOptions,
-  { request, decision }: DecisionAtRest,
-): Promise<Wished<void>> {
-  const { reviewId, timeoutMs, toolName } = request
+  { steps, findRequest, clock = systemClock }: UnownedRun,
+  { reviewId, verdict, written }: Deciding,
+): Promise<void> {
   const log = new StepLog(steps)
   const known = knownGate(log, reviewId)
-  if (known === undefined) throw reviewNotFound(reviewId, openGates(steps))
-  const { opened, closed } = known
-  const { taskName, attempt, timing, openedAt } = opened
-  if (closed !== undefined && isSameDecision(decision, closed.decision)) {
-    return { value: undefined, events: [], steps: [] }
+  const request = known === undefined ? undefined : await findRequest(reviewId)
+  if (known === undefined || request === undefined) {
+    throw reviewNotFound(reviewId, openGates(steps))
   }
+  const { opened, closed } = known
+  const { taskName, attempt, timing, openedAt, answerSchema } = opened
+  if (closed !== undefined && isSameDecision(verdict, closed.decision)) return
+  const { timeoutMs, toolName } = request
   const isOver = timeoutMs > 0 && clock.now() >= openedAt + timeoutMs
   if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolved(reviewId)
   const asked = taskOf(ensemble, log, taskName)
-  const { answerSchema } = opened
   const checkEdit = (input: unknown): Promise<readonly Problem[]> =>
     answerSchema === undefined
       ? findInputProblems(asked, toolName, input)
       : findAnswerProblems(answerSchema, input)
-  const approval = { checkEdit }
-  await assertDecision({ reviewId, timing, approval }, decision, (text) =>
-    findTextProblem(asked ?? {}, text),
-  )
+  const gate = { reviewId, timing, approval: { checkEdit } }
+  const decision = await readDecision(gate, verdict, (text) => findTextProblem(asked ?? {}, text))
   const times = { runMs: workedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
-  return {
-    value: undefined,
-    events: [decidedEvent(clock, reviewId, decision)],
-    steps: [
-      { kind: 'gate_closed', reviewId, decision, timedOut: false, taskName, attempt, ...times },
-    ],
-  }
+  written.events.push(decidedEvent(clock, reviewId, decision))
+  written.steps.push({
+    kind: 'gate_closed',
+    reviewId,
+    decision,
+    timedOut: false,
+    taskName,
+    attempt,
+    ...times,
+  })
 }
 
 /** Whether the run closes the gate as soon as it goes on, because it was cancelled or ended early. */

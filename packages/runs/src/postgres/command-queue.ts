@@ -1,32 +1,38 @@
-/** Takes wishes to the owners of runs, over Postgres. */
+/** Queues commands for the owners of runs, over Postgres. */
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
-import { toRunRow, toSignal, toStep } from './rows.ts'
+import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
-import type { RunSignals, RunWish, SentSignal, Signal, SignalAnswer } from '../ports/run-signals.ts'
+import type { RunCommand } from '@tutti/protocol'
+import type {
+  CommandAnswer,
+  CommandQueue,
+  PendingCommand,
+  SentCommand,
+} from '../ports/command-queue.ts'
 import type { Session } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
-/** The signals of a Postgres store. */
-export class PostgresRunSignals implements RunSignals {
+/** The command queue of a Postgres store. */
+export class PostgresCommandQueue implements CommandQueue {
   readonly #parts: PostgresParts
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
   }
 
-  async send(runId: string, wish: RunWish): Promise<SentSignal | undefined> {
+  async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
     const { database, notices } = this.#parts
-    const text = JSON.stringify(wish)
+    const text = JSON.stringify(command)
     const sent = await database.transaction({}, (session) =>
-      this.#send(session, { runId, text, cancels: wish.kind === 'cancel' }),
+      this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
     )
     if (sent?.kind === 'sent') notices.tell([{ kind: 'signal', runId }])
     return sent
   }
 
-  async pending(runIds: readonly string[]): Promise<readonly Signal[]> {
+  async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
     if (runIds.length === 0) return []
     const { database } = this.#parts
     const rows = await database.query(
@@ -35,24 +41,24 @@ export class PostgresRunSignals implements RunSignals {
        WHERE run_id = ANY($1) AND answer IS NULL ORDER BY signals.id`,
       [runIds.map(toColumn)],
     )
-    return rows.map(toSignal)
+    return rows.map(toPendingCommand)
   }
 
-  async answer(signalId: string): Promise<SignalAnswer | undefined> {
+  async answer(commandId: string): Promise<CommandAnswer | undefined> {
     const { database } = this.#parts
     const [row] = await database.query(
       `SELECT answer FROM ${database.schema}.signals WHERE signal_id = $1 AND answer IS NOT NULL`,
-      [toColumn(signalId)],
+      [toColumn(commandId)],
     )
     // NOTE: a cast at the boundary: this store only ever writes answers.
-    return row === undefined ? undefined : (JSON.parse(String(row['answer'])) as SignalAnswer)
+    return row === undefined ? undefined : (JSON.parse(String(row['answer'])) as CommandAnswer)
   }
 
-  /** Under the lock of the run, so that whoever gives it up at the same time sees the signal. */
+  /** Holds the lock of the run, so that a concurrent release of the run sees the command. */
   async #send(
     session: Session,
     { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
-  ): Promise<SentSignal | undefined> {
+  ): Promise<SentCommand | undefined> {
     const { notices, schemaName } = this.#parts
     const [row] = await session.query(
       `SELECT * FROM ${session.schema}.runs WHERE run_id = $1 FOR UPDATE`,
@@ -66,9 +72,9 @@ export class PostgresRunSignals implements RunSignals {
         `SELECT data FROM ${session.schema}.steps WHERE run = $1 ORDER BY n`,
         [id],
       )
-      return { kind: 'at_rest', run, steps: steps.map(toStep) }
+      return { kind: 'unowned', run, steps: steps.map(toStep) }
     }
-    const signalId = crypto.randomUUID()
+    const commandId = crypto.randomUUID()
     const [payload] = toPayloads(notices.origin, [{ kind: 'signal', runId }])
     await session.query(
       `WITH signal AS (
@@ -77,8 +83,8 @@ export class PostgresRunSignals implements RunSignals {
          UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4
        )
        SELECT pg_notify($5, $6)`,
-      [id, signalId, text, cancels, channelOf(schemaName), payload],
+      [id, commandId, text, cancels, channelOf(schemaName), payload],
     )
-    return { kind: 'sent', signalId }
+    return { kind: 'sent', commandId }
   }
 }

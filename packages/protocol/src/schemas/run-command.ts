@@ -1,0 +1,114 @@
+/**
+ * Commands for a run, and the reply to each.
+ *
+ * A command is plain data. Routes, WebSocket messages and gateways build it; the run service, the command queue
+ * of the store and the worker pass it on unchanged; the engine interprets it.
+ */
+import Type from 'typebox'
+import { CancelMode, Priority } from './enums.ts'
+
+const optionalText = Type.Optional(Type.String())
+
+/** Content of a directive: text for the agents, or an action. */
+export const DirectiveInput = Type.Object({
+  /** Text for the agents; either it or `action` is required. */
+  content: optionalText,
+  /** Action; `value` is its argument. */
+  action: optionalText,
+  /** With SET_MODEL_TIER the name of a tier, with APPLY_PROFILE that of a profile. */
+  value: optionalText,
+  /** Name of a task or role of an agent; every task when absent. */
+  to: optionalText,
+  /** Author, as shown to the agents. */
+  from: optionalText,
+  /** Name of the caller's key, for the record. */
+  actor: optionalText,
+  /** NORMAL when absent. */
+  priority: Type.Optional(Priority),
+  /** How long it stays in force, in milliseconds; as long as the run when absent. */
+  ttlMs: Type.Optional(Type.Number()),
+  /** A random id when absent. */
+  id: optionalText,
+})
+export type DirectiveInput = Type.Static<typeof DirectiveInput>
+
+const verdictFields = {
+  /** Identifies the decision: the same decision sent again under its id counts once. */
+  id: optionalText,
+  /** Name of the reviewer's key, for the record. */
+  decidedBy: optionalText,
+}
+
+const edit = Type.Literal('EDIT')
+
+/** Decision of a review, as a command carries it. */
+export const ReviewVerdict = Type.Union([
+  Type.Object({ action: Type.Enum(['CONTINUE', 'EXIT_EARLY']), ...verdictFields }),
+  Type.Object({ action: Type.Literal('REJECT'), feedback: optionalText, ...verdictFields }),
+  /** New description before a task, new output after it. */
+  Type.Object({ action: edit, text: Type.String(), ...verdictFields }),
+  /** New input of the tool call under review. */
+  Type.Object({ action: edit, input: Type.Unknown(), ...verdictFields }),
+  /** Either of them as a person typed it; the owner of the run knows which, and reads an input as JSON. */
+  Type.Object({ action: edit, revisedOutput: Type.String(), ...verdictFields }),
+])
+export type ReviewVerdict = Type.Static<typeof ReviewVerdict>
+
+/** `mode` is `abort` when absent. */
+const CancelCommand = Type.Object({
+  kind: Type.Literal('cancel'),
+  mode: Type.Optional(CancelMode),
+  actor: optionalText,
+})
+
+const SwitchModelCommand = Type.Object({
+  kind: Type.Literal('switch_model'),
+  /** Alias of a model in the catalog, or a tier. */
+  model: Type.Union([Type.String(), Type.Object({ tier: Type.String() })]),
+  /** The only task that switches; the whole run when absent. */
+  taskName: optionalText,
+  actor: optionalText,
+})
+
+const InjectCommand = Type.Object({ kind: Type.Literal('inject'), directive: DirectiveInput })
+
+const DecideCommand = Type.Object({
+  kind: Type.Literal('decide'),
+  reviewId: Type.String(),
+  decision: ReviewVerdict,
+})
+
+/** Any command. Narrows by `kind`. */
+export const RunCommand = Type.Union([
+  CancelCommand,
+  SwitchModelCommand,
+  InjectCommand,
+  DecideCommand,
+])
+export type RunCommand = Type.Static<typeof RunCommand>
+export type RunCommandKind = RunCommand['kind']
+
+/** A command of the kinds `K`. */
+export type RunCommandOf<K extends RunCommandKind> = {
+  [P in K]: { kind: P } & Extract<RunCommand, { kind: P }>
+}[K]
+
+/** The reply to each command. */
+export const RunCommandReplies = {
+  /** `CANCELLED` when the run has ended with the command, `CANCELLING` while its work stops. */
+  cancel: Type.Object({ status: Type.Enum(['CANCELLING', 'CANCELLED']) }),
+  switch_model: Type.Object({
+    /** Alias of the model, or `provider:name`; the tier when its tasks have models of their own. */
+    model: Type.String(),
+    /** The tier, when one was requested. */
+    tier: optionalText,
+    /** The model that it replaces; absent for a run whose tasks have models of their own. */
+    previousModel: optionalText,
+  }),
+  /** Id of the directive. */
+  inject: Type.Object({ id: Type.String() }),
+  decide: Type.Object({}),
+} as const satisfies Readonly<Record<RunCommandKind, Type.TSchema>>
+
+/** The reply to a command of the kinds `K`. */
+export type ReplyTo<K extends RunCommandKind> = Type.Static<(typeof RunCommandReplies)[K]>

@@ -1,0 +1,248 @@
+/**
+ * Takes commands to their runs, whichever process executes them, and returns the replies.
+ *
+ *   command ─▶ queue.send ─┬─ owned ───▶ the owner interprets it ─▶ answer ─▶ reply
+ *                          └─ unowned ─▶ interpreted here, written to the store
+ *
+ * W5 A command is durable before its sender gets a reply.
+ * W6 The reply is the owner's, in whatever process it is; for an unowned run the same interpreter runs here.
+ * W7 A command takes effect exactly once, also when the run changes hands at the same moment.
+ * W8 A command without an answer in time stays queued, and its sender gets NOT_CONFIRMED. A cancel is reported as
+ *    under way instead: it is durable.
+ */
+import { isoNow, sleep, TuttiError } from '@tutti/core'
+import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble'
+import {
+  decode,
+  RunCommandReplies,
+  type ReplyTo,
+  type RunCommand,
+  type RunCommandKind,
+  type RunCommandOf,
+} from '@tutti/protocol'
+
+import { tellActivity } from '../activity.ts'
+import { field } from '../record-fields.ts'
+import { runCompleted } from '../refusals.ts'
+
+import type { EventFeed } from '../event-feed.ts'
+import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { CommandAnswer, SentCommand } from '../ports/command-queue.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { RunEnsembles } from '../run-ensembles.ts'
+import type { RunExecutor } from '../run-executor.ts'
+import type { RunRecord } from '../run-record.ts'
+
+/** The parts of a run service that commands pass through. */
+export interface RunCommandsOptions {
+  readonly storage: RunStorage
+  readonly ensembles: RunEnsembles
+  readonly executor: RunExecutor
+  readonly feed: EventFeed
+  readonly settings: ResolvedRunServiceOptions
+}
+
+type UnownedCommand = Extract<SentCommand, { kind: 'unowned' }>
+
+/** How long the sender of a cancel waits for the owner, in milliseconds: the cancel is durable without. */
+const CANCEL_ANSWER_MS = 1_000
+
+/** How long the sender of another command waits, in milliseconds: longer than a run takes to find a new owner. */
+const ANSWER_MS = 30_000
+
+/** Interval between looks for an answer that no notification announced, in milliseconds. */
+const LOOK_EVERY_MS = 1_000
+
+/** Sends commands. */
+export class RunCommands {
+  readonly #options: RunCommandsOptions
+  /** Wakes the sender of a command, by the command's id. */
+  readonly #waiting = new Map<string, () => void>()
+
+  constructor(options: RunCommandsOptions) {
+    this.#options = options
+  }
+
+  /** Sends a command; see `RunService.send`. */
+  async send<K extends RunCommandKind>(
+    runId: string,
+    command: RunCommandOf<K>,
+  ): Promise<ReplyTo<K>> {
+    // An owner of an earlier version replies nothing where there is nothing to say.
+    const reply = (await this.#deliver(runId, command)) ?? {}
+    const decoded = decode(RunCommandReplies[command.kind], reply)
+    if (decoded.ok) return decoded.value
+    throw new TuttiError('ENGINE_FAILED', `Cannot read the reply to a command for run ${runId}`)
+  }
+
+  /** Looks for the answer to a command, which has been stored. */
+  onAnswer(commandId: string): void {
+    this.#waiting.get(commandId)?.()
+  }
+
+  /** Looks for the answers to all commands: notifications may have been missed. */
+  onMissed(): void {
+    for (const look of this.#waiting.values()) look()
+  }
+
+  async #deliver(runId: string, given: RunCommand): Promise<unknown> {
+    const command = withDecisionId(given)
+    for (;;) {
+      const sent = await this.#options.storage.commands.send(runId, command)
+      if (sent === undefined) throw new TuttiError('RUN_NOT_FOUND', `No run with ID ${runId}`)
+      if (sent.kind === 'ended') throw refusedByEnd(sent.run, command)
+      if (sent.kind === 'sent') return this.#answerTo({ id: sent.commandId, runId, command })
+      const applied = await this.#applyToUnowned(sent, command)
+      if (applied === undefined) continue
+      return command.kind === 'cancel' ? this.#endNow(runId, command) : applied.reply
+    }
+  }
+
+  /** The answer of the run's owner, here or in another process. */
+  async #answerTo(pending: {
+    readonly id: string
+    readonly runId: string
+    readonly command: RunCommand
+  }): Promise<unknown> {
+    const { executor, storage, settings } = this.#options
+    const { clock } = settings
+    const { id, runId, command } = pending
+    const isCancel = command.kind === 'cancel'
+    const timeoutMs = isCancel ? CANCEL_ANSWER_MS : ANSWER_MS
+    const until = clock.elapsed() + timeoutMs
+    const timer = new AbortController()
+    const delivered = await Promise.race([
+      executor.deliver(pending),
+      sleep(clock, timeoutMs, timer.signal).then(() => undefined),
+    ])
+    timer.abort()
+    const answer = delivered ?? (await this.#awaitAnswer(id, until))
+    if (answer === undefined && !isCancel) throw notConfirmed(runId)
+    if (answer === undefined || answer.ok) {
+      return isCancel ? { status: 'CANCELLING' } : answer?.value
+    }
+    const { code, message, retryable, details } = answer.error
+    const run = code === 'RUN_COMPLETED' ? await storage.runs.get(runId) : undefined
+    throw run === undefined
+      ? new TuttiError(code, message, { retryable, ...field('details', details) })
+      : hasEnded(run)
+  }
+
+  /** The answer to a command from the store; undefined when there is none in time. */
+  async #awaitAnswer(commandId: string, until: number): Promise<CommandAnswer | undefined> {
+    const { storage, settings } = this.#options
+    const { clock } = settings
+    try {
+      for (;;) {
+        const { promise: notified, resolve: notify } = Promise.withResolvers<void>()
+        this.#waiting.set(commandId, notify)
+        const answer = await storage.commands.answer(commandId)
+        const leftMs = until - clock.elapsed()
+        if (answer !== undefined || leftMs <= 0) return answer
+        const stopTimer = clock.after(Math.min(leftMs, LOOK_EVERY_MS), notify)
+        await notified
+        stopTimer()
+      }
+    } finally {
+      this.#waiting.delete(commandId)
+    }
+  }
+
+  /** Applies a command to an unowned run; undefined when a process has claimed the run meanwhile. */
+  async #applyToUnowned(
+    { run, steps }: UnownedCommand,
+    command: RunCommand,
+  ): Promise<AppliedCommand | undefined> {
+    const { storage, feed, executor, settings } = this.#options
+    const applied = await this.#interpret({ kind: 'unowned', run, steps }, command)
+    const { events } = applied
+    if (events.length === 0) return applied
+    const continues = command.kind === 'cancel' || command.kind === 'decide'
+    const result = await storage.runs.commitUnowned({
+      runId: run.runId,
+      epoch: run.epoch,
+      lastSeq: run.lastSeq,
+      events: events.map((event) => settings.redact(event)),
+      steps: applied.steps,
+      next: continues ? 'ready' : 'stay',
+    })
+    if (result.kind === 'fenced') return undefined
+    if (result.kind !== 'written') throw TuttiError.from(result.error, 'STORE_UNAVAILABLE')
+    tellActivity(settings, { kind: 'written_unowned', runId: run.runId, events: result.events })
+    feed.offer(run.runId, result.events)
+    if (continues) executor.wake()
+    return applied
+  }
+
+  async #interpret({ run, steps }: UnownedCommand, command: RunCommand): Promise<AppliedCommand> {
+    const { ensembles, storage, settings } = this.#options
+    const { models, profiles, clock } = settings
+    let ensemble
+    try {
+      ensemble = ensembles.build(run)
+    } catch (error) {
+      // A run that cannot continue can still be cancelled.
+      if (command.kind !== 'cancel') throw error
+      const { mode = 'abort', actor } = command
+      return {
+        reply: {},
+        events: [
+          { type: 'run_cancelling', requestedAt: isoNow(clock), mode, ...field('actor', actor) },
+        ],
+        steps: [{ kind: 'cancel_asked', mode, runMs: 0 }],
+      }
+    }
+    const findRequest = async (reviewId: string) => {
+      const [review] = await storage.runs.reviews({ runId: run.runId, reviewId })
+      return review?.request
+    }
+    const unowned = {
+      runId: run.runId,
+      steps,
+      findRequest,
+      clock,
+      profiles,
+      ...field('models', models),
+    }
+    return applyToUnowned(ensemble, unowned, command)
+  }
+
+  /** Ends an unowned run that was cancelled, unless tasks of it have begun that may finish. */
+  async #endNow(
+    runId: string,
+    { mode = 'abort' }: RunCommandOf<'cancel'>,
+  ): Promise<ReplyTo<'cancel'>> {
+    const { storage, executor } = this.#options
+    const steps = await storage.runs.steps(runId)
+    const hasWork = steps.some(({ kind }) => kind === 'task_begun')
+    // What has begun finishes like any other work, when its turn comes.
+    if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
+    const end = await executor.executeNow(runId)
+    return { status: end === 'ended' ? 'CANCELLED' : 'CANCELLING' }
+  }
+}
+
+/** A decision has an id, so that it counts once when it is applied twice. */
+function withDecisionId(command: RunCommand): RunCommand {
+  if (command.kind !== 'decide') return command
+  return { ...command, decision: { id: crypto.randomUUID(), ...command.decision } }
+}
+
+/** The reviews of a run that has ended are closed. */
+function refusedByEnd(run: RunRecord, command: RunCommand): TuttiError {
+  if (command.kind !== 'decide') return hasEnded(run)
+  return new TuttiError('REVIEW_RESOLVED', `Review "${command.reviewId}" is closed`)
+}
+
+function hasEnded(run: RunRecord): TuttiError {
+  const { code, message } = runCompleted(run)
+  return new TuttiError(code, message)
+}
+
+function notConfirmed(runId: string): TuttiError {
+  return new TuttiError(
+    'NOT_CONFIRMED',
+    `The command was recorded, but the process that executes run ${runId} has not confirmed it within ${ANSWER_MS} ms`,
+    { retryable: true },
+  )
+}

@@ -1,0 +1,61 @@
+/** The ensembles that runs may name, and the ensemble that each run gets. */
+import { TuttiError } from '@tutti/core'
+import { shortList, shortText } from '@tutti/protocol'
+
+import { ensembleOf } from './request/ensemble-of.ts'
+import { withReviewRules, type ReviewRules } from './review-rules.ts'
+
+import type { Ensemble } from '@tutti/ensemble'
+import type { Catalogs } from './request/catalog-names.ts'
+import type { RunRecord } from './run-record.ts'
+
+/** Builds the ensembles of runs. */
+export class RunEnsembles {
+  readonly #catalogs: Catalogs
+  readonly #byName = new Map<string, Ensemble>()
+
+  /** @throws {TypeError} when there is no ensemble or two have the same name. */
+  constructor(ensembles: readonly Ensemble[], catalogs: Catalogs, reviews: ReviewRules = {}) {
+    const { tools, models } = catalogs
+    this.#catalogs = { tools, models }
+    for (const ensemble of ensembles) {
+      if (this.#byName.has(ensemble.name)) {
+        throw new TypeError(`Cannot serve two ensembles named "${ensemble.name}"`)
+      }
+      this.#byName.set(ensemble.name, withReviewRules(ensemble, reviews))
+    }
+    if (this.#byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
+  }
+
+  /** The registered ensembles; the first is the default. */
+  get all(): readonly Ensemble[] {
+    return [...this.#byName.values()]
+  }
+
+  /**
+   * Finds the registered ensemble of that name, or the default one.
+   *
+   * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name.
+   */
+  find(name: string | undefined): Ensemble {
+    const [first] = this.#byName.values()
+    const found = name === undefined ? first : this.#byName.get(name)
+    if (found !== undefined) return found
+    const known = shortList([...this.#byName.keys()])
+    throw new TuttiError(
+      'INVALID_ENSEMBLE',
+      `Unknown ensemble '${shortText(name ?? '')}'. Available: [${known}]`,
+    )
+  }
+
+  /**
+   * Builds the ensemble of a run: the registered one with what the run requested. Every process builds the same.
+   *
+   * @throws {TuttiError} CONFIG_INVALID when the ensemble is no longer registered, and as `ensembleOf`.
+   */
+  build({ ensemble, request = {} }: Pick<RunRecord, 'ensemble' | 'request'>): Ensemble {
+    const template = this.#byName.get(ensemble)
+    if (template !== undefined) return ensembleOf(template, request, this.#catalogs)
+    throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is not registered any more`)
+  }
+}

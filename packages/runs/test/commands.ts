@@ -1,0 +1,43 @@
+/** Sends commands the way most tests do. */
+import type { CancelMode, DirectiveInput, ReplyTo, ReviewVerdict } from '@tutti/protocol'
+import type { TierChoice } from '@tutti/ensemble'
+import type { RunService } from '../src/index.ts'
+
+type Sender = Pick<RunService, 'send'>
+
+/** Cancels a run; resolves with its status. */
+export async function cancel(
+  service: Sender,
+  runId: string,
+  how: { readonly mode?: CancelMode } = {},
+): Promise<ReplyTo<'cancel'>['status']> {
+  const { status } = await service.send(runId, { kind: 'cancel', ...how })
+  return status
+}
+
+export function switchModel(
+  service: Sender,
+  runId: string,
+  model: string | TierChoice,
+  how: { readonly taskName?: string } = {},
+): Promise<ReplyTo<'switch_model'>> {
+  return service.send(runId, { kind: 'switch_model', model, ...how })
+}
+
+export function inject(
+  service: Sender,
+  runId: string,
+  input: DirectiveInput | string,
+): Promise<ReplyTo<'inject'>> {
+  const directive = typeof input === 'string' ? { content: input } : input
+  return service.send(runId, { kind: 'inject', directive })
+}
+
+export async function decide(
+  service: Sender & Pick<RunService, 'review'>,
+  reviewId: string,
+  decision: ReviewVerdict,
+): Promise<void> {
+  const review = await service.review(reviewId)
+  await service.send(review?.runId ?? '', { kind: 'decide', reviewId, decision })
+}
