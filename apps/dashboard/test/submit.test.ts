@@ -4,7 +4,7 @@ import { ensemble, task, taskVariables } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { variablesIn } from '../src/features/submit/template.ts'
+import { variablesIn } from '../src/features/submit/variables.ts'
 import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
 
 import type { Browser, Locator, Page } from 'playwright-core'

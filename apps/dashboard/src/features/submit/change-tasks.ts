@@ -1,5 +1,5 @@
 /** Adding, moving and taking away tasks of a draft. Pure. */
-import { listOrNothing, nextKey, withField, type TaskDraft } from './draft.ts'
+import { nextKey, withField, type TaskDraft } from './draft.ts'
 
 /** The tasks with a new one at the end. */
 export function withNewTask(tasks: readonly TaskDraft[]): readonly TaskDraft[] {
@@ -32,7 +32,11 @@ export function withoutTask(tasks: readonly TaskDraft[], at: number): readonly T
   const key = tasks[at]?.key
   return tasks.toSpliced(at, 1).map((task) => {
     if (key === undefined || task.context?.includes(key) !== true) return task
-    return withField(task, 'context', listOrNothing(task.context.filter((other) => other !== key)))
+    return withField(
+      task,
+      'context',
+      task.context.filter((other) => other !== key),
+    )
   })
 }
 

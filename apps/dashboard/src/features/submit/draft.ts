@@ -1,38 +1,26 @@
 /**
- * What somebody types to submit a run. Pure.
+ * What is typed to submit a run. Pure.
  *
- * A draft keeps what was typed at every level and for every ensemble. Tasks refer to each other by a key that
+ * A draft stores what was typed at every level and for every ensemble. Tasks refer to each other by a key that
  * a new name does not change.
  */
-import type {
-  EnsembleInfo,
-  RunBudgetBody,
-  RunReviewBody,
-  TaskDefinitionBody,
-  TaskOverrideBody,
-  TaskReviewBody,
-} from '@tutti/protocol'
+import type { EnsembleInfo } from '@tutti/protocol'
 
 /** How much of a run the request says: its inputs, changes of its tasks, or all of its tasks. */
 export type Level = 'inputs' | 'overrides' | 'tasks'
 
-/** A shape of the wire while it is typed: every part may be missing, and a number may be no number yet. */
-type Typed<T> = {
-  readonly [K in keyof T]?: (number extends T[K] ? T[K] | string : Loose<T[K]>) | undefined
-}
-type Loose<T> = T extends string ? string : T extends boolean ? boolean : T
+/** Fields of the body while they are typed: any may be missing, or not match its schema yet. */
+export type Typed = Readonly<Record<string, unknown>>
 
-/** A task of the request's own. */
-export interface TaskDraft extends Omit<
-  Typed<TaskDefinitionBody>,
-  'maxIterations' | 'outputSchema' | 'context' | 'tools' | 'review' | 'beforeReview'
-> {
-  readonly review?: TaskReviewBody | string | undefined
-  readonly beforeReview?: TaskReviewBody | string | undefined
-  /** Stays the same as long as the task is there. */
+/** A task that the request defines. */
+export interface TaskDraft extends Typed {
+  /** Stays the same for as long as the task exists. */
   readonly key: string
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly expectedOutput?: string | undefined
+  readonly model?: string | undefined
   readonly tools?: readonly string[] | undefined
-  readonly maxIterations?: number | string | undefined
   /** Text that is meant to be JSON. */
   readonly outputSchema?: string | undefined
   /** Keys of other tasks; a reference that means none of them stays as it was written (`$…`). */
@@ -40,13 +28,10 @@ export interface TaskDraft extends Omit<
 }
 
 /** What changes in a task of the ensemble. */
-export interface OverrideDraft extends Omit<
-  Typed<TaskOverrideBody>,
-  'maxIterations' | 'tools' | 'review' | 'beforeReview'
-> {
-  readonly review?: TaskReviewBody | string | undefined
-  readonly beforeReview?: TaskReviewBody | string | undefined
-  readonly maxIterations?: number | string | undefined
+export interface OverrideDraft extends Typed {
+  readonly description?: string | undefined
+  readonly expectedOutput?: string | undefined
+  readonly model?: string | undefined
   readonly tools?:
     | {
         readonly add?: readonly string[] | undefined
@@ -54,6 +39,9 @@ export interface OverrideDraft extends Omit<
       }
     | undefined
 }
+
+/** Changes by the name of the task. */
+export type Overrides = Readonly<Record<string, OverrideDraft>>
 
 /** A name with its value; `key` stays the same while both are typed. */
 export interface Row {
@@ -64,27 +52,10 @@ export interface Row {
   readonly typed?: number | boolean
 }
 
-/** Review defaults of a run. */
-export type RunReviewDraft = Typed<RunReviewBody>
-
-/** The settings of a run. */
-export interface OptionsDraft {
-  readonly workflow?: string | undefined
-  readonly reviewPolicy?: string | undefined
-  readonly review?: RunReviewDraft | undefined
-  readonly captureMode?: string | undefined
-  readonly verbose?: boolean | undefined
-  readonly maxToolOutputLength?: number | string | undefined
-  readonly toolLogTruncateLength?: number | string | undefined
-}
-
-/** What the run may use. */
-export type BudgetDraft = Typed<RunBudgetBody>
-
 /** Everything that is typed. */
 export interface SubmissionDraft {
   readonly level: Level
-  /** Undefined is the first one of the server. */
+  /** The first one of the server when undefined. */
   readonly ensemble: string | undefined
   /** By the name of the variable, for all ensembles. */
   readonly inputs: Readonly<Record<string, string>>
@@ -93,16 +64,16 @@ export interface SubmissionDraft {
   /** By ensemble and then by task. */
   readonly overrides: Readonly<Record<string, Overrides>>
   readonly tasks: readonly TaskDraft[]
-  readonly options: OptionsDraft
-  readonly budget: BudgetDraft
+  readonly options: Typed
+  readonly budget: Typed
   readonly tags: readonly Row[]
   /** One name a line. */
   readonly webhooks: string
   readonly runId: string
 }
 
-/** Changes by the name of the task. */
-export type Overrides = Readonly<Record<string, OverrideDraft>>
+/** Changes what is typed. */
+export type ChangeDraft = (next: (draft: SubmissionDraft) => SubmissionDraft) => void
 
 /** A draft in which nothing was typed yet. */
 export function emptyDraft(): SubmissionDraft {
@@ -150,18 +121,10 @@ export function nextKey(parts: readonly { readonly key: string }[], letter: stri
   return `${letter}${Math.max(0, ...numbers) + 1}`
 }
 
-/** The part with another value of a field; undefined takes the field away. */
-export function withField<T extends object, K extends keyof T>(
-  part: T,
-  field: K,
-  value: T[K] | undefined,
-): T {
+/** The part with another value of a field; undefined, or an empty list or object, takes the field away. */
+export function withField<T extends Typed>(part: T, field: string, value: unknown): T {
   const { [field]: _before, ...rest } = part
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
   // NOTE: the same fields but this one, which may be left out wherever it may be undefined.
-  return (value === undefined ? rest : { ...part, [field]: value }) as T
-}
-
-/** A list, or nothing when it is empty. */
-export function listOrNothing(values: readonly string[]): readonly string[] | undefined {
-  return values.length === 0 ? undefined : values
+  return (value === undefined || isEmpty ? rest : { ...part, [field]: value }) as unknown as T
 }

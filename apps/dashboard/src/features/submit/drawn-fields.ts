@@ -1,51 +1,26 @@
 /** Which places of the body have a field in the form, and what they are called. Pure. */
-import { RunBudgetBody, type EnsembleInfo } from '@tutti/protocol'
+import {
+  RunBudgetBody,
+  RunOptionsBody,
+  TaskDefinitionBody,
+  TaskOverrideBody,
+  type EnsembleInfo,
+} from '@tutti/protocol'
 
-import { keysOf, pointer } from '../../ui/schema-form/pointer.ts'
+import { isObject, keysOf, pointer } from '../../ui/schema-form/pointer.ts'
+import { partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
 import { chosenEnsemble, chosenOverrides, taskTitle, type SubmissionDraft } from './draft.ts'
 import { inputNames } from './variables.ts'
 
 const ALWAYS = ['/ensemble', '/inputs', '/tags', '/webhooks', '/runId']
 
-const OPTIONS = [
-  'workflow',
-  'reviewPolicy',
-  'captureMode',
-  'verbose',
-  'maxToolOutputLength',
-  'toolLogTruncateLength',
-  'review/timeoutMs',
-  'review/onTimeout',
-  'review/requiredRole',
-]
-
-const BUDGET = Object.keys(RunBudgetBody.properties)
-
-const TASK_FIELDS = [
-  'name',
-  'description',
-  'expectedOutput',
-  'tools',
-  'model',
-  'context',
-  'outputSchema',
-  'review',
-  'beforeReview',
-  'additionalContext',
-  'maxIterations',
-]
-
-const OVERRIDE_FIELDS = [
-  'description',
-  'expectedOutput',
-  'model',
-  'maxIterations',
-  'additionalContext',
-  'review',
-  'beforeReview',
-  'tools/add',
-  'tools/remove',
-]
+/** The pointers of the fields of an object, and of the objects in it. */
+function fieldPointers(schema: SchemaNode, path: string): readonly string[] {
+  return partsOf(schema.properties).flatMap(([name, part]) => {
+    const place = `${path}/${name}`
+    return isObject(part) && isObject(part['properties']) ? fieldPointers(part, place) : place
+  })
+}
 
 /** The pointers of all fields that the form has for a draft; the items of lists are fields of their own. */
 export function drawnPointers(
@@ -55,8 +30,8 @@ export function drawnPointers(
   const { needed, perhaps } = inputNames(draft, ensembles)
   return new Set([
     ...ALWAYS,
-    ...OPTIONS.map((name) => `/options/${name}`),
-    ...BUDGET.map((name) => `/budget/${name}`),
+    ...fieldPointers(RunOptionsBody, '/options'),
+    ...fieldPointers(RunBudgetBody, '/budget'),
     ...[...needed, ...perhaps].map((name) => pointer('/inputs', name)),
     ...(draft.level === 'tasks' ? taskPointers(draft) : []),
     ...(draft.level === 'overrides' ? overridePointers(draft, ensembles) : []),
@@ -85,7 +60,7 @@ function taskPointers({ tasks }: SubmissionDraft): readonly string[] {
   const all = tasks.flatMap(({ tools = [], context = [] }, index) => {
     const path = `/tasks/${index}`
     return [
-      ...TASK_FIELDS.map((field) => `${path}/${field}`),
+      ...fieldPointers(TaskDefinitionBody, path),
       ...tools.map((_, at) => `${path}/tools/${at}`),
       ...context.map((_, at) => `${path}/context/${at}`),
     ]
@@ -104,7 +79,7 @@ function overridePointers(
     const { add = [], remove = [] } = overrides[name]?.tools ?? {}
     return [
       path,
-      ...OVERRIDE_FIELDS.map((field) => `${path}/${field}`),
+      ...fieldPointers(TaskOverrideBody, path),
       ...add.map((_, at) => `${path}/tools/add/${at}`),
       ...remove.map((_, at) => `${path}/tools/remove/${at}`),
     ]

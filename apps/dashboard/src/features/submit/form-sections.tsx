@@ -1,8 +1,8 @@
 /** The sections of the form, as the level asks for them. */
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
-import { chosenEnsemble, type Level, type SubmissionDraft } from './draft.ts'
-import { ChoiceField } from './choice-field.tsx'
+import { BodyField } from './body-fields.tsx'
+import { chosenEnsemble, type Level, type SubmissionDraft, type ChangeDraft } from './draft.ts'
 import { InputsSection } from './inputs-section.tsx'
 import { OptionsSection } from './options-section.tsx'
 import { OutlineSection } from './outline-section.tsx'
@@ -10,7 +10,6 @@ import { OverridesSection } from './overrides-section.tsx'
 import styles from './submit.module.css'
 import { TasksSection } from './tasks-section.tsx'
 
-import type { Change } from './sections.ts'
 import type { Capabilities } from '@tutti/protocol'
 
 const LEVELS: readonly { readonly value: Level; readonly label: string }[] = [
@@ -33,7 +32,7 @@ export function FormSections({
 }: {
   readonly draft: SubmissionDraft
   readonly capabilities: Capabilities
-  readonly change: Change
+  readonly change: ChangeDraft
 }) {
   const { ensembles } = capabilities
   const ensemble = chosenEnsemble(draft, ensembles)
@@ -43,14 +42,19 @@ export function FormSections({
     <>
       <Panel>
         <div className={styles['fields']}>
-          <ChoiceField
+          <BodyField
             path="/ensemble"
             label="Ensemble"
             none={`${first?.name ?? ''} (the first)`}
             choices={ensembles.map(({ name }) => ({ value: name, label: name }))}
             value={draft.ensemble}
-            {...(ensemble === undefined ? {} : { hint: ensemble.description })}
-            onChange={(name) => change((before) => ({ ...before, ensemble: name }))}
+            hint={ensemble?.description}
+            onChange={(name) =>
+              change((before) => ({
+                ...before,
+                ensemble: name === undefined ? undefined : String(name),
+              }))
+            }
           />
           <div className={styles['level']}>
             <Segmented

@@ -1,12 +1,11 @@
 /** The inputs of a run: one field for each variable of the texts of its tasks. */
 import { Panel } from '../../ui/layout/panel.tsx'
 import { pointer } from '../../ui/schema-form/pointer.ts'
-import { withField, type SubmissionDraft } from './draft.ts'
+import { BodyField } from './body-fields.tsx'
+import { withField, type SubmissionDraft, type ChangeDraft } from './draft.ts'
 import styles from './submit.module.css'
-import { TextField } from './text-field.tsx'
 import { inputNames } from './variables.ts'
 
-import type { Change } from './sections.ts'
 import type { EnsembleInfo } from '@tutti/protocol'
 
 /** The section. */
@@ -17,7 +16,7 @@ export function InputsSection({
 }: {
   readonly draft: SubmissionDraft
   readonly ensembles: readonly EnsembleInfo[]
-  readonly change: Change
+  readonly change: ChangeDraft
 }) {
   const { needed, perhaps } = inputNames(draft, ensembles)
   const names = [...needed, ...perhaps]
@@ -32,13 +31,13 @@ export function InputsSection({
           </p>
         )}
         {names.map((name) => (
-          <TextField
+          <BodyField
             key={name}
             path={pointer('/inputs', name)}
             label={name}
-            required={needed.includes(name)}
-            area
-            {...(needed.includes(name) ? {} : { hint: 'Only if its expected output names it' })}
+            isRequired={needed.includes(name)}
+            area="line"
+            hint={needed.includes(name) ? undefined : 'Only if its expected output names it'}
             value={Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined}
             onChange={(value) =>
               change((before) => ({ ...before, inputs: withField(before.inputs, name, value) }))

@@ -1,31 +1,63 @@
-/** What most runs do not need: settings, tags, webhooks, an id. Folded until one of them is used. */
+/** What most runs do not need: settings, limits, tags, webhooks, an id. Folded until one of them is used. */
+import { RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol'
 import { useState } from 'react'
 
-import { TextArea } from '../../ui/controls/inputs.tsx'
-import { BodyField } from './body-field.tsx'
-import { withField, type BudgetDraft, type OptionsDraft, type SubmissionDraft } from './draft.ts'
+import { isObject } from '../../ui/schema-form/pointer.ts'
+import { BodyField, BodyFields, type FieldLooks } from './body-fields.tsx'
+import { withField, type ChangeDraft, type SubmissionDraft } from './draft.ts'
 import { RowFields } from './row-fields.tsx'
-import { RunReviewFields } from './review-fields.tsx'
-import { RunLimits } from './run-limits.tsx'
-import { RunSettings } from './run-settings.tsx'
 import styles from './submit.module.css'
-import { TextField } from './text-field.tsx'
 
-import type { Change } from './sections.ts'
+const SETTINGS: FieldLooks = {
+  workflow: { label: 'Workflow', none: 'As the tasks ask for' },
+  reviewPolicy: { label: 'Review policy', none: 'That of the ensemble' },
+  captureMode: { label: 'Trace', none: 'Standard' },
+  verbose: { label: 'Verbose log of the server', none: 'As the server is set' },
+  maxToolOutputLength: {
+    label: 'Tool output for the model',
+    hint: 'Characters at most; -1 for all',
+  },
+  toolLogTruncateLength: {
+    label: 'Tool output in the log',
+    hint: 'Characters at most; -1 for all',
+  },
+}
 
-/** The section. */
+/** Defaults for the reviews of the run. */
+const REVIEW: FieldLooks = {
+  timeoutMs: { label: 'Time for each review', hint: 'Milliseconds; 0 waits forever' },
+  onTimeout: {
+    label: 'When nobody decides in time',
+    none: 'As the ensemble says',
+    choices: [
+      { value: 'CONTINUE', label: 'Approve it' },
+      { value: 'EXIT_EARLY', label: 'End the run early' },
+      { value: 'FAIL', label: 'Fail the task' },
+    ],
+  },
+  requiredRole: { label: 'Role of the reviewer', hint: 'Only keys with this role can decide' },
+}
+
+/** What the run may use, in addition to the limits of its ensemble. */
+const LIMITS: FieldLooks = {
+  maxCostUsd: { label: 'Cost at most', hint: 'US dollars; beyond any limit the run fails' },
+  maxTokens: { label: 'Tokens at most', hint: 'Read and written together' },
+  maxDurationMs: {
+    label: 'Working time at most',
+    hint: 'Milliseconds; waiting for people is free',
+  },
+  maxModelCalls: { label: 'Model calls at most', hint: 'Of all tasks together' },
+  maxToolCalls: { label: 'Tool calls at most', hint: 'Of all tasks together' },
+}
+
 export function OptionsSection({
   draft,
   change,
 }: {
   readonly draft: SubmissionDraft
-  readonly change: Change
+  readonly change: ChangeDraft
 }) {
   const { options, budget, tags, moreInputs, webhooks, runId } = draft
-  const set = <K extends keyof OptionsDraft>(field: K, value: OptionsDraft[K]): void =>
-    change((before) => ({ ...before, options: withField(before.options, field, value) }))
-  const limit = <K extends keyof BudgetDraft>(field: K, value: BudgetDraft[K]): void =>
-    change((before) => ({ ...before, budget: withField(before.budget, field, value) }))
   const [wasUsed] = useState(() =>
     [tags, moreInputs, webhooks, runId, Object.keys(options), Object.keys(budget)].some(
       (part) => part.length > 0,
@@ -35,9 +67,7 @@ export function OptionsSection({
     <details className={styles['options']} open={wasUsed}>
       <summary>Options</summary>
       <div className={styles['fields']}>
-        <RunSettings options={options} set={set} />
-        <RunReviewFields review={options.review} set={set} />
-        <RunLimits budget={budget} set={limit} />
+        <SettingsFields options={options} budget={budget} change={change} />
         <RowFields
           path="/tags"
           label="Tags"
@@ -61,29 +91,53 @@ export function OptionsSection({
             path="/webhooks"
             label="Webhooks"
             hint="Names that the operator registered, one a line"
-          >
-            {(control) => (
-              <TextArea
-                {...control}
-                code
-                className={styles['line']}
-                rows={1}
-                value={webhooks}
-                onChange={({ target }) =>
-                  change((before) => ({ ...before, webhooks: target.value }))
-                }
-              />
-            )}
-          </BodyField>
-          <TextField
+            area="line"
+            isCode
+            value={webhooks}
+            onChange={(names = '') => change((before) => ({ ...before, webhooks: String(names) }))}
+          />
+          <BodyField
             path="/runId"
             label="Run id"
             hint="The server chooses one when it is empty"
-            value={runId === '' ? undefined : runId}
-            onChange={(value) => change((before) => ({ ...before, runId: value ?? '' }))}
+            value={runId}
+            onChange={(id = '') => change((before) => ({ ...before, runId: String(id) }))}
           />
         </div>
       </div>
     </details>
   )
+}
+
+function SettingsFields({
+  options,
+  budget,
+  change,
+}: Pick<SubmissionDraft, 'options' | 'budget'> & { readonly change: ChangeDraft }) {
+  const review = isObject(options['review']) ? options['review'] : {}
+  const set = (field: string, value: unknown): void =>
+    change((before) => ({ ...before, options: withField(before.options, field, value) }))
+  const groups = [
+    { schema: RunOptionsBody, path: '/options', looks: SETTINGS, value: options, set },
+    {
+      schema: RunReviewBody,
+      path: '/options/review',
+      looks: REVIEW,
+      value: review,
+      set: (field: string, value: unknown) => set('review', withField(review, field, value)),
+    },
+    {
+      schema: RunBudgetBody,
+      path: '/budget',
+      looks: LIMITS,
+      value: budget,
+      set: (field: string, value: unknown) =>
+        change((before) => ({ ...before, budget: withField(before.budget, field, value) })),
+    },
+  ]
+  return groups.map((group) => (
+    <div key={group.path} className={styles['pair']}>
+      <BodyFields {...group} />
+    </div>
+  ))
 }

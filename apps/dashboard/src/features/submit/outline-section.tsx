@@ -2,7 +2,7 @@
 import { plural } from '../../lib/format.ts'
 import { Panel } from '../../ui/layout/panel.tsx'
 import styles from './submit.module.css'
-import { TemplateText } from './template-text.tsx'
+import { templateParts } from './variables.ts'
 
 import type { EnsembleInfo } from '@tutti/protocol'
 
@@ -31,5 +31,26 @@ export function OutlineSection({
         ))}
       </ol>
     </Panel>
+  )
+}
+
+/** The text. */
+export function TemplateText({
+  text,
+  inputs,
+}: {
+  readonly text: string
+  readonly inputs: Readonly<Record<string, string>>
+}) {
+  return (
+    <p className={styles['template']}>
+      {templateParts(text).map((part, at) => {
+        if (part.kind === 'text') return part.text
+        const value = Object.hasOwn(inputs, part.name) ? inputs[part.name] : undefined
+        const place = `${at}-${part.name}`
+        if (value === undefined) return <var key={place}>{`{${part.name}}`}</var>
+        return <mark key={place}>{value}</mark>
+      })}
+    </p>
   )
 }

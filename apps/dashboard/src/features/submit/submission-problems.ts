@@ -4,14 +4,19 @@
  * The schema of the server decides; the rest is what it would refuse later: names that nobody has, inputs
  * that are missing, tasks in a circle.
  */
-import { decode, SubmitRunBody, type Capabilities, type Problem } from '@tutti/protocol'
+import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
 import { readJson } from '../../ui/schema-form/form-draft.ts'
 import { pointer } from '../../ui/schema-form/pointer.ts'
-import { chosenOverrides, type Row, type SubmissionDraft } from './draft.ts'
-import { modelProblems, toolProblems, unknownName } from './name-problems.ts'
-import { taskProblems } from './task-problems.ts'
+import {
+  chosenOverrides,
+  type Row,
+  type SubmissionDraft,
+  taskTitle,
+  type TaskDraft,
+} from './draft.ts'
 import { inputNames } from './variables.ts'
+import { referenceTo } from './submission.ts'
 
 /** Every problem of a draft that makes this body. */
 export function submissionProblems(
@@ -87,4 +92,136 @@ function rowProblems(rows: readonly Row[], path: string): readonly Problem[] {
     ...(hasNameless ? [{ path, message: 'has a value without a name' }] : []),
     ...[...twice].map((name) => ({ path, message: `has "${name}" twice` })),
   ]
+}
+
+/** What is said of a name that nobody has. */
+function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const meant = suggest(name, known)
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+  return `there is no ${kind} "${name}"${hint}`
+}
+
+/** The problems of names of tools. */
+export function toolProblems(
+  names: readonly string[] | undefined,
+  path: string,
+  known: readonly string[],
+): readonly Problem[] {
+  return (names ?? []).flatMap((name, index) =>
+    known.includes(name)
+      ? []
+      : { path: `${path}/${index}`, message: unknownName('tool', name, known) },
+  )
+}
+
+/** The problem of the alias of a model. */
+export function modelProblems(
+  alias: string | undefined,
+  path: string,
+  { models }: Capabilities,
+): readonly Problem[] {
+  const known = models.map((model) => model.alias)
+  if (alias === undefined || known.includes(alias)) return []
+  return [{ path, message: unknownName('model', alias, known) }]
+}
+
+/** Every problem of the tasks of a draft. */
+function taskProblems(draft: SubmissionDraft, capabilities: Capabilities): readonly Problem[] {
+  const { tasks } = draft
+  const known = capabilities.tools.map(({ name }) => name)
+  return [
+    ...tasks.flatMap((task, index) => {
+      const path = `/tasks/${index}`
+      return [
+        ...nameProblems(task, tasks, path),
+        ...modelProblems(task.model, `${path}/model`, capabilities),
+        ...toolProblems(task.tools, `${path}/tools`, known),
+        ...schemaTextProblems(task, path),
+        ...(draft.options.workflow === 'SEQUENTIAL' ? orderProblems(task, tasks, path) : []),
+      ]
+    }),
+    ...circleProblems(tasks),
+  ]
+}
+
+function nameProblems(
+  task: TaskDraft,
+  tasks: readonly TaskDraft[],
+  path: string,
+): readonly Problem[] {
+  const at = tasks.indexOf(task)
+  const { name } = task
+  if (name !== undefined) {
+    const isTwice = tasks.findIndex((other) => other.name === name) < at
+    return isTwice ? [{ path: `${path}/name`, message: `is the name of two tasks: "${name}"` }] : []
+  }
+  // A reference by place would mean the task that has the number for a name.
+  const isWanted = tasks.some((other) => other.context?.includes(task.key) === true)
+  const isTaken = tasks.some((other) => other.name === String(at))
+  if (!isWanted || !isTaken) return []
+  return [{ path: `${path}/name`, message: `is required: another task is named "${at}"` }]
+}
+
+function schemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
+  if (outputSchema === undefined) return []
+  const read = readJson(outputSchema)
+  return read.ok ? [] : [{ path: `${path}/outputSchema`, message: `is not JSON: ${read.why}` }]
+}
+
+function orderProblems(
+  task: TaskDraft,
+  tasks: readonly TaskDraft[],
+  path: string,
+): readonly Problem[] {
+  const at = tasks.indexOf(task)
+  return (task.context ?? []).flatMap((key, place) => {
+    const other = tasks.findIndex((one) => one.key === key)
+    if (other < at) return []
+    const message = `"${referenceTo(key, tasks)}" does not come before it, as a sequential run needs`
+    return [{ path: `${path}/context/${place}`, message }]
+  })
+}
+
+function circleProblems(tasks: readonly TaskDraft[]): readonly Problem[] {
+  const circle = findCircle(new Map(tasks.map(({ key, context = [] }) => [key, context])))
+  if (circle === undefined) return []
+  const titleOf = (key: string): string => {
+    const at = tasks.findIndex((task) => task.key === key)
+    const task = tasks[at]
+    return task === undefined ? key : taskTitle(task, at)
+  }
+  const [first, second] = circle
+  const at = tasks.findIndex(({ key }) => key === first)
+  const place = tasks[at]?.context?.indexOf(second ?? '') ?? 0
+  const message = `tasks wait for each other in a circle: ${circle.map(titleOf).join(' › ')}`
+  return [{ path: `/tasks/${at}/context/${place}`, message }]
+}
+
+/** The keys along one circle, first and last the same; undefined when there is none. */
+function findCircle(
+  waitsFor: ReadonlyMap<string, readonly string[]>,
+): readonly string[] | undefined {
+  const done = new Set<string>()
+  for (const key of waitsFor.keys()) {
+    const circle = circleFrom([key], waitsFor, done)
+    if (circle !== undefined) return circle
+  }
+  return undefined
+}
+
+/** Goes depth first from the end of `path`; what is `done` leads to no circle. */
+function circleFrom(
+  path: readonly string[],
+  waitsFor: ReadonlyMap<string, readonly string[]>,
+  done: Set<string>,
+): readonly string[] | undefined {
+  const last = path.at(-1) ?? ''
+  if (done.has(last)) return undefined
+  for (const next of waitsFor.get(last) ?? []) {
+    if (path.includes(next)) return [...path.slice(path.indexOf(next)), next]
+    const circle = circleFrom([...path, next], waitsFor, done)
+    if (circle !== undefined) return circle
+  }
+  done.add(last)
+  return undefined
 }

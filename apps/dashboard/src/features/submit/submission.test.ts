@@ -2,7 +2,13 @@ import { decode, SubmitRunBody, type Capabilities, type EnsembleInfo } from '@tu
 import { describe, expect, it } from 'vitest'
 
 import { withCopy, withMoved, withNewTask, withoutTask } from './change-tasks.ts'
-import { emptyDraft, withField, type SubmissionDraft, type TaskDraft } from './draft.ts'
+import {
+  emptyDraft,
+  withField,
+  type OverrideDraft,
+  type SubmissionDraft,
+  type TaskDraft,
+} from './draft.ts'
 import { draftOfBody } from './draft-of-body.ts'
 import { drawnPointers, placeWords } from './drawn-fields.ts'
 import { refusalsOf, standing } from './refusal-problems.ts'
@@ -231,7 +237,7 @@ describe('[S2] what does not fit is told at its place', () => {
 
 describe('the inputs that a draft needs', () => {
   it('follow the texts that change', () => {
-    const names = (override: object) =>
+    const names = (override: OverrideDraft) =>
       inputNames(
         draft({ level: 'overrides', overrides: { press: { research: override } } }),
         ensembles,

@@ -29,10 +29,8 @@ export function bodyOf(
     inputs: filled(inputsOf(draft, ensembles)),
     taskOverrides: filled(mapped(overrides, overrideBody)),
     tasks: level === 'tasks' ? tasks.map((task) => taskBody(task, tasks)) : undefined,
-    options: filled(
-      withoutNothing({ ...options, review: filled(withoutNothing({ ...options.review })) }),
-    ),
-    budget: filled(withoutNothing({ ...draft.budget })),
+    options: filled(withoutNothing(options)),
+    budget: filled(withoutNothing(draft.budget)),
     tags: filled(tagsOf(draft.tags)),
     webhooks: filled(webhooks.filter((name) => name !== '')),
     runId: runId === '' ? undefined : runId,

@@ -1,6 +1,7 @@
 /** The form that submits a run: who works, how much is said of it, and what is wrong with it. */
 import { Play } from 'lucide-react'
-import { useEffect, useMemo, useRef, useState, type FormEvent } from 'react'
+import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react'
+import { type Problem, ROUTES, routePath } from '@tutti/protocol'
 
 import { failureText } from '../../api/failure.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -9,16 +10,20 @@ import { Notice } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { focusField, pointerOf } from '../../ui/schema-form/focus-field.ts'
 import { placedProblems, shownProblems } from '../../ui/schema-form/placed-problems.ts'
-import { BodyAsJson } from './body-as-json.tsx'
-import { drawnPointers } from './drawn-fields.ts'
+import { drawnPointers, placeWords } from './drawn-fields.ts'
 import { FormErrors } from './form-errors.ts'
 import { FormSections } from './form-sections.tsx'
-import { ProblemSummary, SUMMARY_ID } from './problem-summary.tsx'
-import { RequestPreview } from './request-preview.tsx'
 import styles from './submit.module.css'
 import { useSubmission, type Beginning } from './use-submission.ts'
+import { Field } from '../../ui/controls/field.tsx'
+import { TextArea } from '../../ui/controls/inputs.tsx'
+import { plural } from '../../lib/format.ts'
+import { access } from '../../api/access.ts'
+import { curlLine } from '../../api/curl-line.ts'
+import { useStore } from '../../lib/use-store.ts'
+import { CodeBlock } from '../../ui/show/text.tsx'
 
-import type { ReactNode } from 'react'
+import type { SubmissionDraft } from './draft.ts'
 
 const VIEWS = [
   { value: 'form', label: 'Form' },
@@ -118,4 +123,97 @@ function usePlaced(
     if (path !== undefined && !touched.has(path)) setTouched(new Set([...touched, path]))
   }
   return { placed, touch }
+}
+
+/** The editor. */
+function BodyAsJson({
+  text,
+  problems,
+  onText,
+}: {
+  readonly text: string
+  readonly problems: readonly Problem[]
+  readonly onText: (text: string) => void
+}) {
+  const errors = problems.map(({ path, message }) =>
+    path === '' ? `It ${message}` : `${path} ${message}`,
+  )
+  return (
+    <Panel title="Request">
+      <div data-pointer="">
+        <Field label="Body as JSON" errors={errors}>
+          {(control) => (
+            <TextArea
+              {...control}
+              code
+              rows={18}
+              autoComplete="off"
+              value={text}
+              onChange={({ target }) => onText(target.value)}
+            />
+          )}
+        </Field>
+      </div>
+    </Panel>
+  )
+}
+
+/** By which it is found when it has to take the focus. */
+const SUMMARY_ID = 'submission-problems'
+
+/** The summary. */
+function ProblemSummary({
+  problems,
+  draft,
+  onGo,
+}: {
+  readonly problems: readonly Problem[]
+  readonly draft: SubmissionDraft
+  readonly onGo: (path: string) => void
+}) {
+  return (
+    <div
+      id={SUMMARY_ID}
+      tabIndex={-1}
+      role="group"
+      aria-label="Problems"
+      className={styles['summary']}
+    >
+      <p>{`${plural(problems.length, 'problem')} to mend before the run can begin`}</p>
+      <ul>
+        {problems.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <button type="button" onClick={() => onGo(path)}>
+              {placeWords(path, draft)}
+            </button>{' '}
+            {message}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** The preview. */
+function RequestPreview({ body }: { readonly body: unknown }) {
+  const { key } = useStore(access)
+  const { method } = ROUTES.submitRun
+  const path = routePath('submitRun')
+  if (body === undefined) {
+    return <p className={styles['soft']}>What is typed is no request yet.</p>
+  }
+  return (
+    <div className={styles['preview']}>
+      <details open>
+        <summary>Body</summary>
+        <CodeBlock label="body">{JSON.stringify(body, undefined, 2)}</CodeBlock>
+      </details>
+      <details>
+        <summary>As a command</summary>
+        <CodeBlock label="command">
+          {curlLine({ method, path, body, hasKey: key !== undefined })}
+        </CodeBlock>
+      </details>
+    </div>
+  )
 }

@@ -1,15 +1,20 @@
 /** The tasks of the request's own. */
-import { Plus } from 'lucide-react'
+import { Plus, ArrowDown, ArrowUp, Copy, Trash2 } from 'lucide-react'
 
-import { Button } from '../../ui/controls/button.tsx'
+import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { withCopy, withMoved, withNewTask, withoutTask } from './change-tasks.ts'
 import { useErrors } from './form-errors.ts'
 import styles from './submit.module.css'
-import { TaskEditor, type TaskAction } from './task-editor.tsx'
+import {
+  type SubmissionDraft,
+  type TaskDraft,
+  taskTitle,
+  withField,
+  type ChangeDraft,
+} from './draft.ts'
+import { TaskFields } from './task-fields.tsx'
 
-import type { SubmissionDraft, TaskDraft } from './draft.ts'
-import type { Change } from './sections.ts'
 import type { Capabilities } from '@tutti/protocol'
 
 /** The section. */
@@ -20,7 +25,7 @@ export function TasksSection({
 }: {
   readonly draft: SubmissionDraft
   readonly capabilities: Capabilities
-  readonly change: Change
+  readonly change: ChangeDraft
 }) {
   const errors = useErrors('/tasks')
   const set = (next: (tasks: readonly TaskDraft[]) => readonly TaskDraft[]): void =>
@@ -63,5 +68,71 @@ export function TasksSection({
         </div>
       </div>
     </Panel>
+  )
+}
+
+/** What is done with a task as a whole. */
+type TaskAction = 'up' | 'down' | 'duplicate' | 'remove'
+
+/** The editor. */
+function TaskEditor({
+  index,
+  tasks,
+  capabilities,
+  onChange,
+  onAction,
+}: {
+  readonly index: number
+  readonly tasks: readonly TaskDraft[]
+  readonly capabilities: Capabilities
+  readonly onChange: (task: TaskDraft) => void
+  readonly onAction: (action: TaskAction) => void
+}) {
+  const task = tasks[index]
+  const errors = useErrors(`/tasks/${index}`)
+  if (task === undefined) return null
+  const title = taskTitle(task, index)
+  const set = (field: string, value: unknown): void => onChange(withField(task, field, value))
+  return (
+    <section className={styles['own']} aria-label={`Task ${index + 1}`}>
+      <header>
+        <span className={styles['number']}>{index + 1}</span>
+        <h3>{title}</h3>
+        <IconButton
+          label={`Move ${title} up`}
+          icon={<ArrowUp />}
+          disabled={index === 0}
+          onClick={() => onAction('up')}
+        />
+        <IconButton
+          label={`Move ${title} down`}
+          icon={<ArrowDown />}
+          disabled={index === tasks.length - 1}
+          onClick={() => onAction('down')}
+        />
+        <IconButton
+          label={`Duplicate ${title}`}
+          icon={<Copy />}
+          onClick={() => onAction('duplicate')}
+        />
+        <IconButton
+          label={`Remove ${title}`}
+          icon={<Trash2 />}
+          onClick={() => onAction('remove')}
+        />
+      </header>
+      {errors.map((error) => (
+        <p key={error} className={styles['errors']}>
+          {error}
+        </p>
+      ))}
+      <TaskFields
+        path={`/tasks/${index}`}
+        task={task}
+        tasks={tasks}
+        capabilities={capabilities}
+        set={set}
+      />
+    </section>
   )
 }

@@ -5,7 +5,6 @@ import {
   type OverrideDraft,
   type SubmissionDraft,
 } from './draft.ts'
-import { variablesIn } from './template.ts'
 
 import type { EnsembleInfo, PreconfiguredTask } from '@tutti/protocol'
 
@@ -47,4 +46,32 @@ function namesOf(
 
 function distinct(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())]
+}
+
+/** A piece of a text. */
+type TemplatePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'variable'; readonly name: string }
+
+const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
+
+/** The pieces of a text, in order. */
+export function templateParts(text: string): readonly TemplatePart[] {
+  const parts: TemplatePart[] = []
+  let end = 0
+  for (const match of text.matchAll(VARIABLE)) {
+    const [whole, literal, name] = match
+    if (match.index > end) parts.push({ kind: 'text', text: text.slice(end, match.index) })
+    if (name === undefined) parts.push({ kind: 'text', text: `{${literal ?? ''}}` })
+    else parts.push({ kind: 'variable', name })
+    end = match.index + whole.length
+  }
+  if (end < text.length) parts.push({ kind: 'text', text: text.slice(end) })
+  return parts
+}
+
+/** The names of the variables of some texts, each once, in order of appearance. */
+export function variablesIn(...texts: readonly (string | undefined)[]): readonly string[] {
+  const parts = texts.flatMap((text) => templateParts(text ?? ''))
+  return [...new Set(parts.flatMap((part) => (part.kind === 'variable' ? part.name : [])))]
 }

@@ -1,0 +1,178 @@
+/** Fields of the body, drawn from their schema: a choice, a number or text. */
+import { Field } from '../../ui/controls/field.tsx'
+import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
+import { NumberInput } from '../../ui/schema-form/number-input.tsx'
+import { listOf, partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
+import { useErrors } from './form-errors.ts'
+import styles from './submit.module.css'
+
+import type { Typed } from './draft.ts'
+import type { FieldControl } from '../../ui/controls/field.tsx'
+
+/** A value to choose. */
+interface Choice {
+  readonly value: string | boolean
+  readonly label: string
+}
+
+/** What a field shows that its schema does not say. */
+export interface FieldLook {
+  readonly label: string
+  readonly hint?: string | undefined
+  readonly placeholder?: string
+  /** Label of the empty choice. */
+  readonly none?: string
+  /** Choices that are not in the schema. */
+  readonly choices?: readonly Choice[]
+  /** Several lines: one until more is typed, or several from the start. */
+  readonly area?: 'line' | 'tall'
+  readonly isCode?: boolean
+  readonly isRequired?: boolean
+}
+
+/** What a control holds; undefined when it is cleared. */
+type FieldValue = string | number | boolean | undefined
+
+/** Fields by their names, in the order in which they are shown. */
+export type FieldLooks = Readonly<Record<string, FieldLook>>
+
+const YES_OR_NO: readonly Choice[] = [
+  { value: true, label: 'Yes' },
+  { value: false, label: 'No' },
+]
+
+/** Fields of an object of the body. */
+export function BodyFields({
+  schema: { properties },
+  looks,
+  path,
+  value,
+  set,
+}: {
+  readonly schema: SchemaNode
+  readonly looks: FieldLooks
+  readonly path: string
+  readonly value: Typed
+  readonly set: (field: string, value: FieldValue) => void
+}) {
+  const parts = new Map(partsOf(properties))
+  return Object.entries(looks).map(([name, look]) => (
+    <BodyField
+      key={name}
+      {...look}
+      schema={parts.get(name) ?? {}}
+      path={`${path}/${name}`}
+      value={value[name]}
+      onChange={(next) => set(name, next)}
+    />
+  ))
+}
+
+/** One field. */
+export function BodyField({
+  schema = {},
+  path,
+  value,
+  onChange,
+  ...look
+}: FieldLook & {
+  /** Text by default. */
+  readonly schema?: SchemaNode
+  readonly path: string
+  readonly value: unknown
+  readonly onChange: (value: FieldValue) => void
+}) {
+  const { label, hint, isRequired = false } = look
+  const errors = useErrors(path)
+  const choices = look.choices ?? choicesOf(schema)
+  const isNumber = schema.type === 'integer' || schema.type === 'number'
+  const typed = { value, look, onChange }
+  return (
+    <div data-pointer={path}>
+      <Field label={label} hint={hint} required={isRequired} errors={errors}>
+        {(control) =>
+          choices !== undefined ? (
+            <ChoiceControl {...typed} control={control} choices={choices} />
+          ) : isNumber ? (
+            <NumberInput
+              value={value}
+              control={control}
+              {...(look.placeholder === undefined ? {} : { placeholder: look.placeholder })}
+              onChange={onChange}
+            />
+          ) : (
+            <TextControl {...typed} control={control} />
+          )
+        }
+      </Field>
+    </div>
+  )
+}
+
+interface ControlProps {
+  readonly control: FieldControl
+  readonly value: unknown
+  readonly look: FieldLook
+  readonly onChange: (value: FieldValue) => void
+}
+
+/** A value that is none of the choices is shown as it is. */
+function ChoiceControl({
+  control,
+  choices,
+  value,
+  look,
+  onChange,
+}: ControlProps & { readonly choices: readonly Choice[] }) {
+  const texts = choices.map((choice) => String(choice.value))
+  const text = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  return (
+    <Select
+      {...control}
+      value={text}
+      onChange={({ target }) => onChange(choices[texts.indexOf(target.value)]?.value)}
+    >
+      <option value="">{look.none}</option>
+      {value !== undefined && !texts.includes(text) && (
+        <option value={text}>{typeof value === 'string' ? value : 'With its own settings'}</option>
+      )}
+      {choices.map(({ label }, at) => (
+        <option key={texts[at]} value={texts[at]}>
+          {label}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+function TextControl({ control, value, look, onChange }: ControlProps) {
+  const { area, isCode = false, placeholder } = look
+  const props = {
+    ...control,
+    placeholder,
+    value: typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value),
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      onChange(target.value === '' ? undefined : target.value),
+  }
+  if (area === undefined) return <TextInput {...props} autoComplete="off" />
+  const isLine = area === 'line'
+  return (
+    <TextArea
+      {...props}
+      rows={isLine ? 1 : 2}
+      className={isLine ? styles['line'] : undefined}
+      code={isCode}
+    />
+  )
+}
+
+/** The values of an enum, and their labels: `AFTER_EVERY_TASK` is shown as `After every task`. */
+function choicesOf(schema: SchemaNode): readonly Choice[] | undefined {
+  if (schema.type === 'boolean') return YES_OR_NO
+  if (schema.enum === undefined) return undefined
+  return listOf(schema.enum).map((option) => {
+    const value = String(option)
+    const label = value.replaceAll('_', ' ').toLowerCase()
+    return { value, label: label.charAt(0).toUpperCase() + label.slice(1) }
+  })
+}
