@@ -72,6 +72,9 @@ export type {
   WebhookOutbox,
 } from './ports/webhook-outbox.ts'
 export type {
+  ChangedRun,
+  ChangedRunsPage,
+  ChangedRunsQuery,
   CreatedRun,
   CreateOptions,
   UnownedWrite,

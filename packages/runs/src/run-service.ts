@@ -48,7 +48,13 @@ import type {
 } from '@tutti/protocol'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
-import type { Quota, RunPage, RunQuery } from './ports/run-store.ts'
+import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
+  Quota,
+  RunPage,
+  RunQuery,
+} from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
 import type { SecretStore } from './ports/secret-store.ts'
 import type { Notice, RunStorage } from './ports/run-storage.ts'
@@ -277,6 +283,11 @@ export class RunService {
   /** Runs, newest first, each with what it has used so far and what it is at. */
   list(query: RunQuery): Promise<RunPage> {
     return this.#storage.runs.list(query)
+  }
+
+  /** Returns a page of runs, the one whose status changed last first. */
+  listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
+    return this.#storage.runs.listByChange(query)
   }
 
   /** Reviews that wait for a decision, of one run or of all, in the order in which they opened. */

@@ -15,6 +15,7 @@ export function storageOver(
       tasks: (runId) => runs.tasks(runId),
       steps: (runId) => runs.steps(runId),
       list: (query) => runs.list(query),
+      listByChange: (query) => runs.listByChange(query),
       reviews: (query) => runs.reviews(query),
       countReviews: (query) => runs.countReviews(query),
       deleteEnded: (which) => runs.deleteEnded(which),

@@ -8,37 +8,21 @@
  */
 import { decode } from '@tutti/protocol'
 import { Type } from '@tutti/core'
-import { readTurn } from '@tutti/runs'
+import { eventSize, readTurn } from '@tutti/runs'
 
-import { eventSize } from '@tutti/runs'
-import { isTaskOf } from './agent.ts'
 import { invalidParams } from './a2a-error.ts'
 import { taskOf } from './load-task.ts'
 import { CONTEXT_TAG, toTask, type Showing } from './to-task.ts'
 
 import type { Asker } from './asker.ts'
 import type { ListTasksParams, Task, TaskPage, TaskState } from './a2a-wire.ts'
-import type { ReviewRecord, RunRecord } from '@tutti/runs'
-import type { RunStatus } from '@tutti/protocol'
+import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
 
 /** Tasks on a page when nothing else is said. A2A's number. */
 const DEFAULT_PAGE_SIZE = 50
 
 /** Size after which a page ends, in bytes. */
 const MAX_PAGE_BYTES = 1_000_000
-
-/** Runs read at a time. */
-const BATCH = 1_000
-
-/** Fields of a run that the list reads. */
-type TaskRun = Omit<RunRecord, 'inputs' | 'request' | 'webhooks'>
-
-interface Entry {
-  readonly run: TaskRun
-  readonly state: TaskState
-  /** When its status changed, in milliseconds since 1970. */
-  readonly at: number
-}
 
 /**
  * A page of tasks, the last changed first.
@@ -50,116 +34,78 @@ export async function listTasks(
   showing: Showing,
   asker: Pick<Asker, 'options' | 'agent'>,
 ): Promise<TaskPage> {
-  const { status, pageSize: limit = DEFAULT_PAGE_SIZE, statusTimestampAfter } = params
+  const { contextId, status, pageSize = DEFAULT_PAGE_SIZE, statusTimestampAfter } = params
   const after = params.pageToken === undefined ? undefined : placeOf(params.pageToken)
-  const since = statusTimestampAfter === undefined ? -Infinity : Date.parse(statusTimestampAfter)
-  const [runs, reviews] = await Promise.all([
-    runsIn(params.contextId, asker),
-    asker.options.runs.openReviews(),
-  ])
-  const all = runs
-    .map((run) => entryOf(run, reviews))
-    .filter(({ state, at }) => (status === undefined || state === status) && at >= since)
-    .toSorted(lastChangedFirst)
-  const rest = after === undefined ? all : all.filter((entry) => isAfter(entry, after))
-  const { tasks, last, read } = await tasksOf(rest.slice(0, limit), showing, asker)
+  const { runs, total } = await asker.options.runs.listByChange({
+    ensembles: asker.agent.ensembles.map(({ name }) => name),
+    ...(contextId === undefined ? {} : { group: { tag: CONTEXT_TAG, value: contextId } }),
+    ...(status === undefined ? {} : RUNS_IN_STATE[status]),
+    ...(statusTimestampAfter === undefined ? {} : { since: Date.parse(statusTimestampAfter) }),
+    after,
+    // One more than a page has shows whether there is another page.
+    limit: pageSize + 1,
+  })
+  const { tasks, last, read } = await tasksOf(runs.slice(0, pageSize), showing, asker)
   return {
     tasks,
-    nextPageToken: last === undefined || rest.length <= read ? '' : tokenOf(last),
+    nextPageToken: last === undefined || runs.length <= read ? '' : tokenOf(last),
     pageSize: tasks.length,
-    totalSize: all.length,
+    totalSize: total,
   }
 }
 
 /** Reads the tasks of a page one after another; a page that gets too large ends early. */
 async function tasksOf(
-  page: readonly Entry[],
+  page: readonly ChangedRun[],
   showing: Showing,
   asker: Pick<Asker, 'options' | 'agent'>,
-): Promise<{ readonly tasks: Task[]; readonly last: Entry | undefined; readonly read: number }> {
+): Promise<{
+  readonly tasks: Task[]
+  readonly last: ChangedRun | undefined
+  readonly read: number
+}> {
   const tasks: Task[] = []
   let bytes = 0
   let read = 0
-  for (const entry of page) {
+  for (const { runId, changedAt } of page) {
     read += 1
     await readTurn()
-    const run = await asker.options.runs.record(entry.run.runId)
+    const run = await asker.options.runs.record(runId)
     if (run === undefined) continue
     const { facts, view } = await taskOf(asker, run, showing)
     const { status: shown, ...task } = toTask(facts, view, showing)
     // What the list is in the order of, also where the log is a moment ahead.
-    tasks.push({ ...task, status: { ...shown, timestamp: new Date(entry.at).toISOString() } })
+    tasks.push({ ...task, status: { ...shown, timestamp: new Date(changedAt).toISOString() } })
     bytes += eventSize(task)
     if (bytes > MAX_PAGE_BYTES) break
   }
   return { tasks, last: page[read - 1], read }
 }
 
-/** The runs that are tasks of the agent, of one context or of all. */
-async function runsIn(
-  contextId: string | undefined,
-  { options: { runs }, agent }: Pick<Asker, 'options' | 'agent'>,
-): Promise<readonly TaskRun[]> {
-  const found: TaskRun[] = []
-  const tag = contextId === undefined ? {} : { tag: { key: CONTEXT_TAG, value: contextId } }
-  for (let offset = 0; ; offset += BATCH) {
-    await readTurn()
-    const page = await runs.list({ ...tag, limit: BATCH, offset })
-    found.push(...page.runs)
-    if (page.runs.length < BATCH) break
-  }
-  const alone = contextId === undefined ? undefined : await runs.record(contextId)
-  if (alone !== undefined && alone.tags[CONTEXT_TAG] === undefined) found.push(alone)
-  // A run that came in meanwhile moves the others, so that one is read twice.
-  const unique = new Map(found.map((run) => [run.runId, run]))
-  return [...unique.values()].filter((run) => isTaskOf(agent, run))
+/** The runs whose tasks are in a state. */
+const RUNS_IN_STATE: Readonly<
+  Record<TaskState, Pick<ChangedRunsQuery, 'statuses' | 'awaitsReview'>>
+> = {
+  TASK_STATE_SUBMITTED: { statuses: ['ACCEPTED'] },
+  TASK_STATE_WORKING: { statuses: ['RUNNING', 'CANCELLING'], awaitsReview: false },
+  TASK_STATE_INPUT_REQUIRED: { awaitsReview: true },
+  TASK_STATE_COMPLETED: { statuses: ['COMPLETED'] },
+  TASK_STATE_FAILED: { statuses: ['FAILED'] },
+  TASK_STATE_CANCELED: { statuses: ['CANCELLED'] },
+  TASK_STATE_REJECTED: { statuses: ['REJECTED'] },
+  TASK_STATE_AUTH_REQUIRED: { statuses: [] },
 }
 
-const STATES: Readonly<Record<RunStatus, TaskState>> = {
-  ACCEPTED: 'TASK_STATE_SUBMITTED',
-  RUNNING: 'TASK_STATE_WORKING',
-  CANCELLING: 'TASK_STATE_WORKING',
-  WAITING_REVIEW: 'TASK_STATE_INPUT_REQUIRED',
-  COMPLETED: 'TASK_STATE_COMPLETED',
-  FAILED: 'TASK_STATE_FAILED',
-  CANCELLED: 'TASK_STATE_CANCELED',
-  REJECTED: 'TASK_STATE_REJECTED',
-}
-
-function entryOf(run: TaskRun, reviews: readonly ReviewRecord[]): Entry {
-  const { runId, status, createdAt, startedAt = createdAt, completedAt = startedAt } = run
-  const open = reviews.find((review) => review.runId === runId)
-  if (open === undefined || status !== 'RUNNING') {
-    return { run, state: STATES[status], at: Math.max(completedAt, open?.openedAt ?? 0) }
-  }
-  return { run, state: 'TASK_STATE_INPUT_REQUIRED', at: open.openedAt }
-}
-
-type Place = readonly [at: number, runId: string]
-
-function placeIn({ at, run }: Entry): Place {
-  return [at, run.runId]
-}
-
-function lastChangedFirst(one: Entry, other: Entry): number {
-  if (one.at !== other.at) return other.at - one.at
-  return one.run.runId < other.run.runId ? 1 : -1
-}
-
-function isAfter(entry: Entry, [at, runId]: Place): boolean {
-  return entry.at < at || (entry.at === at && entry.run.runId < runId)
-}
-
-function tokenOf(entry: Entry): string {
-  return Buffer.from(JSON.stringify(placeIn(entry))).toString('base64url')
+function tokenOf({ changedAt, runId }: ChangedRun): string {
+  return Buffer.from(JSON.stringify([changedAt, runId])).toString('base64url')
 }
 
 const PlaceText = Type.Tuple([Type.Number(), Type.String()])
 
-function placeOf(token: string): Place {
+function placeOf(token: string): ChangedRun {
   const text = Buffer.from(token, 'base64url').toString()
   const decoded = decode(PlaceText, parsed(text))
-  if (decoded.ok) return decoded.value
+  if (decoded.ok) return { changedAt: decoded.value[0], runId: decoded.value[1] }
   const message = `must be the nextPageToken of an earlier page, got "${token}"`
   throw invalidParams([{ path: '/pageToken', message }])
 }

@@ -47,6 +47,8 @@ export interface RunStore {
   steps(runId: string, limit?: StepsLimit): Promise<readonly RunStep[]>
   /** Runs, newest first. */
   list(query: RunQuery): Promise<RunPage>
+  /** Returns a page of runs, the one whose status changed last first; of two at the same time the greater id. */
+  listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage>
   /** Reviews, in the order in which they opened. */
   reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]>
   /** Counts all reviews of a query, without its `maxBytes`. */
@@ -139,6 +141,34 @@ export interface RunQuery {
 export interface RunPage {
   readonly runs: readonly ListedRun[]
   /** How many runs match in all. */
+  readonly total: number
+}
+
+/** Which runs to list by the time at which their status changed: those that all of it is true of. */
+export interface ChangedRunsQuery {
+  readonly ensembles: readonly string[]
+  /** The runs with this value of this tag, and the run whose id is the value, unless it has the tag. */
+  readonly group?: { readonly tag: string; readonly value: string }
+  readonly statuses?: readonly RunStatus[]
+  /** Whether the run waits for a review: it is WAITING_REVIEW, or RUNNING with an open review. */
+  readonly awaitsReview?: boolean
+  /** The earliest change, in milliseconds since 1970. */
+  readonly since?: number
+  /** The last run of the page before. */
+  readonly after?: ChangedRun | undefined
+  readonly limit: number
+}
+
+/** A run and when its status changed, in milliseconds since 1970. */
+export interface ChangedRun {
+  readonly runId: string
+  readonly changedAt: number
+}
+
+/** A page of runs by change. */
+export interface ChangedRunsPage {
+  readonly runs: readonly ChangedRun[]
+  /** Number of runs that match on all pages. */
   readonly total: number
 }
 

@@ -2,9 +2,9 @@
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
-import { tagIndex, toColumn } from './text.ts'
+import { fromColumn, tagIndex, toColumn } from './text.ts'
 
-import type { RunPage, RunQuery } from '../ports/run-store.ts'
+import type { ChangedRunsPage, ChangedRunsQuery, RunPage, RunQuery } from '../ports/run-store.ts'
 import type { Database } from './database.ts'
 
 /** Lists as `RunStore.list` says. */
@@ -23,6 +23,61 @@ export async function listRuns(database: Database, query: RunQuery): Promise<Run
     runs: rows.filter(({ id }) => id !== null).map(toListedRun),
     total: Number(rows[0]?.['total']),
   }
+}
+
+/** Lists as `RunStore.listByChange` says. */
+export async function listChangedRuns(
+  database: Database,
+  { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
+): Promise<ChangedRunsPage> {
+  const rows = await database.query(changedSql(database.schema), [
+    ensembles.map(toColumn),
+    group === undefined ? null : [tagIndex(group.tag, group.value)],
+    group === undefined ? null : [tagIndex(group.tag)],
+    group === undefined ? null : toColumn(group.value),
+    statuses ?? null,
+    awaitsReview ?? null,
+    since ?? null,
+    after?.changedAt ?? null,
+    after === undefined ? null : toColumn(after.runId),
+    limit,
+  ])
+  return {
+    runs: rows
+      .filter((row) => row['run_id'] !== null)
+      .map((row) => ({
+        runId: fromColumn(String(row['run_id'])),
+        changedAt: Number(row['changed_at']),
+      })),
+    total: Number(rows[0]?.['total']),
+  }
+}
+
+/** What the runs of a list by change are, and the page of them. Open reviews are few, and read once. */
+function changedSql(schema: string): string {
+  return `
+    WITH open AS MATERIALIZED (
+      SELECT run, min(opened_at) AS opened_at FROM ${schema}.reviews WHERE status = 'OPEN'
+      GROUP BY run
+    ), found AS MATERIALIZED (
+      SELECT run_id COLLATE "C" AS run_id,
+        greatest(coalesce(completed_at, started_at, created_at), opened_at) AS changed_at
+      FROM ${schema}.runs LEFT JOIN open ON run = id
+      WHERE ensemble = ANY($1)
+        AND ($2::text[] IS NULL OR tag_index @> $2 OR (run_id = $4 AND NOT tag_index @> $3))
+        AND ($5::text[] IS NULL OR status = ANY($5))
+        AND ($6::boolean IS NULL OR $6 =
+          (status = 'WAITING_REVIEW' OR (status = 'RUNNING' AND opened_at IS NOT NULL)))
+    ), matching AS (
+      SELECT * FROM found WHERE $7::double precision IS NULL OR changed_at >= $7
+    ), page AS (
+      SELECT * FROM matching
+      WHERE $8::double precision IS NULL OR (changed_at, run_id) < ($8, $9)
+      ORDER BY changed_at DESC, run_id DESC LIMIT $10
+    )
+    SELECT total, page.* FROM (SELECT count(*) AS total FROM matching) AS counted
+      LEFT JOIN page ON true
+    ORDER BY changed_at DESC, run_id DESC`
 }
 
 /** One statement for the page, what its tasks have used, and the count: beyond the end it is one row. */

@@ -10,12 +10,14 @@ import { createRun } from './create-run.ts'
 import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
 import { keepWrites } from './keep-writes.ts'
-import { listRuns } from './list-runs.ts'
+import { listChangedRuns, listRuns } from './list-runs.ts'
 import { toReview, toRun, toRunRow, toStep, toTask, type RunRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import { writeSql } from './write-sql.ts'
 
 import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
   CreatedRun,
   CreateOptions,
   UnownedWrite,
@@ -101,6 +103,10 @@ export class PostgresRunStore implements RunStore {
 
   list(query: RunQuery): Promise<RunPage> {
     return listRuns(this.#parts.database, query)
+  }
+
+  listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
+    return listChangedRuns(this.#parts.database, query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {

@@ -3,7 +3,7 @@ import { LISTED_COLUMNS } from '../record-fields.ts'
 import { toSearched } from '../search-text.ts'
 import { toListedRun } from './rows.ts'
 
-import type { RunPage, RunQuery } from '../ports/run-store.ts'
+import type { ChangedRunsPage, ChangedRunsQuery, RunPage, RunQuery } from '../ports/run-store.ts'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /** Makes the function that lists. */
@@ -14,6 +14,33 @@ export function runLister(database: DatabaseSync): (query: RunQuery) => RunPage 
     const rows = database.prepare(listSql(where)).all({ ...values, limit, offset })
     return {
       runs: rows.filter(({ id }) => id !== null).map(toListedRun),
+      total: Number(rows[0]?.['total']),
+    }
+  }
+}
+
+/** Makes the function that lists by change. */
+export function changedRunLister(
+  database: DatabaseSync,
+): (query: ChangedRunsQuery) => ChangedRunsPage {
+  const list = database.prepare(CHANGED_SQL)
+  return ({ ensembles, group, statuses, awaitsReview, since, after, limit }) => {
+    const rows = list.all({
+      ensembles: JSON.stringify(ensembles),
+      key: group?.tag ?? null,
+      value: group?.value ?? null,
+      number: group === undefined ? null : numberOf(group.value),
+      statuses: statuses === undefined ? null : JSON.stringify(statuses),
+      awaitsReview: awaitsReview === undefined ? null : Number(awaitsReview),
+      since: since ?? null,
+      afterTime: after?.changedAt ?? null,
+      afterId: after?.runId ?? null,
+      limit,
+    })
+    return {
+      runs: rows
+        .filter((row) => row['run_id'] !== null)
+        .map((row) => ({ runId: String(row['run_id']), changedAt: Number(row['changed_at']) })),
       total: Number(rows[0]?.['total']),
     }
   }
@@ -103,3 +130,27 @@ function numberOf(text: string): number | null {
 const HAS_TEXT = `(
   substr(upper(run_id), 1, length($text)) = $text OR EXISTS (
     SELECT 1 FROM run_texts WHERE run = runs.id AND instr(text, $text) > 0))`
+
+/** What the runs of a list by change are, and the page of them. Open reviews are few, and read once. */
+const CHANGED_SQL = `
+  WITH open AS MATERIALIZED (
+    SELECT run, min(opened_at) AS opened_at FROM reviews WHERE status = 'OPEN' GROUP BY run
+  ), found AS MATERIALIZED (
+    SELECT run_id,
+      max(coalesce(completed_at, started_at, created_at), coalesce(opened_at, 0)) AS changed_at
+    FROM runs LEFT JOIN open ON run = id
+    WHERE ensemble IN (SELECT value FROM json_each($ensembles))
+      AND ($key IS NULL OR ${HAS_TAG} OR (run_id = $value
+        AND NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE key = $key)))
+      AND ($statuses IS NULL OR status IN (SELECT value FROM json_each($statuses)))
+      AND ($awaitsReview IS NULL OR $awaitsReview =
+        (status = 'WAITING_REVIEW' OR (status = 'RUNNING' AND opened_at IS NOT NULL)))
+  ), matching AS (
+    SELECT * FROM found WHERE $since IS NULL OR changed_at >= $since
+  ), page AS (
+    SELECT * FROM matching
+    WHERE $afterTime IS NULL OR (changed_at, run_id) < ($afterTime, $afterId)
+    ORDER BY changed_at DESC, run_id DESC LIMIT $limit
+  )
+  SELECT total, page.* FROM (SELECT count(*) AS total FROM matching) LEFT JOIN page ON true
+  ORDER BY changed_at DESC, run_id DESC`

@@ -2,13 +2,15 @@
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { runCreator } from './create-run.ts'
 import { runDeleter } from './delete-ended.ts'
-import { runLister } from './list-runs.ts'
+import { changedRunLister, runLister } from './list-runs.ts'
 import { reviewCounter, reviewReader } from './read-reviews.ts'
 import { toRun, toTask } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { runWriterOf, type Outcome, type RunWriter } from './write-runs.ts'
 
 import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
   CreatedRun,
   CreateOptions,
   UnownedWrite,
@@ -32,6 +34,7 @@ export class SqliteRunStore implements RunStore {
   readonly #writer: RunWriter
   readonly #create: (run: NewRun, how: CreateOptions) => Promise<CreatedRun>
   readonly #list: (query: RunQuery) => RunPage
+  readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
   readonly #deleteOne: StatementSync
   readonly #run: StatementSync
@@ -45,6 +48,7 @@ export class SqliteRunStore implements RunStore {
     this.#writer = runWriterOf(parts)
     this.#create = runCreator(parts, this.#writer.append)
     this.#list = runLister(database)
+    this.#listByChange = changedRunLister(database)
     this.#deleteEnded = runDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
@@ -100,6 +104,10 @@ export class SqliteRunStore implements RunStore {
 
   async list(query: RunQuery): Promise<RunPage> {
     return this.#list(query)
+  }
+
+  async listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
+    return this.#listByChange(query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {

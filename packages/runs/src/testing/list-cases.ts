@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
+  AT_MS,
   completed,
   failed,
   ODD_TEXT,
@@ -12,10 +13,10 @@ import {
   taskOf,
   taskStarted,
 } from './event-fixtures.ts'
-import { createRun, endedRun, ownedRun, recordOf } from './run-fixtures.ts'
+import { createRun, endedRun, ownedRun, parkedRun, recordOf } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RunQuery } from '../ports/run-store.ts'
+import type { ChangedRun, ChangedRunsQuery, RunQuery } from '../ports/run-store.ts'
 import type { ListedRun, RunRecord } from '../run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -215,6 +216,80 @@ export const listCases: readonly StorageCase[] = [
       deepStrictEqual(await find({ cacheKey: 'abc' }), ['run-4', 'run-1', 2])
       deepStrictEqual(await find({ cacheKey: 'ab' }), [0])
       strictEqual(JSON.stringify(await recordOf(storage, 'run-1')).includes('abc'), false)
+    },
+  },
+  {
+    name: '[P12] runs are listed page by page in the order in which their status changed',
+    async run({ storage }) {
+      await createRun(storage, 'run-a')
+      await createRun(storage, 'run-b', { createdAt: AT_MS + 1 })
+      await createRun(storage, 'run-C', { createdAt: AT_MS + 1 })
+      await createRun(storage, 'run-other', { ensemble: 'choir' })
+      const asking = await ownedRun(storage, 'run-asking')
+      const opened = (reviewId: string, ms: number) =>
+        reviewRequested(reviewId, { requestedAt: new Date(AT_MS + ms).toISOString() })
+      await asking.commit([started, opened('review-1', 5_000), opened('review-2', 9_000)])
+      await endedRun(storage, 'run-ended')
+      const expected: readonly ChangedRun[] = [
+        { runId: 'run-asking', changedAt: AT_MS + 5_000 },
+        { runId: 'run-b', changedAt: AT_MS + 1 },
+        { runId: 'run-C', changedAt: AT_MS + 1 },
+        { runId: 'run-ended', changedAt: AT_MS },
+        { runId: 'run-a', changedAt: AT_MS },
+      ]
+      const query = { ensembles: ['band', 'none'], limit: 2 }
+      const seen: ChangedRun[] = []
+      for (let after: ChangedRun | undefined; ; after = seen.at(-1)) {
+        const page = await storage.runs.listByChange({ ...query, after })
+        strictEqual(page.total, 5)
+        if (page.runs.length === 0) break
+        seen.push(...page.runs)
+      }
+      deepStrictEqual(seen, expected)
+      const since = { ...query, since: AT_MS + 1, limit: 9 }
+      const later = expected.filter(({ changedAt }) => changedAt > AT_MS)
+      deepStrictEqual(await storage.runs.listByChange(since), { runs: later, total: later.length })
+      const both = await storage.runs.listByChange({ ensembles: ['choir', 'band'], limit: 1 })
+      deepStrictEqual([both.runs, both.total], [expected.slice(0, 1), 6])
+      deepStrictEqual(await storage.runs.listByChange({ ensembles: [], limit: 9 }), {
+        runs: [],
+        total: 0,
+      })
+    },
+  },
+  {
+    name: '[P12] runs are listed by change of one group, of some statuses, and as they wait for a review',
+    async run({ storage }) {
+      const odd = `o'%"\\_ é`
+      await createRun(storage, 'run-1', { tags: { context: odd } })
+      await createRun(storage, 'run-2', { tags: { context: 'run-3', other: 1 } })
+      await createRun(storage, 'run-3', { tags: { other: 'run-3' } })
+      await createRun(storage, 'run-4', { tags: { context: 7 } })
+      await ownedRun(storage, 'run-5').then((owner) => owner.commit([started]))
+      await ownedRun(storage, 'run-6').then((owner) =>
+        owner.commit([started, reviewRequested('review-1')]),
+      )
+      await ownedRun(storage, 'run-7').then((owner) =>
+        owner.commit([started, reviewRequested('review-1'), reviewDecided('review-1')]),
+      )
+      const idsOf = async (query: Omit<ChangedRunsQuery, 'ensembles' | 'limit'>) => {
+        const page = await storage.runs.listByChange({ ensembles: ['band'], limit: 9, ...query })
+        strictEqual(page.total, page.runs.length)
+        return page.runs.map(({ runId }) => runId).toSorted()
+      }
+      const group = (value: string) => ({ group: { tag: 'context', value } })
+      deepStrictEqual(await idsOf(group(odd)), ['run-1'])
+      deepStrictEqual(await idsOf(group('run-3')), ['run-2', 'run-3'])
+      deepStrictEqual(await idsOf(group('run-2')), [])
+      deepStrictEqual(await idsOf(group('7')), ['run-4'])
+      deepStrictEqual(await idsOf({ statuses: ['RUNNING'] }), ['run-5', 'run-6', 'run-7'])
+      deepStrictEqual(await idsOf({ statuses: [] }), [])
+      deepStrictEqual(await idsOf({ awaitsReview: true }), ['run-6'])
+      const working = { statuses: ['RUNNING', 'CANCELLING'], awaitsReview: false } as const
+      deepStrictEqual(await idsOf(working), ['run-5', 'run-7'])
+      deepStrictEqual(await idsOf({ ...working, ...group('run-5') }), ['run-5'])
+      await parkedRun(storage, 'run-8', { events: [reviewRequested('review-1')] })
+      deepStrictEqual(await idsOf({ awaitsReview: true }), ['run-6', 'run-8'])
     },
   },
   {
