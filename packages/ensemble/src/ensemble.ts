@@ -1,6 +1,6 @@
 /** What a user writes: tasks that belong together, checked when they are put together. */
-import { ensembleAgent, type AgentRunOptions } from './adapters/ensemble-agent.ts'
-import { ensembleTool, type EnsembleToolSettings } from './adapters/ensemble-tool.ts'
+import { createEnsembleAgent, type AgentRunOptions } from './adapters/ensemble-agent.ts'
+import { createEnsembleTool, type EnsembleToolSettings } from './adapters/ensemble-tool.ts'
 import { task } from './definition/define-task.ts'
 import { resolveEnsemble } from './definition/resolve-ensemble.ts'
 import { startRun } from './run/start-run.ts'
@@ -57,8 +57,8 @@ export function ensemble(definition: EnsembleDefinition): Ensemble {
     ...resolveEnsemble(definition),
     run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),
-    asAgent: (options = {}) => ensembleAgent(made, options),
-    asTool: (settings = {}) => ensembleTool(made, settings),
+    asAgent: (options = {}) => createEnsembleAgent(made, options),
+    asTool: (settings = {}) => createEnsembleTool(made, settings),
   }
   return made
 }

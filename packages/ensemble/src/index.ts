@@ -81,7 +81,7 @@ export { findUnknownTiers } from './run/find-unknown-tiers.ts'
 export { findUnpriced } from './run/find-unpriced.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
 export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definition/text-limits.ts'
-export { addTokens, totalTokens, type TokenCount } from './usage/tokens.ts'
+export { addTokens, totalTokens, type TokenTotals } from './usage/tokens.ts'
 export { addUsage, NO_USAGE, type Usage } from './usage/usage.ts'
 
 // To steer

@@ -12,7 +12,7 @@ export interface CallScopeOptions {
 }
 
 /** A call in flight. */
-export interface CallScope {
+export interface ModelCallScope {
   /** Aborts when the call must stop; its reason is what the call throws. */
   readonly signal: AbortSignal
   /** Ends the call, and with it what is still in flight, such as its HTTP request. */
@@ -20,7 +20,7 @@ export interface CallScope {
 }
 
 /** Opens the scope of a call; whoever opens it closes it. */
-export function openCallScope(options: CallScopeOptions): CallScope {
+export function openCallScope(options: CallScopeOptions): ModelCallScope {
   const { signal, clock, timeoutMs, timeoutError } = options
   const controller = new AbortController()
   const onAbort = (): void => {
@@ -45,7 +45,7 @@ export function openCallScope(options: CallScopeOptions): CallScope {
 }
 
 /** `promise`, but rejects with the reason of `signal` as soon as that aborts. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       reject(signal.reason)

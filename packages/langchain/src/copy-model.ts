@@ -10,7 +10,7 @@ type Settings = Readonly<Record<string, unknown>>
 const LIMITS = ['maxTokens', 'maxOutputTokens', 'numPredict']
 
 /** The settings that limit the answers of `model` to so many tokens; none when its class has no such field. */
-export function limitsOf(model: BaseChatModel, limit: number): Settings {
+export function findLimits(model: BaseChatModel, limit: number): Settings {
   const names = LIMITS.filter((name) => name in model)
   return Object.fromEntries(names.map((name) => [name, limit]))
 }
@@ -20,14 +20,14 @@ export function copyWith(model: BaseChatModel, settings: Settings): BaseChatMode
   const copies: Record<string, unknown> = { ...settings }
   // OpenAI's class asks through one of two others, and makes itself anew from its fields to bind tools.
   for (const part of ['completions', 'responses']) {
-    const inner = partOf(model, part)
+    const inner = copyPart(model, part)
     if (inner !== undefined) copies[part] = derived(inner, settings)
   }
-  const fields = partOf(model, 'fields')
+  const fields = copyPart(model, 'fields')
   if (fields !== undefined) copies['fields'] = { ...fields, ...settings }
   // Google's class gives its settings to its client when it is made.
-  const client = partOf(model, 'client')
-  const config = client === undefined ? undefined : partOf(client, 'generationConfig')
+  const client = copyPart(model, 'client')
+  const config = client === undefined ? undefined : copyPart(client, 'generationConfig')
   if (client !== undefined && config !== undefined) {
     copies['client'] = derived(client, { generationConfig: { ...config, ...settings } })
   }
@@ -42,7 +42,7 @@ function derived(prototype: object, values: Settings): object {
   return Object.create(prototype, Object.fromEntries(entries)) as object
 }
 
-function partOf(value: object, name: string): object | undefined {
+function copyPart(value: object, name: string): object | undefined {
   const part: unknown = Reflect.get(value, name)
   return typeof part === 'object' && part !== null ? part : undefined
 }

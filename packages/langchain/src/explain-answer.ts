@@ -5,13 +5,16 @@
 import { TuttiError } from '@tutti/core'
 
 /** A function like `fetch`. */
-export type Fetch = typeof globalThis.fetch
+export type ProviderFetch = typeof globalThis.fetch
 
 /** Longest text of an answer that a message repeats. */
 const MAX_TEXT_LENGTH = 500
 
 /** `fetch` that throws a TuttiError for such an answer; `label` is the model, such as `openai:gpt-5`. */
-export function explainingFetch(label: string, inner: Fetch = globalThis.fetch): Fetch {
+export function explainingFetch(
+  label: string,
+  inner: ProviderFetch = globalThis.fetch,
+): ProviderFetch {
   return async (input, init) => {
     const response = await inner(input, init)
     const type = response.headers.get('content-type') ?? ''
@@ -28,7 +31,7 @@ function asksForStream(body: unknown): boolean {
 }
 
 function notAStream(label: string, text: string, status: number): TuttiError {
-  const { message, code, type } = errorOf(text)
+  const { message, code, type } = toError(text)
   const words = message ?? plain(text)
   const shown = words.length <= MAX_TEXT_LENGTH ? words : `${words.slice(0, MAX_TEXT_LENGTH)}…`
   return new TuttiError(
@@ -48,7 +51,7 @@ interface ErrorFacts {
 }
 
 /** The error in a JSON answer, in the forms that are common: `{error: {message}}`, `{error}`, `{message}`. */
-function errorOf(text: string): ErrorFacts {
+function toError(text: string): ErrorFacts {
   const value = parse(text)
   if (!isJsonObject(value)) return {}
   const { error = value } = value

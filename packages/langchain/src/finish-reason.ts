@@ -65,7 +65,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 ])
 
 /** The finish reason that a provider's word means. */
-export function finishReasonOf(said: string): FinishReason {
+export function readFinishReason(said: string): FinishReason {
   return REASONS.get(said.toLowerCase()) ?? 'unknown'
 }
 
@@ -94,7 +94,7 @@ export function answerEnd({
     text(field(extra['stop_details'], 'explanation')) ??
     text(field(metadata['stop_details'], 'explanation')) ??
     // Google adds it to other reasons, too.
-    (said !== undefined && finishReasonOf(said) === 'content_filter'
+    (said !== undefined && readFinishReason(said) === 'content_filter'
       ? text(metadata['finishMessage'])
       : undefined)
   return {

@@ -16,7 +16,7 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { openCallScope, untilAborted } from './call-scope.ts'
+import { openCallScope, rejectOnAbort } from './call-scope.ts'
 import { loadModel, loadOnce, type LoadedModel } from './load-model.ts'
 import {
   resolveOptions,
@@ -58,7 +58,7 @@ async function* call(request: ModelRequest, options: Call): AsyncGenerator<Model
   const { signal } = scope
   let { secrets } = options
   try {
-    const loaded = await untilAborted(options.load(), signal)
+    const loaded = await rejectOnAbort(options.load(), signal)
     secrets = [...secrets, ...loaded.secrets]
     yield* streamReply(loaded, request, { ...options, signal })
   } catch (error) {

@@ -2,8 +2,8 @@
  * The only place that loads LangChain, and only when a model is first called: its packages take
  * hundreds of milliseconds to load, which a program that merely lists its models should not pay.
  */
-import { copyWith, limitsOf } from './copy-model.ts'
-import { explainingFetch, type Fetch } from './explain-answer.ts'
+import { copyWith, findLimits } from './copy-model.ts'
+import { explainingFetch, type ProviderFetch } from './explain-answer.ts'
 import { keepEmptyPieces } from './gemini-client.ts'
 import { providerFacts } from './providers.ts'
 
@@ -66,7 +66,7 @@ async function loadMade(make: () => BaseChatModel | Promise<BaseChatModel>): Pro
   const model = 'completions' in made ? copyWith(made, RAW_ANSWERS) : made
   return {
     model,
-    limitedTo: (limit) => Promise.resolve(copyWith(model, limitsOf(model, limit))),
+    limitedTo: (limit) => Promise.resolve(copyWith(model, findLimits(model, limit))),
     saysWhyItEnds: undefined,
   }
 }
@@ -137,6 +137,9 @@ function withFetch(settings: unknown, label: string): Fields {
   const { fetch } = given
   return {
     ...given,
-    fetch: explainingFetch(label, typeof fetch === 'function' ? (fetch as Fetch) : undefined),
+    fetch: explainingFetch(
+      label,
+      typeof fetch === 'function' ? (fetch as ProviderFetch) : undefined,
+    ),
   }
 }

@@ -107,21 +107,21 @@ export function resolveOptions(
 
 function identify(source: LangchainSource, options: LangchainModelOptions): ModelIdentity {
   const { provider, name } = options
-  const found = { provider: '', name: '', ...identityOf(source) }
+  const found = { provider: '', name: '', ...readIdentity(source) }
   return { provider: provider ?? found.provider, name: name ?? found.name }
 }
 
-function identityOf(source: LangchainSource): Partial<ModelIdentity> {
+function readIdentity(source: LangchainSource): Partial<ModelIdentity> {
   if (typeof source === 'function') return {}
   if (typeof source === 'string') {
     const colon = source.indexOf(':')
     return colon < 0 ? {} : { provider: source.slice(0, colon), name: source.slice(colon + 1) }
   }
-  return { provider: source._llmType(), name: modelNameOf(source) }
+  return { provider: source._llmType(), name: readModelName(source) }
 }
 
 /** Most LangChain classes keep the name in `model`, older ones in `modelName`. */
-function modelNameOf(model: BaseChatModel): string {
+function readModelName(model: BaseChatModel): string {
   if ('model' in model && typeof model.model === 'string') return model.model
   if ('modelName' in model && typeof model.modelName === 'string') return model.modelName
   return model.getName()

@@ -5,7 +5,7 @@
 import { errorMessage, TuttiError } from '@tutti/core'
 
 /** What is known of a failure. */
-export interface Failure {
+export interface ProviderFailure {
   /** The provider's own words, without status and LangChain's additions. */
   readonly message: string
   /** HTTP status, when there was an answer. */
@@ -31,8 +31,8 @@ const CONNECTION_MESSAGES = /^(terminated|fetch failed|connection error\.?|prema
 const MAX_DEPTH = 6
 
 /** Reads `error` and its causes. */
-export function readFailure(error: unknown): Failure {
-  const chain = causesOf(error)
+export function readFailure(error: unknown): ProviderFailure {
+  const chain = listCauses(error)
   const first = <T>(read: (link: unknown) => T | undefined): T | undefined => {
     for (const link of chain) {
       const value = read(link)
@@ -42,22 +42,26 @@ export function readFailure(error: unknown): Failure {
   }
   const connection = chain.some(isConnectionFailure)
   const facts = {
-    status: first(statusOf),
-    type: first((link) => textField(bodyOf(link), 'type') ?? textField(link, 'type')),
-    code: first((link) => textField(bodyOf(link), 'code') ?? textField(link, 'code')),
-    retryAfterMs: first(retryAfterOf),
-    shouldRetry: first(shouldRetryOf),
+    status: first(readStatus),
+    type: first((link) => textField(readBody(link), 'type') ?? textField(link, 'type')),
+    code: first((link) => textField(readBody(link), 'code') ?? textField(link, 'code')),
+    retryAfterMs: first(readRetryAfter),
+    shouldRetry: first(readShouldRetry),
   }
   const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-  return { message: connection ? connectionMessage(chain) : messageOf(chain), connection, ...known }
+  return {
+    message: connection ? connectionMessage(chain) : readMessage(chain),
+    connection,
+    ...known,
+  }
 }
 
 /** The TuttiError among the causes of `error`: the providers' clients wrap what their `fetch` throws. */
 export function findThrown(error: unknown): TuttiError | undefined {
-  return causesOf(error).find((link) => TuttiError.isInstance(link))
+  return listCauses(error).find((link) => TuttiError.isInstance(link))
 }
 
-function causesOf(error: unknown): readonly unknown[] {
+function listCauses(error: unknown): readonly unknown[] {
   const chain: unknown[] = []
   for (let link = error; link !== undefined && chain.length < MAX_DEPTH;) {
     chain.push(link)
@@ -85,9 +89,9 @@ function connectionMessage(chain: readonly unknown[]): string {
   return said === deepest ? said : `${said.replace(/\.$/, '')} (${deepest})`
 }
 
-function messageOf(chain: readonly unknown[]): string {
+function readMessage(chain: readonly unknown[]): string {
   for (const link of chain) {
-    const said = textField(bodyOf(link), 'message')
+    const said = textField(readBody(link), 'message')
     if (said !== undefined && said !== '') return said
   }
   const [text = ''] = errorMessage(chain[0]).split('\n\nTroubleshooting URL:')
@@ -95,12 +99,12 @@ function messageOf(chain: readonly unknown[]): string {
 }
 
 /** The error object of the provider's answer: OpenAI's client unwraps it, Anthropic's does not. */
-function bodyOf(link: unknown): unknown {
+function readBody(link: unknown): unknown {
   const body = field(link, 'error')
   return field(body, 'error') ?? body
 }
 
-function statusOf(link: unknown): number | undefined {
+function readStatus(link: unknown): number | undefined {
   const places = [
     field(link, 'status'),
     field(link, 'statusCode'),
@@ -110,15 +114,15 @@ function statusOf(link: unknown): number | undefined {
   return places.find((place) => typeof place === 'number')
 }
 
-function retryAfterOf(link: unknown): number | undefined {
-  const headers = headersOf(link)
+function readRetryAfter(link: unknown): number | undefined {
+  const headers = readHeaders(link)
   const milliseconds = headers?.get('retry-after-ms')
   if (milliseconds !== undefined && milliseconds !== null) return positive(Number(milliseconds))
   const said = headers?.get('retry-after') ?? ''
   if (/^\s*[\d.]+\s*$/.test(said)) return positive(Number(said) * 1_000)
   // NOTE: a date is of the provider's clock, and so is that of the answer.
   const until = positive(Date.parse(said) - Date.parse(headers?.get('date') ?? ''))
-  return until ?? retryInfoOf(link)
+  return until ?? readRetryInfo(link)
 }
 
 /**
@@ -126,8 +130,8 @@ function retryAfterOf(link: unknown): number | undefined {
  *
  * @see https://cloud.google.com/apis/design/errors#error_details
  */
-function retryInfoOf(link: unknown): number | undefined {
-  const places = [field(link, 'errorDetails'), field(bodyOf(link), 'details')]
+function readRetryInfo(link: unknown): number | undefined {
+  const places = [field(link, 'errorDetails'), field(readBody(link), 'details')]
   for (const details of places) {
     if (!Array.isArray(details)) continue
     for (const detail of details) {
@@ -139,8 +143,8 @@ function retryInfoOf(link: unknown): number | undefined {
   return undefined
 }
 
-function shouldRetryOf(link: unknown): boolean | undefined {
-  const said = headersOf(link)?.get('x-should-retry')
+function readShouldRetry(link: unknown): boolean | undefined {
+  const said = readHeaders(link)?.get('x-should-retry')
   return said === 'true' ? true : said === 'false' ? false : undefined
 }
 
@@ -148,7 +152,7 @@ function positive(value: number): number | undefined {
   return Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-function headersOf(link: unknown): Headers | undefined {
+function readHeaders(link: unknown): Headers | undefined {
   const headers = field(link, 'headers')
   return headers instanceof Headers ? headers : undefined
 }

@@ -4,7 +4,7 @@
  * output tokens twice.
  */
 import { gatherContent } from './content/provider-content.ts'
-import { answerEnd, finishReasonOf } from './finish-reason.ts'
+import { answerEnd, readFinishReason } from './finish-reason.ts'
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
@@ -33,10 +33,10 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
   let maker: unknown
   return {
     add(message) {
-      const text = textOf(message.content)
+      const text = readText(message.content)
       texts.push(text)
       gathered.add(message)
-      fragments.push(...fragmentsOf(message, fragments.length))
+      fragments.push(...readFragments(message, fragments.length))
       maker ??= message.response_metadata['model_provider']
       usage = addUsage(usage, message.usage_metadata, maker)
       const end = answerEnd(message)
@@ -54,14 +54,14 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
         toolCalls,
         ...(usage === undefined ? {} : { usage }),
         ...(content === undefined ? {} : { providerContent: { provider, content } }),
-        ...endOf({ said, refusal: refusals.join(''), hasCalls: toolCalls.length > 0 }),
+        ...readEnd({ said, refusal: refusals.join(''), hasCalls: toolCalls.length > 0 }),
       }
     },
   }
 }
 
 /** Some providers end a refusal, or an answer that asks for tools, like any other. */
-function endOf({
+function readEnd({
   said,
   refusal,
   hasCalls,
@@ -70,7 +70,7 @@ function endOf({
   readonly refusal: string
   readonly hasCalls: boolean
 }): Pick<ModelReply, 'finishReason' | 'providerFinishReason' | 'refusal'> {
-  const reason = said === undefined ? 'unknown' : finishReasonOf(said)
+  const reason = said === undefined ? 'unknown' : readFinishReason(said)
   const isPlain = reason === 'stop' || reason === 'tool_calls' || reason === 'unknown'
   const asked = hasCalls && reason === 'stop' ? 'tool_calls' : reason
   return {
@@ -86,7 +86,7 @@ function makeId(): string {
 }
 
 /** The text of a content; what the model thinks aloud is in blocks of other types. */
-function textOf(content: AIMessage['content']): string {
+function readText(content: AIMessage['content']): string {
   if (typeof content === 'string') return content
   return content
     .map((block) =>
@@ -96,7 +96,7 @@ function textOf(content: AIMessage['content']): string {
 }
 
 /** The pieces of calls in `message`; a model that does not stream gives whole calls instead. */
-function fragmentsOf(
+function readFragments(
   message: AIMessage | AIMessageChunk,
   count: number,
 ): readonly ToolCallFragment[] {

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { bindTools } from './bind-tools.ts'
-import { untilAborted } from './call-scope.ts'
+import { rejectOnAbort } from './call-scope.ts'
 import { askForOutput } from './output/ask-for-output.ts'
 import { isBrokenEnd } from './finish-reason.ts'
 import { createReplyBuilder } from './reply-builder.ts'
@@ -30,7 +30,7 @@ export async function* streamReply(
   const limited =
     maxOutputTokens === undefined
       ? loaded.model
-      : await untilAborted(loaded.limitedTo(maxOutputTokens), signal)
+      : await rejectOnAbort(loaded.limitedTo(maxOutputTokens), signal)
   const model = bindTools(limited, identity, request)
   const { messages, callOptions } = structuredOutput
     ? askForOutput(request, {
@@ -38,7 +38,7 @@ export async function* streamReply(
         streams: !loaded.model.disableStreaming,
       })
     : { messages: request.messages, callOptions: {} }
-  const stream = await untilAborted(
+  const stream = await rejectOnAbort(
     model.stream(toMessages(messages, loaded.messages, identity), {
       ...callOptions,
       signal,
@@ -49,7 +49,7 @@ export async function* streamReply(
   const pieces = stream[Symbol.asyncIterator]()
   const builder = createReplyBuilder(identity.provider)
   for (;;) {
-    const piece = await untilAborted(pieces.next(), signal)
+    const piece = await rejectOnAbort(pieces.next(), signal)
     if (piece.done === true) break
     const text = builder.add(piece.value)
     if (text !== '') yield { type: 'text', text }

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { providerFacts } from './providers.ts'
-import { findThrown, readFailure, type Failure } from './read-failure.ts'
+import { findThrown, readFailure, type ProviderFailure } from './read-failure.ts'
 
 import type { ModelIdentity } from './providers.ts'
 
@@ -64,18 +64,18 @@ export function toModelError(
 }
 
 /** Azure answers a prompt that its filter blocks with a status, not with an answer. */
-function isFiltered({ status, code }: Failure): boolean {
+function isFiltered({ status, code }: ProviderFailure): boolean {
   return status === 400 && (code === 'content_filter' || code === 'content_policy_violation')
 }
 
-function isPassing({ status, type, code, connection, shouldRetry }: Failure): boolean {
+function isPassing({ status, type, code, connection, shouldRetry }: ProviderFailure): boolean {
   if (type === 'insufficient_quota' || code === 'insufficient_quota') return false
   if (shouldRetry !== undefined) return shouldRetry
   if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status)
   return connection || PASSING_TYPES.has(type ?? '') || PASSING_TYPES.has(code ?? '')
 }
 
-function describe(failure: Failure, { provider, name }: ModelIdentity): string {
+function describe(failure: ProviderFailure, { provider, name }: ModelIdentity): string {
   const start = `Cannot call ${provider}:${name}:`
   const uninstalled = missingPackage(failure.message)
   if (uninstalled !== undefined) {
@@ -119,7 +119,7 @@ function redact(text: string, secrets: readonly string[]): string {
 /** The error itself, or, when its words hold a key, a copy of them without it. */
 function safeCause(error: unknown, secrets: readonly string[]): unknown {
   if (!(error instanceof Error)) return error
-  const words = wordsOf(error)
+  const words = readMessageText(error)
   if (words !== undefined && redact(words, secrets) === words) return error
   const copy = new Error(redact(error.message, secrets))
   copy.name = error.name
@@ -128,10 +128,10 @@ function safeCause(error: unknown, secrets: readonly string[]): unknown {
 }
 
 /** All that a logger could print of `error`; undefined when that cannot be known. */
-function wordsOf(error: Error): string | undefined {
+function readMessageText(error: Error): string | undefined {
   try {
     const { message, stack, cause } = error
-    const behind = cause instanceof Error ? wordsOf(cause) : JSON.stringify(cause)
+    const behind = cause instanceof Error ? readMessageText(cause) : JSON.stringify(cause)
     return [
       message,
       stack,

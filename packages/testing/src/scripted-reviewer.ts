@@ -38,12 +38,12 @@ export function scriptedReviewer(answers: readonly ScriptedDecision[]): Scripted
       if (answer === undefined || answer === 'never') return new Promise(() => undefined)
       if (answer instanceof Error) return Promise.reject(answer)
       // NOTE: the script says which kind of answer comes; one that does not fit is refused by who asked.
-      return Promise.resolve((typeof answer === 'string' ? decisionOf(answer) : answer) as never)
+      return Promise.resolve((typeof answer === 'string' ? toDecision(answer) : answer) as never)
     },
   }
 }
 
 /** An action as a decision; an edit has no input then, and is refused by whatever needs one. */
-function decisionOf(action: GateDecision['action']): GateDecision {
+function toDecision(action: GateDecision['action']): GateDecision {
   return action === 'EDIT' ? { action, input: undefined } : { action }
 }

@@ -13,7 +13,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { narrowedBudget } from '../run/narrowed-budget.ts'
 import { startRun } from '../run/start-run.ts'
 import { inputsFrom } from './inputs-from.ts'
-import { GatesAbove } from './reviews-above.ts'
+import { CallerReviewer } from './reviews-above.ts'
 import { UpdateQueue } from './update-queue.ts'
 
 import type { Budget } from '../usage/budget.ts'
@@ -30,7 +30,10 @@ export type AgentRunOptions = Pick<
 >
 
 /** The ensemble as an agent; see `Ensemble.asAgent`. */
-export function ensembleAgent(ensemble: ResolvedEnsemble, options: AgentRunOptions): LocalAgent {
+export function createEnsembleAgent(
+  ensemble: ResolvedEnsemble,
+  options: AgentRunOptions,
+): LocalAgent {
   return {
     answer: (request) => answer(ensemble, options, request),
     // A run that is cancelled gives what it does a time to stop, and ends after that.
@@ -44,12 +47,12 @@ async function* answer(
   request: LocalAgentRequest,
 ): AsyncGenerator<AgentUpdate, AgentAnswer> {
   const queue = new UpdateQueue<AgentUpdate>()
-  const gates = request.hasReviewer ? new GatesAbove(ensemble.name, request) : undefined
+  const gates = request.hasReviewer ? new CallerReviewer(ensemble.name, request) : undefined
   const { result } = begin(ensemble, request, {
     ...options,
     ...(gates === undefined ? {} : { reviewer: gates }),
     onEvent: (event) => {
-      for (const update of updatesOf(event)) queue.add(update)
+      for (const update of toUpdates(event)) queue.add(update)
     },
   })
   queue.closeWith(result)
@@ -61,7 +64,7 @@ async function* answer(
   }
   const ended = await result
   if (gates?.exit !== undefined) throw gates.exit
-  return answerOf(ensemble, ended)
+  return toAnswer(ensemble, ended)
 }
 
 function begin(
@@ -76,7 +79,7 @@ function begin(
       signal,
       clock,
       logger,
-      budget: narrowedBudget(ensemble, budgetOf(remaining()), { prices, logger }),
+      budget: narrowedBudget(ensemble, narrowBudget(remaining()), { prices, logger }),
       ...(traceparent === undefined ? {} : { traceparent }),
     })
   } catch (error) {
@@ -89,7 +92,11 @@ function begin(
 }
 
 /** What is left as a budget; a limit that nothing is left of lets nothing begin. */
-function budgetOf({ timeMs, costUsd, tokens }: ReturnType<LocalAgentRequest['remaining']>): Budget {
+function narrowBudget({
+  timeMs,
+  costUsd,
+  tokens,
+}: ReturnType<LocalAgentRequest['remaining']>): Budget {
   return {
     ...(timeMs === Infinity ? {} : { maxDurationMs: timeMs }),
     ...(costUsd === Infinity ? {} : { maxCostUsd: costUsd }),
@@ -118,8 +125,8 @@ const TOLD: readonly RunEvent['type'][] = [
   'task_skipped',
 ]
 
-function updatesOf(event: RunEvent): readonly AgentUpdate[] {
-  const usage = usageOf(event)
+function toUpdates(event: RunEvent): readonly AgentUpdate[] {
+  const usage = toUsageReport(event)
   if (TOLD.includes(event.type)) {
     return [{ kind: 'chunk', chunk: event, ...(usage === undefined ? {} : { usage }) }]
   }
@@ -127,7 +134,7 @@ function updatesOf(event: RunEvent): readonly AgentUpdate[] {
 }
 
 /** What an event says was used; a number that a provider did not say is none. */
-function usageOf(event: RunEvent): AgentUsageReport | undefined {
+function toUsageReport(event: RunEvent): AgentUsageReport | undefined {
   if (event.type === 'llm_iteration_completed') {
     const { inputTokens, outputTokens, costUsd = 0 } = event
     return { inputTokens, outputTokens, costUsd }
@@ -149,7 +156,7 @@ function usageOf(event: RunEvent): AgentUsageReport | undefined {
  *
  * @throws {AgentError} when it did not complete, with what did.
  */
-function answerOf(
+function toAnswer(
   ensemble: ResolvedEnsemble,
   { status, output, tasks, error }: RunResult,
 ): AgentAnswer {

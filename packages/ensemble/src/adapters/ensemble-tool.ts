@@ -3,7 +3,7 @@ import { Type, type TypedTool } from '@tutti/core'
 import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call'
 
 import { inputVariables } from '../definition/inputs.ts'
-import { ensembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
+import { createEnsembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/template.ts'
@@ -24,7 +24,7 @@ export interface EnsembleToolSettings
 }
 
 /** Makes the tool; see `Ensemble.asTool`. */
-export function ensembleTool(
+export function createEnsembleTool(
   ensemble: ResolvedEnsemble,
   { memories, models, prices, reflections, toolMetrics, ...settings }: EnsembleToolSettings,
 ): TypedTool<Inputs> {
@@ -44,7 +44,7 @@ export function ensembleTool(
     ...settings,
     input: inputSchema(ensemble),
     connector: localConnector(
-      ensembleAgent(ensemble, options),
+      createEnsembleAgent(ensemble, options),
       `tutti://${encodeURIComponent(ensemble.name)}`,
     ),
   })

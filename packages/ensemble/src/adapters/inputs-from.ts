@@ -17,8 +17,8 @@ export function inputsFrom(
   value: unknown,
 ): Inputs {
   const variables = inputVariables(tasks)
-  const object = objectOf(value)
-  const problems = object === undefined ? undefined : problemsOf(object, variables)
+  const object = parseObject(value)
+  const problems = object === undefined ? undefined : findInputProblems(object, variables)
   // NOTE: no problem means that every value is a string.
   if (problems?.length === 0) return object as Inputs
   const [only, ...others] = variables
@@ -26,16 +26,16 @@ export function inputsFrom(
   if (isText && only !== undefined && others.length === 0) return { [only]: value }
   throw new TuttiError(
     'BAD_REQUEST',
-    `The input of "${name}" does not fit: ${(problems ?? [needOf(variables)]).join('; ')}`,
+    `The input of "${name}" does not fit: ${(problems ?? [describeInputs(variables)]).join('; ')}`,
   )
 }
 
-function needOf(variables: readonly string[]): string {
+function describeInputs(variables: readonly string[]): string {
   if (variables.length === 0) return 'it must be left out, as no task has a template variable'
   return `it must be an object of strings with the fields ${variables.join(', ')}`
 }
 
-function problemsOf(value: object, variables: readonly string[]): readonly string[] {
+function findInputProblems(value: object, variables: readonly string[]): readonly string[] {
   const missing = variables.filter((variable) => !Object.hasOwn(value, variable))
   return [
     ...missing.map((variable) => `"${variable}" is required: a task has this template variable`),
@@ -46,7 +46,7 @@ function problemsOf(value: object, variables: readonly string[]): readonly strin
 }
 
 /** The object that a value is, or is the JSON of. */
-function objectOf(value: unknown): object | undefined {
+function parseObject(value: unknown): object | undefined {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'string') return isObject(value) ? value : undefined
   if (value.trim() === '') return {}

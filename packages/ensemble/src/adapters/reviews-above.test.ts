@@ -1,7 +1,7 @@
 import { TuttiError, Type, type AnswerOptions, type TSchema } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { GatesAbove } from './reviews-above.ts'
+import { CallerReviewer } from './reviews-above.ts'
 
 import type { Gate } from '../ports/run-reviewer.ts'
 
@@ -25,7 +25,7 @@ interface Asked {
   readonly options: AnswerOptions<TSchema> | undefined
 }
 
-function gatesThat(answer: () => unknown): { gates: GatesAbove; asked: Asked[] } {
+function gatesThat(answer: () => unknown): { gates: CallerReviewer; asked: Asked[] } {
   const asked: Asked[] = []
   const requestAnswer = async (
     question: string,
@@ -35,7 +35,7 @@ function gatesThat(answer: () => unknown): { gates: GatesAbove; asked: Asked[] }
     // NOTE: these answers are what a reviewer above gives.
     return answer() as never
   }
-  return { gates: new GatesAbove('inner', { requestAnswer }), asked }
+  return { gates: new CallerReviewer('inner', { requestAnswer }), asked }
 }
 
 function fail(error: Error): never {

@@ -5,7 +5,7 @@ import type { Gate, GateDecision, RunReviewer } from '../ports/run-reviewer.ts'
 import type { LocalAgentRequest } from '@tutti/agent-call'
 
 /** A reviewer that asks the one above. */
-export class GatesAbove implements RunReviewer {
+export class CallerReviewer implements RunReviewer {
   readonly #ensemble: string
   readonly #ask: LocalAgentRequest['requestAnswer']
   #exit: TuttiError | undefined
@@ -25,7 +25,7 @@ export class GatesAbove implements RunReviewer {
     try {
       const { timeoutMs, requiredRole } = gate
       const schema: TSchema = gate.approval?.inputSchema ?? Type.String()
-      const question = questionOf(this.#ensemble, gate)
+      const question = describeReview(this.#ensemble, gate)
       const answer = await this.#ask(question, {
         schema,
         timeoutMs,
@@ -34,7 +34,7 @@ export class GatesAbove implements RunReviewer {
         signal,
       })
       if (!answer.answered && answer.timedOut) return await never(signal)
-      return decisionOf(gate, answer)
+      return toDecision(gate, answer)
     } catch (error) {
       if (!TuttiError.isInstance(error)) throw error
       if (error.code === 'EXIT_EARLY') {
@@ -48,7 +48,7 @@ export class GatesAbove implements RunReviewer {
   }
 }
 
-function questionOf(
+function describeReview(
   ensemble: string,
   { timing, taskName, taskDescription, taskOutput, prompt }: Gate,
 ): string {
@@ -64,7 +64,7 @@ function questionOf(
   }
 }
 
-function decisionOf({ timing }: Gate, answer: Answer<unknown>): GateDecision {
+function toDecision({ timing }: Gate, answer: Answer<unknown>): GateDecision {
   if (!answer.answered) return { action: 'CONTINUE' }
   if (timing === 'DURING_EXECUTION') return { action: 'EDIT', input: answer.value }
   return { action: 'EDIT', text: String(answer.value) }

@@ -16,8 +16,8 @@ import { isoNow, sleep, TuttiError } from '@tutti/core'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
 import { callModel } from '../model/call-model.ts'
-import { costOf, priceOf } from '../model/prices.ts'
-import { retryDelayMs } from '../model/retry-delay.ts'
+import { computeCost, findPrice } from '../model/prices.ts'
+import { modelRetryDelayMs } from '../model/retry-delay.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { modelLabel, type NamedModel } from '../steering/models.ts'
 
@@ -35,7 +35,7 @@ import type { Prices } from '../model/prices.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ModelChain } from './model-chain.ts'
-import type { ShownMessages } from './shown-messages.ts'
+import type { EventMessages } from './shown-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
 /** Turns that come sooner are no wait: nobody was before, and no timer was set. */
@@ -80,7 +80,7 @@ export async function askModel(
   let asked: ChatModel | undefined
   for (;;) {
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
-    const limit = rateLimitOf(scope)
+    const limit = findRateLimit(scope)
     if (limit !== undefined) await waitForTurn(scope, chain, limit)
     const holding = scope.run.inFlight.heldBack(scope.signal, 'Model call')
     if (holding !== undefined) await holding
@@ -98,7 +98,7 @@ export async function askModel(
         emitFailed(scope, { question, named, error, latencyMs })
       }
       if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
-      const retryInMs = retryDelayMs(error, {
+      const retryInMs = modelRetryDelayMs(error, {
         retries,
         maxRetries: scope.run.ensemble.modelRetries,
         maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
@@ -116,7 +116,7 @@ export async function askModel(
 }
 
 /** What bounds the calls of the task: its own limit, else the agent's, else the ensemble's. */
-function rateLimitOf({ task, run }: TaskScope): RateLimit | undefined {
+function findRateLimit({ task, run }: TaskScope): RateLimit | undefined {
   return task.rateLimit ?? task.agent.rateLimit ?? run.ensemble.rateLimit
 }
 
@@ -159,16 +159,18 @@ function callOnce(
   const onText = (token: string): void => {
     emitToken(scope, question.iterationIndex, token)
   }
-  return callModel(model, requestOf(question, model), { signal, clock: run.clock, onText }).then(
-    ({ reply, latencyMs }) => {
-      const { messages } = question
-      const cost = costOf(reply.usage, price)
-      const length = (): number => lengthOf(messages) + reply.text.length
-      const counted = cost ?? costOf(usageByLength(messages, reply), price)
-      scope.meter.countModelCall(reply.usage, counted, length)
-      return { reply, latencyMs, cost, model: label }
-    },
-  )
+  return callModel(model, createRequest(question, model), {
+    signal,
+    clock: run.clock,
+    onText,
+  }).then(({ reply, latencyMs }) => {
+    const { messages } = question
+    const cost = computeCost(reply.usage, price)
+    const length = (): number => countCharacters(messages) + reply.text.length
+    const counted = cost ?? computeCost(usageByLength(messages, reply), price)
+    scope.meter.countModelCall(reply.usage, counted, length)
+    return { reply, latencyMs, cost, model: label }
+  })
 }
 
 /** The price of a model; a limit on cost cannot be kept without one. */
@@ -177,7 +179,7 @@ function knownPrice(
   model: ChatModel,
   prices: Prices | undefined,
 ): ModelPrice | undefined {
-  const price = priceOf(model, prices)
+  const price = findPrice(model, prices)
   if (price !== undefined || !meter.limitsCost) return price
   const label = modelLabel(model)
   throw new TuttiError(
@@ -187,7 +189,7 @@ function knownPrice(
   )
 }
 
-function requestOf(
+function createRequest(
   { messages, tools, toolChoice, output, maxOutputTokens }: ModelQuestion,
   { structuredOutput }: ChatModel,
 ): ModelRequest {
@@ -204,7 +206,7 @@ function requestOf(
 
 function emitStarted(
   scope: TaskScope,
-  shown: ShownMessages,
+  shown: EventMessages,
   { named, question: { iterationIndex, messages } }: ModelCall,
 ): void {
   const { taskIndex, taskName, agentRole, attempt } = scope.identity
@@ -241,17 +243,17 @@ function emitToken(scope: TaskScope, iterationIndex: number, token: string): voi
 /** Tokens of a call whose provider does not say, for what is counted into a limit on cost. */
 function usageByLength(messages: readonly Message[], { text }: ModelReply): ModelUsage {
   return {
-    inputTokens: Math.ceil(lengthOf(messages) / CHARACTERS_PER_TOKEN),
+    inputTokens: Math.ceil(countCharacters(messages) / CHARACTERS_PER_TOKEN),
     outputTokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN),
   }
 }
 
-function lengthOf(messages: readonly Message[]): number {
+function countCharacters(messages: readonly Message[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0)
 }
 
 /** Returns the wait that the provider asked for, as its adapter reports it. */
-function retryAfterOf({ details }: TuttiError): { readonly retryAfterMs?: number } {
+function readRetryAfter({ details }: TuttiError): { readonly retryAfterMs?: number } {
   const asked = details?.['retryAfterMs']
   return typeof asked === 'number' && asked >= 0 ? { retryAfterMs: Math.round(asked) } : {}
 }
@@ -282,7 +284,7 @@ function emitFailed(
     latencyMs,
     failedAt: isoNow(scope.run.clock),
     ...(retryInMs === undefined ? {} : { retryInMs }),
-    ...retryAfterOf(error),
+    ...readRetryAfter(error),
     ...(next === undefined ? {} : { nextModel: next.label }),
   })
 }

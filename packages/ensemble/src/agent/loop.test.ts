@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedReply } from '../../test/testing.ts'
 import { testScope } from '../../test/task-scope.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
-import { runAgentLoop, type Answer } from './loop.ts'
+import { runAgentLoop, type TaskAnswer } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
 import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
 
@@ -32,7 +32,7 @@ interface Settings extends Pick<TaskDefinition, 'maxIterations'> {
 async function run(
   model: ChatModel,
   { tools = [], signal, maxToolOutputLength = -1, ...limits }: Settings = {},
-): Promise<Answer & Usage> {
+): Promise<TaskAnswer & Usage> {
   const agent = { role: 'Worker', goal: 'Work', tools: [] }
   const made = testScope({
     task: { name: 'work', description: 'Do the work', agent, tools, ...limits },

@@ -30,7 +30,7 @@ import {
 import { Recovery } from './recovery.ts'
 import { stepAfter, turnKind, type AgentStep, type TurnKind } from './step.ts'
 import { correctionRequest } from '../output/structured-output.ts'
-import { keepTurn } from './turn-events.ts'
+import { recordTurn } from './turn-events.ts'
 
 import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
@@ -48,7 +48,7 @@ export interface AgentLoopInput extends TaskTools {
 }
 
 /** What a task came to, by its agent or its handler. */
-export interface Answer {
+export interface TaskAnswer {
   readonly output: string
   /** The output as a value, when the task declares a schema. */
   readonly structured?: unknown
@@ -68,7 +68,7 @@ export interface Answer {
  * @throws {TuttiError} OUTPUT_INVALID, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, what {@link askModel} and {@link callTools} throw, or why the work was
  * stopped.
  */
-export async function runAgentLoop(input: AgentLoopInput): Promise<Answer> {
+export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
   const { scope, models, tools, tooling } = input
   const { maxIterations } = scope.task
   const specifications = toolSpecifications(tools)
@@ -214,7 +214,7 @@ async function takeNewTurn(
   })
   const { reply, model, latencyMs, cost } = answer
   const step = stepAfter(reply, turn)
-  await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
+  await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
   return { reply, step, model }
 }
 
@@ -251,7 +251,7 @@ function deliverDirectives(
 }
 
 type Reading =
-  | { readonly ok: true; readonly value: Pick<Answer, 'output' | 'structured'> }
+  | { readonly ok: true; readonly value: Pick<TaskAnswer, 'output' | 'structured'> }
   | { readonly ok: false; readonly problem: string }
 
 /** Reads an answer by the schema of its task; one that does not fit may be corrected so many times. */

@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { modelOfTask } from '../definition/model-of-task.ts'
 
-import { ShownMessages } from './shown-messages.ts'
+import { EventMessages } from './shown-messages.ts'
 
 import type { Prices } from '../model/prices.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -22,7 +22,7 @@ export class ModelChain {
   readonly #scope: TaskScope
   readonly run: RunModels
   /** Messages that the model calls of the attempt have shown in events. */
-  readonly shown = new ShownMessages()
+  readonly shown = new EventMessages()
   #switch: MadeSwitch | undefined
   #index = 0
 

@@ -3,7 +3,7 @@ import { errorMessage, isoNow, TuttiError } from '@tutti/core'
 
 import { askModel } from './ask-model.ts'
 import { stepAfter } from './step.ts'
-import { keepTurn } from './turn-events.ts'
+import { recordTurn } from './turn-events.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 import { memorySection } from '../memory/memory.ts'
@@ -15,7 +15,7 @@ import {
 } from '../memory/reflection.ts'
 
 import type { ModelChain } from './model-chain.ts'
-import type { Answer } from './loop.ts'
+import type { TaskAnswer } from './loop.ts'
 import type { TaskText } from '../definition/task-text.ts'
 import type { Message, ModelReply } from '../model/chat-model.ts'
 import type { TaskNotes } from '../ports/run-step.ts'
@@ -80,7 +80,7 @@ async function readMemory(
 }
 
 /** A task goes by its author's words: a manager puts it in other words each time. */
-function keyOf({ task, run }: TaskScope): Promise<string> {
+function findReflectionKey({ task, run }: TaskScope): Promise<string> {
   const declared = run.ensemble.tasks.find(({ name }) => name === task.name) ?? task
   return reflectionKey(declared.description)
 }
@@ -91,7 +91,7 @@ async function readReflection(
 ): Promise<Reflection | undefined> {
   const { run, identity } = scope
   try {
-    return await reflections.get(await keyOf(scope))
+    return await reflections.get(await findReflectionKey(scope))
   } catch (error) {
     const { taskName } = identity
     run.logger.warn('What was learned of a task could not be read', {
@@ -154,7 +154,7 @@ export async function reflect(
     models,
     stores: { reflections },
   }: { readonly models: ModelChain; readonly stores: MemoryStores },
-  { output, turns }: Answer,
+  { output, turns }: TaskAnswer,
 ): Promise<void> {
   const { task, run, identity } = scope
   if (task.reflection !== true) return
@@ -163,7 +163,7 @@ export async function reflect(
   try {
     const holding = run.inFlight.heldBack(scope.signal, 'Reflection')
     if (holding !== undefined) await holding
-    const key = await keyOf(scope)
+    const key = await findReflectionKey(scope)
     const earlier = await reflections.get(key)
     const reflected = { description, expectedOutput, ...(earlier === undefined ? {} : { earlier }) }
     const messages = reflectionRequest({ ...reflected, output })
@@ -195,7 +195,7 @@ async function askToReflect(
     isOptional: true,
   })
   const step = stepAfter(reply, 'final')
-  await keepTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
+  await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
   return reply
 }
 

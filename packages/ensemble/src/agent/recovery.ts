@@ -4,7 +4,7 @@ import { TuttiError } from '@tutti/core'
 import { resolveOnUnfinished, type ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
 import {
   CONTINUE_REQUEST,
-  recoveryOf,
+  decideRecovery,
   unfinishedError,
   type UnfinishedReason,
 } from './unfinished.ts'
@@ -71,7 +71,7 @@ export class Recovery {
    */
   take(cut: CutAnswer, conversation: ContinuedConversation): string | undefined {
     const { reason, reply } = cut
-    const recovery = recoveryOf({
+    const recovery = decideRecovery({
       reason,
       reply,
       options: this.#options,

@@ -15,7 +15,7 @@ import type { RunEventOf } from '@tutti/protocol'
 const MESSAGES_SHOWN = 20
 
 /** Messages that the turns of one attempt have shown. */
-export class ShownMessages {
+export class EventMessages {
   #iterationIndex = -1
   /** Messages that earlier turns have shown. */
   #before = 0

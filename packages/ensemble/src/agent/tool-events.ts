@@ -19,7 +19,7 @@ import type { RunEventOf } from '@tutti/protocol'
 export const MAX_TOOL_TEXT_LENGTH = 262_144
 
 /** A call that has come to an end. */
-export interface EndedCall {
+export interface FinishedToolCall {
   readonly iterationIndex: number
   readonly call: ToolCall | NestedToolCall
   readonly outcome: ToolCallOutcome
@@ -28,7 +28,7 @@ export interface EndedCall {
 /** The event of a call that ends now. */
 export function toolCalledEvent(
   { identity, run }: TaskScope,
-  { iterationIndex, call, outcome }: EndedCall,
+  { iterationIndex, call, outcome }: FinishedToolCall,
 ): RunEventOf<'tool_called'> {
   const { agentRole, taskIndex, taskName, attempt } = identity
   const event: RunEventOf<'tool_called'> = {
@@ -95,9 +95,9 @@ export function agentReporter(
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
   const { agentRole, taskIndex, taskName, attempt } = scope.identity
   return ({ id, name }, report) => {
-    const inputTokens = Math.round(amountOf(report.input_tokens))
-    const outputTokens = Math.round(amountOf(report.output_tokens))
-    const costUsd = amountOf(report.cost_usd)
+    const inputTokens = Math.round(countableAmount(report.input_tokens))
+    const outputTokens = Math.round(countableAmount(report.output_tokens))
+    const costUsd = countableAmount(report.cost_usd)
     const event: AgentToolEvent = {
       ...bounded(report),
       ...(report.input_tokens === undefined ? {} : { input_tokens: inputTokens }),
@@ -123,7 +123,7 @@ export function agentReporter(
 }
 
 /** What was used; a number that is not finite, or less than 0, is none: it would undo a budget. */
-function amountOf(used: number | undefined): number {
+function countableAmount(used: number | undefined): number {
   return used !== undefined && Number.isFinite(used) && used > 0 ? used : 0
 }
 

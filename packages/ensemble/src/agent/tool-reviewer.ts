@@ -26,7 +26,7 @@ export function toolReviewer(
         timing: 'DURING_EXECUTION',
         slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
         taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
-        settings: settingsOf(approval),
+        settings: toReviewSettings(approval),
         approval,
         signal,
       })
@@ -35,7 +35,7 @@ export function toolReviewer(
   }
 }
 
-function settingsOf({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {
+function toReviewSettings({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {
   return { timeoutMs, onTimeout, ...(requiredRole === undefined ? {} : { requiredRole }) }
 }
 

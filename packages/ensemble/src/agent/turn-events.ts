@@ -11,7 +11,7 @@ import type { AgentStep } from './step.ts'
 import type { CostEstimate, RunEventOf } from '@tutti/protocol'
 
 /** A turn that was answered. */
-export interface AnsweredTurn {
+export interface ModelTurn {
   readonly iterationIndex: number
   readonly model: string
   readonly reply: ModelReply
@@ -23,7 +23,7 @@ export interface AnsweredTurn {
 }
 
 /** Counts a turn, keeps it, and tells of it; resolves when it is durable. */
-export async function keepTurn(scope: TaskScope, turn: AnsweredTurn): Promise<void> {
+export async function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> {
   const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
   const kind = 'model_turn'
   scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
@@ -38,7 +38,7 @@ export async function keepTurn(scope: TaskScope, turn: AnsweredTurn): Promise<vo
 
 function turnCompleted(
   { identity, taskLabel: taskDescription, run }: TaskScope,
-  { iterationIndex, model, reply, step, latencyMs, cost }: AnsweredTurn,
+  { iterationIndex, model, reply, step, latencyMs, cost }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
   const used = tokensOfCall(reply.usage)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { findOnUnfinishedProblems, resolveOnUnfinished } from '../definition/on-unfinished.ts'
-import { recoveryOf, unfinishedError, unfinishedReason, type Unfinished } from './unfinished.ts'
+import { decideRecovery, unfinishedError, unfinishedReason, type Unfinished } from './unfinished.ts'
 
 const call = { id: 'call-1', name: 'search', arguments: '{"query": "ja' }
 
@@ -51,39 +51,39 @@ describe('the reason', () => {
 
 describe('what follows a cut answer', () => {
   it('asks for the rest of a text', () => {
-    expect(recoveryOf(cut())).toEqual({ kind: 'continue' })
+    expect(decideRecovery(cut())).toEqual({ kind: 'continue' })
   })
 
   it('requests a tool call, structured output and an answer without text again', () => {
     const usage = { inputTokens: 9, outputTokens: 4_000 }
     const retry = { kind: 'retry', maxOutputTokens: 8_000 }
-    expect(recoveryOf(cut({ reply: { text: '', toolCalls: [call], usage } }))).toEqual(retry)
+    expect(decideRecovery(cut({ reply: { text: '', toolCalls: [call], usage } }))).toEqual(retry)
     expect(
-      recoveryOf(cut({ structured: true, reply: { text: '{"a', toolCalls: [], usage } })),
+      decideRecovery(cut({ structured: true, reply: { text: '{"a', toolCalls: [], usage } })),
     ).toEqual(retry)
-    expect(recoveryOf(cut({ reply: { text: ' \n', toolCalls: [], usage } }))).toEqual(retry)
+    expect(decideRecovery(cut({ reply: { text: ' \n', toolCalls: [], usage } }))).toEqual(retry)
   })
 
   it('doubles the limit of the last call, and never asks for fewer than 2048 tokens', () => {
     const reply = { text: '', toolCalls: [call] }
-    expect(recoveryOf(cut({ reply }))).toEqual({ kind: 'retry', maxOutputTokens: 2_048 })
-    expect(recoveryOf(cut({ reply, maxOutputTokens: 5_000 }))).toEqual({
+    expect(decideRecovery(cut({ reply }))).toEqual({ kind: 'retry', maxOutputTokens: 2_048 })
+    expect(decideRecovery(cut({ reply, maxOutputTokens: 5_000 }))).toEqual({
       kind: 'retry',
       maxOutputTokens: 10_000,
     })
   })
 
   it('fails after so many extra calls, and at once when it is set to', () => {
-    expect(recoveryOf(cut({ extraCalls: 3 }))).toEqual({ kind: 'fail' })
-    expect(recoveryOf(cut({ options: resolveOnUnfinished([{ length: 'fail' }]) }))).toEqual({
+    expect(decideRecovery(cut({ extraCalls: 3 }))).toEqual({ kind: 'fail' })
+    expect(decideRecovery(cut({ options: resolveOnUnfinished([{ length: 'fail' }]) }))).toEqual({
       kind: 'fail',
     })
   })
 
   it('accepts a text when it is set to, but never a cut tool call', () => {
     const options = resolveOnUnfinished([{ length: 'accept' }])
-    expect(recoveryOf(cut({ options, extraCalls: 3 }))).toEqual({ kind: 'accept' })
-    expect(recoveryOf(cut({ options, reply: { text: '', toolCalls: [call] } }))).toMatchObject({
+    expect(decideRecovery(cut({ options, extraCalls: 3 }))).toEqual({ kind: 'accept' })
+    expect(decideRecovery(cut({ options, reply: { text: '', toolCalls: [call] } }))).toMatchObject({
       kind: 'retry',
     })
   })

@@ -29,7 +29,7 @@ export function unfinishedReason({
 }
 
 /** Next step after an answer that ended early. */
-export type Recovery =
+export type RecoveryStep =
   | { readonly kind: 'continue' }
   | { readonly kind: 'retry'; readonly maxOutputTokens: number }
   | { readonly kind: 'accept' }
@@ -50,7 +50,7 @@ export interface Unfinished {
 }
 
 /** Decides what follows. A cut answer without text cannot be continued: all tokens went into thinking. */
-export function recoveryOf(unfinished: Unfinished): Recovery {
+export function decideRecovery(unfinished: Unfinished): RecoveryStep {
   const { reason, reply, options, structured, extraCalls } = unfinished
   if (reason === 'refusal') return { kind: options.refusal }
   if (reason === 'content_filter') return { kind: options.contentFilter }

@@ -1,7 +1,7 @@
 /** Makes tasks: fills in the defaults, compiles the output schema, and reports every problem at once. */
 import { errorMessage, TuttiError, type ToolSchema, type ValueOf } from '@tutti/core'
 
-import { outputReader, type OutputReader } from '../output/structured-output.ts'
+import { compileOutputReader, type OutputReader } from '../output/structured-output.ts'
 import { synthesizeAgent, type Agent } from './agent.ts'
 import { findTaskProblems } from './check-task.ts'
 import { HANDLER_ROLE, type Handler } from './handler.ts'
@@ -33,14 +33,14 @@ export function task<
 ): Task<ToolSchema extends Schema ? Output : OutputOf<Schema>>
 export function task(definition: TaskDefinition): Task {
   const name = definition.name ?? nameFromDescription(definition.description)
-  const reader = readerOf(definition)
+  const reader = compileReader(definition)
   const problems = [...findTaskProblems(definition, name), ...reader.problems]
   if (problems.length > 0) {
     throw new TuttiError('CONFIG_INVALID', `Cannot make task "${name}": ${problems.join('; ')}`, {
       details: { problems },
     })
   }
-  const agent = agentOf(definition)
+  const agent = chooseAgent(definition)
   const { handler, ...rest } = definition
   return {
     ...rest,
@@ -50,7 +50,7 @@ export function task(definition: TaskDefinition): Task {
     expectedOutput: definition.expectedOutput ?? DEFAULT_EXPECTED_OUTPUT,
     agent,
     tools: [...new Set([...(definition.tools ?? []), ...agent.tools])],
-    context: namesOf(definition.context ?? []),
+    context: listNames(definition.context ?? []),
     maxIterations: definition.maxIterations ?? agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
     outputRetries: definition.outputRetries ?? DEFAULT_OUTPUT_RETRIES,
     retries: definition.retries ?? 0,
@@ -60,24 +60,24 @@ export function task(definition: TaskDefinition): Task {
 }
 
 /** Compiles the output schema; what is wrong with it is a problem like the others. */
-function readerOf({ output }: TaskDefinition): {
+function compileReader({ output }: TaskDefinition): {
   readonly made?: OutputReader
   readonly problems: readonly string[]
 } {
   if (output === undefined) return { problems: [] }
   try {
-    return { made: outputReader(output), problems: [] }
+    return { made: compileOutputReader(output), problems: [] }
   } catch (error) {
     return { problems: [errorMessage(error)] }
   }
 }
 
 /** The names of tasks, each once. */
-function namesOf(tasks: readonly (Task | string)[]): readonly string[] {
+function listNames(tasks: readonly (Task | string)[]): readonly string[] {
   return [...new Set(tasks.map((item) => (typeof item === 'string' ? item : item.name)))]
 }
 
-function agentOf({ agent, handler, description }: TaskDefinition): Agent {
+function chooseAgent({ agent, handler, description }: TaskDefinition): Agent {
   if (agent !== undefined) return agent
   if (handler !== undefined) return { role: HANDLER_ROLE, goal: description, tools: [] }
   return synthesizeAgent(description)

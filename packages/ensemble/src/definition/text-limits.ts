@@ -61,7 +61,7 @@ export function assertTextSizes(
   const descriptions = new Map<string, number>()
   let total = 0
   for (const task of tasks) {
-    const sizes = sizesOf(task)
+    const sizes = measureTask(task)
     for (const field of RENDERED) {
       const bytes = renderedBytes(sizes[field], bytesOf)
       const what = `${field} of task "${task.name.slice(0, MAX_SHOWN_NAME).toWellFormed()}" with its inputs`
@@ -89,7 +89,7 @@ interface TaskSizes extends Readonly<Record<(typeof RENDERED)[number], TemplateS
 /** Tasks never change, and every run of an ensemble asks. */
 const known = new WeakMap<Task, TaskSizes>()
 
-function sizesOf(task: Task): TaskSizes {
+function measureTask(task: Task): TaskSizes {
   const sizes = known.get(task) ?? {
     description: templateSize(task.description),
     expectedOutput: templateSize(task.expectedOutput),

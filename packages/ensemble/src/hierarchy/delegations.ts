@@ -153,7 +153,7 @@ export class Delegations {
   async #askPolicies(request: DelegationRequest): Promise<DelegationRequest | string> {
     let asked = request
     for (const policy of this.#options.ensemble.delegation?.policies ?? []) {
-      const verdict = await verdictOf(policy, asked)
+      const verdict = await askPolicy(policy, asked)
       if (typeof verdict === 'string') return verdict
       asked = verdict
     }
@@ -352,7 +352,7 @@ export function workerTask(
 }
 
 /** The request as a policy leaves it, or why it is refused; one that throws lets nothing pass. */
-async function verdictOf(
+async function askPolicy(
   policy: DelegationPolicy,
   request: DelegationRequest,
 ): Promise<DelegationRequest | string> {

@@ -57,15 +57,15 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
     async append(scope, entry) {
       assertInstant(entry.storedAt)
       const entries = [...current(scope), Object.freeze({ ...entry })]
-      scopes.set(scope, lastOf(entries, maxEntriesPerScope))
+      scopes.set(scope, takeLast(entries, maxEntriesPerScope))
     },
     async retrieve(scope, { limit }) {
-      return lastOf(current(scope), limit)
+      return takeLast(current(scope), limit)
     },
   }
 }
 
-function lastOf<T>(list: readonly T[], count: number): readonly T[] {
+function takeLast<T>(list: readonly T[], count: number): readonly T[] {
   return list.slice(Math.max(0, list.length - count))
 }
 

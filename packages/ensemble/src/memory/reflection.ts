@@ -122,10 +122,10 @@ export function parseReflection(
   reply: string,
   { description, expectedOutput, earlier }: ReflectedTask,
 ): Reflection | undefined {
-  const sections = sectionsOf(reply)
-  const observations = itemsOf(sections.observations)
-  const suggestions = itemsOf(sections.suggestions)
-  const texts = [sections.description, sections.expectedOutput].map(textOf)
+  const sections = readSections(reply)
+  const observations = readItems(sections.observations)
+  const suggestions = readItems(sections.suggestions)
+  const texts = [sections.description, sections.expectedOutput].map(joinText)
   const [newDescription = '', newExpectedOutput = ''] = texts
   const isUsable = observations.length + suggestions.length > 0 || texts.join('') !== ''
   if (!isUsable) return undefined
@@ -139,7 +139,7 @@ export function parseReflection(
 }
 
 /** The lines below each title, without blank ones at the ends. */
-function sectionsOf(reply: string): Readonly<Record<Field, readonly string[]>> {
+function readSections(reply: string): Readonly<Record<Field, readonly string[]>> {
   const sections: Record<Field, string[]> = {
     description: [],
     expectedOutput: [],
@@ -148,7 +148,7 @@ function sectionsOf(reply: string): Readonly<Record<Field, readonly string[]>> {
   }
   let lines: string[] | undefined
   for (const line of reply.split(/\r?\n/)) {
-    const title = titleOf(line)
+    const title = readTitle(line)
     if (title === undefined) {
       lines?.push(line)
       continue
@@ -165,17 +165,17 @@ const WORDS = /^(?:refined[ _-])?(description|expected[ _-]output|observations?|
 /** What makes words at the start of a line a title: a colon, or the end of the line. */
 const AFTER_TITLE = /^[*_]*\s*(?::[*_]*\s*|$)/
 
-function titleOf(line: string): { readonly field: Field; readonly rest: string } | undefined {
+function readTitle(line: string): { readonly field: Field; readonly rest: string } | undefined {
   const start = line.slice(BEFORE_TITLE.exec(line)?.[0].length ?? 0)
   const words = WORDS.exec(start)
   if (words === null) return undefined
   const behind = start.slice(words[0].length)
   const after = AFTER_TITLE.exec(behind)
   if (after === null) return undefined
-  return { field: fieldOf(words[1] ?? ''), rest: behind.slice(after[0].length).trim() }
+  return { field: findField(words[1] ?? ''), rest: behind.slice(after[0].length).trim() }
 }
 
-function fieldOf(words: string): Field {
+function findField(words: string): Field {
   const initial = words.charAt(0).toLowerCase()
   if (initial === 'd') return 'description'
   if (initial === 'e') return 'expectedOutput'
@@ -185,7 +185,7 @@ function fieldOf(words: string): Field {
 /** What a model writes where it has nothing to say. */
 const NOTHING = /^(?:none|n\/a|nothing|no changes?|unchanged|-+)?[.!]?$/i
 
-function textOf(lines: readonly string[]): string {
+function joinText(lines: readonly string[]): string {
   const text = lines.join('\n').trim()
   return NOTHING.test(text) ? '' : cut(text, MAX_TEXT_LENGTH)
 }
@@ -193,7 +193,7 @@ function textOf(lines: readonly string[]): string {
 const BULLET = /^\s*(?:[-*•–]|\d{1,3}[.)])\s+/
 
 /** One item a bullet; a line without one goes on with the item before, or is one itself. */
-function itemsOf(lines: readonly string[]): readonly string[] {
+function readItems(lines: readonly string[]): readonly string[] {
   const items: string[] = []
   const hasBullets = lines.some((line) => BULLET.test(line))
   for (const line of lines) {

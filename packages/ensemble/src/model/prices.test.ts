@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { costOf, priceList } from './prices.ts'
+import { computeCost, priceList } from './prices.ts'
 
 const PRICE = { inputPerMillion: 3, outputPerMillion: 15 }
 
@@ -20,14 +20,14 @@ it('every price that is none is named', () => {
 
 it('[L9] a call costs its tokens; those from the cache what the cache costs, or the same', () => {
   const usage = { inputTokens: 1_000_000, outputTokens: 2_000_000, cachedInputTokens: 400_000 }
-  expect(costOf(usage, PRICE)).toEqual({ inputCost: 3, outputCost: 30 })
-  const { inputCost } = costOf(usage, { ...PRICE, cachedInputPerMillion: 0.5 }) ?? {}
+  expect(computeCost(usage, PRICE)).toEqual({ inputCost: 3, outputCost: 30 })
+  const { inputCost } = computeCost(usage, { ...PRICE, cachedInputPerMillion: 0.5 }) ?? {}
   expect(inputCost).toBeCloseTo(0.6 * 3 + 0.4 * 0.5)
   const odd = { inputTokens: 10, outputTokens: 0, cachedInputTokens: 99 }
-  expect(costOf(odd, { ...PRICE, cachedInputPerMillion: 1 })?.inputCost).toBeCloseTo(0.000_01)
+  expect(computeCost(odd, { ...PRICE, cachedInputPerMillion: 1 })?.inputCost).toBeCloseTo(0.000_01)
 })
 
 it('[L9] without tokens or a price the cost is not known', () => {
-  expect(costOf(undefined, PRICE)).toBeUndefined()
-  expect(costOf({ inputTokens: 1, outputTokens: 1 }, undefined)).toBeUndefined()
+  expect(computeCost(undefined, PRICE)).toBeUndefined()
+  expect(computeCost({ inputTokens: 1, outputTokens: 1 }, undefined)).toBeUndefined()
 })

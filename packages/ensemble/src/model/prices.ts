@@ -22,14 +22,14 @@ export function priceList(prices: Readonly<Record<string, ModelPrice>>): Prices 
 }
 
 /** The price of a model: by the prices of the run, else its own. */
-export function priceOf(model: ChatModel, prices: Prices | undefined): ModelPrice | undefined {
+export function findPrice(model: ChatModel, prices: Prices | undefined): ModelPrice | undefined {
   return prices?.(model) ?? model.price
 }
 
 const MILLION = 1_000_000
 
 /** The cost of one call in US dollars; undefined when the usage or the price is not known. */
-export function costOf(
+export function computeCost(
   usage: ModelUsage | undefined,
   price: ModelPrice | undefined,
 ): CostEstimate | undefined {

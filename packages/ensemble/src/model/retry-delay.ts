@@ -34,7 +34,7 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
  * How long to wait before the next call, in milliseconds, or undefined when there is none: as long as
  * `details.retryAfterMs` says, else twice as long each time, less up to a quarter.
  */
-export function retryDelayMs(
+export function modelRetryDelayMs(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
   { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
 ): number | undefined {

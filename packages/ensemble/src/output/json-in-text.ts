@@ -43,7 +43,7 @@ export function jsonInText(text: string): JsonInText {
   const whole = parsed(text.trim())
   if ('value' in whole) return { pieces: [whole] }
   const fenced = fences(text).slice(-MAX_PIECES).toReversed().map(parsed).filter(isPiece)
-  const found = longestOf(bracketed(text)).map(([start, end]) => parsed(text.slice(start, end)))
+  const found = findLongest(bracketed(text)).map(([start, end]) => parsed(text.slice(start, end)))
   const inProse = found.filter(isPiece)
   const pieces = [
     ...fenced,
@@ -104,7 +104,7 @@ function fenceLine(line: string): { readonly mark: string; readonly info: string
 type Range = readonly [start: number, end: number]
 
 /** The longest ranges, in order of the text. */
-function longestOf(ranges: readonly Range[]): readonly Range[] {
+function findLongest(ranges: readonly Range[]): readonly Range[] {
   if (ranges.length <= MAX_PIECES) return ranges
   return ranges
     .toSorted((a, b) => b[1] - b[0] - (a[1] - a[0]))

@@ -1,10 +1,10 @@
 import { Type } from '@tutti/core'
 import { expectTypeOf, test } from 'vitest'
 
-import { outputReader, type OutputReader, type OutputReading } from './structured-output.ts'
+import { compileOutputReader, type OutputReader, type OutputReading } from './structured-output.ts'
 
 test('a reader gives values of the type of its schema', () => {
-  const reader = outputReader(Type.Object({ a: Type.Integer() }))
+  const reader = compileOutputReader(Type.Object({ a: Type.Integer() }))
   expectTypeOf(reader).toEqualTypeOf<OutputReader<{ a: number }>>()
   expectTypeOf(reader.read('')).resolves.toEqualTypeOf<OutputReading<{ a: number }>>()
 })

@@ -5,7 +5,7 @@ import {
   correctionRequest,
   findJsonFault,
   outputInstructions,
-  outputReader,
+  compileOutputReader,
   type OutputReading,
 } from './structured-output.ts'
 
@@ -19,7 +19,7 @@ const Report = Type.Object(
 )
 
 function read(schema: ToolSchema, text: string): Promise<OutputReading<unknown>> {
-  return outputReader(schema).read(text)
+  return compileOutputReader(schema).read(text)
 }
 
 async function problemOf(schema: ToolSchema, text: string): Promise<string> {
@@ -153,7 +153,7 @@ describe('an answer', () => {
 
 describe('a value that is there already', () => {
   it('is read in the same way', async () => {
-    const { readValue } = outputReader(Report)
+    const { readValue } = compileOutputReader(Report)
     expect(await readValue({ title: 'a', pages: '2', z: 0 })).toEqual({
       ok: true,
       value: { title: 'a', pages: 2 },
@@ -162,18 +162,20 @@ describe('a value that is there already', () => {
       ok: false,
       problem: 'Answer does not fit its schema: /title must be a string, got 5',
     })
-    await expect(outputReader(transformed(() => 1n)).readValue({})).rejects.toThrow('is a bigint')
+    await expect(compileOutputReader(transformed(() => 1n)).readValue({})).rejects.toThrow(
+      'is a bigint',
+    )
   })
 })
 
 describe('a reader', () => {
   it('has the author’s own schema, and a name that providers take', () => {
-    expect(outputReader(Report)).toMatchObject({ name: 'weather_report_2nd' })
-    expect(outputReader(Report).schema).toBe(Report)
-    expect(outputReader(Type.Object({})).name).toBe('output')
-    expect(outputReader(Type.Object({}, { title: 'Zürich – ü' })).name).toBe('z_rich')
-    expect(outputReader(Type.Object({}, { title: '…' })).name).toBe('output')
-    expect(outputReader(Type.Object({}, { title: 'a'.repeat(100) })).name).toHaveLength(64)
+    expect(compileOutputReader(Report)).toMatchObject({ name: 'weather_report_2nd' })
+    expect(compileOutputReader(Report).schema).toBe(Report)
+    expect(compileOutputReader(Type.Object({})).name).toBe('output')
+    expect(compileOutputReader(Type.Object({}, { title: 'Zürich – ü' })).name).toBe('z_rich')
+    expect(compileOutputReader(Type.Object({}, { title: '…' })).name).toBe('output')
+    expect(compileOutputReader(Type.Object({}, { title: 'a'.repeat(100) })).name).toHaveLength(64)
   })
 
   it('refuses a schema that cannot be used, with all its faults', () => {
@@ -181,8 +183,8 @@ describe('a reader', () => {
       a: Type.Integer({ default: 'x' }),
       b: Type.String({ default: 1 }),
     })
-    expect(() => outputReader(broken)).toThrow(TypeError)
-    expect(() => outputReader(broken)).toThrow(
+    expect(() => compileOutputReader(broken)).toThrow(TypeError)
+    expect(() => compileOutputReader(broken)).toThrow(
       /^Cannot use output schema: \/properties\/a\/default .*; \/properties\/b\/default /,
     )
   })

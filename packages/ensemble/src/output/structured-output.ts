@@ -49,12 +49,12 @@ export interface OutputReader<Value = unknown> {
  *
  * @throws {TypeError} naming everything that is wrong with the schema.
  */
-export function outputReader<Schema extends ToolSchema>(
+export function compileOutputReader<Schema extends ToolSchema>(
   schema: Schema,
 ): OutputReader<ValueOf<Schema>> {
   const reader = schemaReader(schema, { action: 'Cannot use output schema:' })
   const { jsonSchema } = reader
-  const name = nameOf(jsonSchema)
+  const name = createName(jsonSchema)
   const jsonOnly = <Value>(value: Value): OutputReading<Value> => asJson(value, name)
   return {
     schema: jsonSchema,
@@ -65,7 +65,7 @@ export function outputReader<Schema extends ToolSchema>(
         const decoded = await reader.read(piece)
         if (decoded.ok) return jsonOnly(decoded.value)
       }
-      return { ok: false, problem: await problemOf(text, found, reader) }
+      return { ok: false, problem: await describeProblems(text, found, reader) }
     },
     async readValue(value) {
       const decoded = await reader.read(value)
@@ -85,7 +85,7 @@ function candidates(
 }
 
 /** O5 */
-async function problemOf(
+async function describeProblems(
   text: string,
   { pieces, broken }: JsonInText,
   { takesScalar, read }: SchemaReader<unknown>,
@@ -123,7 +123,7 @@ function asJson<Value>(value: Value, name: string): OutputReading<Value> {
 /** Longest name that providers take. @see https://platform.openai.com/docs/api-reference/chat/create */
 const MAX_NAME_LENGTH = 64
 
-function nameOf({ title }: { readonly title?: unknown }): string {
+function createName({ title }: { readonly title?: unknown }): string {
   const words = typeof title === 'string' ? (title.toLowerCase().match(/[a-z0-9]+/g) ?? []) : []
   return words.join('_').slice(0, MAX_NAME_LENGTH) || 'output'
 }
@@ -169,7 +169,7 @@ export function correctionRequest(
 export function findJsonFault(value: unknown, path = ''): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
   if (typeof value === 'number' && Number.isFinite(value)) return undefined
-  if (!isPlain(value)) return `${path === '' ? 'the value' : path} is ${kindOf(value)}`
+  if (!isPlain(value)) return `${path === '' ? 'the value' : path} is ${describeKind(value)}`
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue
     const fault = findJsonFault(member, `${path}/${key}`)
@@ -184,7 +184,7 @@ function isPlain(value: unknown): value is object {
   return Array.isArray(value) || prototype === Object.prototype || prototype === null
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (typeof value === 'number' || value === undefined) return String(value)
   if (typeof value !== 'object') return `a ${typeof value}`
   const name = Object.prototype.toString.call(value).slice('[object '.length, -1)

@@ -209,7 +209,7 @@ export interface StepError {
 }
 
 /** An attempt at a task failed. */
-export interface TaskFailed extends TaskStepBase {
+export interface TaskFailedStep extends TaskStepBase {
   readonly kind: 'task_failed'
   readonly error: StepError
   /** What the attempt has used. */
@@ -228,7 +228,7 @@ export interface Revision {
 }
 
 /** A task is done. */
-export interface TaskCompleted extends TaskStepBase {
+export interface TaskCompletedStep extends TaskStepBase {
   readonly kind: 'task_completed'
   /** The text that later tasks are given. */
   readonly output: string
@@ -244,7 +244,7 @@ export interface TaskCompleted extends TaskStepBase {
 }
 
 /** A task will not run. */
-export interface TaskSkipped extends StepBase {
+export interface TaskSkippedStep extends StepBase {
   readonly kind: 'task_skipped'
   readonly taskName: string
 }
@@ -267,9 +267,9 @@ export type RunStep =
   | DelegationEnded
   | GateOpened
   | GateClosed
-  | TaskFailed
-  | TaskCompleted
-  | TaskSkipped
+  | TaskFailedStep
+  | TaskCompletedStep
+  | TaskSkippedStep
 
 /** A step of a task. */
 export type TaskStep = Extract<RunStep, TaskStepBase>

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 /** Why a task that a reviewer refused fails. */
-export function refusal(
+export function rejectionError(
   taskName: string,
   feedback: string | undefined,
   timedOut: boolean,
@@ -15,7 +15,7 @@ export function refusal(
 }
 
 /** Why a run ends whose reviewer wants no more. */
-export function exitEarly(taskName: string, timedOut: boolean): TuttiError {
+export function exitEarlyError(taskName: string, timedOut: boolean): TuttiError {
   const message = timedOut
     ? `Nobody reviewed task "${taskName}" in time`
     : `The reviewer of task "${taskName}" ended the run early`

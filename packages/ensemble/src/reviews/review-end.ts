@@ -43,7 +43,11 @@ export function hasEndedRun({
 }
 
 /** What an earlier process came to at a gate. */
-export function outcomeOf({ decision, timedOut, error }: StepOf<'gate_closed'>): ReviewOutcome {
+export function toReviewOutcome({
+  decision,
+  timedOut,
+  error,
+}: StepOf<'gate_closed'>): ReviewOutcome {
   if (error !== undefined) throw fromStepError(error)
   return { decision, timedOut }
 }

@@ -19,7 +19,7 @@ import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } fr
 
 import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../definition/review-settings.ts'
-import { exitEarly } from './refusal.ts'
+import { exitEarlyError } from './refusal.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { EarlyDecisions } from './early-decisions.ts'
 import { readDecision } from '../ports/run-reviewer.ts'
@@ -28,7 +28,7 @@ import {
   decisionAfterTimeout,
   isSameDecision,
   knownGate,
-  outcomeOf,
+  toReviewOutcome,
   reviewNotFound,
   reviewResolved,
 } from './review-end.ts'
@@ -194,7 +194,7 @@ export class Reviews {
    */
   async ask(scope: TaskScope, question: ReviewQuestion): Promise<ReviewOutcome> {
     const before = findEarlier(scope, question.slot)
-    if (before?.closed !== undefined) return outcomeOf(before.closed)
+    if (before?.closed !== undefined) return toReviewOutcome(before.closed)
     if (this.#exited) return this.#askNobody(scope, before?.opened.reviewId)
     const { timing } = question
     if (timing === 'BEFORE_EXECUTION' && before === undefined && this.#cancelled !== undefined) {
@@ -428,7 +428,7 @@ export class Reviews {
     const { reviewId } = event
     const kept = scope.commit({ kind: 'gate_closed', reviewId, ...outcome }, event)
     if (outcome.decision.action === 'EXIT_EARLY') {
-      this.#options.onExit(exitEarly(scope.identity.taskName, outcome.timedOut))
+      this.#options.onExit(exitEarlyError(scope.identity.taskName, outcome.timedOut))
     }
     await kept
   }

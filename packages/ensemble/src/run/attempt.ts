@@ -14,7 +14,7 @@
 import { isoNow, limitText, TuttiError } from '@tutti/core'
 
 import { ModelChain } from '../agent/model-chain.ts'
-import { outputText, runAgentLoop, type Answer } from '../agent/loop.ts'
+import { outputText, runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
 import { contextText } from '../agent/prompt.ts'
 import { renderAgent, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
@@ -31,13 +31,13 @@ import { findTextProblem } from '../reviews/review-end.ts'
 import { totalTokens } from '../usage/tokens.ts'
 import { usageFields, type Usage } from '../usage/usage.ts'
 import { mayRetry } from './may-retry.ts'
-import { exitEarly, refusal } from '../reviews/refusal.ts'
+import { exitEarlyError, rejectionError } from '../reviews/refusal.ts'
 import { assertGuardrails } from './guardrails.ts'
 import { runHandler } from './run-handler.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 
 import type { Revision, TaskNotes } from '../ports/run-step.ts'
-import type { TaskProgress } from '../scope/step-log.ts'
+import type { AttemptHistory } from '../scope/step-log.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { Guardrails } from '../definition/guardrail.ts'
 import type { Task } from '../definition/task.ts'
@@ -71,7 +71,7 @@ export interface AttemptInput {
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
   readonly totalTasks: number
-  readonly progress: TaskProgress
+  readonly progress: AttemptHistory
   /** Aborts when no other attempt may follow: that of the run, or of the call that delegates. */
   readonly signal: AbortSignal
 }
@@ -97,7 +97,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     start(input)
     const models = new ModelChain(scope, services.models)
     const given = await work(input, models)
-    const settings = reviewOf(scope)
+    const settings = findReviewAfter(scope)
     const accepted =
       settings === undefined ? { answer: given } : await review(input, given, settings)
     if (scope.task.reflection === true) {
@@ -141,14 +141,14 @@ function start({ scope, totalTasks, text, progress }: AttemptInput): void {
 }
 
 /** The agent's or the handler's answer, which the guardrails let pass. */
-function work(input: AttemptInput, models: ModelChain): Promise<Answer> {
+function work(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { signal, task } = input.scope
   if (signal.aborted) throw stoppedError(signal, 'Task')
   const { guardrails } = task
   return guardrails === undefined ? answer(input, models) : guardedWork(input, models, guardrails)
 }
 
-function answer(input: AttemptInput, models: ModelChain): Promise<Answer> {
+function answer(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { handler } = input.scope.task
   if (handler === undefined) return askAgent(input, models)
   const { text, context, services } = input
@@ -159,7 +159,7 @@ async function guardedWork(
   input: AttemptInput,
   models: ModelChain,
   guardrails: Guardrails,
-): Promise<Answer> {
+): Promise<TaskAnswer> {
   const { scope, text, context } = input
   const { taskName, agentRole } = scope.identity
   if (guardrails.input !== undefined) {
@@ -178,7 +178,7 @@ async function guardedWork(
   return given
 }
 
-async function askAgent(input: AttemptInput, models: ModelChain): Promise<Answer> {
+async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
   const { scope, services, text, context, progress } = input
   const { task } = scope
   const { outputReader } = task
@@ -246,20 +246,20 @@ async function takeNotes(
 
 /** An answer that nobody objects to. */
 interface Accepted {
-  readonly answer: Answer
+  readonly answer: TaskAnswer
   /** Why the run ends with this task, when its reviewer wants so. */
   readonly exit?: TuttiError
 }
 
 /** The gate after the task; undefined when nobody is asked. */
-function reviewOf({ task, run: { ensemble } }: TaskScope): ReviewSettings | undefined {
+function findReviewAfter({ task, run: { ensemble } }: TaskScope): ReviewSettings | undefined {
   return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
 }
 
 /** Asks the gate after the task. */
 async function review(
   { scope, services, text }: AttemptInput,
-  answer: Answer,
+  answer: TaskAnswer,
   settings: ReviewSettings,
 ): Promise<Accepted> {
   const { identity } = scope
@@ -277,9 +277,9 @@ async function review(
     case 'EDIT':
       return { answer: 'text' in decision ? await edit(scope, answer, decision.text) : answer }
     case 'EXIT_EARLY':
-      return { answer, exit: exitEarly(identity.taskName, timedOut) }
+      return { answer, exit: exitEarlyError(identity.taskName, timedOut) }
     case 'REJECT':
-      throw new Rejected(refusal(identity.taskName, decision.feedback, timedOut), {
+      throw new Rejected(rejectionError(identity.taskName, decision.feedback, timedOut), {
         settings,
         revision: timedOut
           ? undefined
@@ -305,7 +305,7 @@ class Rejected extends Error {
   }
 }
 
-async function edit({ task }: TaskScope, answer: Answer, text: string): Promise<Answer> {
+async function edit({ task }: TaskScope, answer: TaskAnswer, text: string): Promise<TaskAnswer> {
   const reading = await task.outputReader?.read(text)
   const { parts: _replaced, ...rest } = answer
   if (reading === undefined) return { ...rest, output: text }
@@ -351,13 +351,13 @@ async function complete(
   }
   const ending = exit === undefined ? {} : { exit: toStepError(exit) }
   await scope.commit(
-    { ...step, ...valueOf(structured), ...ending },
+    { ...step, ...structuredField(structured), ...ending },
     structured === undefined ? event : { ...event, structuredOutput: structured },
   )
-  return { ...result, ...valueOf(structured) }
+  return { ...result, ...structuredField(structured) }
 }
 
-function valueOf(structured: unknown): { readonly structured?: unknown } {
+function structuredField(structured: unknown): { readonly structured?: unknown } {
   return structured === undefined ? {} : { structured }
 }
 
@@ -389,7 +389,7 @@ function fail(
       durationMs: Math.round(run.clock.elapsed() - startedAt),
       code: error.code,
       ...usageFields(used),
-      ...finishOf(error),
+      ...readFinishReason(error),
     },
     {
       kind: 'task_failed',
@@ -403,7 +403,7 @@ function fail(
 }
 
 /** Returns the finish reason of an attempt that failed because a model ended its answer early. */
-function finishOf({ details }: TuttiError): {
+function readFinishReason({ details }: TuttiError): {
   readonly finishReason?: FinishReason
   readonly refusal?: string
 } {
@@ -418,6 +418,6 @@ function finishOf({ details }: TuttiError): {
   return typeof refusal === 'string' ? { finishReason, refusal } : { finishReason }
 }
 
-function mayRevise(rejected: Rejected | undefined, { revisions }: TaskProgress): boolean {
+function mayRevise(rejected: Rejected | undefined, { revisions }: AttemptHistory): boolean {
   return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
 }

@@ -1,7 +1,7 @@
 /** Limits on cost need prices. */
 import { allTasks } from '../definition/manager.ts'
 import { modelOfTask } from '../definition/model-of-task.ts'
-import { priceOf } from '../model/prices.ts'
+import { findPrice } from '../model/prices.ts'
 import { modelLabel } from '../steering/models.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
@@ -25,7 +25,7 @@ export function findUnpriced(
     ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),
   ])
   const unpriced = models.flatMap((model) =>
-    model === undefined || priceOf(model, prices) !== undefined ? [] : [modelLabel(model)],
+    model === undefined || findPrice(model, prices) !== undefined ? [] : [modelLabel(model)],
   )
   return [...new Set(unpriced)]
 }

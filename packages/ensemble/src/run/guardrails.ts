@@ -24,7 +24,7 @@ export async function assertGuardrails<Value>(
   for (const [index, guardrail] of guardrails.entries()) {
     const holding = run.inFlight.heldBack(signal, 'Guardrail')
     if (holding !== undefined) await holding
-    const asking = verdictOf(() => guardrail(value, signal))
+    const asking = askGuardrail(() => guardrail(value, signal))
     const verdict = await untilStopped(asking, { signal, clock: run.clock, what: 'Guardrail' })
     if (signal.aborted) throw stoppedError(signal, 'Guardrail')
     if (verdict === true) continue
@@ -38,7 +38,7 @@ export async function assertGuardrails<Value>(
 }
 
 /** Asks one guardrail; one that throws, or returns neither true nor a reason, refuses. */
-async function verdictOf(
+async function askGuardrail(
   ask: () => GuardrailVerdict | Promise<GuardrailVerdict>,
 ): Promise<GuardrailVerdict> {
   try {

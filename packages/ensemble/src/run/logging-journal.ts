@@ -5,7 +5,7 @@ import type { RunJournal } from '../ports/run-journal.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 /** What is logged, and how much of it. */
-export interface RunLog {
+export interface RunLogging {
   readonly runId: string
   readonly logger: Logger
   readonly verbose: boolean
@@ -14,10 +14,10 @@ export interface RunLog {
 }
 
 /** The same journal; when `verbose`, the logger is told of what it takes. */
-export function loggingJournal(journal: RunJournal, log: RunLog): RunJournal {
+export function loggingJournal(journal: RunJournal, log: RunLogging): RunJournal {
   if (!log.verbose) return journal
   const tell = (event: RunEvent): void => {
-    const line = lineOf(event, log.toolLogTruncateLength)
+    const line = toLogLine(event, log.toolLogTruncateLength)
     if (line !== undefined) log.logger.info(line.message, { runId: log.runId, ...line.fields })
   }
   return {
@@ -38,7 +38,7 @@ interface Line {
 }
 
 /** What is logged of an event; undefined for those that come too often or say nothing new. */
-function lineOf(event: RunEvent, toolLogLength: number): Line | undefined {
+function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
   switch (event.type) {
     case 'task_started':
       return line('Task started', { task: event.taskName, attempt: event.attempt })

@@ -6,7 +6,7 @@ import type { Plan } from '../definition/plan.ts'
 export type TaskPhase = 'pending' | 'running' | 'completed' | 'failed' | 'skipped'
 
 /** What to do now. When nothing runs and nothing starts, the run is over. */
-export interface Next {
+export interface NextTasks {
   readonly start: readonly string[]
   /** Tasks that can no longer run, each with the task that is the reason. */
   readonly skip: ReadonlyMap<string, string>
@@ -23,7 +23,7 @@ export function nextTasks(
   plan: Plan,
   phases: ReadonlyMap<string, TaskPhase>,
   { errorStrategy, maxConcurrentTasks }: NextLimits,
-): Next {
+): NextTasks {
   const pending: string[] = []
   let running = 0
   let lost: string | undefined

@@ -3,7 +3,7 @@ import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 
 import { renderTask } from '../definition/task-text.ts'
 import { allTasks } from '../definition/manager.ts'
-import { addUsage, metricsOf, type Usage } from '../usage/usage.ts'
+import { addUsage, toRunMetrics, type Usage } from '../usage/usage.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
@@ -46,7 +46,7 @@ export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart)
 }
 
 /** What a run came to, as the parts of it are known. */
-export interface RunOutcome {
+export interface EndedRun {
   readonly runId: string
   readonly status: RunEnding
   readonly output: string
@@ -57,10 +57,10 @@ export interface RunOutcome {
 }
 
 /** The result of a run. */
-export function toResult({ used, error, ...outcome }: RunOutcome): RunResult {
+export function toResult({ used, error, ...outcome }: EndedRun): RunResult {
   return {
     ...outcome,
-    metrics: metricsOf(addUsage(used)),
+    metrics: toRunMetrics(addUsage(used)),
     ...(error === undefined ? {} : { error }),
     outputOf<Output>(task: Task<Output>): Output | undefined {
       const done = outcome.tasks.find(({ taskName }) => taskName === task.name)

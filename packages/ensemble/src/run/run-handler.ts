@@ -8,7 +8,7 @@ import {
   type ToolResult,
 } from '@tutti/core'
 
-import { outputText, type Answer } from '../agent/loop.ts'
+import { outputText, type TaskAnswer } from '../agent/loop.ts'
 import { HandlerOutput } from '../definition/handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
 import { toolCalledEvent } from '../agent/tool-events.ts'
@@ -41,7 +41,7 @@ export async function runHandler(
   scope: TaskScope,
   handler: Handler,
   input: HandlerInput,
-): Promise<Answer> {
+): Promise<TaskAnswer> {
   const recorded = scope.replay('handler_ended')
   if (recorded !== undefined) return toAnswer(recorded)
   const work =
@@ -51,11 +51,11 @@ export async function runHandler(
           asWanted(result, handler, scope.task),
         )
   // Code that does not wait is not waited for: ten such tasks take as long as ten function calls.
-  const value = valueOf(isThenable(work) ? await work : work, scope.task)
+  const value = toHandlerValue(isThenable(work) ? await work : work, scope.task)
   const given: Given =
     scope.task.outputReader === undefined
-      ? { text: value.text, ...partsOf(value) }
-      : { ...(await readBySchema(scope.task, value)), ...partsOf(value) }
+      ? { text: value.text, ...partsField(value) }
+      : { ...(await readBySchema(scope.task, value)), ...partsField(value) }
   await scope.commit({ kind: 'handler_ended', ...given })
   return toAnswer(given)
 }
@@ -66,11 +66,11 @@ interface Given {
   readonly parts?: readonly MessagePart[]
 }
 
-function partsOf({ parts }: HandlerValue): Pick<Given, 'parts'> {
+function partsField({ parts }: HandlerValue): Pick<Given, 'parts'> {
   return parts === undefined ? {} : { parts }
 }
 
-function toAnswer({ text, value, parts }: Given): Answer {
+function toAnswer({ text, value, parts }: Given): TaskAnswer {
   return {
     output: text,
     ...(value === undefined ? {} : { structured: value }),
@@ -218,7 +218,7 @@ interface HandlerValue {
 }
 
 /** What a handler gave, as text. */
-function valueOf(given: unknown, task: Task): HandlerValue {
+function toHandlerValue(given: unknown, task: Task): HandlerValue {
   if (given instanceof HandlerOutput) {
     const { text, value = text, parts } = given
     return { text, value, parts }

@@ -66,7 +66,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const rules = new ModelRules(ensemble.modelRules)
   rules.restore(resume?.steps ?? [])
-  const logged = loggingJournal(options.journal ?? journalOf(options, logger), {
+  const logged = loggingJournal(options.journal ?? createJournal(options, logger), {
     runId,
     logger,
     verbose: options.verbose ?? ensemble.verbose,
@@ -206,7 +206,7 @@ function createTooling(
   }
 }
 
-function journalOf({ onEvent }: RunOptions, logger: Logger): RunJournal {
+function createJournal({ onEvent }: RunOptions, logger: Logger): RunJournal {
   return listenerJournal(
     (event) => onEvent?.(event),
     (error) => {

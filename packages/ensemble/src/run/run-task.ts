@@ -15,17 +15,17 @@ import { sleep, TuttiError } from '@tutti/core'
 import { renderTask, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import { Meter } from '../usage/budget.ts'
-import { retryDelayMs } from '../model/retry-delay.ts'
+import { modelRetryDelayMs } from '../model/retry-delay.ts'
 import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { reviewSettingsOf } from '../definition/review-settings.ts'
 import { failBeforeStart, runAttempt, type AttemptEnd, type TaskServices } from './attempt.ts'
-import { exitEarly, refusal } from '../reviews/refusal.ts'
+import { exitEarlyError, rejectionError } from '../reviews/refusal.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
-import type { TaskLog, TaskProgress } from '../scope/step-log.ts'
+import type { TaskLog, AttemptHistory } from '../scope/step-log.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { RunScope } from '../scope/run-scope.ts'
@@ -114,7 +114,7 @@ class TaskRun {
   }
 
   /** Whether there is a gate before the task that an earlier process has not passed. */
-  #mustAskBefore({ attempt, begun }: TaskProgress): boolean {
+  #mustAskBefore({ attempt, begun }: AttemptHistory): boolean {
     const { run, task, taskName } = this.#input
     const edited = run.log.task(taskName).find('task_begun', 1)?.description
     if (edited !== undefined) this.#text = { ...this.#text, description: edited }
@@ -133,11 +133,11 @@ class TaskRun {
     }
     if (closed?.decision.action !== 'REJECT') return GO
     const { feedback } = closed.decision
-    return { kind: 'rejected', error: refusal(taskName, feedback, closed.timedOut) }
+    return { kind: 'rejected', error: rejectionError(taskName, feedback, closed.timedOut) }
   }
 
   /** Asks whether, and as what, the task may begin. */
-  async #askBefore(progress: TaskProgress): Promise<Permission> {
+  async #askBefore(progress: AttemptHistory): Promise<Permission> {
     const { task, services, taskName } = this.#input
     const settings = reviewSettingsOf(task.beforeReview) ?? {}
     const { scope, close } = this.#open(progress)
@@ -155,9 +155,9 @@ class TaskRun {
           if ('text' in decision) this.#text = { ...this.#text, description: decision.text }
           return { kind: 'go' }
         case 'REJECT':
-          return { kind: 'rejected', error: refusal(taskName, decision.feedback, timedOut) }
+          return { kind: 'rejected', error: rejectionError(taskName, decision.feedback, timedOut) }
         case 'EXIT_EARLY':
-          return { kind: 'exit', error: exitEarly(taskName, timedOut) }
+          return { kind: 'exit', error: exitEarlyError(taskName, timedOut) }
       }
     } catch (error) {
       const isCancel = TuttiError.isInstance(error) && error.code === 'CANCELLED'
@@ -168,7 +168,7 @@ class TaskRun {
     }
   }
 
-  #attempt(progress: TaskProgress, rejection: TuttiError | undefined): Promise<AttemptEnd> {
+  #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
     const { run, services, totalTasks, context, onAttempt, signal = run.signal } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
@@ -181,7 +181,7 @@ class TaskRun {
   }
 
   /** The surroundings of an attempt, and what lets go of them. */
-  #open(progress: TaskProgress): { readonly scope: TaskScope; readonly close: () => void } {
+  #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
     const { run, task, taskName, taskIndex, parent, onHold } = this.#input
     const { attempt } = progress
     let goOnAbove: (() => void) | undefined
@@ -242,7 +242,7 @@ class TaskRun {
   async #waitToRetry(failures: number): Promise<void> {
     const { run, task, signal = run.signal } = this.#input
     const leftMs = (task.budget?.maxDurationMs ?? Infinity) - this.#workedMs()
-    const delayMs = retryDelayMs(
+    const delayMs = modelRetryDelayMs(
       { retryable: true, details: undefined },
       { retries: failures - 1, maxRetries: Infinity, random: Math.random() },
     )
@@ -259,9 +259,9 @@ function earlierAttemptsMs(log: TaskLog): number {
 
 /** Where the task stands after an attempt that is to be followed by another. */
 function after(
-  { attempt, failures, revisions }: TaskProgress,
+  { attempt, failures, revisions }: AttemptHistory,
   { revision }: Extract<AttemptEnd, { kind: 'failed' }>,
-): TaskProgress {
+): AttemptHistory {
   return {
     attempt: attempt + 1,
     begun: false,

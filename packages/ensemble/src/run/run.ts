@@ -19,14 +19,14 @@ import { isoNow, type TuttiError } from '@tutti/core'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { interpretCommand, type CommandTarget } from '../steering/interpret-command.ts'
-import { addUsage, metricsOf } from '../usage/usage.ts'
+import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { nextTasks } from './next.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
-import { exitEarly } from '../reviews/refusal.ts'
+import { exitEarlyError } from '../reviews/refusal.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
-import { TaskStates, toTaskResult, type TaskState } from './task-states.ts'
+import { TaskStates, toTaskResult, type TrackedTask } from './task-states.ts'
 import { Verdict } from './verdict.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
@@ -131,7 +131,7 @@ export class Run {
   }
 
   /** Whether nobody has taken the task up, in an earlier process neither. */
-  #isUntouched({ taskName, phase }: TaskState): boolean {
+  #isUntouched({ taskName, phase }: TrackedTask): boolean {
     return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
   }
 
@@ -200,7 +200,7 @@ export class Run {
     }
   }
 
-  #restoreTask(state: TaskState): void {
+  #restoreTask(state: TrackedTask): void {
     const { taskName } = state
     const { scope, services } = this.#parts
     const known = scope.log.task(taskName)
@@ -213,7 +213,7 @@ export class Run {
       if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
     }
     for (const closed of known.of('gate_closed')) {
-      if (hasEndedRun(closed)) this.endEarly(exitEarly(taskName, closed.timedOut))
+      if (hasEndedRun(closed)) this.endEarly(exitEarlyError(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {
       services.directives.markReached({ taskName, attempt }, directiveIds)
@@ -225,7 +225,7 @@ export class Run {
   #runTasks(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { inFlight } = this.#parts.scope
-      const start = (states: readonly TaskState[]): void => {
+      const start = (states: readonly TrackedTask[]): void => {
         for (const state of states) {
           this.#running += 1
           inFlight.beginTask()
@@ -253,7 +253,7 @@ export class Run {
     })
   }
 
-  #takenUp(): readonly TaskState[] {
+  #takenUp(): readonly TrackedTask[] {
     const scheduled = this.#tasks.named(this.#ensemble.plan.scheduled)
     return scheduled.filter((state) => state.phase === 'pending' && !this.#isUntouched(state))
   }
@@ -262,7 +262,7 @@ export class Run {
     return this.#parts.steering.stopsStarting || this.#verdict.isExited
   }
 
-  #startable(): readonly TaskState[] {
+  #startable(): readonly TrackedTask[] {
     if (this.#stopsStarting) return []
     const { start, skip } = nextTasks(this.#ensemble.plan, this.#tasks.phases, this.#ensemble)
     for (const [name, reason] of skip) this.#skipNamed(name, `Task "${reason}" did not complete`)
@@ -270,7 +270,7 @@ export class Run {
   }
 
   #runTask(
-    state: TaskState,
+    state: TrackedTask,
     how: { readonly task: Task; readonly parent?: TaskScope; readonly signal?: AbortSignal },
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
@@ -314,7 +314,7 @@ export class Run {
     }
   }
 
-  #settle(state: TaskState, outcome: TaskOutcome): void {
+  #settle(state: TrackedTask, outcome: TaskOutcome): void {
     this.#tasks.lose(outcome.lost)
     switch (outcome.kind) {
       case 'completed':
@@ -331,7 +331,7 @@ export class Run {
     }
   }
 
-  #fail(state: TaskState, error: TuttiError): void {
+  #fail(state: TrackedTask, error: TuttiError): void {
     this.#tasks.setPhase(state, 'failed')
     const isDelegated = !this.#ensemble.plan.scheduled.includes(state.taskName)
     this.#verdict.fail(error, { isDelegated })
@@ -342,7 +342,7 @@ export class Run {
     if (state !== undefined) this.#skip(state, reason)
   }
 
-  #skip(state: TaskState, reason: string): void {
+  #skip(state: TrackedTask, reason: string): void {
     const { clock, journal, stopwatch } = this.#parts.scope
     const { taskName, taskIndex, description: taskDescription } = state
     this.#tasks.setPhase(state, 'skipped')
@@ -393,7 +393,7 @@ export class Run {
       status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
       tasks: this.#tasks.snapshots(),
       gates,
-      metrics: metricsOf(addUsage(this.#tasks.used())),
+      metrics: toRunMetrics(addUsage(this.#tasks.used())),
     }
   }
 }

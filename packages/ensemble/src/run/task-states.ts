@@ -11,7 +11,7 @@ import type { TaskSnapshot } from './run-handle.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 
 /** A task of the run, and how far it is. */
-export interface TaskState {
+export interface TrackedTask {
   readonly task: Task
   readonly taskName: string
   readonly taskIndex: number
@@ -30,13 +30,13 @@ export interface TaskStatesOptions {
 }
 
 /** A task, under the name and the index that it has in the run. */
-export type NewTaskState = Pick<TaskState, 'task' | 'taskName' | 'taskIndex'>
+export type NewTaskState = Pick<TrackedTask, 'task' | 'taskName' | 'taskIndex'>
 
 /** The tasks of the plan, and those that delegations make. */
 export class TaskStates {
   readonly #options: TaskStatesOptions
   readonly #planned: ReadonlySet<Task>
-  readonly #states = new Map<string, TaskState>()
+  readonly #states = new Map<string, TrackedTask>()
   readonly #results = new Map<string, TaskResult>()
   readonly #phases = new Map<string, TaskPhase>()
   /** What attempts have used that did not come to a result. */
@@ -61,7 +61,7 @@ export class TaskStates {
   }
 
   /** The tasks that have not begun. */
-  get pending(): readonly TaskState[] {
+  get pending(): readonly TrackedTask[] {
     return [...this.#states.values()].filter(({ phase }) => phase === 'pending')
   }
 
@@ -76,13 +76,13 @@ export class TaskStates {
   }
 
   /** The task of that name. */
-  get(taskName: string): TaskState | undefined {
+  get(taskName: string): TrackedTask | undefined {
     return this.#states.get(taskName)
   }
 
   /** The tasks of these names, in that order. */
-  named(names: readonly string[]): readonly TaskState[] {
-    const states: TaskState[] = []
+  named(names: readonly string[]): readonly TrackedTask[] {
+    const states: TrackedTask[] = []
     for (const name of names) {
       const state = this.#states.get(name)
       if (state !== undefined) states.push(state)
@@ -91,10 +91,10 @@ export class TaskStates {
   }
 
   /** Adds a task that has not begun. */
-  add({ task, taskName, taskIndex }: NewTaskState): TaskState {
+  add({ task, taskName, taskIndex }: NewTaskState): TrackedTask {
     const { inputs } = this.#options
     const { description } = this.isPlanned(task) ? renderTask(task, inputs) : task
-    const state: TaskState = {
+    const state: TrackedTask = {
       task,
       taskName,
       taskIndex,
@@ -108,13 +108,13 @@ export class TaskStates {
   }
 
   /** Moves a task on. */
-  setPhase(state: TaskState, phase: TaskPhase): void {
+  setPhase(state: TrackedTask, phase: TaskPhase): void {
     state.phase = phase
     this.#phases.set(state.taskName, phase)
   }
 
   /** Notes what a task came to. */
-  complete(state: TaskState, result: TaskResult): void {
+  complete(state: TrackedTask, result: TaskResult): void {
     this.setPhase(state, 'completed')
     this.#results.set(state.taskName, result)
   }
@@ -161,7 +161,7 @@ export class TaskStates {
     })
   }
 
-  #inOrder(names: readonly string[]): readonly TaskState[] {
+  #inOrder(names: readonly string[]): readonly TrackedTask[] {
     const states = this.named(names)
     return states.length < 2 ? states : states.toSorted((a, b) => a.taskIndex - b.taskIndex)
   }

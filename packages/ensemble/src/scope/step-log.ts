@@ -48,7 +48,7 @@ export class StepLog {
 }
 
 /** Where a task stands. */
-export interface TaskProgress {
+export interface AttemptHistory {
   /** The attempt to go on with or to begin, from 1. */
   readonly attempt: number
   /** Whether that attempt began already. */
@@ -62,7 +62,7 @@ export interface TaskProgress {
 }
 
 /** A task that nothing is known of. */
-export const NOT_BEGUN: TaskProgress = {
+export const NOT_BEGUN: AttemptHistory = {
   attempt: 1,
   begun: false,
   failures: 0,
@@ -105,7 +105,7 @@ export class TaskLog {
   }
 
   /** How far the task is. */
-  progress(): TaskProgress {
+  progress(): AttemptHistory {
     if (this.#steps.length === 0) return NOT_BEGUN
     const failed = this.of('task_failed')
     const last = failed.at(-1)

@@ -12,7 +12,7 @@ import { costUsd } from '../usage/usage.ts'
 import type { RunStep } from '../ports/run-step.ts'
 
 /** A model call that has ended, as far as rules look at it. */
-export type EndedCall =
+export type ObservedCall =
   | { readonly kind: 'answered'; readonly latencyMs: number; readonly costUsd: number | undefined }
   | { readonly kind: 'failed' }
 
@@ -28,7 +28,7 @@ export class ModelRules {
   readonly #used = new Set<number>()
   readonly #longest: number
   /** The last calls, the newest last: since the last switch, as they say nothing of another model. */
-  #calls: EndedCall[] = []
+  #calls: ObservedCall[] = []
   #costUsd = 0
 
   constructor(rules: readonly ModelRule[] = []) {
@@ -42,7 +42,7 @@ export class ModelRules {
   }
 
   /** Counts a call. */
-  observe(call: EndedCall): void {
+  observe(call: ObservedCall): void {
     this.#calls = [...this.#calls, call].slice(-2 * this.#longest)
     if (call.kind === 'answered') this.#costUsd += call.costUsd ?? 0
   }

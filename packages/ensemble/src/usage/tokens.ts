@@ -2,16 +2,16 @@
 import type { ModelUsage } from '../model/chat-model.ts'
 
 /** Tokens read and written; -1 when unknown. */
-export interface TokenCount {
+export interface TokenTotals {
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
 /** The count of a conversation that has not begun. */
-export const NO_TOKENS: TokenCount = { inputTokens: 0, outputTokens: 0 }
+export const NO_TOKENS: TokenTotals = { inputTokens: 0, outputTokens: 0 }
 
 /** The sum of counts; unknown as soon as one of them is. */
-export function addTokens(counts: readonly TokenCount[]): TokenCount {
+export function addTokens(counts: readonly TokenTotals[]): TokenTotals {
   let inputTokens = 0
   let outputTokens = 0
   for (const count of counts) {
@@ -22,14 +22,14 @@ export function addTokens(counts: readonly TokenCount[]): TokenCount {
 }
 
 /** The count of one model call. */
-export function tokensOfCall(usage: ModelUsage | undefined): TokenCount {
+export function tokensOfCall(usage: ModelUsage | undefined): TokenTotals {
   if (usage === undefined) return { inputTokens: -1, outputTokens: -1 }
   const { inputTokens, outputTokens } = usage
   return { inputTokens, outputTokens }
 }
 
 /** Tokens read and written together; -1 when either is unknown. */
-export function totalTokens({ inputTokens, outputTokens }: TokenCount): number {
+export function totalTokens({ inputTokens, outputTokens }: TokenTotals): number {
   return addKnown(inputTokens, outputTokens)
 }
 

@@ -1,5 +1,5 @@
 /** What one attempt at a task has used so far. */
-import { addTokens, NO_TOKENS, tokensOfCall, type TokenCount } from './tokens.ts'
+import { addTokens, NO_TOKENS, tokensOfCall, type TokenTotals } from './tokens.ts'
 import { addCached, addCosts, costUsd, type Usage } from './usage.ts'
 
 import type { AgentUse } from './budget.ts'
@@ -19,7 +19,7 @@ export class Totals {
   llmLatencyMs = 0
   toolExecutionTimeMs = 0
   toolCallCount = 0
-  #tokens: TokenCount = NO_TOKENS
+  #tokens: TokenTotals = NO_TOKENS
   #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
   #cachedInputTokens: number | undefined
 

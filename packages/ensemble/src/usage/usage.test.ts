@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { addUsage, metricsOf, NO_USAGE, usageFields } from './usage.ts'
+import { addUsage, toRunMetrics, NO_USAGE, usageFields } from './usage.ts'
 
 const ONE = {
   inputTokens: 3,
@@ -17,7 +17,7 @@ it('[L9] usages add up: tokens, calls and costs', () => {
     toolCallCount: 2,
     cost: { inputCost: 0.5, outputCost: 1 },
   })
-  expect(metricsOf(sum)).toEqual({
+  expect(toRunMetrics(sum)).toEqual({
     totalTokens: 10,
     totalToolCalls: 2,
     costEstimate: { inputCost: 0.5, outputCost: 1 },
@@ -35,6 +35,6 @@ it('[L9] what one does not know the sum does not know', () => {
   const unknown = { inputTokens: -1, outputTokens: 2, toolCallCount: 1 }
   const sum = addUsage([ONE, unknown])
   expect(sum).toEqual({ inputTokens: -1, outputTokens: 4, toolCallCount: 2 })
-  expect(metricsOf(sum)).toEqual({ totalTokens: -1, totalToolCalls: 2 })
+  expect(toRunMetrics(sum)).toEqual({ totalTokens: -1, totalToolCalls: 2 })
   expect(usageFields(sum)).not.toHaveProperty('costUsd')
 })

@@ -1,10 +1,10 @@
 /** Pure: what work has used. A cost that is not known makes every sum it is in unknown, as tokens do. */
-import { addTokens, NO_TOKENS, totalTokens, type TokenCount } from './tokens.ts'
+import { addTokens, NO_TOKENS, totalTokens, type TokenTotals } from './tokens.ts'
 
 import type { CostEstimate } from '@tutti/protocol'
 
 /** What a task, or an attempt at it, has used. */
-export interface Usage extends TokenCount {
+export interface Usage extends TokenTotals {
   readonly toolCallCount: number
   /** In US dollars; absent when the price of a call is not known. */
   readonly cost?: CostEstimate
@@ -50,7 +50,7 @@ export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEsti
 }
 
 /** A usage as the metrics of a run say it. */
-export function metricsOf(usage: Usage): {
+export function toRunMetrics(usage: Usage): {
   readonly totalTokens: number
   readonly totalToolCalls: number
   readonly costEstimate?: CostEstimate

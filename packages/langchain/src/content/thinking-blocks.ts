@@ -57,24 +57,24 @@ function join(block: ReplyBlock | undefined, part: Part): ReplyBlock | undefined
         block?.type === 'thinking' ? block : { thinking: '', signature: '' }
       return {
         type: 'thinking',
-        thinking: thinking + textOf(part['thinking']),
-        signature: signature + textOf(part['signature']),
+        thinking: thinking + joinText(part['thinking']),
+        signature: signature + joinText(part['signature']),
       }
     }
     case 'redacted_thinking':
-      return { type: 'redacted_thinking', data: textOf(part['data']) }
+      return { type: 'redacted_thinking', data: joinText(part['data']) }
     case 'text':
       return {
         type: 'text',
-        text: (block?.type === 'text' ? block.text : '') + textOf(part['text']),
+        text: (block?.type === 'text' ? block.text : '') + joinText(part['text']),
       }
     case 'tool_use':
-      return { type: 'tool_use', id: textOf(part['id']) }
+      return { type: 'tool_use', id: joinText(part['id']) }
     default:
       return block
   }
 }
 
-function textOf(value: unknown): string {
+function joinText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

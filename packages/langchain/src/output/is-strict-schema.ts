@@ -62,7 +62,7 @@ function fits(value: unknown, depth: number): boolean {
   const kinds: readonly unknown[] = Array.isArray(type) ? type : [type]
   if (kinds.includes('object') && !isClosed(schema)) return false
   if (kinds.includes('array') && items === undefined) return false
-  const inner = [...valuesOf(properties), ...valuesOf($defs), ...valuesOf(anyOf)]
+  const inner = [...listValues(properties), ...listValues($defs), ...listValues(anyOf)]
   if (items !== undefined) inner.push(items)
   return inner.every((each) => fits(each, depth + 1))
 }
@@ -74,6 +74,6 @@ function isClosed({ additionalProperties, properties = {}, required = [] }: Fiel
   return Array.isArray(required) && names.every((name) => required.includes(name))
 }
 
-function valuesOf(value: unknown): unknown[] {
+function listValues(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value) : []
 }

@@ -86,8 +86,8 @@ function isInputError(error: unknown): boolean {
 
 /** What an invoked tool gives: a message with content and artifact, or whatever its author returned. */
 function toResult(returned: unknown): ToolResult {
-  if (!isMessage(returned)) return ToolResult.success(textOf(returned))
-  const text = textOf(returned.content)
+  if (!isMessage(returned)) return ToolResult.success(toText(returned))
+  const text = toText(returned.content)
   if (returned.status === 'error') return ToolResult.failure(text)
   return ToolResult.success(text, returned.artifact)
 }
@@ -103,7 +103,7 @@ function isMessage(value: unknown): value is ToolMessageLike {
 }
 
 /** The text of a message's content: a string, or blocks of which some are text. */
-function textOf(content: unknown): string {
+function toText(content: unknown): string {
   if (typeof content === 'string') return content
   if (Array.isArray(content)) return content.map(blockText).join('\n')
   // Not every value is JSON: nothing, for one, has no text.

@@ -9,22 +9,22 @@
 type Schema = Readonly<Record<string, unknown>>
 
 /** A schema for the provider, and what its description must add. */
-export interface ObjectSchema {
+export interface LangchainObjectSchema {
   readonly schema: object
   /** The forms in words; absent when the schema says everything. */
   readonly note?: string
 }
 
 /** The schema with an object at its root; undefined when a form is not an object. */
-export function toObjectSchema(given: object): ObjectSchema | undefined {
+export function toObjectSchema(given: object): LangchainObjectSchema | undefined {
   const { anyOf, oneOf, allOf, ...rest }: Schema = { ...given }
-  const choice = listOf(anyOf) ?? listOf(oneOf)
+  const choice = asList(anyOf) ?? asList(oneOf)
   if (choice === undefined && allOf === undefined) return { schema: given }
   const base = rest['type'] === 'object' || rest['properties'] !== undefined ? [rest] : []
-  const parts = [...base, ...(listOf(allOf) ?? [])].map(objectOf)
-  const forms = (choice ?? []).map(objectOf)
+  const parts = [...base, ...(asList(allOf) ?? [])].map(asObject)
+  const forms = (choice ?? []).map(asObject)
   if (![...parts, ...forms].every((form) => form !== undefined)) return undefined
-  const required = [...parts.flatMap(requiredOf), ...requiredByAll(forms)]
+  const required = [...parts.flatMap(readRequired), ...requiredByAll(forms)]
   const { properties: _properties, required: _required, type: _type, ...kept } = rest
   const schema = {
     ...kept,
@@ -33,12 +33,12 @@ export function toObjectSchema(given: object): ObjectSchema | undefined {
     ...(required.length === 0 ? {} : { required: [...new Set(required)] }),
   }
   if (forms.length < 2) return { schema }
-  const words = forms.map((form) => `(${Object.keys(propertiesOf(form)).join(', ')})`)
+  const words = forms.map((form) => `(${Object.keys(readProperties(form)).join(', ')})`)
   return { schema, note: `Give the properties of one of these forms: ${words.join(' or ')}.` }
 }
 
 /** The object that a form is, with its own choices resolved. */
-function objectOf(form: unknown): Schema | undefined {
+function asObject(form: unknown): Schema | undefined {
   if (!isSchema(form)) return undefined
   const resolved: Schema | undefined = ['anyOf', 'oneOf', 'allOf'].some((key) => key in form)
     ? { ...toObjectSchema(form)?.schema }
@@ -50,7 +50,7 @@ function objectOf(form: unknown): Schema | undefined {
 function merged(forms: readonly (Schema | undefined)[]): Schema {
   const found = new Map<string, unknown[]>()
   for (const form of forms) {
-    for (const [name, schema] of Object.entries(propertiesOf(form))) {
+    for (const [name, schema] of Object.entries(readProperties(form))) {
       const known = found.get(name) ?? []
       const text = JSON.stringify(schema)
       if (!known.some((one) => JSON.stringify(one) === text)) known.push(schema)
@@ -67,20 +67,22 @@ function merged(forms: readonly (Schema | undefined)[]): Schema {
 
 function requiredByAll(forms: readonly (Schema | undefined)[]): readonly string[] {
   const [first, ...others] = forms
-  return requiredOf(first).filter((name) => others.every((form) => requiredOf(form).includes(name)))
+  return readRequired(first).filter((name) =>
+    others.every((form) => readRequired(form).includes(name)),
+  )
 }
 
-function requiredOf(form: Schema | undefined): readonly string[] {
+function readRequired(form: Schema | undefined): readonly string[] {
   const required = form?.['required']
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }
 
-function propertiesOf(form: Schema | undefined): Schema {
+function readProperties(form: Schema | undefined): Schema {
   const properties = form?.['properties']
   return isSchema(properties) ? properties : {}
 }
 
-function listOf(value: unknown): readonly unknown[] | undefined {
+function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined
 }
 

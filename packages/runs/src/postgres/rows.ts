@@ -16,7 +16,7 @@ import { fromColumn } from './text.ts'
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { Row } from './database.ts'
-import type { RunStep, TokenCount } from '@tutti/ensemble'
+import type { RunStep, TokenTotals } from '@tutti/ensemble'
 import type { FinishReason, LoggedRunEvent, RunEvent, TagMap } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
@@ -91,7 +91,7 @@ export function toListedRun(row: Row): ListedRun {
 }
 
 /** What earlier attempts and the present one have used; null is a cost that is not known. */
-export interface Used extends TokenCount {
+export interface Used extends TokenTotals {
   readonly toolCallCount: number
   readonly costUsd: number | null
 }
@@ -192,7 +192,7 @@ function usedOf(row: Row, prefix: string): Used {
   }
 }
 
-function tokensOf({ inputTokens, outputTokens }: Used): TokenCount {
+function tokensOf({ inputTokens, outputTokens }: Used): TokenTotals {
   return { inputTokens, outputTokens }
 }
 

@@ -1,13 +1,13 @@
 import { task } from '@tutti/ensemble'
 import { afterEach, describe, expect, it } from 'vitest'
 
-import { boundedSchema, faultOf, inBoundedTime, newPatience } from './bounded-schema.ts'
+import { boundedSchema, describeFault, inBoundedTime, newSchemaTime } from './bounded-schema.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
 function readerOf(schema: Json) {
   const made = inBoundedTime(
-    task({ name: 't', description: 'T', output: boundedSchema(schema, newPatience()) }),
+    task({ name: 't', description: 'T', output: boundedSchema(schema, newSchemaTime()) }),
   )
   if (made.outputReader === undefined) throw new Error('The task has no output')
   return made.outputReader
@@ -15,10 +15,10 @@ function readerOf(schema: Json) {
 
 function faultIn(schema: Json): string {
   try {
-    boundedSchema(schema, newPatience())
+    boundedSchema(schema, newSchemaTime())
   } catch (error) {
     expect(error).toBeInstanceOf(TypeError)
-    return faultOf(error)
+    return describeFault(error)
   }
   return 'none'
 }
@@ -155,7 +155,7 @@ describe('a schema of a request', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
     const late =
       'must be ready, with those before it, within 100 ms and 2 ms for each thousand characters'
-    const patience = newPatience()
+    const patience = newSchemaTime()
     expect(() => boundedSchema(schema, patience)).toThrow(late)
     expect(() => boundedSchema({ type: 'string' }, patience)).toThrow(late)
     expect(faultIn({ type: 'string', pattern: '^(a+)+$', default: 'aaa' })).toBe('none')
@@ -163,7 +163,7 @@ describe('a schema of a request', () => {
 
   it('[B1] of one request block for about 100 ms, however many of them take for ever', () => {
     const schema = { type: 'string', pattern: '^(a+)+$', default: `${'a'.repeat(60)}!` }
-    const patience = newPatience()
+    const patience = newSchemaTime()
     const startedAt = performance.now()
     for (let task = 0; task < 30; task += 1) {
       expect(() => boundedSchema(schema, patience)).toThrow('must be ready')
@@ -172,7 +172,7 @@ describe('a schema of a request', () => {
   })
 
   it('[B2] of one run block for about 100 ms, however many answers take for ever to check', async () => {
-    const patience = newPatience()
+    const patience = newSchemaTime()
     const readers = Array.from({ length: 30 }, (_, index) => {
       const output = boundedSchema({ type: 'string', pattern: '^(a+)+$' }, patience)
       return inBoundedTime(task({ name: `t${index}`, description: 'T', output })).outputReader
@@ -188,7 +188,7 @@ describe('a schema of a request', () => {
   })
 
   it('[B2] whose checks are quick never run out of time', async () => {
-    const output = boundedSchema({ type: 'array', items: { type: 'integer' } }, newPatience())
+    const output = boundedSchema({ type: 'array', items: { type: 'integer' } }, newSchemaTime())
     const { outputReader } = inBoundedTime(task({ name: 't', description: 'T', output }))
     for (let answer = 0; answer < 500; answer += 1) {
       expect(await outputReader?.read('[1, 2, 3]')).toMatchObject({ ok: true })

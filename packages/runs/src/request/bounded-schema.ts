@@ -32,7 +32,7 @@ const CHECKS_MS = 100
 const QUICK_CHECK_MS = 10
 
 /** What is left of the time for the schemas of one request. */
-export interface Patience {
+export interface SchemaTime {
   /** To make them ready, in milliseconds. */
   leftMs: number
   /** For the slow checks of answers, in milliseconds. */
@@ -40,7 +40,7 @@ export interface Patience {
 }
 
 /** The patience with a new request. */
-export function newPatience(): Patience {
+export function newSchemaTime(): SchemaTime {
   return { leftMs: READY_MS, checksLeftMs: CHECKS_MS }
 }
 
@@ -59,7 +59,7 @@ type OutputSchema = NonNullable<TaskDefinitionBody['outputSchema']>
  *
  * @throws {TypeError} saying what is wrong with it.
  */
-export function boundedSchema(jsonSchema: OutputSchema, patience: Patience): StandardToolSchema {
+export function boundedSchema(jsonSchema: OutputSchema, patience: SchemaTime): StandardToolSchema {
   const length = assertSmall(jsonSchema)
   patience.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
   const standard = madeReady(jsonSchema, patience)
@@ -83,7 +83,7 @@ export function boundedSchema(jsonSchema: OutputSchema, patience: Patience): Sta
 }
 
 /** Makes checks, of which the slow ones use up what is left for them. */
-function checkWithin(patience: Patience): <T>(check: () => T) => T | typeof OUT_OF_TIME {
+function checkWithin(patience: SchemaTime): <T>(check: () => T) => T | typeof OUT_OF_TIME {
   return (check) => {
     const limitMs = Math.ceil(patience.checksLeftMs)
     if (limitMs <= 0) return OUT_OF_TIME
@@ -97,7 +97,7 @@ function checkWithin(patience: Patience): <T>(check: () => T) => T | typeof OUT_
   }
 }
 
-function madeReady(jsonSchema: OutputSchema, patience: Patience): StandardToolSchema {
+function madeReady(jsonSchema: OutputSchema, patience: SchemaTime): StandardToolSchema {
   const startedAt = performance.now()
   const limitMs = Math.ceil(patience.leftMs)
   try {
@@ -138,7 +138,7 @@ export function inBoundedTime(task: Task): Task {
 
 /** Gives the length of its JSON. */
 function assertSmall(schema: OutputSchema): number {
-  const depth = depthOf(schema)
+  const depth = measureDepth(schema)
   if (depth > MAX_DEPTH) throw new TypeError(`must nest at most ${MAX_DEPTH} deep, got ${depth}`)
   const { length } = JSON.stringify(schema)
   if (length <= MAX_LENGTH) return length
@@ -146,7 +146,7 @@ function assertSmall(schema: OutputSchema): number {
 }
 
 /** How many objects and lists a value nests; level by level, as it may be deeper than the stack. */
-function depthOf(value: unknown): number {
+function measureDepth(value: unknown): number {
   let depth = 0
   for (let level = [value].filter(isNode); level.length > 0; depth += 1) {
     level = level.flatMap((part) => Object.values(part).filter(isNode))
@@ -159,6 +159,6 @@ function isNode(value: unknown): value is object {
 }
 
 /** What is wrong with a schema, as `error` says it, without saying again what was to be made. */
-export function faultOf(error: unknown): string {
+export function describeFault(error: unknown): string {
   return errorMessage(error).replace(/^Cannot make a Standard Schema: ?/, '')
 }

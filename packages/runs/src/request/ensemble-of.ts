@@ -18,7 +18,7 @@ import { inBoundedTime } from './bounded-schema.ts'
 import { overriddenTasks } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { requestedTasks, withOwnRoles } from './requested-tasks.ts'
-import { defaultsOf } from './review-setting.ts'
+import { toReviewDefaults } from './review-setting.ts'
 
 import type { RunRequest } from '../run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
@@ -36,7 +36,7 @@ export function ensembleOf(
   { tasks, taskOverrides, options = {} }: RunRequest,
   catalogs: Catalogs,
 ): Ensemble {
-  const settings = settingsOf(template, options)
+  const settings = readSettings(template, options)
   if (tasks === undefined && taskOverrides === undefined) {
     return Object.keys(settings).length === 0 ? template : made(template, settings)
   }
@@ -102,12 +102,14 @@ function delegationLimitsFor(
   }
 }
 
-function settingsOf(
+function readSettings(
   template: Ensemble,
   { workflow, reviewPolicy, review, maxToolOutputLength }: RunOptionsBody,
 ): Settings {
   return {
-    ...(review === undefined ? {} : { review: { ...template.review, ...defaultsOf(review) } }),
+    ...(review === undefined
+      ? {}
+      : { review: { ...template.review, ...toReviewDefaults(review) } }),
     ...field('workflow', workflow),
     ...field('reviewPolicy', reviewPolicy),
     ...field('maxToolOutputLength', maxToolOutputLength),

@@ -14,9 +14,9 @@ import {
   type Task,
 } from '@tutti/ensemble'
 
-import { keysByTask, pathOf } from './overridden-tasks.ts'
+import { keysByTask, overridePath } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
-import { defaultsOf } from './review-setting.ts'
+import { toReviewDefaults } from './review-setting.ts'
 
 import type { RunRequest } from '../run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
@@ -34,7 +34,7 @@ export function assertReviewsKept(
   const refusals = new Refusals()
   refuseOptions(template, request, refusals)
   const last = built.plan.order.at(-1)
-  for (const { path, name, original = { name }, review, beforeReview } of changesOf(
+  for (const { path, name, original = { name }, review, beforeReview } of listChanges(
     template,
     request,
     built,
@@ -70,12 +70,12 @@ function refuseOptions(
     )
   }
   if (asked === undefined) return
-  const { timeoutMs, onTimeout, requiredRole } = defaultsOf(asked)
+  const { timeoutMs, onTimeout, requiredRole } = toReviewDefaults(asked)
   const silence = review.onTimeout ?? 'EXIT_EARLY'
   if (onTimeout === 'CONTINUE' && silence !== 'CONTINUE') {
     refuse('review/onTimeout', `must not be CONTINUE: the operator has set ${silence}`)
   }
-  const silences = [silence, ...tasks.flatMap(silencesOf)]
+  const silences = [silence, ...tasks.flatMap(listSilences)]
   const leastMs = review.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (timeoutMs !== undefined && timeoutMs < leastMs && silences.includes('CONTINUE')) {
     refuse('review/timeoutMs', `must be at least ${leastMs}, as silence approves, got ${timeoutMs}`)
@@ -85,7 +85,7 @@ function refuseOptions(
   }
 }
 
-function silencesOf({ review, beforeReview }: Task): readonly (string | undefined)[] {
+function listSilences({ review, beforeReview }: Task): readonly (string | undefined)[] {
   return [reviewSettingsOf(review)?.onTimeout, reviewSettingsOf(beforeReview)?.onTimeout]
 }
 
@@ -99,7 +99,7 @@ interface ReviewChange {
   readonly beforeReview: TaskReviewSetting | undefined
 }
 
-function changesOf(
+function listChanges(
   template: Ensemble,
   { tasks, taskOverrides = {} }: RunRequest,
   built: Pick<Ensemble, 'tasks'>,
@@ -116,7 +116,7 @@ function changesOf(
     const { review, beforeReview } = taskOverrides[key] ?? {}
     const original =
       tasks === undefined ? template.tasks.find((task) => task.name === name) : undefined
-    return { path: pathOf(key), name, original, review, beforeReview }
+    return { path: overridePath(key), name, original, review, beforeReview }
   })
   return [...defined, ...overridden]
 }
@@ -143,7 +143,7 @@ function refuseChange(
     return
   }
   const { onTimeout = 'EXIT_EARLY', requiredRole, timeoutMs } = { ...defaults, ...required }
-  const { timeoutMs: askedMs = Infinity } = defaultsOf(asked)
+  const { timeoutMs: askedMs = Infinity } = toReviewDefaults(asked)
   const leastMs = timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS
   if (asked.onTimeout === 'CONTINUE' && onTimeout !== 'CONTINUE') {
     refuse('/onTimeout', `must not be CONTINUE: the operator has set ${onTimeout}`)

@@ -12,8 +12,8 @@ import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { namedModel, namedTools } from './catalog-names.ts'
-import { made } from './requested-tasks.ts'
-import { reviewOf } from './review-setting.ts'
+import { tryTask } from './requested-tasks.ts'
+import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
@@ -37,7 +37,7 @@ export function overriddenTasks(
     const key = keys.get(original.name)
     const override = key === undefined ? undefined : overrides[key]
     if (key === undefined || override === undefined) return [original]
-    return overridden(original, override, { ...parts, path: pathOf(key) })
+    return overridden(original, override, { ...parts, path: overridePath(key) })
   })
 }
 
@@ -57,24 +57,24 @@ function overridden(
   const removed = removedTools(original, override.tools?.remove ?? [], { refusals, path })
   const stay = original.tools.filter(({ name }) => !removed.has(name))
   const has = new Set(stay.map(({ name }) => name))
-  return made(path, refusals, () =>
+  return tryTask(path, refusals, () =>
     task({
       ...original,
-      agent: agentOf(original, stay, description),
+      agent: changeAgent(original, stay, description),
       tools: [...stay, ...added.filter(({ name }) => !has.has(name))],
       ...field('description', description),
       ...field('expectedOutput', expectedOutput),
       ...field('maxIterations', maxIterations),
       ...field('additionalContext', joined(original.additionalContext, additionalContext)),
       ...field('model', model),
-      ...field('review', reviewOf(override.review, original.review)),
-      ...field('beforeReview', reviewOf(override.beforeReview, original.beforeReview)),
+      ...field('review', mergeReview(override.review, original.review)),
+      ...field('beforeReview', mergeReview(override.beforeReview, original.beforeReview)),
     }),
   )
 }
 
 /** The agent with the tools that stay; one that was made of the description follows the new one. */
-function agentOf(
+function changeAgent(
   { agent, description: before }: Task,
   stay: readonly AgentTool[],
   description: string = before,
@@ -132,7 +132,7 @@ export function keysByTask(
     const [meant, ...others] = tasksMeant(tasks, key)
     const shown = shortText(key)
     const refuse = (message: () => string): void => {
-      refusals.add('INVALID_TASK_OVERRIDE', pathOf(key), message)
+      refusals.add('INVALID_TASK_OVERRIDE', overridePath(key), message)
     }
     if (meant === undefined) refuse(() => unmatched(key, tasks))
     else if (others.length > 0) {
@@ -166,6 +166,6 @@ function tasksMeant<T extends Pick<Task, 'name' | 'description'>>(
 }
 
 /** The JSON Pointer of an override. */
-export function pathOf(key: string): string {
+export function overridePath(key: string): string {
   return `/taskOverrides/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

@@ -11,9 +11,9 @@ import { task, type Task } from '@tutti/ensemble'
 import { shortText } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
-import { boundedSchema, faultOf, newPatience, type Patience } from './bounded-schema.ts'
+import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { namedModel, namedTools, unknown } from './catalog-names.ts'
-import { reviewOf } from './review-setting.ts'
+import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
 import type { Refusals } from './refusals.ts'
@@ -26,9 +26,9 @@ export function requestedTasks(
   catalogs: Catalogs,
   refusals: Refusals,
 ): readonly Task[] {
-  const names = namesOf(bodies, refusals)
+  const names = chooseNames(bodies, refusals)
   const places = { names, known: new Set(names) }
-  const patience = newPatience()
+  const patience = newSchemaTime()
   return bodies.flatMap((body, index) => {
     const path = `/tasks/${index}`
     const tools = namedTools(body.tools ?? [], { catalogs, refusals, path: `${path}/tools` })
@@ -36,9 +36,9 @@ export function requestedTasks(
     const context = (body.context ?? []).flatMap((reference, place) =>
       referredName(reference, places, { refusals, path: `${path}/context/${place}` }),
     )
-    const output = outputOf(body, patience, { refusals, path })
+    const output = readOutputSchema(body, patience, { refusals, path })
     const { description, expectedOutput, maxIterations, additionalContext } = body
-    return made(path, refusals, () =>
+    return tryTask(path, refusals, () =>
       task({
         name: names[index] ?? '',
         description,
@@ -49,15 +49,15 @@ export function requestedTasks(
         ...field('maxIterations', maxIterations),
         ...field('additionalContext', additionalContext),
         ...field('output', output),
-        ...field('review', reviewOf(body.review)),
-        ...field('beforeReview', reviewOf(body.beforeReview)),
+        ...field('review', mergeReview(body.review)),
+        ...field('beforeReview', mergeReview(body.beforeReview)),
       }),
     )
   })
 }
 
 /** T1 */
-function namesOf(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
+function chooseNames(bodies: readonly TaskDefinitionBody[], refusals: Refusals): readonly string[] {
   const names: string[] = []
   const taken = new Set(bodies.flatMap(({ name }) => name ?? []))
   const seen = new Set<string>()
@@ -96,9 +96,9 @@ function referredName(
 }
 
 /** T3 */
-function outputOf(
+function readOutputSchema(
   { outputSchema }: TaskDefinitionBody,
-  patience: Patience,
+  patience: SchemaTime,
   { refusals, path }: { readonly refusals: Refusals; readonly path: string },
 ): StandardToolSchema | undefined {
   if (outputSchema === undefined) return undefined
@@ -106,7 +106,11 @@ function outputOf(
     return boundedSchema(outputSchema, patience)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    refusals.add('BAD_REQUEST', `${path}/outputSchema`, () => `Output schema: ${faultOf(error)}`)
+    refusals.add(
+      'BAD_REQUEST',
+      `${path}/outputSchema`,
+      () => `Output schema: ${describeFault(error)}`,
+    )
     return undefined
   }
 }
@@ -122,7 +126,7 @@ export function withOwnRoles(tasks: readonly Task[]): readonly Task[] {
 }
 
 /** What `make` makes; what is wrong is noted at `path`. */
-export function made(path: string, refusals: Refusals, make: () => Task): readonly Task[] {
+export function tryTask(path: string, refusals: Refusals, make: () => Task): readonly Task[] {
   try {
     return [make()]
   } catch (error) {

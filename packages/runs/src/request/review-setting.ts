@@ -6,12 +6,12 @@ import { field } from '../record-fields.ts'
 import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol'
 
 /** The defaults of the reviews of a run; on the wire a time of 0 waits for ever. */
-export function defaultsOf({ timeoutMs, ...others }: RunReviewBody): ReviewDefaults {
+export function toReviewDefaults({ timeoutMs, ...others }: RunReviewBody): ReviewDefaults {
   return { ...others, ...field('timeoutMs', timeoutMs === 0 ? Infinity : timeoutMs) }
 }
 
 /** The review that a task gets; settings go on top of those that it has. */
-export function reviewOf(
+export function mergeReview(
   asked: TaskReviewSetting | undefined,
   own?: ReviewSetting,
 ): ReviewSetting | undefined {
@@ -19,5 +19,5 @@ export function reviewOf(
   if (asked === 'skip') return false
   const before = reviewSettingsOf(own)
   if (asked === 'required') return before ?? true
-  return { ...before, ...asked, ...defaultsOf(asked) }
+  return { ...before, ...asked, ...toReviewDefaults(asked) }
 }

@@ -21,7 +21,7 @@ import {
 
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
-import type { RunStep, TokenCount } from '@tutti/ensemble'
+import type { RunStep, TokenTotals } from '@tutti/ensemble'
 import type {
   FinishReason,
   LoggedRunEvent,
@@ -137,7 +137,7 @@ export function toEvent(runId: string, row: Row): LoggedRunEvent {
   return logged(runId, Number(row['seq']), parse(row['data']) as RunEvent)
 }
 
-function tokensOf(row: Row, prefix: string): TokenCount {
+function tokensOf(row: Row, prefix: string): TokenTotals {
   return {
     inputTokens: Number(row[`${prefix}input_tokens`]),
     outputTokens: Number(row[`${prefix}output_tokens`]),
