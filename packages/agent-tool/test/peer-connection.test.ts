@@ -1,11 +1,14 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { SILENT_MS, UNUSED_MS } from '../src/peer/peer-link.ts'
 import { ask, heardOnce, peerCall, toPeer, until, updatesOf } from './peer-asking.ts'
 import { rawServer, type RawConnection, type RawMessage } from './peer-raw.ts'
 
 import type { Duplex } from 'node:stream'
+
+/** As in `SocketLink`. */
+const SILENT_MS = 45_000
+const UNUSED_MS = 60_000
 
 /** Answers a task at once. */
 function answerTasks({ on, send }: RawConnection): void {
@@ -263,7 +266,7 @@ describe('a connection', () => {
     await using connector = toPeer(server, 'task:sing')
     const end = expect(ask(connector)).rejects.toMatchObject({
       failureType: 'connection_lost',
-      message: `The connection to the peer at ${server.url} was closed from here`,
+      message: `The connection to the agent at ${server.url} was closed from here`,
     })
     await server.got('task_request')
     await connector.close?.()
@@ -334,7 +337,7 @@ describe('a connection that is lost', () => {
     await expect(ask(connector)).rejects.toMatchObject({
       failureType: 'connection_lost',
       retryable: true,
-      message: `The connection to the peer at ${server.url} was lost: it was closed with 1013 "Too slow"`,
+      message: `The connection to the agent at ${server.url} was lost: it was closed with 1013 "Too slow"`,
     })
     expect(server.connections).toHaveLength(2)
   })
@@ -349,7 +352,7 @@ describe('a connection that is lost', () => {
     await expect(ask(connector)).rejects.toMatchObject({
       failureType: 'connection_lost',
       retryable: true,
-      message: expect.stringMatching(/was lost: .*, and could not be made again: Cannot reach/),
+      message: expect.stringMatching(/was lost: .*, and could not be opened again: Cannot reach/),
     })
   })
 
@@ -476,7 +479,7 @@ describe('a peer that does not keep to the wire', () => {
       },
       {
         failureType: OWN,
-        message: expect.stringContaining('what is no message: it begins with "Guten Tag"'),
+        message: expect.stringContaining('a message that is not JSON: it begins with "Guten Tag"'),
       },
     ],
     [
@@ -604,7 +607,7 @@ describe('a handshake', () => {
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: tea\r\nconnection: upgrade\r\n\r\n',
       {
         failureType: 'invalid_response',
-        message: expect.stringContaining('did not open a WebSocket: Invalid Upgrade header'),
+        message: expect.stringContaining('it did not open a WebSocket: Invalid Upgrade header'),
       },
     ],
     ['that is cut', '', { failureType: 'unreachable', retryable: true }],

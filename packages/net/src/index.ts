@@ -28,6 +28,17 @@ export { decodeBody } from './http/decode-body.ts'
 export { ACCEPTED_CODINGS } from './http/decompress.ts'
 export { MessageSize } from './http/message-size.ts'
 
+// To share a WebSocket
+export {
+  LinkClosedError,
+  quietClock,
+  SocketLink,
+  type Addressed,
+  type SocketDialect,
+  type SocketLinkSettings,
+  type SocketUser,
+} from './ws/socket-link.ts'
+
 // To start processes
 export {
   findProcessProblems,

@@ -12,16 +12,18 @@
  *    when the others are done.
  * P4 A task that was cancelled from here or has failed is over: the same call after that is a new one.
  */
-import { systemClock, type Clock } from '@tutti/core'
+import { guardAround, quietClock, SocketLink, type SocketLinkSettings } from '@tutti/net'
 
 import { headerProblems, ownHeaders } from '../http/own-headers.ts'
-import { AskedRequests } from './asked-requests.ts'
+import { PendingRequests } from './pending-requests.ts'
 import { readPeerAddress, type PeerKind } from './peer-address.ts'
-import { PeerLink, type PeerLinkSettings } from './peer-link.ts'
+import { peerDialect } from './peer-dialect.ts'
 import { PeerSession, type PeerShared } from './peer-session.ts'
 
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
 import type { AgentConnector } from '@tutti/agent-call'
+import type { Clock } from '@tutti/core'
+import type { PeerReply } from './peer-request.ts'
 
 /** A task or tool of a peer. */
 export interface PeerConnectorOptions extends Pick<AgentHttpOptions, 'headers' | 'allowHttp'> {
@@ -57,26 +59,28 @@ export function peerConnector(options: PeerConnectorOptions): AgentConnector {
   if (problems.length > 0) {
     throw new TypeError(`Cannot ask the peer at "${address.uri}": ${problems.join('; ')}`)
   }
-  const settings: PeerLinkSettings = {
-    url: address.socketUrl,
-    origin: address.socketUrl.origin,
+  const { socketUrl } = address
+  const settings: SocketLinkSettings<PeerReply> = {
+    url: socketUrl,
+    guard: guardAround(socketUrl),
+    dialect: peerDialect(socketUrl.origin),
     headers: async () => ({
       ...(address.login === undefined ? {} : { authorization: address.login }),
       ...(await ownHeaders(headers, undefined)),
     }),
     clock,
   }
-  const links = new Set<PeerLink>()
-  let current: PeerLink | undefined
+  const links = new Set<SocketLink<PeerReply>>()
+  let current: SocketLink<PeerReply> | undefined
   const shared: PeerShared = {
     address,
     from,
     clock,
-    asked: new AskedRequests(),
+    pending: new PendingRequests(),
     kind: address.kind,
     link() {
       if (current?.isFresh === true) return current
-      current = new PeerLink(settings, (ended) => links.delete(ended))
+      current = new SocketLink(settings, (ended) => links.delete(ended))
       links.add(current)
       return current
     },
@@ -90,16 +94,4 @@ export function peerConnector(options: PeerConnectorOptions): AgentConnector {
       await Promise.all([...links].map((link) => link.close()))
     },
   }
-}
-
-/** The clock of this machine with timers that let the process end. */
-const quietClock: Pick<Clock, 'after' | 'elapsed'> = {
-  elapsed: systemClock.elapsed,
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs)
-    timer.unref()
-    return () => {
-      clearTimeout(timer)
-    }
-  },
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { AskedRequests } from './asked-requests.ts'
 import { Inbox } from './inbox.ts'
 import { peerRequest } from './peer-request.ts'
-import { ToldNews } from './told-news.ts'
+import { PendingRequests, ReportedEvents } from './pending-requests.ts'
 
 describe('a request to a peer', () => {
   const question = {
@@ -28,34 +27,37 @@ describe('a request to a peer', () => {
 
 describe('requests that were made', () => {
   it('are the same for the same words, in every process', () => {
-    const [one, other] = [new AskedRequests(), new AskedRequests()]
-    expect(one.of(['a', 1], 5)).toEqual({ requestId: other.of(['a', 1], 9).requestId, askedAt: 5 })
-    expect(one.of(['a', 1], 7).askedAt).toBe(5)
-    expect(one.of(['a', 2], 7).requestId).not.toBe(one.of(['a', 1], 7).requestId)
+    const [one, other] = [new PendingRequests(), new PendingRequests()]
+    expect(one.find(['a', 1], 5)).toEqual({
+      requestId: other.find(['a', 1], 9).requestId,
+      askedAt: 5,
+    })
+    expect(one.find(['a', 1], 7).askedAt).toBe(5)
+    expect(one.find(['a', 2], 7).requestId).not.toBe(one.find(['a', 1], 7).requestId)
   })
 
   it('that have ended are followed by others', () => {
-    const asked = new AskedRequests()
+    const asked = new PendingRequests()
     const ids = [0, 1, 2].map((at) => {
-      const { requestId, askedAt } = asked.of(['a'], at)
+      const { requestId, askedAt } = asked.find(['a'], at)
       expect(askedAt).toBe(at)
-      asked.endOf(['a'], at + 1)
+      asked.end(['a'], at + 1)
       return requestId
     })
     expect(new Set(ids).size).toBe(3)
   })
 
   it('are remembered for the newest thousand calls', () => {
-    const asked = new AskedRequests()
-    const first = asked.of(['first'], 0)
-    asked.endOf(['first'], 0)
-    const second = asked.of(['first'], 0)
-    for (let index = 0; index < 999; index += 1) asked.of([index], 0)
-    expect(asked.of(['first'], 1)).toEqual(second)
-    for (let index = 0; index < 999; index += 1) asked.of([-1 - index], 0)
-    expect(asked.of(['first'], 1)).toEqual(second)
-    for (let index = 0; index < 1_000; index += 1) asked.of([index], 0)
-    expect(asked.of(['first'], 2)).toEqual({ requestId: first.requestId, askedAt: 2 })
+    const asked = new PendingRequests()
+    const first = asked.find(['first'], 0)
+    asked.end(['first'], 0)
+    const second = asked.find(['first'], 0)
+    for (let index = 0; index < 999; index += 1) asked.find([index], 0)
+    expect(asked.find(['first'], 1)).toEqual(second)
+    for (let index = 0; index < 999; index += 1) asked.find([-1 - index], 0)
+    expect(asked.find(['first'], 1)).toEqual(second)
+    for (let index = 0; index < 1_000; index += 1) asked.find([index], 0)
+    expect(asked.find(['first'], 2)).toEqual({ requestId: first.requestId, askedAt: 2 })
   })
 })
 
@@ -102,7 +104,7 @@ describe('news that were told', () => {
   const news = (message: string) => ({ type: 'task_progress', requestId: 'r', message }) as const
 
   it('are told once, however often the peer begins again, and twice when they come twice', () => {
-    const told = new ToldNews()
+    const told = new ReportedEvents()
     const said = (...messages: string[]) => messages.filter((text) => told.isNew(news(text)))
     expect(said('a', 'a', 'b')).toEqual(['a', 'a', 'b'])
     told.startAgain()

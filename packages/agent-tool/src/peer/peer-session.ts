@@ -2,16 +2,15 @@
 import { AgentError } from '@tutti/agent-call'
 
 import { Inbox } from './inbox.ts'
-import { notAgainFailure } from './link-failure.ts'
+import { notAgainFailure } from './peer-dialect.ts'
 import { nameFailure, refusalFailure, unansweredFailure, type Asked } from './peer-failure.ts'
 import { peerRequest, type PeerReply } from './peer-request.ts'
-import { ToldNews } from './told-news.ts'
+import { ReportedEvents, type PendingRequests } from './pending-requests.ts'
 
-import type { AskedRequests } from './asked-requests.ts'
 import type { PeerAddress, PeerKind } from './peer-address.ts'
-import type { PeerLink } from './peer-link.ts'
 import type { Clock } from '@tutti/core'
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
+import type { SocketLink } from '@tutti/net'
 import type { ClientMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
 /** What the calls of one tool share. */
@@ -20,9 +19,9 @@ export interface PeerShared {
   /** Who asks. */
   readonly from: string
   readonly clock: Pick<Clock, 'elapsed'>
-  readonly asked: AskedRequests
+  readonly pending: PendingRequests
   /** The link to use: the one that is there, or a new one. */
-  readonly link: () => PeerLink
+  readonly link: () => SocketLink<PeerReply>
   /** What the name stands for, when that is known. */
   kind: PeerKind | undefined
 }
@@ -34,7 +33,7 @@ interface UnderWay {
   readonly words: readonly (string | number)[]
   /** The run that does the task, once the peer has said it; undefined from a peer that does not. */
   readonly accepted: PromiseWithResolvers<string | undefined>
-  link?: PeerLink
+  link?: SocketLink<PeerReply>
   wasSent: boolean
   wasCancelled: boolean
 }
@@ -45,7 +44,7 @@ interface Exchange {
   readonly message: ClientMessage
   readonly signal: AbortSignal
   /** Whether it is still to be sent, asked when the link is open. */
-  readonly onOpen?: (link: PeerLink) => boolean
+  readonly onOpen?: (link: SocketLink<PeerReply>) => boolean
   readonly onReply?: (reply: PeerReply) => void
 }
 
@@ -86,11 +85,11 @@ export class PeerSession implements AgentSession {
   }
 
   #begin(kind: PeerKind, { input, index }: AgentTurn): UnderWay {
-    const { address, from, clock, asked } = this.#shared
+    const { address, from, clock, pending } = this.#shared
     const { idempotencyKey, traceparent, remaining } = this.#call
     const words = [idempotencyKey, kind, address.name, index, JSON.stringify(input) ?? '']
     const now = clock.elapsed()
-    const { requestId, askedAt } = asked.of(words, now)
+    const { requestId, askedAt } = pending.find(words, now)
     const request = peerRequest({
       kind,
       name: address.name,
@@ -107,10 +106,10 @@ export class PeerSession implements AgentSession {
 
   /** Asks, and once more over a new link when the first is lost. */
   async *#askTwice(underWay: UnderWay): AsyncGenerator<AgentUpdate> {
-    const news = new ToldNews()
+    const reported = new ReportedEvents()
     let loss: AgentError
     try {
-      yield* this.#ask(underWay, news)
+      yield* this.#ask(underWay, reported)
       return
     } catch (error) {
       if (!isLost(error) || !this.#mayAskAgain(underWay)) throw error
@@ -119,16 +118,16 @@ export class PeerSession implements AgentSession {
     const { logger } = this.#call
     const facts = { agent: this.#shared.address.uri, reason: loss.message }
     logger.warn('The connection to a peer was lost; its task is asked for again', facts)
-    news.startAgain()
+    reported.startAgain()
     try {
-      yield* this.#ask(underWay, news)
+      yield* this.#ask(underWay, reported)
     } catch (error) {
       const isUnreachable = error instanceof AgentError && error.failureType === 'unreachable'
       throw isUnreachable ? notAgainFailure(loss, error) : error
     }
   }
 
-  async *#ask(underWay: UnderWay, news: ToldNews): AsyncGenerator<AgentUpdate> {
+  async *#ask(underWay: UnderWay, reported: ReportedEvents): AsyncGenerator<AgentUpdate> {
     const { request, accepted } = underWay
     const replies = this.#exchange({
       id: request.requestId,
@@ -144,19 +143,23 @@ export class PeerSession implements AgentSession {
       },
     })
     for await (const reply of replies) {
-      const update = this.#read(reply, underWay, news)
+      const update = this.#read(reply, underWay, reported)
       if (update !== undefined) yield update
       if (update?.kind === 'end') return
     }
   }
 
   /** What a reply tells; undefined when it is nothing. */
-  #read(reply: PeerReply, { request, words }: UnderWay, news: ToldNews): AgentUpdate | undefined {
+  #read(
+    reply: PeerReply,
+    { request, words }: UnderWay,
+    reported: ReportedEvents,
+  ): AgentUpdate | undefined {
     const asked = askedOf(request)
     switch (reply.type) {
       case 'task_accepted':
       case 'task_progress':
-        return news.isNew(reply) ? { kind: 'chunk', chunk: reply } : undefined
+        return reported.isNew(reply) ? { kind: 'chunk', chunk: reply } : undefined
       case 'task_response':
       case 'tool_response': {
         if (reply.status === 'COMPLETED') {
@@ -233,7 +236,7 @@ export class PeerSession implements AgentSession {
       onOpen() {
         if (onOpen?.(link) !== false) link.send(message)
       },
-      onReply(reply) {
+      onMessage(reply) {
         onReply?.(reply)
         inbox.add(reply)
       },
@@ -258,7 +261,7 @@ export class PeerSession implements AgentSession {
 
   /** The request is over, and the same call after it another one. */
   #end(words: UnderWay['words']): void {
-    this.#shared.asked.endOf(words, this.#shared.clock.elapsed())
+    this.#shared.pending.end(words, this.#shared.clock.elapsed())
   }
 
   /** A tool is called once: the peer ends the call with its connection. */

@@ -84,7 +84,7 @@ export function guardAround(
   { hostname, port, protocol }: URL,
   { allow = [], ...options }: NetworkGuardOptions = {},
 ): NetworkGuard {
-  const own = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  const own = `${hostname}:${port || (/^(?:https|wss):$/.test(protocol) ? 443 : 80)}`
   return networkGuard({ ...options, allow: [own, ...allow] })
 }
 

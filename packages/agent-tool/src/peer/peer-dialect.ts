@@ -1,0 +1,89 @@
+/** What is spoken over the link to a peer: replies to requests, and how its failures are reported. */
+import { AgentError } from '@tutti/agent-call'
+import { LinkClosedError, type SocketDialect } from '@tutti/net'
+import { decodeServerMessage } from '@tutti/protocol'
+
+import { httpError } from '../http/http-error.ts'
+import { httpFailure } from '../http/http-failure.ts'
+import { misfitFailure } from './peer-failure.ts'
+import { REPLY_TYPES, SUBSCRIBE_TO_REPLIES, type PeerReply } from './peer-request.ts'
+
+/** The number of bytes in which the type of a message is looked for. */
+const HEAD_BYTES = 64
+
+/**
+ * Makes the dialect of a peer; `origin` is shown. It reads replies only: events of the peer's runs are not
+ * requested, and what was sent before the request arrived is not even parsed.
+ */
+export function peerDialect(origin: string): SocketDialect<PeerReply> {
+  return {
+    greeting: SUBSCRIBE_TO_REPLIES,
+    read(data) {
+      const start = data.toString('utf8', 0, HEAD_BYTES)
+      const [, type] = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(start) ?? []
+      if (type !== undefined && !isReplyType(type)) return undefined
+      const message = parse(data)
+      if (message === undefined) throw notJsonFailure(origin, start)
+      if (!isReplyType(message.type)) return undefined
+      const id = idOf(message)
+      const decoded = decodeServerMessage(message)
+      // NOTE: the type is one of REPLY_TYPES, and the message fits the schema of that type.
+      if (decoded.ok) return { id, message: decoded.value as PeerReply }
+      if (id === undefined) return undefined
+      return { id, problem: misfitFailure(String(message.type), decoded.problems) }
+    },
+    toError: (reason) =>
+      reason instanceof LinkClosedError ? closedFailure(origin) : httpFailure(reason, origin),
+    toHandshakeError: (response) => httpError(response),
+  }
+}
+
+/** Returns the failure of a lost connection that could not be opened again, for the reason in `cause`. */
+export function notAgainFailure(loss: AgentError, cause: AgentError): AgentError {
+  return new AgentError(`${loss.message}, and could not be opened again: ${cause.message}`, {
+    failureType: 'connection_lost',
+    retryable: true,
+    cause,
+  })
+}
+
+/** An end that was decided here: nothing is to be asked again. */
+function closedFailure(origin: string): AgentError {
+  return new AgentError(`The connection to the agent at ${origin} was closed from here`, {
+    failureType: 'connection_lost',
+    retryable: false,
+  })
+}
+
+function notJsonFailure(origin: string, start: string): AgentError {
+  const shown = JSON.stringify(start)
+  return new AgentError(
+    `The agent at ${origin} sent a message that is not JSON: it begins with ${shown}`,
+    { failureType: 'invalid_response', retryable: false },
+  )
+}
+
+/** Members that are looked at before a message is known to match its schema. */
+interface Head {
+  readonly type?: unknown
+  readonly requestId?: unknown
+  readonly runId?: unknown
+}
+
+function isReplyType(type: unknown): boolean {
+  return REPLY_TYPES.some((known) => known === type)
+}
+
+function idOf({ type, runId, requestId }: Head): string | undefined {
+  const id = type === 'run_control_ack' ? runId : requestId
+  return typeof id === 'string' ? id : undefined
+}
+
+function parse(data: Buffer): Head | undefined {
+  try {
+    const value: unknown = JSON.parse(data.toString())
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

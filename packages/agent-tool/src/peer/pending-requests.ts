@@ -1,0 +1,80 @@
+/**
+ * The state of requests to a peer that outlives one connection. A call that is sent again because its connection
+ * was lost is the same request, whose answer is still awaited. Once a request has ended without an answer, the
+ * same call is another request.
+ */
+import { requestIdOf, type PeerReply } from './peer-request.ts'
+
+/** A request that was sent. */
+export interface PendingRequest {
+  readonly requestId: string
+  /** When it was first sent, by `Clock.elapsed`. */
+  readonly askedAt: number
+}
+
+/** Maximum number of calls to remember, the newest; another call counts as new. */
+const REMEMBERED_CALLS = 1_000
+
+/** The requests of one tool. */
+export class PendingRequests {
+  readonly #calls = new Map<string, { asked: PendingRequest; readonly round: number }>()
+
+  /** Returns the request for a call, which `words` identify. */
+  find(words: readonly (string | number)[], now: number): PendingRequest {
+    const key = requestIdOf(words)
+    const { asked, round } = this.#calls.get(key) ?? this.#create(words, { round: 0, now })
+    this.#remember(key, { asked, round })
+    return asked
+  }
+
+  /** Makes the next call with these words another request. */
+  end(words: readonly (string | number)[], now: number): void {
+    const key = requestIdOf(words)
+    const { round } = this.#calls.get(key) ?? { round: 0 }
+    this.#remember(key, this.#create(words, { round: round + 1, now }))
+  }
+
+  #create(
+    words: readonly (string | number)[],
+    { round, now }: { readonly round: number; readonly now: number },
+  ): { asked: PendingRequest; readonly round: number } {
+    return { asked: { requestId: requestIdOf([...words, round]), askedAt: now }, round }
+  }
+
+  #remember(key: string, call: { asked: PendingRequest; readonly round: number }): void {
+    this.#calls.delete(key)
+    this.#calls.set(key, call)
+    const [oldest] = this.#calls.keys()
+    if (this.#calls.size > REMEMBERED_CALLS && oldest !== undefined) this.#calls.delete(oldest)
+  }
+}
+
+/** The events of one task that were reported: a peer that is asked again repeats them from the first. */
+export class ReportedEvents {
+  readonly #reported: string[] = []
+  #isAccepted = false
+  /** Position in the list while the peer repeats it; undefined once it is past the end. */
+  #position: number | undefined
+
+  /** The task was requested again: its events start from the first. */
+  startAgain(): void {
+    this.#position = 0
+  }
+
+  /** Returns whether an event is new, and counts it as reported. */
+  isNew(event: Extract<PeerReply, { type: 'task_accepted' | 'task_progress' }>): boolean {
+    if (event.type === 'task_accepted') {
+      const isFirst = !this.#isAccepted
+      this.#isAccepted = true
+      return isFirst
+    }
+    const text = JSON.stringify(event)
+    if (this.#position !== undefined && this.#reported[this.#position] === text) {
+      this.#position += 1
+      return false
+    }
+    this.#position = undefined
+    this.#reported.push(text)
+    return true
+  }
+}
