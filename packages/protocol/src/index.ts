@@ -25,6 +25,7 @@ export type { ErrorCode, ErrorCodeInfo, FailureCode, FailureCodeInfo } from './e
 export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 
 // To tell the time
+export { eventTime } from './event-time.ts'
 export { systemClock, type Clock } from './clock.ts'
 
 // To send a command to a run
@@ -99,9 +100,13 @@ export {
 
 // To rebuild a run from its events
 export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
-export { emptyRunState, type FileChange, type RunState } from './run-state/run-state.ts'
-export type { AgentCallState, AgentUsage } from './run-state/agent-calls.ts'
-export type { DelegationState } from './run-state/delegations.ts'
+export {
+  emptyRunState,
+  type DelegationState,
+  type FileChange,
+  type RunState,
+} from './run-state/run-state.ts'
+export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export type { GateState } from './run-state/gates.ts'
 export type {
@@ -112,7 +117,7 @@ export type {
   TaskState,
 } from './run-state/task-state.ts'
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
-export type { AttemptUsage, RunTotals } from './run-state/usage.ts'
+export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 
 // To be asked as an agent
 export { USAGE_EXTENSION } from './usage-extension.ts'

@@ -8,7 +8,7 @@ import { factsOf, taskAttributes, usage } from './task-spans.ts'
 import { keyOfCall, spanOfCall } from './tool-spans.ts'
 
 import type { OpenSpan, SpanEnd } from './open-span.ts'
-import type { SpanTable, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 type AgentEvent = RunEventOf<

@@ -6,6 +6,9 @@
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-agent-spans/
  */
 
+/** The name under which spans say where they come from. */
+export const INSTRUMENTATION = '@tutti/telemetry'
+
 /** Attributes of the GenAI conventions. */
 export const GEN_AI = {
   agentName: 'gen_ai.agent.name',

@@ -7,7 +7,7 @@ import { failed } from './span-end.ts'
 import { chatKey } from './span-keys.ts'
 import { factsOf, taskAttributes, usage } from './task-spans.ts'
 
-import type { SpanTable, TaskFacts, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TaskFacts, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes an event of a model call; false when it is none. */

@@ -11,8 +11,7 @@ export {
 export { providerName, type ModelNames, type TraceRunsOptions } from './options.ts'
 
 // To read spans
-export { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
-export { INSTRUMENTATION } from './instrumentation.ts'
+export { GEN_AI, INSTRUMENTATION, OPERATION, TUTTI } from './attributes.ts'
 
 // To extend
 export type { ReadEvents } from './followed-run.ts'

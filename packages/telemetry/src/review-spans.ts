@@ -1,14 +1,14 @@
 /** The spans of reviews, from the question to the answer, and what people say to a run meanwhile. */
 import { SpanKind } from '@opentelemetry/api'
+import { eventTime } from '@tutti/protocol'
 
 import { TUTTI } from './attributes.ts'
-import { instantOf } from './event-time.ts'
 import { reviewKey } from './span-keys.ts'
 import { factsOf, factsOfName, taskAttributes } from './task-spans.ts'
 import { spanOfCall } from './tool-spans.ts'
 
 import type { OpenSpan, SpanEnd } from './open-span.ts'
-import type { SpanTable, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 const NAMES = {
@@ -92,7 +92,7 @@ function begin(table: SpanTable, event: RunEventOf<'review_requested'>): void {
   const key = reviewKey(table.runId, reviewId)
   if (table.find(key) !== undefined) return
   const facts = timing === 'BEFORE_EXECUTION' ? undefined : factsOfName(table, event)
-  const startMs = instantOf(event.requestedAt) ?? table.nowMs
+  const startMs = eventTime(event) ?? table.nowMs
   const span = table.open({
     key,
     name: NAMES[timing],

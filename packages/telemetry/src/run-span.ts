@@ -6,7 +6,7 @@ import { textMessage } from './content.ts'
 import { failed } from './span-end.ts'
 
 import type { SpanEnd } from './open-span.ts'
-import type { SpanTable, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes an event of the run as a whole; false when it is none. */

@@ -3,12 +3,13 @@ import { TraceFlags, type SpanContext } from '@opentelemetry/api'
 import { spanId, traceIdOf, type TraceContext } from '@tutti/core'
 
 import { callerOf } from './begin-trace.ts'
-import { INSTRUMENTATION } from './instrumentation.ts'
+import { INSTRUMENTATION } from './attributes.ts'
 import { toHrTime, type EndedSpan, type OpenSpan } from './open-span.ts'
-import { RunSpans, type TracedEvent } from './run-spans.ts'
+import { RunSpans } from './run-spans.ts'
 
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { ResolvedTraceRunsOptions } from './options.ts'
+import type { TracedEvent } from './span-table.ts'
 
 /** Whose spans are made. */
 export interface RunTracerRun extends TraceContext {

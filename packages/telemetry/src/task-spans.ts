@@ -7,7 +7,7 @@ import { failed } from './span-end.ts'
 import { delegationKey, taskKey } from './span-keys.ts'
 
 import type { SpanEnd } from './open-span.ts'
-import type { SpanTable, TaskFacts, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TaskFacts, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes an event of a task or of a delegation; false when it is none. */

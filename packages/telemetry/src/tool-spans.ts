@@ -11,7 +11,7 @@ import { callKey } from './span-keys.ts'
 import { factsOf, taskAttributes } from './task-spans.ts'
 
 import type { OpenSpan } from './open-span.ts'
-import type { SpanTable, TaskFacts, TracedEvent } from './run-spans.ts'
+import type { SpanTable, TaskFacts, TracedEvent } from './span-table.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Takes the event of a tool call; false when it is none. */

@@ -7,9 +7,13 @@
  *    have in common.
  * R4 Instants never go back; an event that does not say when it was is as late as the one before.
  */
-import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
-
-import { eventInstant } from './event-instant.ts'
+import {
+  applyRunEvent,
+  emptyRunState,
+  eventTime,
+  type LoggedRunEvent,
+  type RunState,
+} from '@tutti/protocol'
 
 /** Events between two states that are kept. */
 const STEP = 256
@@ -41,7 +45,7 @@ export function withEvents(log: RunLog, more: readonly LoggedRunEvent[]): RunLog
   for (const event of more) {
     if (event.seq !== events.length) continue
     events.push(event)
-    instants.push(Math.max(instants.at(-1) ?? 0, eventInstant(event) ?? 0))
+    instants.push(Math.max(instants.at(-1) ?? 0, eventTime(event) ?? 0))
     state = applyRunEvent(state, event)
     if (events.length % STEP === 0) kept.push(state)
   }

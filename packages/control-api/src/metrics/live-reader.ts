@@ -1,9 +1,8 @@
 /** Counts live readers, and how late they are given events. */
-import { eventInstant } from './event-instant.ts'
 
 import type { Instruments } from './instruments.ts'
 import type { Clock } from '@tutti/core'
-import type { LoggedRunEvent } from '@tutti/protocol'
+import { eventTime, type LoggedRunEvent } from '@tutti/protocol'
 
 /** How events reach readers. */
 export type Transport = 'sse' | 'websocket'
@@ -53,7 +52,7 @@ const LOOKED_AT = 4
 
 function newestInstant(events: readonly LoggedRunEvent[]): number | undefined {
   for (const event of events.slice(-LOOKED_AT).toReversed()) {
-    const instant = eventInstant(event)
+    const instant = eventTime(event)
     if (instant !== undefined) return instant
   }
   return undefined

@@ -7,10 +7,9 @@
  * C2 A token costs a comparison, but for the first one of each model call.
  * C3 Nothing that people or models wrote becomes a label.
  */
-import { isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
+import { eventTime, isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
 
 import { countAgents } from './agent-figures.ts'
-import { eventInstant } from './event-instant.ts'
 import { OTHER } from './registry.ts'
 
 import type { Instruments } from './instruments.ts'
@@ -109,7 +108,7 @@ class RunFigures {
         if (run !== undefined && run.awaiting > 0) this.#firstToken(run, event)
         continue
       }
-      const instant = eventInstant(event)
+      const instant = eventTime(event)
       if (instant !== undefined) this.#lag(now - instant)
       this.#countGate(run, event, instant ?? now)
       if (run !== undefined) this.#countWork(run, event)

@@ -2,7 +2,7 @@
 import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { toInstant } from './instants.ts'
-import type { AttemptUsage } from './usage.ts'
+import type { AgentUsage } from './usage.ts'
 
 /** An event of a call to another agent. */
 export type AgentCallEvent = RunEventOf<
@@ -38,12 +38,6 @@ export interface AgentCallState {
   /** Why it ended so; present on a call that was terminated or failed. */
   readonly error?: string
 }
-
-/** What the calls of an attempt to other agents have used, as they say it. */
-export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount' | 'cachedInputTokens'>>
-
-/** The usage of an attempt that has asked no agent. */
-export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
 /** The calls after an event of one of them; one that is not known changes nothing. */
 export function agentCallsAfter(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun } from '../../test/run-events.ts'
-import { NO_AGENT_USAGE } from './agent-calls.ts'
+import { NO_AGENT_USAGE } from './usage.ts'
 import { applyToDelegations, type DelegationEvent } from './delegations.ts'
 import { runStateAfter } from './apply-run-event.ts'
 

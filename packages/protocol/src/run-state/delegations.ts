@@ -1,34 +1,8 @@
 /** Pure: the delegations of a run after one of their events, and the tasks that they make. */
 import type { RunEventOf } from '../schemas/run-event.ts'
-import type { RunState } from './run-state.ts'
+import type { DelegationState, RunState } from './run-state.ts'
 import { newTask } from './task-state.ts'
 import { addTask } from './tasks.ts'
-
-/** Work that one task handed to another. */
-export interface DelegationState {
-  readonly delegationId: string
-  /** The task that delegates, and its attempt. */
-  readonly taskName: string
-  readonly attempt: number
-  readonly delegatingAgentRole: string
-  readonly workerRole: string
-  readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
-  /** What is to be done; absent, as the next three, when it was refused before it began. */
-  readonly taskDescription?: string
-  /** Name of the task that it made. */
-  readonly workerTask?: string
-  readonly workerTaskIndex?: number
-  /** 1 for a delegation by a task of the plan. */
-  readonly depth?: number
-  /** When it began; absent when the log does not say it. */
-  readonly startedAt?: string
-  /** When it ended, in whatever way; absent when the log does not say it. */
-  readonly completedAt?: string
-  /** Present with COMPLETED. */
-  readonly durationMs?: number
-  /** Present with FAILED. */
-  readonly reason?: string
-}
 
 /** An event of a delegation. */
 export type DelegationEvent = RunEventOf<

@@ -4,7 +4,6 @@ import type { FileChanged } from '../schemas/events/agent-events.ts'
 import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.ts'
 import type { TagMap } from '../schemas/scalars.ts'
 import type { RunMetrics } from '../schemas/run-metrics.ts'
-import type { DelegationState } from './delegations.ts'
 import type { DirectiveState } from './directives.ts'
 import type { GateState } from './gates.ts'
 import type { TaskState } from './task-state.ts'
@@ -56,6 +55,32 @@ export interface RunState {
 
 /** One change of a file, as `file_changed` says it. */
 export type FileChange = Readonly<Omit<FileChanged, 'type'>>
+
+/** Work that one task handed to another. */
+export interface DelegationState {
+  readonly delegationId: string
+  /** The task that delegates, and its attempt. */
+  readonly taskName: string
+  readonly attempt: number
+  readonly delegatingAgentRole: string
+  readonly workerRole: string
+  readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
+  /** What is to be done; absent, as the next three, when it was refused before it began. */
+  readonly taskDescription?: string
+  /** Name of the task that it made. */
+  readonly workerTask?: string
+  readonly workerTaskIndex?: number
+  /** 1 for a delegation by a task of the plan. */
+  readonly depth?: number
+  /** When it began; absent when the log does not say it. */
+  readonly startedAt?: string
+  /** When it ended, in whatever way; absent when the log does not say it. */
+  readonly completedAt?: string
+  /** Present with COMPLETED. */
+  readonly durationMs?: number
+  /** Present with FAILED. */
+  readonly reason?: string
+}
 
 /** A run of which no event has been read. */
 export function emptyRunState(): RunState {

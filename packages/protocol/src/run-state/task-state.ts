@@ -1,9 +1,9 @@
 /** What is known of one task, and how its attempts follow each other. */
 import type { FinishReason, TaskStatus } from '../schemas/enums.ts'
 import type { MetricsSnapshot, TaskInput } from '../schemas/events/task-events.ts'
-import { NO_AGENT_USAGE, type AgentCallState, type AgentUsage } from './agent-calls.ts'
+import type { AgentCallState } from './agent-calls.ts'
 import type { TurnState } from './turn-state.ts'
-import { NO_USAGE, type AttemptUsage } from './usage.ts'
+import { NO_AGENT_USAGE, NO_USAGE, type AgentUsage, type AttemptUsage } from './usage.ts'
 
 /** One task of a run: of the plan, or made by a delegation. */
 export interface TaskState {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, startOfRun, WRITER } from '../../test/run-events.ts'
-import { NO_AGENT_USAGE } from './agent-calls.ts'
+import { NO_AGENT_USAGE } from './usage.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { runStateAfter } from './apply-run-event.ts'
 import { applyToTasks, changeTask, type TaskEvent } from './tasks.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventOf } from '../../test/run-events.ts'
 import { newTask } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
-import { NO_AGENT_USAGE } from './agent-calls.ts'
+import { NO_AGENT_USAGE } from './usage.ts'
 import { turnsAfter, type TurnEvent } from './turns.ts'
 import {
   NO_TOTALS,

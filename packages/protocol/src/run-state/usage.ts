@@ -2,8 +2,6 @@
  * Pure: what attempts have used. A number of tokens that one model call does not say makes the sum -1,
  * a cost that one call does not say makes the sum absent.
  */
-import type { AgentUsage } from './agent-calls.ts'
-import type { TaskState } from './task-state.ts'
 import type { TurnState } from './turn-state.ts'
 
 /** What one attempt of a task used. */
@@ -19,6 +17,12 @@ export interface AttemptUsage {
   /** Those of `inputTokens` that were read from a cache; absent when none is known. */
   readonly cachedInputTokens?: number
 }
+
+/** What the calls of an attempt to other agents have used, as they say it. */
+export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount' | 'cachedInputTokens'>>
+
+/** The usage of an attempt that has asked no agent. */
+export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
 /** What all tasks of a run used. */
 export interface RunTotals {
@@ -118,8 +122,14 @@ export function usageAfter(
   return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
 }
 
+/** A task, as far as its usage matters. */
+interface CountedTask {
+  readonly usage: AttemptUsage
+  readonly earlierAttempts: readonly { readonly usage: AttemptUsage }[]
+}
+
 /** What all attempts of all tasks used. */
-export function totalsOf(tasks: readonly TaskState[]): RunTotals {
+export function totalsOf(tasks: readonly CountedTask[]): RunTotals {
   const totals: Sums = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
   for (const { usage, earlierAttempts } of tasks) {
     for (const earlier of earlierAttempts) addUsage(totals, earlier.usage)

@@ -1,8 +1,8 @@
 /** The cancel of a run that is followed: sent, sent again when the server was away, and waited for within a bound. */
-import { TuttiClientError } from '@tutti/client'
+import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 
-import type { FollowRequest } from './follower.ts'
+import type { Display } from './display.ts'
 
 /** How long a job that was told to end waits for its run to end: less than what supervisors give it. */
 export const CANCEL_WAIT_MS = 20_000
@@ -10,9 +10,16 @@ export const CANCEL_WAIT_MS = 20_000
 /** Wait before a cancel that did not reach the server is sent again. */
 const AGAIN_MS = 1_000
 
+/** The run to cancel, and where its cancel is reported. */
+export interface CancelTarget {
+  readonly client: TuttiClient
+  readonly runId: string
+  readonly display: Display
+}
+
 /** At most one cancel of one run. */
 export class Cancelling {
-  readonly #request: FollowRequest
+  readonly #target: CancelTarget
   readonly #leave: () => void
   #isAwaySaid = false
   #again: NodeJS.Timeout | undefined
@@ -20,8 +27,8 @@ export class Cancelling {
   #bound: NodeJS.Timeout | undefined
   #isStopped = false
 
-  constructor(request: FollowRequest, leave: () => void) {
-    this.#request = request
+  constructor(target: CancelTarget, leave: () => void) {
+    this.#target = target
     this.#leave = leave
   }
 
@@ -37,7 +44,7 @@ export class Cancelling {
 
   /** Cancels as nobody can be asked; told twice, leaves at once. */
   beginBySignal(): void {
-    const { display, runId } = this.#request
+    const { display, runId } = this.#target
     if (this.#isBegun) {
       this.#leave()
       return
@@ -57,7 +64,7 @@ export class Cancelling {
   }
 
   async #send(): Promise<void> {
-    const { client, runId } = this.#request
+    const { client, runId } = this.#target
     try {
       await client.runs.cancel(runId)
     } catch (error) {
@@ -66,7 +73,7 @@ export class Cancelling {
   }
 
   #failed(error: unknown): void {
-    const { display, runId } = this.#request
+    const { display, runId } = this.#target
     const {
       code,
       retryable,

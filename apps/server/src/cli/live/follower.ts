@@ -20,7 +20,7 @@ import { CommandError } from '../command-error.ts'
 import { jsonText } from '../text/json-text.ts'
 import { Cancelling } from './cancelling.ts'
 import { Keys, type Key } from './keys.ts'
-import { ReviewDesk } from './review-desk.ts'
+import { ReviewQueue } from './review-queue.ts'
 import { stopJob } from './stop-job.ts'
 import { writeOut } from './write-out.ts'
 
@@ -65,7 +65,7 @@ class Follower {
   readonly #request: FollowRequest
   readonly #leaving = new AbortController()
   readonly #keys: Keys
-  readonly #reviews: ReviewDesk
+  readonly #reviews: ReviewQueue
   readonly #cancelling: Cancelling
   #state = emptyRunState()
   #left: Leaving | undefined
@@ -74,11 +74,13 @@ class Follower {
 
   constructor(request: FollowRequest) {
     this.#request = request
-    const { io } = request
-    this.#keys = new Keys(io, (key) => this.#onKey(key))
-    this.#reviews = new ReviewDesk(request, {
-      before: () => this.#suspend(),
-      after: () => this.#resume(),
+    const { isInteractive, leavesAtReview, ...parts } = request
+    this.#keys = new Keys(parts.io, (key) => this.#onKey(key))
+    this.#reviews = new ReviewQueue({
+      ...parts,
+      canAsk: isInteractive && !leavesAtReview,
+      suspend: () => this.#suspend(),
+      resume: () => this.#resume(),
     })
     this.#cancelling = new Cancelling(request, () => this.#leave('left'))
   }

@@ -1,11 +1,11 @@
 /** Pure: what happened, as one line of plain text for each event that somebody wants to read about. */
+import { eventTime, type GateState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+
 import { counted, duration, stopwatch } from './figures.ts'
 import { earlyEnd } from './early-end.ts'
 import { textOf } from './line.ts'
 import { endLine } from './summary-lines.ts'
 import { oneLine } from './text-width.ts'
-
-import type { GateState, LoggedRunEvent, RunState } from '@tutti/protocol'
 
 /** Columns of what a tool was given; logs are read by people. */
 const MAX_WORDS = 200
@@ -154,28 +154,10 @@ function short(text: string): string {
   return line.length <= MAX_WORDS ? line : `${line.slice(0, MAX_WORDS)}…`
 }
 
-/** Fields that say when an event happened. */
-const INSTANTS = [
-  'completedAt',
-  'failedAt',
-  'decidedAt',
-  'requestedAt',
-  'skippedAt',
-  'withdrawnAt',
-  'switchedAt',
-  'activeAt',
-  'resumedAt',
-  'startedAt',
-  'sentAt',
-  'timestamp',
-] as const
-
 /** How long the run had been there, by the instants of the log, so that a replay tells the truth. */
 function timeOf(event: LoggedRunEvent, { queuedAt, durationMs, startedAt }: RunState): string {
   const began = Date.parse(queuedAt ?? '')
-  const at = new Map(Object.entries(event))
-  const said = INSTANTS.map((name) => at.get(name)).find((value) => typeof value === 'string')
   const ended = Date.parse(startedAt ?? queuedAt ?? '') + (durationMs ?? 0)
-  const instant = event.type === 'run_result' ? ended : Date.parse(String(said ?? queuedAt))
-  return stopwatch(Number.isNaN(instant - began) ? 0 : instant - began)
+  const at = event.type === 'run_result' ? ended : (eventTime(event) ?? began)
+  return stopwatch(Number.isNaN(at - began) ? 0 : at - began)
 }

@@ -1,26 +1,28 @@
-/**
- * The reviews of a run that is followed: each is asked about once, one after another, while the view stands aside.
- *
- * It tells nobody who can be asked nothing: then the lines of the display say how a review is answered.
- */
-import { TuttiClientError } from '@tutti/client'
+/** The open reviews of a run that is followed: each is asked about once, one after another, while the view is suspended. */
+import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 import type { GateState, RunState } from '@tutti/protocol'
 
 import { decideAtTerminal } from '../review-prompt.ts'
 
-import type { FollowRequest } from './follower.ts'
+import type { CommandIo } from '../command-io.ts'
+import type { Display } from './display.ts'
 
-/** What happens around a question. */
-export interface DeskHooks {
-  before(): void
-  after(): void
+/** Where reviews are asked about. */
+export interface ReviewQueueOptions {
+  readonly client: TuttiClient
+  readonly io: CommandIo
+  readonly display: Display
+  /** Whether anybody can be asked here; otherwise the display says how a review is answered. */
+  readonly canAsk: boolean
+  /** Called before a question, and after its answer. */
+  readonly suspend: () => void
+  readonly resume: () => void
 }
 
 /** Asks about open reviews. */
-export class ReviewDesk {
-  readonly #request: FollowRequest
-  readonly #hooks: DeskHooks
+export class ReviewQueue {
+  readonly #options: ReviewQueueOptions
   /** Reviews that were asked about already, or are not to be. */
   readonly #seen = new Set<string>()
   #state: RunState | undefined
@@ -28,9 +30,8 @@ export class ReviewDesk {
   #work: Promise<void> = Promise.resolve()
   #isClosed = false
 
-  constructor(request: FollowRequest, hooks: DeskHooks) {
-    this.#request = request
-    this.#hooks = hooks
+  constructor(options: ReviewQueueOptions) {
+    this.#options = options
   }
 
   /** Whether somebody is being asked. */
@@ -60,8 +61,7 @@ export class ReviewDesk {
   }
 
   #askNext(): void {
-    const { isInteractive, leavesAtReview } = this.#request
-    if (!isInteractive || leavesAtReview || this.#asked !== undefined || this.#isClosed) return
+    if (!this.#options.canAsk || this.#asked !== undefined || this.#isClosed) return
     const gate = this.#state?.gates.find(
       ({ status, reviewId }) => status === 'OPEN' && !this.#seen.has(reviewId),
     )
@@ -71,16 +71,15 @@ export class ReviewDesk {
   }
 
   async #ask(gate: GateState): Promise<void> {
-    const { io, display } = this.#request
+    const { io, display, client } = this.#options
     const closed = new AbortController()
     this.#asked = { reviewId: gate.reviewId, closed }
-    this.#hooks.before()
+    this.#options.suspend()
     let words: string | undefined
     try {
-      const { reviews } = this.#request.client
       const applied = await decideAtTerminal(gate, io, {
         signal: closed.signal,
-        decide: (decision) => reviews.decide(gate.reviewId, decision),
+        decide: (decision) => client.reviews.decide(gate.reviewId, decision),
       })
       if (applied === undefined && closed.signal.aborted) {
         words = `The review of ${gate.taskName} is closed`
@@ -90,7 +89,7 @@ export class ReviewDesk {
     }
     this.#asked = undefined
     if (this.#isClosed) return
-    this.#hooks.after()
+    this.#options.resume()
     if (words !== undefined) display.say(words)
     this.#askNext()
   }

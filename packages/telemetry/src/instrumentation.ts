@@ -1,2 +1,0 @@
-/** The name under which spans say where they come from. */
-export const INSTRUMENTATION = '@tutti/telemetry'
