@@ -9,7 +9,6 @@ import {
   type RunDetail,
 } from '@tutti/protocol'
 import {
-  cancelRun,
   idempotencyKey,
   largeResponse,
   readBody,
@@ -20,11 +19,12 @@ import {
   type WaitOptions,
 } from '@tutti/gateway'
 
-import { cancelRuns } from '../cancel-run.ts'
 import { deleteRun } from '../delete-run.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../list-runs.ts'
 import { runDetail } from '../run-detail.ts'
+import { cancelRuns } from '../steering/broadcast.ts'
+import { cancelCommand } from '../steering/to-command.ts'
 import { toRunAccepted } from '../to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -68,8 +68,8 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
     {
       ...ROUTES.cancelRun,
       async handle({ request, caller, parameters: { runId = '' } }) {
-        const { mode } = await readBody(request, CancelBody, maxBodyBytes)
-        return Response.json({ runId, status: await cancelRun(runs, runId, { mode, caller }) })
+        const body = await readBody(request, CancelBody, maxBodyBytes)
+        return Response.json({ runId, ...(await runs.send(runId, cancelCommand(body, caller))) })
       },
     },
     {
@@ -77,7 +77,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
       async handle({ request, caller, tell }) {
         const body = await readBody(request, CancelRunsBody, maxBodyBytes)
         tell({ target: body.tag })
-        return Response.json(await cancelRuns(runs, { ...body, caller }))
+        return Response.json(await cancelRuns(runs, body, caller))
       },
     },
     {

@@ -5,13 +5,14 @@ import {
   ReviewDecisionBody,
   ROUTES,
   SwitchModelBody,
+  type InjectAccepted,
+  type ModelSwitched,
 } from '@tutti/protocol'
 import { decideReview, readBody, type Route } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
-import { injectDirective } from '../inject-directive.ts'
-import { assertFeedback, listReviews } from '../reviews.ts'
-import { switchModel } from '../switch-model.ts'
+import { assertFeedback, listReviews } from '../steering/reviews.ts'
+import { injectCommand, switchCommand } from '../steering/to-command.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -23,14 +24,16 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
       ...ROUTES.switchModel,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readBody(request, SwitchModelBody, maxBodyBytes)
-        return Response.json(await switchModel(runs, runId, { ...body, caller }))
+        const switched = await runs.send(runId, switchCommand(body, caller))
+        return Response.json({ runId, ...switched, status: 'APPLIED' } satisfies ModelSwitched)
       },
     },
     {
       ...ROUTES.injectDirective,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readBody(request, InjectBody, maxBodyBytes)
-        return Response.json(await injectDirective(runs, runId, { ...body, caller }))
+        const { id } = await runs.send(runId, injectCommand(body, caller))
+        return Response.json({ directiveId: id, status: 'ACTIVE' } satisfies InjectAccepted)
       },
     },
     {

@@ -2,7 +2,7 @@
 import { ROUTES } from '@tutti/protocol'
 import { largeResponse, type Route } from '@tutti/gateway'
 
-import { runDag, runTrace } from '../trace/run-trace.ts'
+import { runDag, runTrace } from '../agentensemble/trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 

@@ -6,7 +6,6 @@ import {
   audited,
   type AuditSubject,
   type Caller,
-  cancelRun,
   decideReview,
   isAudited,
   largeJson,
@@ -14,12 +13,14 @@ import {
   type TellSubject,
 } from '@tutti/gateway'
 
-import { broadcastDirective } from '../inject-directive.ts'
-import { assertFeedback } from '../reviews.ts'
-import { switchModel } from '../switch-model.ts'
+import { listRuns } from '../list-runs.ts'
+import { runDetail } from '../run-detail.ts'
+import { broadcastDirective } from '../steering/broadcast.ts'
+import { assertFeedback } from '../steering/reviews.ts'
+import { cancelCommand, switchCommand } from '../steering/to-command.ts'
+import { toCapabilities } from '../to-wire.ts'
 import { answerPeer } from './answer-peer.ts'
 import { decodeMessage, ownText } from './parse-message.ts'
-import { answerStateQuery } from './state-query.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type { ClientMessage, LoggedRunEvent, Scope, ServerMessage } from '@tutti/protocol'
@@ -188,24 +189,19 @@ async function resultOf(
 
 async function control(message: MessageOf<'run_control'>, asker: Asker): Promise<void> {
   const { caller, options } = asker
-  const { runId, action, mode, model, tier, taskName } = message
+  const { runId, action } = message
+  const acknowledged = { type: 'run_control_ack', runId, action } as const
   if (action === 'cancel') {
-    const status = await cancelRun(options.runs, runId, { mode, caller })
-    asker.send({ type: 'run_control_ack', runId, action, status })
+    const cancelled = await options.runs.send(runId, cancelCommand(message, caller))
+    asker.send({ ...acknowledged, ...cancelled })
     return
   }
-  const body = {
-    ...(model === undefined ? {} : { model }),
-    ...(tier === undefined ? {} : { tier }),
-    ...(taskName === undefined ? {} : { taskName }),
-  }
-  const switched = await switchModel(options.runs, runId, { ...body, caller })
-  asker.send({ type: 'run_control_ack', action, ...switched })
+  const switched = await options.runs.send(runId, switchCommand(message, caller))
+  asker.send({ ...acknowledged, ...switched, status: 'APPLIED' })
 }
 
 async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<void> {
-  const { caller, options, runId } = asker
-  const directiveId = await broadcastDirective(options.runs, message, { homeRunId: runId, caller })
+  const directiveId = await broadcastDirective(asker.options.runs, message, asker)
   asker.send({ type: 'directive_ack', directiveId, status: 'accepted' })
 }
 
@@ -214,4 +210,26 @@ async function decide(message: MessageOf<'review_decision'>, asker: Asker): Prom
   const { type: _type, reviewId, ...body } = message
   assertFeedback(body)
   await decideReview(asker.options.runs, reviewId, { ...body, caller: asker.caller })
+}
+
+type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
+
+/**
+ * Answers `state_query` with the bodies of the REST routes.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND for the detail of an unknown run.
+ */
+async function answerStateQuery(
+  { requestId, query, runId = '', filter = {} }: MessageOf<'state_query'>,
+  options: ResolvedControlApiOptions,
+): Promise<StateResponse> {
+  const answer = (data: StateResponse['data']): StateResponse => ({
+    type: 'state_response',
+    requestId,
+    data,
+  })
+  const { reads } = options
+  if (query === 'capabilities') return answer(toCapabilities(options))
+  if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
+  return answer(await reads.run(() => runDetail(options, runId)))
 }

@@ -3,10 +3,8 @@
  *
  *   bus ──▶ filter ──▶ socket          messages ──▶ decode ──▶ answer
  *
- * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once.
- *    Gates that waited before it came follow `hello` at once, with the time that is left. A gate that is
- *    decided or withdrawn closes its panel: its event is followed by a `review_timed_out`. One whose
- *    decision was refused is sent again to the connection that decided it.
+ * N1 `hello` comes first; then every event it asked for that is not in `hello`, in order, each once. What
+ *    AgentEnsemble's dashboard needs in addition is added by the dialect (`../agentensemble/dialect.ts`).
  * N2 A message that cannot be acted on is answered with an `error`, or with the acknowledgement of its
  *    kind; it never closes the connection.
  * N3 A connection that does not read is closed when `maxBufferedBytes` wait for it, with the last event
@@ -24,20 +22,17 @@ import {
   type Caller,
   eventBytes,
   findPlace,
-  largeJson,
   type ReadingPlace,
   sharedCapabilities,
   wireErrorOf,
 } from '@tutti/gateway'
 
+import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { answerMessage, type Asker, type MessageOf } from './answer-message.ts'
 import { appliedProfile, controlAck } from './control-ack.ts'
-import { panelCloser } from './panel-closer.ts'
 import { closingReason } from './closing-reason.ts'
-import { helloOf } from './hello.ts'
 import { Inbox } from './inbox.ts'
-import { openGate, openGates } from './open-gates.ts'
 import { parseMessage, refusedMessage } from './parse-message.ts'
 import { malformedRefusalOf, refusalOf } from './refusal.ts'
 
@@ -69,7 +64,7 @@ const MAX_EARLY = 5_000
 
 const NO_TYPES: ReadonlySet<string> = new Set()
 
-/** Who came, and for what. */
+/** The caller and the scope of a connection. */
 export interface Visit {
   readonly caller: Caller
   /** The run that the connection is about; undefined for every run. */
@@ -95,8 +90,9 @@ export class Session {
   readonly #gone = new AbortController()
   /** Events that came before `hello` was ready. */
   #early: LoggedRunEvent[] | undefined = []
-  /** Ids of the gates that followed `hello`, should their news come only now. */
-  #toldGates: ReadonlySet<string> = new Set()
+  readonly #dialect: Dialect
+  /** Ids of the events that were sent with `hello`, to skip them when they are announced late. */
+  #sentWithHello: ReadonlySet<string> = new Set()
   readonly #stopListening: () => void
   /** Stops the reading of one run from its log; undefined while events come as they happen. */
   #stopReading: (() => void) | undefined
@@ -126,6 +122,7 @@ export class Session {
       gone: this.#gone.signal,
     }
     this.#options = options
+    this.#dialect = agentEnsembleDialect(options, runId)
     this.#home = runId
     this.#subscription = { runId, types: snapshot === 'none' ? NO_TYPES : undefined }
     this.#stopListening = options.runs.listenToAll((events) => {
@@ -141,7 +138,7 @@ export class Session {
       this.#reader.gone()
     })
     if (snapshot === 'none') this.#greetBriefly()
-    else void this.#greet(runId)
+    else void this.#greet()
   }
 
   /** Sends a message, given as it is or as JSON in UTF-8. */
@@ -154,26 +151,14 @@ export class Session {
     this.send({ type: 'hello', sharedCapabilities: sharedCapabilities(this.#options) })
   }
 
-  async #greet(runId: string | undefined): Promise<void> {
+  async #greet(): Promise<void> {
     try {
-      const { runs, clock, reads } = this.#options
-      // One turn for all of it: what waits for another turn would be memory that no limit counts.
-      const { hello, reaches, gates } = await reads.run(async () => {
-        const { message, reaches: places } = await helloOf(runs, runId)
-        const shared = sharedCapabilities(this.#options)
-        const json = await largeJson({ ...message, sharedCapabilities: shared })
-        return { hello: json, reaches: places, gates: await openGates(runs, runId, clock.now()) }
-      }, this.#gone.signal)
+      const { hello, continueWith } = await this.#dialect.greet(this.#gone.signal)
       this.send(hello)
-      const early = this.#early ?? []
+      const { reviews, fresh } = continueWith(this.#early ?? [])
       this.#early = undefined
-      const fresh = early.filter(({ seq, runId: of }) => seq > (reaches.get(of) ?? -1))
-      const heard = new Set(fresh.map(({ id }) => id))
-      const waiting = gates.filter(
-        ({ id, seq, runId: of }) => !heard.has(id) && seq <= (reaches.get(of) ?? Infinity),
-      )
-      this.#toldGates = new Set(waiting.map(({ id }) => id))
-      this.#deliver([...waiting, ...fresh])
+      this.#sentWithHello = new Set(reviews.map(({ id }) => id))
+      this.#deliver([...reviews, ...fresh])
     } catch (error) {
       if (this.#gone.signal.aborted) return
       this.#fail('The server could not read its runs', error)
@@ -184,7 +169,7 @@ export class Session {
   #hear(events: readonly LoggedRunEvent[]): void {
     if (this.#early !== undefined) this.#keepEarly(this.#early, events)
     else if (this.#stopReading === undefined) {
-      this.#deliver(events.filter(({ id }) => !this.#toldGates.has(id)))
+      this.#deliver(events.filter(({ id }) => !this.#sentWithHello.has(id)))
     } else this.#deliver(events.filter((event) => this.#isOwnResult(event)))
   }
 
@@ -207,8 +192,8 @@ export class Session {
   #deliver(events: readonly LoggedRunEvent[]): void {
     for (const event of events) {
       this.#deliverOne(event)
-      const closer = panelCloser(event)
-      if (closer !== undefined) this.#deliverOne(closer)
+      const followUp = this.#dialect.followUp(event)
+      if (followUp !== undefined) this.#deliverOne(followUp)
       this.#acknowledge(event)
     }
     if (events.at(-1)?.id === this.#lastEventId) this.#reader.given(events)
@@ -298,16 +283,15 @@ export class Session {
       this.send(
         refused === undefined ? malformedRefusalOf(wire, parsed.head) : refusalOf(wire, refused),
       )
-      if (refused?.type === 'review_decision') await this.#showAgain(refused.reviewId)
+      if (refused !== undefined) await this.#repeat(refused)
     }
   }
 
-  /** A dashboard closes its panel as it sends a decision: when that was refused it needs it again. */
-  async #showAgain(reviewId: string): Promise<void> {
+  /** Sends an event again that the dialect needs after a refusal. */
+  async #repeat(refused: ClientMessage): Promise<void> {
     try {
-      const { runs, clock } = this.#options
-      const gate = await openGate(runs, reviewId, clock.now())
-      if (gate !== undefined) this.#deliver([gate])
+      const event = await this.#dialect.afterRefusal(refused)
+      if (event !== undefined) this.#deliver([event])
     } catch (error) {
       this.#fail('The server could not read its runs', error)
     }

@@ -12,10 +12,10 @@ function deskOf(state: string, ...ends: readonly Error[]) {
   const clock = fakeClock()
   const runs = {
     state,
-    cancel(runId: string, options: object) {
+    send(runId: string, command: object) {
       const end = ends[asked.length]
-      asked.push([runId, options])
-      return end === undefined ? Promise.resolve('CANCELLING') : Promise.reject(end)
+      asked.push([runId, command])
+      return end === undefined ? Promise.resolve({ status: 'CANCELLING' }) : Promise.reject(end)
     },
   }
   const trail = {
@@ -29,7 +29,7 @@ function deskOf(state: string, ...ends: readonly Error[]) {
   return { asked, outcomes, clock, abandon }
 }
 
-const ABORT = ['run-1', { mode: 'abort', actor: 'ci' }]
+const ABORT = ['run-1', { kind: 'cancel', mode: 'abort', actor: 'ci' }]
 const LOST = new TuttiError('STORE_UNAVAILABLE', 'The store is away', { retryable: true })
 
 describe('cancelAbandoned', () => {

@@ -14,10 +14,13 @@ function deskOf(
 ) {
   const decided: unknown[] = []
   const runs = {
-    review: async () => ({ request: { timing: 'AFTER_EXECUTION', requiredRole: 'legal' } }),
-    decide: (reviewId: string, decision: object) => {
-      decided.push([reviewId, decision])
-      return end === undefined ? Promise.resolve() : Promise.reject(end)
+    review: async () => ({
+      runId: 'run-1',
+      request: { timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
+    }),
+    send: (runId: string, command: object) => {
+      decided.push([runId, command])
+      return end === undefined ? Promise.resolve({}) : Promise.reject(end)
     },
   }
   const desk = {
@@ -42,7 +45,8 @@ describe('decideGate', () => {
   it('decides in the name of the caller', async () => {
     const { decided, decide } = deskOf(undefined)
     expect(await decide(CONTINUE)).toBeUndefined()
-    expect(decided).toEqual([['r1', { action: 'CONTINUE', decidedBy: 'ci' }]])
+    const decision = { action: 'CONTINUE', decidedBy: 'ci' }
+    expect(decided).toEqual([['run-1', { kind: 'decide', reviewId: 'r1', decision }]])
   })
 
   it('says which role the caller lacks, and decides nothing', async () => {

@@ -43,9 +43,9 @@ function held(reads: readonly (Error | readonly object[])[], state = 'READY') {
       if (read instanceof Error) throw read
       yield read
     },
-    async cancel(runId: string) {
+    async send(runId: string) {
       cancelled.push(runId)
-      return 'CANCELLED'
+      return { status: 'CANCELLED' }
     },
   }
   // NOTE: no other part is used.

@@ -59,8 +59,8 @@ export interface Hello {
   readonly reaches: ReadonlyMap<string, number>
 }
 
-/** The `hello` of a connection to every run, or to one. */
-export async function helloOf(runs: RunService, runId: string | undefined): Promise<Hello> {
+/** Reads the `hello` of a connection to every run, or to one. */
+export async function readHello(runs: RunService, runId: string | undefined): Promise<Hello> {
   const reaches = new Map<string, number>()
   const histories: (readonly LoggedRunEvent[])[] = []
   let room = MAX_BYTES

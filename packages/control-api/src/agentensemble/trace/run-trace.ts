@@ -6,7 +6,7 @@ import { eventPages, eventSize, type RunRecord } from '@tutti/runs'
 import { dagModel } from './dag-model.ts'
 import { executionTrace } from './execution-trace.ts'
 
-import type { ResolvedControlApiOptions } from '../options.ts'
+import type { ResolvedControlApiOptions } from '../../options.ts'
 import type { DagModel, ExecutionTrace, LoggedRunEvent } from '@tutti/protocol'
 
 type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor' | 'maxTraceBytes'>

@@ -1,15 +1,15 @@
-/** The gates that wait for a decision, for a connection that was not there when they opened. */
+/** Requests of open reviews, for a connection that was opened after them. */
 
 import { eventPages, type RunService } from '@tutti/runs'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
- * The events with which the open gates opened, of one run or of all, each gate once: one that was asked
- * for again after a crash has several. Their `timeoutMs` is the time that is left at `now`, in
- * milliseconds since 1970; 0 is without end, so it is never less than 1.
+ * Reads the newest request of each open review, of one run or of all: a review that was requested again after a
+ * crash has several. `timeoutMs` is the time that is left at `now`, in milliseconds since 1970. It is at least 1,
+ * because 0 means no limit.
  */
-export async function openGates(
+export async function openReviews(
   runs: RunService,
   runId: string | undefined,
   now: number,
@@ -32,16 +32,15 @@ export async function openGates(
 }
 
 /**
- * The event of one gate while it is open; undefined when it is not. A dashboard that closes its panel as
- * it sends a decision needs it again when the decision is refused.
+ * Reads the newest request of one review; undefined when the review is not open.
  */
-export async function openGate(
+export async function openReview(
   runs: RunService,
   reviewId: string,
   now: number,
 ): Promise<LoggedRunEvent | undefined> {
   const review = await runs.review(reviewId)
   if (review === undefined) return undefined
-  const gates = await openGates(runs, review.runId, now)
-  return gates.find((event) => event.type === 'review_requested' && event.reviewId === reviewId)
+  const requests = await openReviews(runs, review.runId, now)
+  return requests.find((event) => event.type === 'review_requested' && event.reviewId === reviewId)
 }

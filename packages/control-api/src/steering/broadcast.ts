@@ -1,0 +1,144 @@
+/** Sends one command to several runs. */
+import { TuttiError } from '@tutti/core'
+import { actorOf, badRequest, type Caller, cancelUnlessOver } from '@tutti/gateway'
+import {
+  DirectiveAction,
+  ERROR_CODES,
+  isErrorCode,
+  type CancelRunsBody,
+  type Directive,
+  type DirectiveInput,
+  type RunsCancelled,
+  type RunStatus,
+} from '@tutti/protocol'
+
+import { tagOf } from '../list-runs.ts'
+import { toDirective } from './to-command.ts'
+
+import type { RunRecord, RunService } from '@tutti/runs'
+
+/** Maximum number of passes over the runs of a tag; bounded so that the loop terminates. */
+const MAX_LOOKS = 10
+
+/** Number of runs that are cancelled at the same time. */
+const BATCH = 20
+
+/** Page size of the list of runs, and the number of runs that one directive reaches. */
+const PAGE = 1_000
+
+/**
+ * Cancels every run with a tag that has not ended; resolves with the status of each. Runs that are submitted
+ * meanwhile are cancelled too, in at most {@link MAX_LOOKS} passes.
+ */
+export async function cancelRuns(
+  runs: RunService,
+  { tag, mode }: CancelRunsBody,
+  caller: Caller,
+): Promise<RunsCancelled> {
+  const statuses = new Map<string, RunStatus | undefined>()
+  // Pages shift while runs end, so the list is read again for runs that were passed over.
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const found = await unfinishedRuns(runs, tag)
+    const fresh = found.filter((runId) => !statuses.has(runId))
+    if (fresh.length === 0) break
+    for (let first = 0; first < fresh.length; first += BATCH) {
+      const batch = fresh.slice(first, first + BATCH)
+      const ends = batch.map((runId) => cancelUnlessOver(runs, runId, { mode, caller }))
+      for (const [index, status] of (await Promise.all(ends)).entries()) {
+        statuses.set(batch[index] ?? '', status)
+      }
+    }
+  }
+  const cancelled = [...statuses].flatMap(([runId, status]) =>
+    status === undefined ? [] : [{ runId, status }],
+  )
+  return { runs: cancelled, total: cancelled.length }
+}
+
+/** The ids of the runs with a tag that have not ended. */
+async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (;;) {
+    const page = await runs.list({
+      statuses: ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
+      tag: tagOf(tag),
+      limit: PAGE,
+      offset: ids.length,
+    })
+    ids.push(...page.runs.map(({ runId }) => runId))
+    if (page.runs.length < PAGE) return ids
+  }
+}
+
+/**
+ * Injects a directive into one run, or into every run that is being worked on; resolves with its id, the same in
+ * every run. A directive to an ensemble is for all agents of its runs.
+ *
+ * @throws {TuttiError} as `RunService.send`, when no run has taken it; BAD_REQUEST naming what the message lacks;
+ * RUN_NOT_RUNNING when no run is being worked on.
+ */
+export async function broadcastDirective(
+  runs: RunService,
+  message: Directive,
+  { runId, caller }: { readonly runId: string | undefined; readonly caller: Caller },
+): Promise<string> {
+  const directive = { ...readDirective(message), ...actorOf(caller), id: crypto.randomUUID() }
+  const targets = await runsMeant(runs, message.runId ?? runId)
+  const taken = await Promise.allSettled(
+    targets.map(({ runId: target, ensemble }) =>
+      runs.send(target, { kind: 'inject', directive: forEnsemble(directive, ensemble) }),
+    ),
+  )
+  const refusals = taken.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+  const fault = refusals.find((reason) => !isRefusal(reason))
+  if (fault !== undefined) throw fault
+  if (refusals.length === taken.length) throw refusals[0]
+  return directive.id
+}
+
+function readDirective(message: Directive): DirectiveInput {
+  const { content, to, from, action } = message
+  if (content === undefined && action === undefined) {
+    throw badRequest('Message', [{ path: '/content', message: 'is required, or action' }])
+  }
+  if (action !== undefined && !DirectiveAction.enum.some((known) => known === action)) {
+    const known = DirectiveAction.enum.join(', ')
+    const problem = `must be one of ${known}, got ${JSON.stringify(action)}`
+    throw badRequest('Message', [{ path: '/action', message: problem }])
+  }
+  return {
+    ...toDirective(message, 'Message'),
+    ...(to === undefined ? {} : { to }),
+    ...(from === undefined ? {} : { from }),
+  }
+}
+
+type TargetRun = Pick<RunRecord, 'runId' | 'ensemble'>
+
+/** The run of that id, or every run that is being worked on. */
+async function runsMeant(
+  runs: RunService,
+  runId: string | undefined,
+): Promise<readonly TargetRun[]> {
+  if (runId !== undefined) {
+    const run = await runs.record(runId)
+    return [{ runId, ensemble: run?.ensemble ?? '' }]
+  }
+  const page = await runs.list({
+    statuses: ['RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
+    limit: PAGE,
+    offset: 0,
+  })
+  if (page.runs.length > 0) return page.runs
+  throw new TuttiError('RUN_NOT_RUNNING', 'No run is being worked on', { retryable: true })
+}
+
+function forEnsemble({ to, ...directive }: DirectiveInput, ensemble: string): DirectiveInput {
+  return to === undefined || to === ensemble ? directive : { ...directive, to }
+}
+
+/** Whether a run has refused the directive, because it is over or has no task or agent of that name. */
+function isRefusal(reason: unknown): boolean {
+  if (!TuttiError.isInstance(reason) || !isErrorCode(reason.code)) return false
+  return ERROR_CODES[reason.code].status < 500
+}

@@ -1,0 +1,72 @@
+/** Pure: from bodies and messages to commands. */
+import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
+
+import type {
+  CancelBody,
+  DirectiveInput,
+  InjectBody,
+  RunCommandOf,
+  SwitchModelBody,
+} from '@tutti/protocol'
+
+export function cancelCommand({ mode }: CancelBody, caller: Caller): RunCommandOf<'cancel'> {
+  return { kind: 'cancel', ...actorOf(caller), ...(mode === undefined ? {} : { mode }) }
+}
+
+/** @throws {TuttiError} BAD_REQUEST unless either a model or a tier is named. */
+export function switchCommand(
+  { model, tier, taskName }: SwitchModelBody,
+  caller: Caller,
+): RunCommandOf<'switch_model'> {
+  return {
+    kind: 'switch_model',
+    model: choiceOf(model, tier),
+    ...(taskName === undefined ? {} : { taskName }),
+    ...actorOf(caller),
+  }
+}
+
+function choiceOf(
+  model: string | undefined,
+  tier: string | undefined,
+): RunCommandOf<'switch_model'>['model'] {
+  if (model !== undefined && tier !== undefined) {
+    throw badRequest('Request', [{ path: '/tier', message: 'cannot be given together with model' }])
+  }
+  if (tier !== undefined) return { tier }
+  if (model !== undefined) return model
+  throw badRequest('Request', [{ path: '/model', message: 'is required, or tier' }])
+}
+
+/** @throws {TuttiError} BAD_REQUEST when `ttl` is not longer than 0. */
+export function injectCommand(
+  { target, ...body }: InjectBody,
+  caller: Caller,
+): RunCommandOf<'inject'> {
+  const to = target === undefined ? {} : { to: target }
+  return {
+    kind: 'inject',
+    directive: { ...toDirective(body, 'Request body'), ...to, ...actorOf(caller) },
+  }
+}
+
+/** The fields that a body and a message have in common; `what` names them in errors. */
+export function toDirective(
+  { content, action, value, priority, ttl }: Omit<InjectBody, 'action'> & { action?: string },
+  what: string,
+): DirectiveInput {
+  return {
+    ...(content === undefined ? {} : { content }),
+    ...(action === undefined ? {} : { action }),
+    ...(value === undefined ? {} : { value }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(ttl === undefined ? {} : { ttlMs: ttlMs(ttl, what) }),
+  }
+}
+
+function ttlMs(ttl: string, what: string): number {
+  const length = durationMs(ttl)
+  if (length !== undefined && length > 0) return length
+  const message = `must be longer than 0 and count no months or years, got "${ttl}"`
+  throw badRequest(what, [{ path: '/ttl', message }])
+}
