@@ -178,10 +178,7 @@ function dispatcher(
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
     const handled = await route.handle({ request, caller, tell, parameters: context.req.param() })
-    const response = untilExpiry(handled, caller, clock)
-    const runId = newRunId(response)
-    if (runId !== undefined) tell({ runId })
-    return response
+    return untilExpiry(handled, caller, clock)
   }
   return async (context) => {
     context.set('route', action)
@@ -208,12 +205,6 @@ function identify(
   route?: Pick<Route, 'takesTicket'>,
 ): Caller {
   return guard.identify(requestFacts(env.incoming), { takesTicket: route?.takesTicket === true })
-}
-
-/** The run that an answer says was made. */
-function newRunId(response: Response): string | undefined {
-  const [, runId] = /^\/api\/runs\/([^/]+)$/.exec(response.headers.get('location') ?? '') ?? []
-  return runId === undefined ? undefined : decodeURIComponent(runId)
 }
 
 /** What somebody should know who asks a process for something that it does not serve. */

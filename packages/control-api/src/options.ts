@@ -284,14 +284,12 @@ function auditTrail({
   maxAuditEntries,
   metrics,
 }: Required<ControlApiOptions>): AuditTrail {
-  const runOf = async (reviewId: string): Promise<string | undefined> =>
-    (await runs.review(reviewId))?.runId
   const isHurried = (): boolean => runs.state === 'DRAINING'
   const onLost = (entries: number): void => {
     metrics.instruments.auditLost.add({}, entries)
   }
   const log = runs.audit
-  return new AuditTrail({ log, clock, logger, maxAuditEntries, runOf, isHurried, onLost })
+  return new AuditTrail({ log, clock, logger, maxAuditEntries, isHurried, onLost })
 }
 
 function dashboardProblems({ dashboard }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {

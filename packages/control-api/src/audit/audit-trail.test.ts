@@ -113,18 +113,6 @@ describe('AuditTrail', () => {
     await trail.flush()
     expect([appended, trims]).toEqual([[['a']], []])
   })
-
-  it('the run of a decision is looked up; one that cannot be found is left out', async () => {
-    const { trail, kept } = trailOf(
-      {},
-      { runOf: async (id) => (id === 'known' ? 'run-1' : undefined) },
-    )
-    trail.record({ ...entry('decideReview'), target: 'known' })
-    trail.record({ ...entry('review_decision'), target: 'unknown' })
-    trail.record({ ...entry('invokeTool'), target: 'known' })
-    await trail.flush()
-    expect(kept.map(({ runId }) => runId)).toEqual(['run-1', undefined, undefined])
-  })
 })
 
 interface Store {
@@ -138,14 +126,12 @@ function trailOf(
 ) {
   const clock = fakeClock()
   const appended: (readonly string[])[] = []
-  const kept: NewAuditEntry[] = []
   const warnings: unknown[] = []
   const errors: (LogFields | undefined)[] = []
   const trail = new AuditTrail({
     log: {
       append(entries) {
         appended.push(entries.map(({ action }) => action))
-        kept.push(...entries)
         return append()
       },
       list: async () => [],
@@ -159,11 +145,10 @@ function trailOf(
       error: (_, fields) => errors.push(fields),
     },
     maxAuditEntries: 7,
-    runOf: async () => undefined,
     isHurried: () => false,
     ...options,
   })
-  return { trail, clock, appended, kept, warnings, errors }
+  return { trail, clock, appended, warnings, errors }
 }
 
 function entry(action: string): NewAuditEntry {

@@ -21,8 +21,6 @@ export interface AuditTrailOptions {
   readonly logger: Logger
   /** Entries that are kept. */
   readonly maxAuditEntries: number
-  /** The run of a review; undefined when it is not known. */
-  readonly runOf: (reviewId: string) => Promise<string | undefined>
   /** Whether the store is about to be closed: entries do not wait for others then. */
   readonly isHurried: () => boolean
   /** Told how many entries are only in the log from now on. */
@@ -44,9 +42,6 @@ const LONGEST_PAUSE_MS = 30_000
 
 /** Entries between two trims. */
 const TRIM_EVERY = 1_000
-
-/** Actions whose target is a review. */
-const REVIEW_ACTIONS: readonly string[] = ['decideReview', 'review_decision']
 
 /** The audit trail of a process. */
 export class AuditTrail {
@@ -110,7 +105,7 @@ export class AuditTrail {
     const { signal } = this.#closed
     for (let tries = 1; ; tries += 1) {
       try {
-        await log.append(await Promise.all(batch.map((entry) => this.#withRun(entry))))
+        await log.append(batch)
         return
       } catch (error) {
         if (tries === MAX_TRIES || signal.aborted) {
@@ -121,16 +116,6 @@ export class AuditTrail {
         await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS), signal)
       }
     }
-  }
-
-  /** A decision is found by its run, which its message does not name. */
-  async #withRun(entry: NewAuditEntry): Promise<NewAuditEntry> {
-    const { runId, target, action } = entry
-    if (runId !== undefined || target === undefined || !REVIEW_ACTIONS.includes(action)) {
-      return entry
-    }
-    const found = await this.#options.runOf(target)
-    return found === undefined ? entry : { ...entry, runId: found }
   }
 
   async #trim(written: number): Promise<void> {

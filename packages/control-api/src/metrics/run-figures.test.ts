@@ -196,7 +196,6 @@ describe('the figures of runs', () => {
       clock: fakeClock(),
       logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
       maxAuditEntries: 1,
-      runOf: () => Promise.resolve(undefined),
       isHurried: () => false,
       onLost: (entries) => lost.push(entries),
     })

@@ -36,7 +36,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
   return [
     {
       ...ROUTES.submitRun,
-      async handle({ request, caller }) {
+      async handle({ request, caller, tell }) {
         const key = idempotencyKey(request.headers)
         const { wait = 0 } = readQuery(request.url, SubmitRunQuery)
         const body = await readBody(request, SubmitRunBody, maxBodyBytes)
@@ -45,6 +45,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
           ...traceOf(request.headers),
           ...(key === undefined ? {} : { idempotencyKey: key }),
         })
+        tell({ runId: run.runId })
         const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
         const patience = { timeoutMs: wait * 1_000, signal: request.signal }
         const ended = wait === 0 ? undefined : await endOf(options, run, patience)

@@ -45,10 +45,10 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
     },
     {
       ...ROUTES.decideReview,
-      async handle({ request, caller, parameters: { reviewId = '' } }) {
+      async handle({ request, caller, tell, parameters: { reviewId = '' } }) {
         const body = await readBody(request, ReviewDecisionBody, maxBodyBytes)
         assertFeedback(body)
-        return Response.json(await decideReview(runs, reviewId, { ...body, caller }))
+        return Response.json(await decideReview(runs, reviewId, { ...body, caller, tell }))
       },
     },
   ]

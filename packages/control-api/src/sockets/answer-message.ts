@@ -141,7 +141,7 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
       await direct(message, asker)
       return
     case 'review_decision':
-      await decide(message, asker)
+      await decide(message, asker, tell)
       return
     case 'state_query':
       asker.send(await largeJson(await answerStateQuery(message, asker.options)))
@@ -206,10 +206,14 @@ async function direct(message: MessageOf<'directive'>, asker: Asker): Promise<vo
 }
 
 /** Decides a review; what comes of it is told by its `review_decided`. */
-async function decide(message: MessageOf<'review_decision'>, asker: Asker): Promise<void> {
+async function decide(
+  message: MessageOf<'review_decision'>,
+  { options, caller }: Asker,
+  tell: TellSubject,
+): Promise<void> {
   const { type: _type, reviewId, ...body } = message
   assertFeedback(body)
-  await decideReview(asker.options.runs, reviewId, { ...body, caller: asker.caller })
+  await decideReview(options.runs, reviewId, { ...body, caller, tell })
 }
 
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>

@@ -67,7 +67,9 @@ async function decide(view: TaskView, { gate, said, asker }: Answer): Promise<Ta
   const { reviewId } = gate
   const decision = decisionOf(gate, said)
   const action = { name: 'decideReview', scope: 'reviews:decide', target: reviewId } as const
-  await act(asker, action, () => decideReview(options.runs, reviewId, { ...decision, caller }))
+  await act(asker, action, (tell) =>
+    decideReview(options.runs, reviewId, { ...decision, caller, tell }),
+  )
   return withoutGate(view, reviewId)
 }
 

@@ -3,8 +3,16 @@ import { TuttiError } from '@tutti/core'
 
 import { actorOf, assertRole, type Caller } from '../caller.ts'
 
+import type { TellSubject } from '../http/audited.ts'
 import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
+
+/** Who decides. */
+interface DecisionCall {
+  readonly caller: Caller
+  /** Called with the run of the review, for the audit trail. */
+  readonly tell?: TellSubject
+}
 
 /**
  * Decides a review; resolves when the decision is durable. The owner of the run judges whether the decision is valid.
@@ -15,12 +23,13 @@ import type { RunService } from '@tutti/runs'
 export async function decideReview(
   runs: RunService,
   reviewId: string,
-  { caller, ...body }: ReviewDecisionBody & { readonly caller: Caller },
+  { caller, tell, ...body }: ReviewDecisionBody & DecisionCall,
 ): Promise<ReviewDecisionApplied> {
   const review = await runs.review(reviewId)
   if (review === undefined) {
     throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
   }
+  tell?.({ runId: review.runId })
   assertRole(caller, { reviewId, role: review.request.requiredRole })
   const { actor } = actorOf(caller)
   const decision = { ...toVerdict(body), ...(actor === undefined ? {} : { decidedBy: actor }) }
