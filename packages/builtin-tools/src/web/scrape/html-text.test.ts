@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { htmlText, htmlTitle, UNREADABLE, type HtmlTextOptions } from './html-text.ts'
+import { htmlText, surveyHtml, UNREADABLE, type HtmlTextOptions } from './html-text.ts'
 
-const OPTIONS: HtmlTextOptions = {
-  decode: (text) => text.replaceAll('&amp;', '&').replaceAll('&nbsp;', '\u{A0}'),
-  leaveOut: UNREADABLE,
-}
+const OPTIONS: HtmlTextOptions = { leaveOut: UNREADABLE }
 
 describe('htmlText', () => {
   it.each([
@@ -99,7 +96,7 @@ describe('htmlText', () => {
   })
 })
 
-describe('htmlTitle', () => {
+describe('surveyHtml', () => {
   it.each([
     ['<head><title> The \n &amp; title </title>', 'The & title'],
     ['<TITLE lang=en>a <b>c</TITLE>', 'a <b>c'],
@@ -108,7 +105,7 @@ describe('htmlTitle', () => {
     ['<title> </title>', undefined],
     ['<p>no title', undefined],
     ['', undefined],
-  ])('of %s is %s', (html, title) => {
-    expect(htmlTitle(html, OPTIONS.decode)).toBe(title)
+  ])('finds in %s the title %s', (html, title) => {
+    expect(surveyHtml(html).title).toBe(title)
   })
 })

@@ -2,12 +2,10 @@
  * The text of HTML as a reader would see it: paragraphs and headings stand alone, items of lists and
  * cells of tables are told apart, what is not meant to be read is left out. Pure, linear in time.
  */
-import { scanHtml, VOID_ELEMENTS, type HtmlToken } from './scan-html.ts'
+import { scanHtml, type HtmlAttributes, type HtmlReader } from './scan-html.ts'
 
 /** How text is taken out of HTML. */
 export interface HtmlTextOptions {
-  /** Replaces character references. */
-  readonly decode: (text: string) => string
   /** Elements to leave out with all that is in them. */
   readonly leaveOut: ReadonlySet<string>
   /** Writes the target of links after their text, relative to this place. */
@@ -16,7 +14,13 @@ export interface HtmlTextOptions {
 
 /** Elements that are never for readers. */
 export const UNREADABLE: ReadonlySet<string> = new Set(
-  'template svg object canvas audio video select datalist title textarea'.split(' '),
+  `audio canvas datalist iframe noembed noframes object script select style svg template textarea title
+   video`.split(/\s+/),
+)
+
+/** Elements that have no end tag. */
+const VOID_ELEMENTS: ReadonlySet<string> = new Set(
+  'area base br col embed hr img input link meta source track wbr'.split(' '),
 )
 
 /** Elements that are about the site and not about the page. */
@@ -37,33 +41,47 @@ const PARAGRAPHS: ReadonlySet<string> = new Set(
 /** Elements whose items stay together. */
 const LISTS: ReadonlySet<string> = new Set(['ol', 'ul'])
 
-/** The text that is in HTML. */
+/** Returns the text that is in HTML. */
 export function htmlText(html: string, options: HtmlTextOptions): string {
   const reader = new TextReader(options)
-  for (const token of scanHtml(html)) reader.read(token)
+  scanHtml(html, reader)
   return reader.text
 }
 
-/** The text of the first title in HTML. */
-export function htmlTitle(html: string, decode: HtmlTextOptions['decode']): string | undefined {
-  let isTitle = false
-  for (const token of scanHtml(html)) {
-    if (isTitle) {
-      const title = token.type === 'text' ? decode(token.text).replace(/\s+/g, ' ').trim() : ''
-      return title === '' ? undefined : title
-    }
-    isTitle = token.type === 'open' && token.name === 'title'
-  }
-  return undefined
+/** A first look at HTML. */
+export interface HtmlSurvey {
+  /** The text of its first title. */
+  readonly title: string | undefined
+  /** Tags, texts and character references that a parser makes something of. */
+  readonly pieces: number
 }
 
-/** Characters of a tag in which it is looked for that it hides its element. */
-const LOOKED_AT = 1000
+/** Counts the pieces of HTML, and finds its title. */
+export function surveyHtml(html: string): HtmlSurvey {
+  let pieces = 0
+  let title: string | undefined
+  let isTitle = false
+  scanHtml(html, {
+    onOpen(name) {
+      pieces += 1
+      isTitle = name === 'title' && title === undefined
+      if (isTitle) title = ''
+    },
+    onText(text) {
+      pieces += 1
+      if (isTitle) title += text
+    },
+    onClose() {
+      isTitle = false
+    },
+  })
+  return { pieces, title: title?.replace(/\s+/g, ' ').trim() || undefined }
+}
 
-const HIDES =
-  /(?:^|\s)hidden(?=[\s=/]|$)|style\s*=\s*["']?[^"']*\b(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
+/** Styles that hide an element. */
+const HIDES = /\b(?:display\s*:\s*none|visibility\s*:\s*hidden)/i
 
-class TextReader {
+class TextReader implements HtmlReader {
   readonly #options: HtmlTextOptions
   readonly #lines = new Lines()
   /** The element that is left out, and how many of its name are open within it. */
@@ -81,29 +99,21 @@ class TextReader {
     return this.#lines.text
   }
 
-  read(token: HtmlToken): void {
-    if (this.#leftOut !== undefined) this.#passOver(token, this.#leftOut)
-    else if (token.type === 'text') this.#write(token.text)
-    else if (token.type === 'close') this.#close(token.name)
-    else this.#open(token.name, token.attributes)
+  onText(text: string): void {
+    if (this.#leftOut !== undefined) return
+    if (this.#preformatted > 0) this.#lines.addLines(text)
+    else this.#lines.addWords(text)
   }
 
-  #passOver(token: HtmlToken, leftOut: { readonly name: string; depth: number }): void {
-    if (token.type === 'text' || token.name !== leftOut.name) return
-    leftOut.depth += token.type === 'open' ? 1 : -1
-    if (leftOut.depth === 0) this.#leftOut = undefined
-  }
-
-  #write(text: string): void {
-    const decoded = this.#options.decode(text)
-    if (this.#preformatted > 0) this.#lines.addLines(decoded)
-    else this.#lines.addWords(decoded)
-  }
-
-  #open(name: string, attributes: string): void {
+  onOpen(name: string, attributes: HtmlAttributes): void {
+    if (this.#leftOut !== undefined) {
+      if (name === this.#leftOut.name) this.#leftOut.depth += 1
+      return
+    }
     const { leaveOut, linksFrom } = this.#options
     this.#breakAt(name)
-    if (leaveOut.has(name) || HIDES.test(attributes.slice(0, LOOKED_AT))) {
+    const isHidden = attributes.hidden !== undefined || HIDES.test(attributes.style ?? '')
+    if (leaveOut.has(name) || isHidden) {
       if (!VOID_ELEMENTS.has(name)) this.#leftOut = { name, depth: 1 }
       return
     }
@@ -115,11 +125,16 @@ class TextReader {
       if (this.#cells > 0) this.#lines.addMark('|', 'same line')
       this.#cells += 1
     } else if (name === 'a' && linksFrom !== undefined) {
-      this.#link = this.#targetOf(attributes, linksFrom)
+      this.#link = targetOf(attributes.href ?? '', linksFrom)
     }
   }
 
-  #close(name: string): void {
+  onClose(name: string): void {
+    if (this.#leftOut !== undefined) {
+      if (name === this.#leftOut.name) this.#leftOut.depth -= 1
+      if (this.#leftOut.depth === 0) this.#leftOut = undefined
+      return
+    }
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted - 1)
     else if (LISTS.has(name)) this.#lists = Math.max(0, this.#lists - 1)
     this.#breakAt(name)
@@ -132,17 +147,13 @@ class TextReader {
     if (PARAGRAPHS.has(name)) this.#lines.break(this.#lists > 0 ? 1 : 2)
     else if (LINES.has(name)) this.#lines.break(1)
   }
+}
 
-  /** Where a link leads, when that is another page. */
-  #targetOf(attributes: string, linksFrom: string): string | undefined {
-    const [, quoted, apostrophised, bare] =
-      /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(
-        attributes.slice(0, LOOKED_AT),
-      ) ?? []
-    const target = this.#options.decode(quoted ?? apostrophised ?? bare ?? '').trim()
-    const url = target === '' || target.startsWith('#') ? null : URL.parse(target, linksFrom)
-    return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined
-  }
+/** Returns the address that a link leads to, when that is another page. */
+function targetOf(href: string, linksFrom: string): string | undefined {
+  const target = href.trim()
+  const url = target === '' || target.startsWith('#') ? null : URL.parse(target, linksFrom)
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined
 }
 
 /** Lines of text in the making. */

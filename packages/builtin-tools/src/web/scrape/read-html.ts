@@ -9,10 +9,9 @@
  *    one: 10 to 100 ms), so it is tried with pages of a usual size only, for a limited time. The rest
  *    is linear: at most 0.2 s a MB.
  */
-import { referenceDecoder } from './character-references.ts'
-import { AROUND_THE_PAGE, htmlText, htmlTitle, UNREADABLE } from './html-text.ts'
-import { runWithin } from './run-within.ts'
-import { scanHtml } from './scan-html.ts'
+import { runInNewContext } from 'node:vm'
+
+import { AROUND_THE_PAGE, htmlText, surveyHtml, UNREADABLE } from './html-text.ts'
 
 /** Address of this module, for threads that load it. It is imported late, so that it is a file of its own. */
 export const MODULE_URL = import.meta.url
@@ -49,18 +48,18 @@ export async function readHtml(html: string, options: ReadHtmlOptions = {}): Pro
     import('linkedom'),
     import('@mozilla/readability'),
   ])
-  const { document } = parseHTML('<p></p>')
-  const decode = referenceDecoder((name) => namedCharacter(document.firstElementChild, name))
-  const article = isUsualSize(html)
-    ? runWithin(articleLimitMs, () => {
-        const { document: page } = parseHTML(withBody(html))
-        return new Readability(page, { charThreshold: LEAST_ARTICLE }).parse()
-      })
-    : undefined
+  const survey = surveyHtml(html)
+  const article =
+    survey.pieces <= MAX_PIECES
+      ? runWithin(articleLimitMs, () => {
+          const { document: page } = parseHTML(withBody(html))
+          return new Readability(page, { charThreshold: LEAST_ARTICLE }).parse()
+        })
+      : undefined
   const isFound = (article?.length ?? 0) >= LEAST_ARTICLE
   const text = (part: string, leaveOut: ReadonlySet<string>): string =>
-    htmlText(part, { decode, leaveOut, ...links })
-  const title = article?.title?.trim() || htmlTitle(html, decode)
+    htmlText(part, { leaveOut, ...links })
+  const title = article?.title?.trim() || survey.title
   return {
     ...(title === undefined ? {} : { title }),
     text:
@@ -70,26 +69,23 @@ export async function readHtml(html: string, options: ReadHtmlOptions = {}): Pro
   }
 }
 
-function namedCharacter(element: Element | null, name: string): string | undefined {
-  if (element === null) return undefined
-  element.innerHTML = `&${name};`
-  return element.textContent ?? undefined
-}
-
-function isUsualSize(html: string): boolean {
-  let pieces = 0
-  for (const token of scanHtml(html)) {
-    if (token.type === 'open') pieces += 1
-    // Each character that might begin a tag or a reference makes the parser end a piece of text.
-    if (token.type === 'text') pieces += 1 + token.text.replace(/[^<&]+/g, '').length
-    if (pieces > MAX_PIECES) return false
-  }
-  return true
-}
-
 /** The page with the tags that HTML allows to leave out, and that Readability needs. */
 function withBody(html: string): string {
   if (/<html[\s>]/i.test(html) && /<body[\s>]/i.test(html)) return html
   const content = html.replace(/<!doctype[^>]*>|<\/?(?:html|head|body)(?=[\s/>])[^>]*>/gi, '')
   return `<html><head></head><body>${content}</body></html>`
+}
+
+/**
+ * Returns what `work` returns, or undefined when it throws or takes longer than `limitMs`. The work is ended
+ * wherever it is, also within a regular expression; its `finally` blocks do not run. It blocks its
+ * thread while it lasts, so that the limit is also how long others may have to wait.
+ */
+function runWithin<T>(limitMs: number, work: () => T): T | undefined {
+  try {
+    // NOTE: it is the work that is called, and what it returns comes back as it is.
+    return runInNewContext('work()', { work }, { timeout: limitMs }) as T
+  } catch {
+    return undefined
+  }
 }

@@ -1,126 +1,88 @@
 /**
- * The tags and texts of HTML, one after the other. Pure, and linear in time whatever the HTML is: no
- * tree is made, nothing is looked at twice.
- *
- * S1 Comments, doctypes and the contents of scripts, styles and frames are left out.
- * S2 What is not closed, such as a comment or a quoted attribute, goes on to the end, as in browsers.
+ * The tags and texts of HTML, one after the other. No tree is made, so that the time is linear whatever the HTML
+ * is: `Parser` of htmlparser2, and the DOM on top of it, keep a stack of open elements, which is quadratic for
+ * deeply nested ones.
  */
+import { Tokenizer } from 'htmlparser2'
 
-/** A piece of HTML. Character references in it are as they were written. */
-export type HtmlToken =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'open'; readonly name: string; readonly attributes: string }
-  | { readonly type: 'close'; readonly name: string }
+/** A reader of HTML. Names are in lower case; character references are decoded. */
+export interface HtmlReader {
+  onOpen(name: string, attributes: HtmlAttributes): void
+  onClose(name: string): void
+  /** Called with a piece of text, which may be a part of a word. */
+  onText(text: string): void
+}
 
-/** Elements that have no end tag. */
-export const VOID_ELEMENTS: ReadonlySet<string> = new Set(
-  'area base br col embed hr img input link meta source track wbr'.split(' '),
-)
+/** The attributes that readers look at. */
+export type HtmlAttributes = Readonly<Partial<Record<'hidden' | 'href' | 'style', string>>>
 
-/** Elements whose content is text, whatever it looks like, → whether that is for readers. */
-const TEXT_ONLY: ReadonlyMap<string, boolean> = new Map([
-  ['title', true],
-  ['textarea', true],
-  ['xmp', true],
-  ['script', false],
-  ['style', false],
-  ['iframe', false],
-  ['noembed', false],
-  ['noframes', false],
-])
+/** Maximum number of characters of a value. */
+const MAX_VALUE = 1_000
 
-/** Yields what is in `html`, in order; names are in lower case. */
-export function* scanHtml(html: string): Generator<HtmlToken, void, undefined> {
-  let textStart = 0
-  let from = 0
-  while (from < html.length) {
-    const start = html.indexOf('<', from)
-    if (start === -1) break
-    const markup = readMarkup(html, start)
-    if (markup === undefined) {
-      from = start + 1
-      continue
-    }
-    if (start > textStart) yield { type: 'text', text: html.slice(textStart, start) }
-    const { tag, end } = markup
-    if (tag !== undefined) yield tag
-    textStart = end
-    if (tag?.type === 'open' && TEXT_ONLY.has(tag.name)) {
-      const contentEnd = endOfText(html, { name: tag.name, from: end })
-      if (TEXT_ONLY.get(tag.name) !== true) textStart = contentEnd
-      from = contentEnd
-    } else {
-      from = end
+const LONGEST_NAME = 'hidden'.length
+
+/** Reads `html` to its end. Comments, doctypes and tags that are not closed are left out. */
+export function scanHtml(html: string, reader: HtmlReader): void {
+  let name = ''
+  let attribute: keyof HtmlAttributes | undefined
+  let attributes: Partial<Record<keyof HtmlAttributes, string>> = {}
+  const add = (text: string): void => {
+    const value = attribute === undefined ? undefined : (attributes[attribute] ?? '')
+    if (attribute !== undefined && value !== undefined && value.length < MAX_VALUE) {
+      attributes[attribute] = value + text
     }
   }
-  if (textStart < html.length) yield { type: 'text', text: html.slice(textStart) }
-}
-
-interface Markup {
-  /** None for comments and the like. */
-  readonly tag?: HtmlToken
-  /** The index after it. */
-  readonly end: number
-}
-
-const NAME = /[a-z][^\s/>]*/iy
-
-/** What begins at `start`; undefined when it is a mere `<`. */
-function readMarkup(html: string, start: number): Markup | undefined {
-  const second = html[start + 1]
-  if (second === '!' || second === '?') return { end: endOfComment(html, start) }
-  const isClose = second === '/'
-  NAME.lastIndex = isClose ? start + 2 : start + 1
-  const found = NAME.exec(html)?.[0]
-  // As in browsers, `</3` is a comment and `<3` is text.
-  if (found === undefined)
-    return isClose ? { end: after(html, { text: '>', from: start }) } : undefined
-  const attributesStart = NAME.lastIndex
-  const end = endOfTag(html, attributesStart)
-  // A tag that is not closed is none.
-  if (end === undefined) return { end: html.length }
-  const name = found.toLowerCase()
-  if (isClose) return { tag: { type: 'close', name }, end }
-  return { tag: { type: 'open', name, attributes: html.slice(attributesStart, end - 1) }, end }
-}
-
-function endOfComment(html: string, start: number): number {
-  const isComment = html.startsWith('<!--', start)
-  return after(html, isComment ? { text: '-->', from: start + 2 } : { text: '>', from: start })
-}
-
-const DELIMITER = /[=>]/g
-const QUOTE = /\s*(["'])?/y
-
-/** The index after the `>` that ends a tag: one in a quoted value does not. */
-function endOfTag(html: string, from: number): number | undefined {
-  for (let at = from; ;) {
-    DELIMITER.lastIndex = at
-    const delimiter = DELIMITER.exec(html)
-    if (delimiter === null) return undefined
-    at = DELIMITER.lastIndex
-    if (delimiter[0] === '>') return at
-    QUOTE.lastIndex = at
-    const quote = QUOTE.exec(html)?.[1]
-    at = QUOTE.lastIndex
-    if (quote !== undefined) at = after(html, { text: quote, from: at })
+  const onopentagend = (): void => {
+    reader.onOpen(name, attributes)
   }
+  const ignore = (): void => undefined
+  const tokenizer = new Tokenizer(
+    { decodeEntities: true },
+    {
+      onopentagname(start, end) {
+        name = html.slice(start, end).toLowerCase()
+        attributes = {}
+      },
+      onattribname(start, end) {
+        attribute = knownAttribute(html, start, end)
+        if (attribute !== undefined && attribute in attributes) attribute = undefined
+        add('')
+      },
+      onattribdata(start, end) {
+        add(html.slice(start, Math.min(end, start + MAX_VALUE)))
+      },
+      onattribentity(codePoint) {
+        add(String.fromCodePoint(codePoint))
+      },
+      onattribend: ignore,
+      onopentagend,
+      onselfclosingtag: onopentagend,
+      onclosetag(start, end) {
+        reader.onClose(html.slice(start, end).toLowerCase())
+      },
+      ontext(start, end) {
+        reader.onText(html.slice(start, end))
+      },
+      ontextentity(codePoint) {
+        reader.onText(String.fromCodePoint(codePoint))
+      },
+      oncdata: ignore,
+      oncomment: ignore,
+      ondeclaration: ignore,
+      onend: ignore,
+      onprocessinginstruction: ignore,
+    },
+  )
+  tokenizer.write(html)
+  tokenizer.end()
 }
 
-/** The index of the end tag of an element that holds text only, or that of the end. */
-function endOfText(
+function knownAttribute(
   html: string,
-  { name, from }: { readonly name: string; readonly from: number },
-): number {
-  const endTag = new RegExp(`</${name}(?=[\\s/>])`, 'gi')
-  endTag.lastIndex = from
-  return endTag.exec(html)?.index ?? html.length
-}
-
-function after(
-  html: string,
-  { text, from }: { readonly text: string; readonly from: number },
-): number {
-  const found = html.indexOf(text, from)
-  return found === -1 ? html.length : found + text.length
+  start: number,
+  end: number,
+): keyof HtmlAttributes | undefined {
+  if (end - start > LONGEST_NAME) return undefined
+  const name = html.slice(start, end).toLowerCase()
+  return name === 'hidden' || name === 'href' || name === 'style' ? name : undefined
 }

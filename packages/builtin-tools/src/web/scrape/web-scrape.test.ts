@@ -239,7 +239,7 @@ describe('pages that cannot be had', () => {
       response.writeHead(302, { location: '/' }).end()
     })
     expect((await scrape(server.origin, { maxRedirects: 1 })).errorMessage).toBe(
-      `Failed to fetch URL: Request to ${server.origin} was redirected more than 1 times`,
+      `Failed to fetch URL: Request to ${server.origin} failed: it redirects more than 1 times`,
     )
   })
 
