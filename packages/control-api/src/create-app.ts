@@ -15,7 +15,7 @@ import {
   isAudited,
   mcpRoutes,
   type Route,
-  tasksWireRoutes,
+  tasksRoutes,
   type TellSubject,
   toResponse,
   traceOf,
@@ -146,7 +146,7 @@ function controlRoutes(
     ...documentRoutes(options),
     capabilitiesRoute(options),
     ...a2aRoutes(options),
-    ...tasksWireRoutes(options),
+    ...tasksRoutes(options),
     ...mcpRoutes(options, {
       signer,
       reader: {

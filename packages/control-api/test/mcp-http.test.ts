@@ -156,16 +156,16 @@ describe('a text that answers repeat', () => {
     expect(body.error?.message).toMatch(/\w/)
   })
 
-  it('is named when a parameter is missing, which the library calls an internal error', async () => {
+  it('is named when a parameter is missing', async () => {
     await using api = await hall()
     const { _meta } = modernCall('band', {}).params
     for (const [method, field] of [
-      ['resources/read', 'params.uri'],
-      ['prompts/get', 'params.name'],
+      ['resources/read', 'uri'],
+      ['prompts/get', 'name'],
     ] as const) {
       const { body } = await postMcp(api.url, { jsonrpc: '2.0', id: 7, method, params: { _meta } })
       expect(body).toMatchObject({ id: 7, error: { code: -32_602 } })
-      expect(body.error?.message).toContain(`Invalid parameters: ${field}: `)
+      expect(body.error?.message).toContain(`Invalid params for ${method}: ${field}: `)
     }
   })
 

@@ -51,6 +51,6 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     await expect(peer.client.getPrompt({ name: 'singer' })).rejects.toThrow(
       'Missing arguments: song',
     )
-    await expect(peer.client.getPrompt({ name: 'choir' })).rejects.toThrow('Unknown prompt "choir"')
+    await expect(peer.client.getPrompt({ name: 'choir' })).rejects.toThrow("Unknown prompt 'choir'")
   })
 })

@@ -135,7 +135,7 @@ describe('task_request', () => {
     [
       'an unknown task',
       { task: 'bant' },
-      "INVALID_ENSEMBLE: Unknown shared task 'bant'. Available: [band] Did you mean 'band'?",
+      "INVALID_ENSEMBLE: Unknown shared task 'bant'. Available: [band]. Did you mean 'band'?",
     ],
     ['text where fields are needed', { context: 'Play' }, 'fields composer, hall'],
     ['no context', { context: undefined }, '/composer is required'],

@@ -213,7 +213,7 @@ describe('POST /api/tools/{name}/invoke', () => {
       404,
       {
         error: 'TOOL_NOT_FOUND',
-        message: `Unknown tool 'calcluator'. Available: [${names}] Did you mean 'calculator'?`,
+        message: `Unknown tool 'calcluator'. Available: [${names}]. Did you mean 'calculator'?`,
       },
     ])
     for (const name of ['__proto__', 'constructor', 'a%20b', '%2e%2e']) {

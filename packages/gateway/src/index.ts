@@ -4,10 +4,9 @@
  */
 
 // Protocols
-export { a2aRoutes } from './a2a/a2a-routes.ts'
-export { mcpRoutes } from './mcp/mcp-routes.ts'
-export { answerTaskRequest } from './peer/answer-task-request.ts'
-export { answerToolRequest } from './peer/answer-tool-request.ts'
+export { a2aRoutes } from './a2a/routes.ts'
+export { mcpRoutes } from './mcp/routes.ts'
+export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 export { peerRefusal } from './peer/peer-refusal.ts'
 export {
   assertShared,
@@ -15,8 +14,8 @@ export {
   sharedEnsembles,
   sharedTools,
   tagsOf,
-} from './peer/shared.ts'
-export { tasksWireRoutes } from './tasks/tasks-wire-routes.ts'
+} from './service/sharing.ts'
+export { tasksRoutes } from './tasks/routes.ts'
 
 // What the server provides
 export {
@@ -28,7 +27,7 @@ export {
   type Signer,
   type SigningKey,
 } from './gateway-options.ts'
-export type { RunReader } from './mcp/mcp-resources.ts'
+export type { RunReader } from './mcp/resources.ts'
 
 // Callers and their actions
 export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
@@ -44,7 +43,7 @@ export { findTool, invokeTool } from './tools/invoke-tool.ts'
 export { durationMs } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
 export { eventBytes } from './http/event-json.ts'
-export { eventStream, type StreamWatch } from './http/event-stream.ts'
+export { eventStream, runEventsEncoder, STREAM_HEADERS } from './http/event-stream.ts'
 export { idempotencyKey } from './http/idempotency-key.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'

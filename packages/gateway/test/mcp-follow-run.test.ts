@@ -2,7 +2,9 @@ import { expect, it, vi } from 'vitest'
 
 import { anyone } from '../src/caller.ts'
 import { followRun, type FollowedRun } from '../src/mcp/follow-run.ts'
-import { NO_GATES } from '../src/mcp/gates.ts'
+import { NO_REVIEWS } from '../src/mcp/reviews.ts'
+import { auditedCall } from '../src/service/gateway-call.ts'
+import { GatewayService } from '../src/service/gateway-service.ts'
 import { openGateway } from './open-gateway.ts'
 
 /** A gateway with the parts that a call follows a run with. */
@@ -10,15 +12,15 @@ async function stage() {
   const gateway = await openGateway()
   const follow = (runId: string, more: Partial<FollowedRun>) =>
     followRun({
-      options: gateway.options,
-      caller: anyone(),
+      service: new GatewayService(gateway.options),
+      call: auditedCall(gateway.options, anyone()),
       runId,
       valueTask: undefined,
-      toldSeq: -1,
-      gates: NO_GATES,
+      lastSeq: -1,
+      reviews: NO_REVIEWS,
       signal: new AbortController().signal,
-      isSaid: true,
-      tell: undefined,
+      isExplicit: true,
+      report: undefined,
       ...more,
     })
   return { gateway, follow }
@@ -50,7 +52,7 @@ it('[F2] a client that goes after the result cancels nothing, and no timer is le
   const told: string[] = []
   const result = await follow(await gateway.submit(), {
     signal: client.signal,
-    tell: async ({ message }) => {
+    report: async ({ message }) => {
       told.push(message)
     },
   })

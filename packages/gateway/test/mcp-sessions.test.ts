@@ -4,9 +4,10 @@ import { defineTool, Type } from '@tutti/core'
 import { expect, it } from 'vitest'
 
 import { anyone } from '../src/caller.ts'
-import { McpSessions, SESSION_IDLE_MS } from '../src/mcp/mcp-sessions.ts'
-import { offersOf } from '../src/mcp/offers.ts'
+import { McpSessions, SESSION_IDLE_MS } from '../src/mcp/sessions.ts'
+import { listedTools } from '../src/mcp/listed-tools.ts'
 import { roundStates } from '../src/mcp/round-state.ts'
+import { GatewayService } from '../src/service/gateway-service.ts'
 import { openGateway } from './open-gateway.ts'
 
 const INITIALIZE = {
@@ -35,9 +36,9 @@ it('[S2] a session in which a call goes on is never ended, neither to make room 
   })
   await using gateway = await openGateway({ tools: [hold] })
   const { clock, options } = gateway
-  const desk = {
-    options,
-    offers: offersOf(options),
+  const parts = {
+    service: new GatewayService(options),
+    tools: listedTools(options),
     reader: {
       list: () => Promise.reject(new Error()),
       detail: () => Promise.reject(new Error()),
@@ -46,7 +47,7 @@ it('[S2] a session in which a call goes on is never ended, neither to make room 
       signingKey: (purpose) => createHmac('sha256', 'x'.repeat(32)).update(purpose).digest(),
     }),
   }
-  const sessions = new McpSessions(desk, 1)
+  const sessions = new McpSessions(parts, 1)
   const send = (message: object, headers: object = {}) =>
     sessions.handle(
       new Request('http://localhost/mcp', {

@@ -16,7 +16,7 @@ export type { Decoded } from './decode.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
 export type { TagMap, TagValue } from './schemas/scalars.ts'
-export { suggest } from './problems/suggest.ts'
+export { suggest, unknownName } from './problems/suggest.ts'
 export { Problem } from './schemas/problem.ts'
 
 // To answer with a code

@@ -7,11 +7,11 @@ import {
   ListTasksParams,
   SendParams,
   TaskIdParams,
-} from '../../../packages/gateway/src/a2a/a2a-wire.ts'
+} from '../../../packages/gateway/src/a2a/wire.ts'
 import {
   CancelParams,
   SendParams as TasksSendParams,
-} from '../../../packages/gateway/src/tasks/message-schema.ts'
+} from '../../../packages/gateway/src/tasks/wire.ts'
 import { bodiesOf, requestAttempt, type Target } from './target.ts'
 
 import type { Request } from '../lib/exchange.ts'

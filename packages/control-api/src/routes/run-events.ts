@@ -1,21 +1,19 @@
 /** The event stream of a run over SSE: what has happened, then what happens, until the run has ended. */
 import { ROUTES, RunEventsQuery } from '@tutti/protocol'
-import { eventStream, findPlace, type Route, type StreamWatch } from '@tutti/gateway'
+import {
+  eventStream,
+  findPlace,
+  runEventsEncoder,
+  STREAM_HEADERS,
+  type Route,
+} from '@tutti/gateway'
 
 import { eventFilter } from '../event-filter.ts'
 import { liveReader, type LiveReader } from '../metrics/live-reader.ts'
 import { readQuery } from '../http/read-query.ts'
 
-import type { Instruments } from '../metrics/instruments.ts'
-import type { Clock } from '@tutti/core'
 import type { ResolvedControlApiOptions } from '../options.ts'
-
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
-  // Proxies such as nginx would otherwise gather events before passing them on.
-  'x-accel-buffering': 'no',
-}
+import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** The event stream route. */
 export function runEventsRoute(options: ResolvedControlApiOptions): Route {
@@ -32,27 +30,19 @@ export function runEventsRoute(options: ResolvedControlApiOptions): Route {
       const stop = new AbortController()
       const batches = runs.follow({ runId, from: cursor, signal: stop.signal })
       const onError = (error: unknown): void => {
-        logger.warn('An event stream ended early: its events could not be read', { runId, error })
+        logger.warn('Ended an event stream early: cannot read its events', { runId, error })
       }
-      const watch = readerWatch(metrics.instruments, clock)
-      const parts = { batches, wants, stop, clock, heartbeatMs, onError, watch, unread }
-      return new Response(eventStream(parts), { headers: HEADERS })
-    },
-  }
-}
-
-/** Counts one reader, from when it reads. */
-function readerWatch(instruments: Instruments, clock: Clock): StreamWatch {
-  let reader: LiveReader | undefined
-  return {
-    begun() {
-      reader = liveReader({ instruments, clock, transport: 'sse' })
-    },
-    given(events) {
-      reader?.given(events)
-    },
-    over() {
-      reader?.gone()
+      let reader: LiveReader | undefined
+      const watch = {
+        begun() {
+          reader = liveReader({ instruments: metrics.instruments, clock, transport: 'sse' })
+        },
+        over: () => reader?.gone(),
+      }
+      const given = (sent: readonly LoggedRunEvent[]): void => reader?.given(sent)
+      const encoder = runEventsEncoder({ wants, given, onError })
+      const parts = { batches, encoder, stop, clock, heartbeatMs, watch, unread }
+      return new Response(eventStream(parts), { headers: STREAM_HEADERS })
     },
   }
 }

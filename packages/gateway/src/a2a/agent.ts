@@ -1,21 +1,24 @@
-/** Pure: the agents that a server is. */
-import { sharedEnsembles } from '../peer/shared.ts'
+/** The agents of a server, and requests to them. */
+import { USAGE_EXTENSION } from '@tutti/protocol'
+
+import { sharedEnsembles } from '../service/sharing.ts'
 
 import type { Sharing } from '../gateway-options.ts'
+import type { GatewayCall } from '../service/gateway-call.ts'
+import type { GatewayService } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
-import type { RunRecord } from '@tutti/runs'
 
 /** One agent: all shared ensembles together, or one of them alone. */
 export interface Agent {
   readonly name: string
   readonly description: string
-  /** Where its addresses begin: empty, or `/agents/{ensemble}`. */
+  /** Path of its addresses: empty, or `/agents/{ensemble}`. */
   readonly path: string
-  /** What it can do; a message that names none is for the first. */
+  /** Its skills; a message that names none is for the first. */
   readonly ensembles: readonly Ensemble[]
 }
 
-/** The agent that all shared ensembles are together; undefined when none is shared. */
+/** Returns the agent of all shared ensembles; undefined when none is shared. */
 export function rootAgent(sharing: Sharing): Agent | undefined {
   const ensembles = sharedEnsembles(sharing)
   const [only, ...others] = ensembles
@@ -31,7 +34,7 @@ export function rootAgent(sharing: Sharing): Agent | undefined {
   }
 }
 
-/** The agent that one shared ensemble is alone; undefined when there is none of that name. */
+/** Returns the agent of one shared ensemble; undefined when there is none of that name. */
 export function ensembleAgent(sharing: Sharing, name: string): Agent | undefined {
   const found = sharedEnsembles(sharing).find((ensemble) => ensemble.name === name)
   if (found === undefined) return undefined
@@ -43,7 +46,20 @@ export function ensembleAgent(sharing: Sharing, name: string): Agent | undefined
   }
 }
 
-/** Whether a run is a task of the agent, whoever asked for it and over which wire. */
-export function isTaskOf({ ensembles }: Agent, { ensemble }: Pick<RunRecord, 'ensemble'>): boolean {
-  return ensembles.some(({ name }) => name === ensemble)
+/** One request to an agent. */
+export interface A2aCall {
+  readonly service: GatewayService
+  readonly call: GatewayCall
+  readonly agent: Agent
+  /** Headers of the request. */
+  readonly headers: Headers
+  /** Aborts when the caller is gone; tasks continue. */
+  readonly gone: AbortSignal
+}
+
+/** Returns the extensions that the headers ask for and the agent has; 0.3 has another name for the header. */
+export function activeExtensions(headers: Headers): readonly string[] {
+  const asked = headers.get('a2a-extensions') ?? headers.get('x-a2a-extensions') ?? ''
+  const names = asked.split(',').map((name) => name.trim())
+  return names.includes(USAGE_EXTENSION) ? [USAGE_EXTENSION] : []
 }

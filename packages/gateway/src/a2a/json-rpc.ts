@@ -1,10 +1,10 @@
 /** Pure: requests and answers of JSON-RPC 2.0. @see https://www.jsonrpc.org/specification */
 import { previewOf } from '@tutti/protocol'
 
-import { A2aError } from './a2a-error.ts'
-import { isObject, type Params } from './modern-params.ts'
+import { A2aError } from './errors.ts'
+import { isObject, type Params } from './params.ts'
 
-import type { ErrorAnswer } from './error-answer.ts'
+import type { ErrorAnswer } from './errors.ts'
 
 /** What ties an answer to its request; null when the request has none that can be read. */
 export type RpcId = string | number | null

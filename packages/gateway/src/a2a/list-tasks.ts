@@ -10,12 +10,12 @@ import { decode } from '@tutti/protocol'
 import { Type } from '@tutti/core'
 import { eventSize, readTurn } from '@tutti/runs'
 
-import { invalidParams } from './a2a-error.ts'
+import { invalidParams } from './errors.ts'
 import { taskOf } from './load-task.ts'
 import { CONTEXT_TAG, toTask, type Showing } from './to-task.ts'
 
-import type { Asker } from './asker.ts'
-import type { ListTasksParams, Task, TaskPage, TaskState } from './a2a-wire.ts'
+import type { A2aCall } from './agent.ts'
+import type { A2aTask, A2aTaskState, ListTasksParams, TaskPage } from './wire.ts'
 import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
 
 /** Tasks on a page when nothing else is said. A2A's number. */
@@ -32,12 +32,12 @@ const MAX_PAGE_BYTES = 1_000_000
 export async function listTasks(
   params: ListTasksParams,
   showing: Showing,
-  asker: Pick<Asker, 'options' | 'agent'>,
+  call: Pick<A2aCall, 'service' | 'agent'>,
 ): Promise<TaskPage> {
   const { contextId, status, pageSize = DEFAULT_PAGE_SIZE, statusTimestampAfter } = params
   const after = params.pageToken === undefined ? undefined : placeOf(params.pageToken)
-  const { runs, total } = await asker.options.runs.listByChange({
-    ensembles: asker.agent.ensembles.map(({ name }) => name),
+  const { runs, total } = await call.service.options.runs.listByChange({
+    ensembles: call.agent.ensembles.map(({ name }) => name),
     ...(contextId === undefined ? {} : { group: { tag: CONTEXT_TAG, value: contextId } }),
     ...(status === undefined ? {} : RUNS_IN_STATE[status]),
     ...(statusTimestampAfter === undefined ? {} : { since: Date.parse(statusTimestampAfter) }),
@@ -45,7 +45,7 @@ export async function listTasks(
     // One more than a page has shows whether there is another page.
     limit: pageSize + 1,
   })
-  const { tasks, last, read } = await tasksOf(runs.slice(0, pageSize), showing, asker)
+  const { tasks, last, read } = await tasksOf(runs.slice(0, pageSize), showing, call)
   return {
     tasks,
     nextPageToken: last === undefined || runs.length <= read ? '' : tokenOf(last),
@@ -58,21 +58,21 @@ export async function listTasks(
 async function tasksOf(
   page: readonly ChangedRun[],
   showing: Showing,
-  asker: Pick<Asker, 'options' | 'agent'>,
+  call: Pick<A2aCall, 'service' | 'agent'>,
 ): Promise<{
-  readonly tasks: Task[]
+  readonly tasks: A2aTask[]
   readonly last: ChangedRun | undefined
   readonly read: number
 }> {
-  const tasks: Task[] = []
+  const tasks: A2aTask[] = []
   let bytes = 0
   let read = 0
   for (const { runId, changedAt } of page) {
     read += 1
     await readTurn()
-    const run = await asker.options.runs.record(runId)
+    const run = await call.service.options.runs.record(runId)
     if (run === undefined) continue
-    const { facts, view } = await taskOf(asker, run, showing)
+    const { facts, view } = await taskOf(call, run, showing)
     const { status: shown, ...task } = toTask(facts, view, showing)
     // What the list is in the order of, also where the log is a moment ahead.
     tasks.push({ ...task, status: { ...shown, timestamp: new Date(changedAt).toISOString() } })
@@ -84,7 +84,7 @@ async function tasksOf(
 
 /** The runs whose tasks are in a state. */
 const RUNS_IN_STATE: Readonly<
-  Record<TaskState, Pick<ChangedRunsQuery, 'statuses' | 'awaitsReview'>>
+  Record<A2aTaskState, Pick<ChangedRunsQuery, 'statuses' | 'awaitsReview'>>
 > = {
   TASK_STATE_SUBMITTED: { statuses: ['ACCEPTED'] },
   TASK_STATE_WORKING: { statuses: ['RUNNING', 'CANCELLING'], awaitsReview: false },

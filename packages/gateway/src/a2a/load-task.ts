@@ -1,15 +1,15 @@
-/** Reads tasks: the run of one, and as much of its log as the task is made of. */
+/** Reads tasks: their runs, and the events of the log that the task is made of. */
 import { eventPages } from '@tutti/runs'
-import { A2aError } from './a2a-error.ts'
-import { isTaskOf } from './agent.ts'
-import { firstView, VIEW_EVENTS, viewAfter, type TaskView } from './task-view.ts'
-import { factsOf, type TaskFacts } from './to-task.ts'
-import { USAGE_EVENTS } from './usage.ts'
 
-import type { Asker } from './asker.ts'
+import { USAGE_EVENTS } from '../service/usage.ts'
+import { A2aError } from './errors.ts'
+import { factsOf, type TaskFacts } from './to-task.ts'
+import { firstView, VIEW_EVENTS, viewAfter, type TaskView } from './view.ts'
+
+import type { A2aCall } from './agent.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** A task as it stands. */
+/** A task as of the newest event that was read. */
 export interface LoadedTask {
   readonly run: RunRecord
   readonly facts: TaskFacts
@@ -17,41 +17,45 @@ export interface LoadedTask {
 }
 
 /**
- * The run that is the task of that id.
+ * Finds the run of a task.
  *
- * @throws {A2aError} TASK_NOT_FOUND when there is none, or none of this agent: callers are not told which.
+ * @throws {A2aError} TASK_NOT_FOUND when there is none, or when it is of another agent.
  */
 export async function findTaskRun(
-  { options: { runs }, agent }: Pick<Asker, 'options' | 'agent'>,
+  { service, agent }: Pick<A2aCall, 'service' | 'agent'>,
   id: string,
 ): Promise<RunRecord> {
-  const run = await runs.record(id)
-  if (run !== undefined && isTaskOf(agent, run)) return run
+  const run = await service.find(id, agent.ensembles)
+  if (run !== undefined) return run
   throw new A2aError('TASK_NOT_FOUND', `Task not found: there is no task "${id}"`)
 }
 
 /**
- * The task of that id.
+ * Reads a task.
  *
  * @throws {A2aError} TASK_NOT_FOUND.
  */
 export async function loadTask(
-  asker: Pick<Asker, 'options' | 'agent'>,
+  call: Pick<A2aCall, 'service' | 'agent'>,
   id: string,
 ): Promise<LoadedTask> {
-  return taskOf(asker, await findTaskRun(asker, id))
+  return taskOf(call, await findTaskRun(call, id))
 }
 
-/** The task that a run is, up to the newest event of its log; what it has used only where that is wanted. */
+/** Reads the task that a run is, up to the newest event of its log; its usage only where that is wanted. */
 export async function taskOf(
-  { options: { runs } }: Pick<Asker, 'options'>,
+  { service }: Pick<A2aCall, 'service'>,
   run: RunRecord,
   { usage = true }: { readonly usage?: boolean } = {},
 ): Promise<LoadedTask> {
   const { runId } = run
   const types = [...VIEW_EVENTS, ...(usage ? USAGE_EVENTS : [])]
   let view = firstView(run)
-  for await (const events of eventPages(runs, { runId, from: view.nextSeq, types })) {
+  for await (const events of eventPages(service.options.runs, {
+    runId,
+    from: view.nextSeq,
+    types,
+  })) {
     for (const event of events) view = viewAfter(view, event)
   }
   return { run, facts: factsOf(run), view }

@@ -1,8 +1,8 @@
 /** Pure: the methods of JSON-RPC, in all versions. */
-import { A2aError } from './a2a-error.ts'
+import { A2aError } from './errors.ts'
 import { assertParams, OPERATIONS, type Operation, type OperationName } from './operations.ts'
 
-import type { Params } from './modern-params.ts'
+import type { Params } from './params.ts'
 import type { A2aVersion } from './protocol-version.ts'
 
 /** A method of JSON-RPC. */

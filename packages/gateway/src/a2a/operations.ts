@@ -1,46 +1,42 @@
-/** What A2A can be asked for, whatever the wire: from parameters to an answer or a stream. */
+/** Operations of A2A over every wire: from parameters to an answer or a stream. */
+import { TuttiError } from '@tutti/core'
 import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 
-import { A2aError, invalidParams } from './a2a-error.ts'
+import { activeExtensions, type A2aCall } from './agent.ts'
+import { A2aError, invalidParams } from './errors.ts'
+import { TaskStream, type Following } from './events.ts'
+import { listTasks } from './list-tasks.ts'
+import { findTaskRun, loadTask, taskOf, type LoadedTask } from './load-task.ts'
+import { MEDIA_TYPES, objectsIn, readContent } from './message.ts'
+import { modernParams, type Params } from './params.ts'
+import { readBegin, readReply } from './request.ts'
+import { factsOf, takes, toTask, type Showing } from './to-task.ts'
+import { firstView, isSettled, isTerminal, viewAfter, withoutReview } from './view.ts'
 import {
   GetTaskParams,
   ListTasksParams,
   SendParams,
   TaskIdParams,
-  type StreamItem,
-  type Task,
+  type A2aTask,
   type TaskPage,
-} from './a2a-wire.ts'
-import { activeExtensions, type Asker } from './asker.ts'
-import { cancelTask } from './cancel-task.ts'
-import { continueTask } from './continue-task.ts'
-import { listTasks } from './list-tasks.ts'
-import { loadTask, type LoadedTask } from './load-task.ts'
-import { modernParams, type Params } from './modern-params.ts'
-import { MEDIA_TYPES } from './said.ts'
-import { submitTask } from './submit-task.ts'
-import { taskStream, whenSettled, type Following } from './task-stream.ts'
-import { isTerminal } from './task-view.ts'
-import { takes, toTask, type Showing } from './to-task.ts'
+} from './wire.ts'
 
 import type { Static, TSchema } from '@tutti/core'
+import type { TaskView } from './view.ts'
 
-/** What an operation gives. */
+/** How long a cancel waits for the work of a task to stop, in milliseconds. */
+const CANCEL_WAIT_MS = 10_000
+
+/** Result of an operation. */
 export type Outcome =
-  /** The task that a message has begun, or goes on with. */
-  | { readonly kind: 'sent'; readonly task: Task }
-  | { readonly kind: 'task'; readonly task: Task }
+  /** The task that a message began or continued. */
+  | { readonly kind: 'sent'; readonly task: A2aTask }
+  | { readonly kind: 'task'; readonly task: A2aTask }
   | { readonly kind: 'page'; readonly page: TaskPage }
-  | {
-      readonly kind: 'stream'
-      readonly items: AsyncGenerator<StreamItem>
-      readonly until: Following['until']
-      /** Aborted when nobody reads any more. */
-      readonly stop: AbortController
-    }
+  | { readonly kind: 'stream'; readonly stream: TaskStream }
 
-/** Does what is asked for; `params` are those of any version, unchecked. */
-export type Operation = (params: Params, asker: Asker) => Promise<Outcome>
+/** Performs an operation; `params` are those of any version, unchecked. */
+export type Operation = (params: Params, call: A2aCall) => Promise<Outcome>
 
 /**
  * The operations by their names in 1.0.
@@ -48,46 +44,44 @@ export type Operation = (params: Params, asker: Asker) => Promise<Outcome>
  * Every one throws {A2aError} INVALID_PARAMS with every problem of its parameters.
  */
 export const OPERATIONS = {
-  async SendMessage(params, asker) {
+  async SendMessage(params, call) {
     const sent = sendParams(params)
     const { returnImmediately, blocking = true } = sent.configuration ?? {}
-    const started = await startOrContinue(sent, asker)
-    const isPatient = !(returnImmediately ?? !blocking)
-    const loaded = isPatient ? await whenSettled(started, asker) : started
-    return { kind: 'sent', task: toTask(loaded.facts, loaded.view, showingOf(sent, asker)) }
+    const started = await startOrContinue(sent, call)
+    const waits = !(returnImmediately ?? !blocking)
+    const loaded = waits ? await whenSettled(started, call) : started
+    return { kind: 'sent', task: toTask(loaded.facts, loaded.view, showingOf(sent, call)) }
   },
-  async SendStreamingMessage(params, asker) {
+  async SendStreamingMessage(params, call) {
     const sent = sendParams(params)
-    return streamOf(await startOrContinue(sent, asker), asker, {
-      showing: showingOf(sent, asker),
-      until: 'settled',
-    })
+    const following = { showing: showingOf(sent, call), until: 'settled' } as const
+    return streamOf(await startOrContinue(sent, call), following)
   },
-  async GetTask(params, asker) {
+  async GetTask(params, call) {
     const { id, historyLength } = checked(GetTaskParams, params)
-    const { facts, view } = await asker.options.reads.run(() => loadTask(asker, id))
-    return { kind: 'task', task: toTask(facts, view, plainShowing(asker, { historyLength })) }
+    const { facts, view } = await call.service.options.reads.run(() => loadTask(call, id))
+    return { kind: 'task', task: toTask(facts, view, plainShowing(call, { historyLength })) }
   },
-  async ListTasks(params, asker) {
+  async ListTasks(params, call) {
     const query = checked(ListTasksParams, params)
     const { historyLength, includeArtifacts: artifacts = false } = query
-    const showing = plainShowing(asker, { historyLength, artifacts })
-    const page = await asker.options.reads.run(() => listTasks(query, showing, asker))
+    const showing = plainShowing(call, { historyLength, artifacts })
+    const page = await call.service.options.reads.run(() => listTasks(query, showing, call))
     return { kind: 'page', page }
   },
-  async CancelTask(params, asker) {
-    const { facts, view } = await cancelTask(checked(TaskIdParams, params).id, asker)
-    return { kind: 'task', task: toTask(facts, view, plainShowing(asker)) }
+  async CancelTask(params, call) {
+    const { facts, view } = await cancelTask(checked(TaskIdParams, params).id, call)
+    return { kind: 'task', task: toTask(facts, view, plainShowing(call)) }
   },
-  async SubscribeToTask(params, asker) {
-    const loaded = await loadTask(asker, checked(TaskIdParams, params).id)
+  async SubscribeToTask(params, call) {
+    const loaded = await loadTask(call, checked(TaskIdParams, params).id)
     if (isTerminal(loaded.view)) {
       throw new A2aError(
         'UNSUPPORTED_OPERATION',
         `Operation not supported: task "${loaded.facts.id}" is over, and nothing more happens in it`,
       )
     }
-    return streamOf(loaded, asker, { showing: plainShowing(asker), until: 'terminal' })
+    return streamOf(loaded, { showing: plainShowing(call), until: 'terminal' })
   },
   CreateTaskPushNotificationConfig: refusePush,
   GetTaskPushNotificationConfig: refusePush,
@@ -136,7 +130,7 @@ function checked<Schema extends TSchema>(schema: Schema, params: Params): Static
   throw invalidParams(decoded.problems)
 }
 
-/** The parameters of a message, of which the answer can be given as it is asked for. */
+/** Reads the parameters of a message whose answer can have the requested form. */
 function sendParams(params: Params): SendParams {
   const sent = checked(SendParams, params)
   const { acceptedOutputModes: modes = [], ...configuration } = sent.configuration ?? {}
@@ -149,23 +143,116 @@ function sendParams(params: Params): SendParams {
   )
 }
 
-function startOrContinue(params: SendParams, asker: Asker): Promise<LoadedTask> {
-  const { message } = params
-  const { taskId } = message
-  return taskId === undefined
-    ? submitTask(params, asker)
-    : continueTask({ ...message, taskId }, asker)
+function startOrContinue(params: SendParams, call: A2aCall): Promise<LoadedTask> {
+  const { taskId } = params.message
+  return taskId === undefined ? beginTask(params, call) : continueTask(params, taskId, call)
 }
 
-function streamOf(loaded: LoadedTask, asker: Asker, following: Omit<Following, 'signal'>): Outcome {
-  const stop = new AbortController()
-  const items = taskStream(loaded, asker, { ...following, signal: stop.signal })
-  return { kind: 'stream', items, until: following.until, stop }
+/**
+ * Begins a task. A new one is returned as it begins, whatever has happened since; a repeated message under the same
+ * idempotency key returns the task as of now.
+ *
+ * @throws {A2aError} INVALID_PARAMS or CONTENT_TYPE_NOT_SUPPORTED.
+ * @throws {TuttiError} as `GatewayService.begin`.
+ */
+async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTask> {
+  const { service, call, agent, headers } = a2aCall
+  const sender = { agent, headers, name: call.caller.name }
+  const run = await service.begin(call, () => readBegin(params, sender))
+  if (run.lastSeq > 0) return taskOf(a2aCall, run)
+  return { run, facts: factsOf(run), view: firstView(run) }
 }
 
-function showingOf({ configuration, metadata, message }: SendParams, asker: Asker): Showing {
+/**
+ * Continues a task; returns it as it was before the effects of the message.
+ *
+ * @throws {A2aError} TASK_NOT_FOUND; UNSUPPORTED_OPERATION when it has ended; INVALID_PARAMS when its context is
+ * another one, or the message does not answer what is asked.
+ * @throws {TuttiError} as `GatewayService.continue`.
+ */
+async function continueTask(
+  { message }: SendParams,
+  taskId: string,
+  a2aCall: A2aCall,
+): Promise<LoadedTask> {
+  const { service, call } = a2aCall
+  const loaded = await loadTask(a2aCall, taskId)
+  const { view, facts, run } = loaded
+  const { contextId = facts.contextId } = message
+  if (contextId !== facts.contextId) {
+    const problem = `must be "${facts.contextId}", that of task "${taskId}", got "${contextId}"`
+    throw invalidParams([{ path: '/message/contextId', message: problem }])
+  }
+  const content = readContent(message.parts)
+  if (isTerminal(view)) {
+    throw new A2aError(
+      'UNSUPPORTED_OPERATION',
+      `Operation not supported: task "${taskId}" is over. Send a message in its context without its id`,
+    )
+  }
+  const { reviewId: named, decision } = objectsIn(content)
+  const reviewId = reviewMeant(view, named)
+  if (reviewId === undefined && decision !== undefined) {
+    const text = `Operation not supported: task "${taskId}" asks nothing that could be decided`
+    throw new A2aError('UNSUPPORTED_OPERATION', text)
+  }
+  await service.continue(call, run, readReply(content, reviewId))
+  return reviewId === undefined ? loaded : { ...loaded, view: withoutReview(view, reviewId) }
+}
+
+/** Returns the id of the open review that a message names, or else of the oldest. */
+function reviewMeant({ reviews }: TaskView, named: unknown): string | undefined {
+  if (named === undefined) return reviews[0]?.reviewId
+  const found = reviews.find(({ reviewId }) => reviewId === named)
+  if (found !== undefined) return found.reviewId
+  const open = reviews.map(({ reviewId }) => `"${reviewId}"`).join(', ') || 'none'
+  const problem = `must be an open review of the task (open: ${open}), got ${JSON.stringify(named)}`
+  throw invalidParams([{ path: '/message/parts/reviewId', message: problem }])
+}
+
+/**
+ * Cancels a task; resolves when its work has stopped, or after {@link CANCEL_WAIT_MS}.
+ *
+ * @throws {A2aError} TASK_NOT_FOUND, TASK_NOT_CANCELABLE when it has ended.
+ */
+async function cancelTask(id: string, a2aCall: A2aCall): Promise<LoadedTask> {
+  const { service, call, gone: signal } = a2aCall
+  const run = await findTaskRun(a2aCall, id)
+  try {
+    await service.cancel(call, run, { waitMs: CANCEL_WAIT_MS, signal })
+  } catch (error) {
+    const isOver = TuttiError.isInstance(error) && error.code === 'RUN_COMPLETED'
+    throw isOver
+      ? new A2aError('TASK_NOT_CANCELABLE', `Task "${id}" cannot be canceled: it is over`)
+      : error
+  }
+  return loadTask(a2aCall, id)
+}
+
+/** Waits until the task has ended or asks a question, or the caller is gone. */
+async function whenSettled(
+  task: LoadedTask,
+  { service, gone: signal }: A2aCall,
+): Promise<LoadedTask> {
+  const { runId } = task.run
+  let { view } = task
+  if (isSettled(view)) return task
+  for await (const events of service.options.runs.follow({ runId, from: view.nextSeq, signal })) {
+    for (const event of events) {
+      view = viewAfter(view, event)
+      if (isSettled(view)) return { ...task, view }
+    }
+  }
+  return { ...task, view }
+}
+
+function streamOf(task: LoadedTask, following: Following): Outcome {
+  return { kind: 'stream', stream: new TaskStream(task, following) }
+}
+
+function showingOf({ configuration, metadata, message }: SendParams, call: A2aCall): Showing {
   const { acceptedOutputModes: modes = [], historyLength } = configuration ?? {}
-  const { usage, ...showing } = plainShowing(asker, { historyLength })
+  const { usage, ...showing } = plainShowing(call, { historyLength })
   const isNamed = [metadata, message.metadata].some(
     (fields) => fields !== undefined && Object.hasOwn(fields, USAGE_EXTENSION),
   )
@@ -173,7 +260,7 @@ function showingOf({ configuration, metadata, message }: SendParams, asker: Aske
 }
 
 function plainShowing(
-  { headers }: Asker,
+  { headers }: A2aCall,
   wanted: Pick<Showing, 'historyLength' | 'artifacts'> = {},
 ): Showing {
   return { modes: [], usage: activeExtensions(headers).includes(USAGE_EXTENSION), ...wanted }

@@ -1,5 +1,5 @@
 /** Pure: the versions of A2A that are spoken here. */
-import { A2aError } from './a2a-error.ts'
+import { A2aError } from './errors.ts'
 
 /** A version of A2A. */
 export type A2aVersion = '0.3' | '1.0'

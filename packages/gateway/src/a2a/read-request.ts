@@ -1,7 +1,7 @@
 /** Reads the body of a request over A2A: bounded, and as JSON. */
 import { assertJson } from '../http/read-body.ts'
 import { parseJson, type ParsedJson } from '../http/parse-json.ts'
-import { invalidParams } from './a2a-error.ts'
+import { invalidParams } from './errors.ts'
 
 /** How much of a body that is too long is taken, as a multiple of what may be: callers that still send read no answer. */
 const PATIENCE = 8

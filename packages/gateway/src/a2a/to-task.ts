@@ -1,9 +1,9 @@
 /** Pure: from the view of a task to the objects of A2A 1.0. */
-import { isTerminal } from './task-view.ts'
-import { usageMetadata } from './usage.ts'
+import { usageMetadata } from '../service/usage.ts'
+import { isTerminal } from './view.ts'
 
-import type { Artifact, Message, Part, Task, TaskStatus } from './a2a-wire.ts'
-import type { Gate, TaskOutput, TaskView, Turn } from './task-view.ts'
+import type { OpenReview, TaskOutput, TaskView, Turn } from './view.ts'
+import type { A2aTask, A2aTaskStatus, Artifact, Message, Part } from './wire.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs that says which context they belong to. */
@@ -54,7 +54,7 @@ function messageIn(request: RunRecord['request']): Message | undefined {
 }
 
 /** The task as it stands. */
-export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): Task {
+export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): A2aTask {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
   const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
   const artifacts = wanted ? outputsOf(view).map((output) => toArtifact(output, modes)) : []
@@ -69,11 +69,11 @@ export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): Task
 }
 
 /** Where the task stands, with its question, or why it failed. */
-export function statusOf(facts: TaskFacts, view: TaskView): TaskStatus {
-  const { state, changedAt: timestamp, gates, error } = view
-  const [gate] = gates
-  if (gate !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
-    return { state, message: questionOf(facts, gate), timestamp }
+export function statusOf(facts: TaskFacts, view: TaskView): A2aTaskStatus {
+  const { state, changedAt: timestamp, reviews, error } = view
+  const [review] = reviews
+  if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
+    return { state, message: questionOf(facts, review), timestamp }
   }
   if (error === undefined) return { state, timestamp }
   const message = agentMessage(facts, `${facts.id}-error`, [{ text: error }])
@@ -86,7 +86,7 @@ function historyOf(facts: TaskFacts, { turns }: TaskView): readonly Message[] {
 }
 
 function messageOf(facts: TaskFacts, turn: Turn): Message {
-  if (turn.by === 'agent') return questionOf(facts, turn.gate)
+  if (turn.by === 'agent') return questionOf(facts, turn.review)
   const { id: taskId, contextId } = facts
   return {
     messageId: turn.id,
@@ -106,9 +106,9 @@ function agentMessage(
 }
 
 /** A gate as a question: in words for people, and as data for programs. */
-function questionOf(facts: TaskFacts, gate: Gate): Message {
-  const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = gate
-  const asked = prompt ?? questionText(gate)
+function questionOf(facts: TaskFacts, review: OpenReview): Message {
+  const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
+  const asked = prompt ?? questionText(review)
   const data = {
     reviewId,
     taskName,
@@ -121,7 +121,7 @@ function questionOf(facts: TaskFacts, gate: Gate): Message {
 }
 
 /** The question of a gate for which nobody wrote one; a tool says in its own words what it asks. */
-function questionText({ timing, taskName, taskDescription }: Gate): string {
+function questionText({ timing, taskName, taskDescription }: OpenReview): string {
   switch (timing) {
     case 'BEFORE_EXECUTION':
       return `May "${taskName}" begin?\n\n${taskDescription}`
@@ -144,7 +144,7 @@ export function progressOf(
   facts: TaskFacts,
   { state, changedAt: timestamp }: TaskView,
   { taskName, text }: TaskOutput,
-): TaskStatus {
+): A2aTaskStatus {
   const message = agentMessage(facts, `${facts.id}-${taskName}`, [{ text }])
   return { state, message, timestamp }
 }

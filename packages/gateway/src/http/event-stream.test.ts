@@ -1,13 +1,49 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventStream } from './event-stream.ts'
+import { eventStream, runEventsEncoder } from './event-stream.ts'
 
+import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const SILENCE_MS = 15_000
 
 describe('eventStream', () => {
+  it('ends with what the encoder makes of an error', async () => {
+    async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
+      yield [event(0, 'a')]
+      throw new Error('The log is away')
+    }
+    const text = await textOf({
+      batches: broken(),
+      encoder: { ...plain, fail: (error) => `failed: ${String(error)}\n` },
+    })
+    expect(text).toBe('head\na\nfailed: Error: The log is away\n')
+  })
+
+  it('ends when the encoder is done, and reads nothing more', async () => {
+    const taken: number[] = []
+    async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
+      for (let seq = 0; ; seq += 1) {
+        taken.push(seq)
+        yield [event(seq, String(seq))]
+      }
+    }
+    let isDone = false
+    const encoder = {
+      ...plain,
+      get isDone() {
+        return isDone
+      },
+      encode(events: readonly LoggedRunEvent[]) {
+        isDone = true
+        return plain.encode(events)
+      },
+    }
+    expect(await textOf({ batches: endless(), encoder })).toBe('head\n0\n')
+    expect(taken).toEqual([0])
+  })
+
   it('writes an event with its id, its type and its JSON', async () => {
     const { reader, give } = streamOf(() => true)
     expect(await reader()).toBe(': events follow\n\n')
@@ -37,10 +73,9 @@ describe('eventStream', () => {
     }
     const stream = eventStream({
       batches: broken(),
-      wants: () => true,
+      encoder: runEventsEncoder({ wants: () => true, onError: (error) => errors.push(error) }),
       stop: new AbortController(),
       clock: fakeClock(),
-      onError: (error) => errors.push(error),
       heartbeatMs: SILENCE_MS,
     })
     const chunks: string[] = []
@@ -61,10 +96,9 @@ describe('eventStream', () => {
     const stop = new AbortController()
     const stream = eventStream({
       batches: endless(),
-      wants: () => true,
+      encoder: runEventsEncoder({ wants: () => true, onError: () => undefined }),
       stop,
       clock: fakeClock(),
-      onError: () => undefined,
       heartbeatMs: SILENCE_MS,
     })
     const reader = stream.getReader()
@@ -100,6 +134,20 @@ describe('eventStream', () => {
   })
 })
 
+/** Encodes the text of tokens, one a line. */
+const plain: EventEncoder = {
+  head: 'head\n',
+  keepAlive: '\n',
+  encode: (events) => events.map((one) => ('token' in one ? `${one.token}\n` : '')).join(''),
+  fail: () => '',
+}
+
+async function textOf(parts: Pick<EventStreamParts, 'batches' | 'encoder'>): Promise<string> {
+  const stop = new AbortController()
+  const stream = eventStream({ ...parts, stop, clock: fakeClock(), heartbeatMs: SILENCE_MS })
+  return new Response(stream).text()
+}
+
 function streamOf(wants: () => boolean) {
   const clock = fakeClock()
   const stop = new AbortController()
@@ -119,10 +167,9 @@ function streamOf(wants: () => boolean) {
   }
   const parts = {
     batches: source(),
-    wants,
+    encoder: runEventsEncoder({ wants, onError: () => undefined }),
     stop,
     clock,
-    onError: () => undefined,
     heartbeatMs: SILENCE_MS,
   }
   const stream = eventStream(parts)

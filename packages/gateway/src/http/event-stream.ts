@@ -1,9 +1,8 @@
 /**
- * The body of an event stream in the format of Server-Sent Events.
+ * The body of a stream of events, for every protocol.
  *
- * The body is pulled: a reader that does not read holds back its own copy of the stream and nothing
- * else, since whatever it has not read is in the log. When the log cannot be read the stream ends before
- * the run does: a reader then comes back, and goes on after what it has.
+ * The body is pulled: a slow reader holds back its own stream and nothing else, since what it has not read is in the
+ * log. A batch of events is encoded at once and not retained while a reader stalls.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
@@ -12,77 +11,106 @@ import { eventJson } from './event-json.ts'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What a stream is made of. */
+/** Headers of a stream of Server-Sent Events. */
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  // Proxies such as nginx would otherwise buffer messages.
+  'x-accel-buffering': 'no',
+}
+
+/** Translates the events of a run into the text of a stream. */
+export interface EventEncoder {
+  /** Text before any event. */
+  readonly head: string
+  /** Text that shows a silent connection to be alive. */
+  readonly keepAlive: string
+  /** Whether the stream ends here; read before each batch. */
+  readonly isDone?: boolean
+  /** Encodes a batch; empty when the reader gets nothing of it. */
+  encode(events: readonly LoggedRunEvent[]): string
+  /** Encodes the end of a stream whose events cannot be read. */
+  fail(error: unknown): string
+}
+
+/** Parts of a stream. */
 export interface EventStreamParts {
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
-  readonly wants: (type: LoggedRunEvent['type']) => boolean
+  readonly encoder: EventEncoder
   /** Aborted when the reader leaves. */
   readonly stop: AbortController
   readonly clock: Clock
-  /** Told why the stream ended too early; its reader is to come back for the rest. */
-  readonly onError: (error: unknown) => void
   /** Longest silence, in milliseconds. */
   readonly heartbeatMs: number
   /** Limits what waits for all readers. */
   readonly unread?: { check(): void }
-  /** Told of the reader: when it begins to read, what it is given, and once when it reads no more. */
   readonly watch?: StreamWatch
 }
 
-/** Who is told of a reader. */
+/** Observes a reader. */
 export interface StreamWatch {
+  /** Called when the reader begins to read. */
   begun(): void
-  given(events: readonly LoggedRunEvent[]): void
+  /** Called once after `begun`, when the stream has ended. */
   over(): void
 }
 
-/** Makes the body: the events that the reader wants, and a comment whenever it was silent too long. */
+/** Returns the body. */
 export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array> {
-  const { clock, heartbeatMs } = parts
-  const encoder = new TextEncoder()
+  const { batches, encoder, clock, heartbeatMs } = parts
+  const bytes = new TextEncoder()
   let sentAt = clock.elapsed()
   let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
   const reader = watched(parts)
+  const end = (): void => {
+    reader.over()
+    parts.stop.abort()
+    batches.return?.().catch(() => undefined)
+  }
+  /** Returns the next text; undefined at the end. */
+  const nextText = async (): Promise<string | undefined> => {
+    for (;;) {
+      if (encoder.isDone === true) return undefined
+      next ??= batches.next()
+      const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
+      if (arrived === 'quiet') return encoder.keepAlive
+      next = undefined
+      if (arrived.done === true) return undefined
+      const text = encoder.encode(arrived.value)
+      if (text !== '') return text
+    }
+  }
+  let hasFailed = false
   const source: UnderlyingDefaultSource<Uint8Array> = {
     start(controller) {
-      // Sends the headers at once, also when there is nothing to tell yet.
-      controller.enqueue(encoder.encode(': events follow\n\n'))
+      // Sends the headers at once.
+      controller.enqueue(bytes.encode(encoder.head))
     },
     async pull(controller) {
-      let text = ''
       parts.unread?.check()
       reader.begun()
-      while (text === '') {
-        next ??= endingAtFault(parts)
-        const arrived = await orQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
-        if (arrived === 'quiet') {
-          text = ': still here\n\n'
-          continue
-        }
-        next = undefined
-        if (arrived.done === true) {
-          reader.over()
-          controller.close()
-          return
-        }
-        const wanted = arrived.value.filter(({ type }) => parts.wants(type))
-        text = wanted.map(frameOf).join('')
-        reader.given(wanted)
+      let text: string | undefined
+      try {
+        text = hasFailed ? undefined : await nextText()
+      } catch (error) {
+        hasFailed = true
+        text = encoder.fail(error) || undefined
+      }
+      if (text === undefined) {
+        end()
+        controller.close()
+        return
       }
       sentAt = clock.elapsed()
-      controller.enqueue(encoder.encode(text))
+      controller.enqueue(bytes.encode(text))
     },
-    cancel() {
-      reader.over()
-      parts.stop.abort()
-      parts.batches.return?.().catch(parts.onError)
-    },
+    cancel: end,
   }
   // Nothing is read ahead: what waits for a reader waits in its socket, where it is counted.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
-/** The watch of a stream, told once that it began and once that it is over; a stream nobody reads never began. */
+/** Calls `watch.over` once, and only after `watch.begun`; a stream that is never read did not begin. */
 function watched({ watch }: EventStreamParts): StreamWatch {
   let phase: 'new' | 'read' | 'over' = 'new'
   return {
@@ -91,9 +119,6 @@ function watched({ watch }: EventStreamParts): StreamWatch {
       phase = 'read'
       watch?.begun()
     },
-    given(events) {
-      watch?.given(events)
-    },
     over() {
       if (phase === 'read') watch?.over()
       phase = 'over'
@@ -101,16 +126,30 @@ function watched({ watch }: EventStreamParts): StreamWatch {
   }
 }
 
-/** The next batch; the end when the log cannot be read. */
-async function endingAtFault({
-  batches,
-  onError,
-}: EventStreamParts): Promise<IteratorResult<readonly LoggedRunEvent[]>> {
-  try {
-    return await batches.next()
-  } catch (error) {
-    onError(error)
-    return { done: true, value: undefined }
+/** Options of the encoder of the event stream route. */
+export interface RunEventsEncoderOptions {
+  readonly wants: (type: LoggedRunEvent['type']) => boolean
+  /** Called with the events that are sent. */
+  readonly given?: (events: readonly LoggedRunEvent[]) => void
+  /** Called when the events cannot be read; the reader comes back for the rest. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Returns the encoder of events as they are, each with its id and type. */
+export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder {
+  const { wants, given, onError } = options
+  return {
+    head: ': events follow\n\n',
+    keepAlive: ': still here\n\n',
+    encode(events) {
+      const wanted = events.filter(({ type }) => wants(type))
+      given?.(wanted)
+      return wanted.map(frameOf).join('')
+    },
+    fail(error) {
+      onError(error)
+      return ''
+    },
   }
 }
 
@@ -118,7 +157,7 @@ function frameOf(event: LoggedRunEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`
 }
 
-/** What `promise` gives, or `quiet` when it takes longer than `quietMs`. */
+/** Returns the result of `promise`, or `quiet` when it takes longer than `quietMs`. */
 function orQuiet<T>(promise: Promise<T>, clock: Clock, quietMs: number): Promise<T | 'quiet'> {
   return new Promise((resolve, reject) => {
     const stopWaiting = clock.after(quietMs, () => {

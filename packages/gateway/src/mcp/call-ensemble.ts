@@ -2,20 +2,21 @@
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 
 import { findRecord } from '../runs/find-run.ts'
-import { cancelAtDeadline } from '../peer/cancel-at-deadline.ts'
-import { deadlineOf } from '../peer/task-reports.ts'
-import { submitRun } from '../runs/submit-run.ts'
-import { errorResult } from './call-error.ts'
-import { callSurroundings, mcpRequest } from './call-surroundings.ts'
+import { auditedCall } from '../service/gateway-call.ts'
+import { errorResult } from './answer.ts'
+import { callerOf, progressReporter } from './caller.ts'
 import { followRun } from './follow-run.ts'
-import { liveGates, NO_GATES, roundGates, type Gates } from './gates.ts'
-import { callerOf } from './mcp-caller.ts'
-import { structuredTask } from './offers.ts'
-import { tellerOf } from './teller-of.ts'
-import { runArguments } from './run-arguments.ts'
+import { structuredTask } from './listed-tools.ts'
+import { readCall, toolCall } from './request.ts'
+import {
+  liveReviews,
+  NO_REVIEWS,
+  roundReviews,
+  type CallReviews,
+  type ReviewContext,
+} from './reviews.ts'
 
-import type { TellSubject } from '../http/audited.ts'
-import type { GatewayOptions } from '../gateway-options.ts'
+import type { GatewayService } from '../service/gateway-service.ts'
 import type { RoundState, RoundStates } from './round-state.ts'
 import type {
   CallToolResult,
@@ -24,63 +25,59 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** Tag of runs that were called for over MCP: under which name. */
-const MCP_TAG = 'mcp'
+/** Maximum delay of a timer, in milliseconds: a review has its own time limit. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** Longest time limit that a timer takes, in milliseconds: a review has a limit of its own. */
-const FOR_EVER_MS = 2 ** 31 - 1
-
-/** A call, and what it works with. */
+/** A call of an ensemble. */
 export interface EnsembleCall {
-  readonly options: GatewayOptions
+  readonly service: GatewayService
   readonly context: ServerContext
   readonly states: RoundStates
-  /** Which protocol the client speaks. */
+  /** Era of the protocol that the client speaks. */
   readonly era: 'modern' | 'legacy'
   /** Whether the client shows forms. */
   readonly hasForms: boolean
   /** Name under which the ensemble was called. */
   readonly name: string
   readonly given: Readonly<Record<string, unknown>>
-  readonly act: Act
 }
 
-/** Does something under the name and the scope of the call; refused for a caller who may not. */
-export type Act = <T>(work: (tell: TellSubject) => Promise<T>) => Promise<T>
-
 /**
- * What the run came to, or the form that has to be filled in before it goes on.
+ * Returns the result of the run, or the form that has to be filled in first.
  *
- * @throws {TuttiError} BAD_REQUEST for arguments that do not fit, and as `submitRun`.
+ * @throws {TuttiError} BAD_REQUEST for invalid arguments, and as `GatewayService.begin`.
  * @throws {ProtocolError} when a round is not one of this call.
  */
 export async function callEnsemble(
-  call: EnsembleCall,
+  ensembleCall: EnsembleCall,
   ensemble: Ensemble,
 ): Promise<CallToolResult | InputRequiredResult> {
-  const { options, context } = call
-  const { signal } = context.mcpReq
-  const state = stateOf(call)
-  const runId = state?.runId ?? (await newRun(call, ensemble))
+  const { service, context, name, given } = ensembleCall
+  const { options } = service
+  const caller = callerOf(context)
+  const state = stateOf(ensembleCall)
+  const begin = auditedCall(options, caller, { target: name })
+  const request = toolCall(name, given, context)
+  const runId =
+    state?.runId ?? (await service.begin(begin, () => readCall(request, ensemble))).runId
+  const reviewContext = { service, call: auditedCall(options, caller), runId }
   try {
     if (state !== undefined) await findRecord(options.runs, runId)
     return await followRun({
-      options,
-      caller: callerOf(context),
-      runId,
+      ...reviewContext,
       valueTask: structuredTask(ensemble)?.name,
-      toldSeq: state?.seq ?? -1,
-      gates: await gatesOf(call, runId, state),
-      signal,
-      isSaid: call.era === 'legacy',
-      tell: tellerOf(context),
+      lastSeq: state?.seq ?? -1,
+      reviews: await reviewsOf(ensembleCall, reviewContext, state),
+      signal: context.mcpReq.signal,
+      isExplicit: ensembleCall.era === 'legacy',
+      report: progressReporter(context),
     })
   } catch (error) {
     return errorResult(error, options, `The call of run ${runId} ended before it did`)
   }
 }
 
-/** Where an earlier round left off; undefined in the first. */
+/** Returns the state of the round before; undefined in the first round. */
 function stateOf({ context: { mcpReq }, name }: EnsembleCall): RoundState | undefined {
   const state = mcpReq.requestState<RoundState>()
   if (state?.tool === name) return state
@@ -95,45 +92,28 @@ function stateOf({ context: { mcpReq }, name }: EnsembleCall): RoundState | unde
 /** @see https://www.jsonrpc.org/specification#error_object */
 const INVALID_PARAMS = -32_602
 
-function newRun(
-  { options, context, name, given, act }: EnsembleCall,
-  ensemble: Ensemble,
-): Promise<string> {
-  return act(async (tell) => {
-    const inputs = { ...runArguments(ensemble, given) }
-    const { submit, deadlineMs } = callSurroundings(context.mcpReq._meta)
-    const caller = callerOf(context)
-    const body = { ensemble: ensemble.name, inputs, tags: { [MCP_TAG]: name } }
-    const origin = mcpRequest(name, given, context)
-    const run = await submitRun(options, body, { caller, origin, ...submit })
-    tell({ runId: run.runId })
-    void cancelAtDeadline({ run, deadlineAt: deadlineOf(run, deadlineMs) }, { options, caller })
-    return run.runId
-  })
-}
-
-async function gatesOf(
-  { options, context, states, era, hasForms, name }: EnsembleCall,
-  runId: string,
+async function reviewsOf(
+  { context, states, era, hasForms, name }: EnsembleCall,
+  reviewContext: ReviewContext,
   state: RoundState | undefined,
-): Promise<Gates> {
-  const caller = callerOf(context)
-  const mayDecide = caller.scopes.has('reviews:decide') || caller.scopes.has('admin')
-  if (!hasForms || !mayDecide) return NO_GATES
-  const desk = { options, caller, runId }
+): Promise<CallReviews> {
+  const { scopes } = callerOf(context)
+  const { runId } = reviewContext
+  const mayDecide = scopes.has('reviews:decide') || scopes.has('admin')
+  if (!hasForms || !mayDecide) return NO_REVIEWS
   const { mcpReq } = context
   if (era === 'legacy') {
-    return liveGates({
-      ...desk,
+    return liveReviews({
+      ...reviewContext,
       elicit: async (params, signal): Promise<ElicitResult> =>
         mcpReq.send(
           { method: 'elicitation/create', params: { ...params } },
-          { signal, timeout: FOR_EVER_MS },
+          { signal, timeout: MAX_TIMEOUT_MS },
         ),
     })
   }
-  return roundGates({
-    ...desk,
+  return roundReviews({
+    ...reviewContext,
     declined: state?.declined ?? [],
     responses: mcpReq.inputResponses ?? {},
     mint: (seq, declined) => states.mint({ tool: name, runId, seq, declined }, context),

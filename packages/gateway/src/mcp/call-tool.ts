@@ -1,55 +1,53 @@
-/** Calls a tool of the catalog for an MCP client, at the desk where REST and WebSocket call them. */
+/** Calls a tool of the catalog for an MCP client, through the same path as REST and WebSocket. */
 import { invokeTool, type Invocation } from '../tools/invoke-tool.ts'
 import { structuredContentOf } from './object-schema.ts'
 
-import type { RunNote } from './run-notes.ts'
+import type { ReportProgress } from './caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { AgentTool, McpRequest, TraceContext } from '@tutti/core'
 import type { ToolInvocation } from '@tutti/protocol'
 
-/** What the tool is given, and until when. */
-export interface ToolArguments {
+/** Arguments and context of a call. */
+export interface CallToolOptions {
   readonly given: Readonly<Record<string, unknown>>
-  /** Aborts when the client gives up. */
+  /** Aborts when the client abandons the call. */
   readonly signal: AbortSignal
   /** In which trace it calls. */
   readonly trace?: TraceContext
   /** The call, for the tool. */
   readonly request?: McpRequest
-  /** Tells the client how far the tool is; undefined when it did not ask. */
-  readonly tell?: ((note: RunNote) => Promise<void>) | undefined
+  /** Reports progress to the client; undefined when it did not ask for it. */
+  readonly report?: ReportProgress | undefined
 }
 
 /**
- * What the call came to; a failure of the tool is a result too.
+ * Returns the result of the call; a failure of the tool is a result too.
  *
  * @throws {TuttiError} as `invokeTool`.
  */
 export async function callTool(
   options: GatewayOptions,
   tool: AgentTool,
-  { given, signal, trace, tell, request }: ToolArguments,
+  { given, signal, trace, report, request }: CallToolOptions,
 ): Promise<CallToolResult> {
-  const told = tell === undefined ? {} : { onProgress: progressTold(tell) }
+  const progress = report === undefined ? {} : { onProgress: countingReports(report) }
   const invocation = await invokeTool(options, tool, {
     input: given,
     signal,
     ...trace,
-    ...told,
+    ...progress,
     ...(request === undefined ? {} : { request }),
   })
   return toolResult(invocation, tool.outputSchema)
 }
 
-/** A number of progress only ever grows, which a fraction need not: reports are counted. */
-function progressTold(
-  tell: NonNullable<ToolArguments['tell']>,
-): NonNullable<Invocation['onProgress']> {
+/** Counts the reports: progress over MCP must grow, which a fraction need not. */
+function countingReports(report: ReportProgress): NonNullable<Invocation['onProgress']> {
   let count = 0
   return (_call, { message }) => {
     count += 1
-    void tell({ progress: count, total: 0, message })
+    void report({ progress: count, total: 0, message })
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
 
-import { callerOf } from './mcp-caller.ts'
+import { callerOf } from './caller.ts'
 
 import type { Signer, SigningKey } from '../gateway-options.ts'
 

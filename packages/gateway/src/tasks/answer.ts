@@ -1,19 +1,17 @@
 /**
- * Answers of the wire: bare, or as JSON-RPC responses to those who sent an id.
+ * Answers of the wire: bare, or as JSON-RPC responses to requests with an id.
  *
- * A refusal has the HTTP status that it has everywhere, also as a JSON-RPC error: callers of this wire look
- * at the status first.
+ * A refusal has its usual HTTP status, also as a JSON-RPC error: callers of this wire look at the status first.
  *
  * @see https://www.jsonrpc.org/specification#error_object
  */
-import { errorHeaders, toResponse, wireErrorOf } from '../http/on-error.ts'
+import { errorHeaders, toResponse, wireErrorOf, type ErrorReporting } from '../http/on-error.ts'
 
 import type { WireError } from '../http/api-error.ts'
-import type { GatewayOptions } from '../gateway-options.ts'
-import type { Envelope } from './read-envelope.ts'
+import type { Envelope } from './request.ts'
 import type { ErrorCode } from '@tutti/protocol'
 
-/** A value as the body of an answer. */
+/** Wraps a value as the body of an answer. */
 export function wrapped<Value>(
   { rpcId }: Envelope,
   result: Value,
@@ -21,12 +19,12 @@ export function wrapped<Value>(
   return rpcId === undefined ? result : { jsonrpc: '2.0', id: rpcId, result }
 }
 
-/** An answer with a value. */
+/** Answers with a value. */
 export function answer(envelope: Envelope, value: object, status = 200): Response {
   return Response.json(wrapped(envelope, value), { status })
 }
 
-/** An answer with an error; `more` stands in its body, or in the `data` of the JSON-RPC error. */
+/** Answers with an error; `more` goes into its body, or into the `data` of the JSON-RPC error. */
 export function refusal({ rpcId }: Envelope, { status, body }: WireError, more = {}): Response {
   const wire = { status, body: { ...body, ...more } }
   if (rpcId === undefined) return toResponse(wire)
@@ -35,16 +33,16 @@ export function refusal({ rpcId }: Envelope, { status, body }: WireError, more =
   return Response.json({ jsonrpc: '2.0', id: rpcId, error }, { status, headers })
 }
 
-/** What `work` answers; what it throws becomes the answer that the envelope asks for. */
+/** Answers with the result of `work`, or with its error in the form that the envelope asks for. */
 export async function answering(
   envelope: Envelope,
-  options: Pick<GatewayOptions, 'logger' | 'redactor' | 'metrics'>,
+  options: ErrorReporting,
   work: () => Promise<Response>,
 ): Promise<Response> {
   try {
     return await work()
   } catch (error) {
-    // Bare, it is answered like every other; the audit trail then has its code.
+    // A bare error is answered like every other, so that the audit trail has its code.
     if (envelope.rpcId === undefined) throw error
     return refusal(envelope, wireErrorOf(error, options))
   }

@@ -1,115 +1,105 @@
 /**
- * From the parameters of a send to the run that does it.
+ * From the parameters of a send to its task.
  *
- *   params ─┬─ no id, or one that is free ──────────▶ submit
- *           └─ the id of a task that is there ─┬─ no message ───▶ only looked at
- *                                              ├─ a review is open ─▶ decided
- *                                              └─ at work ──────────▶ guided
+ *   params ─┬─ no id, or a free one ──────────────▶ begin
+ *           └─ the id of an existing task ─┬─ no message ──────▶ only followed
+ *                                          └─ a message ───────▶ continue
  *
  * O1 A task is a run: their ids are the same. A caller sees the runs of the ensembles that are shared, and
  *    under the address of one ensemble only those of it.
  * O2 The same new task under the same idempotency key is one run, also when its id was chosen.
- * O3 What needs a scope of its own over REST needs it here: deciding, guiding, looking at a run of others.
+ * O3 What needs a scope of its own over REST needs it here: deciding, guiding, following a run of another caller.
  */
 import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
-import {
-  decode,
-  isTerminalRunStatus,
-  shortList,
-  shortText,
-  suggest,
-  type SubmitRunBody,
-  USAGE_EXTENSION,
-} from '@tutti/protocol'
+import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 
-import { actorOf, assertScope, type Caller } from '../caller.ts'
-import { findRecord, runNotFound } from '../runs/find-run.ts'
+import { assertScope } from '../caller.ts'
 import { badRequest } from '../http/api-error.ts'
-import { inputsOfText } from '../peer/inputs-of-text.ts'
-import { sharedEnsembles } from '../peer/shared.ts'
-import { decideReview } from '../runs/decide-review.ts'
-import { submitRun } from '../runs/submit-run.ts'
-import { decisionOfMessage } from './decision-of-message.ts'
-import { type CallerLimits, type SendParams } from './message-schema.ts'
-import { messageText } from './message-text.ts'
+import { findRecord, runNotFound } from '../runs/find-run.ts'
+import { runLimits, type RunLimits } from '../service/caller-limits.ts'
+import { inputsInText } from '../service/inputs-in-text.ts'
+import { findShared } from '../service/sharing.ts'
+import { readDecision, readMessage } from './request.ts'
 
 import type { TellSubject } from '../http/audited.ts'
-import type { GatewayOptions } from '../gateway-options.ts'
+import type { GatewayCall } from '../service/gateway-call.ts'
+import type { BeginRequest, GatewayService } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
-import type { ReviewRecord, RunRecord, SubmitRun } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs'
+import type { SendParams } from './wire.ts'
 
-/** Who sends, where, and under which key. */
+/** A request and its sender. */
 export interface Sender {
-  readonly options: GatewayOptions
-  readonly caller: Caller
+  readonly service: GatewayService
+  readonly call: GatewayCall
+  /** Records the subject of the request in the audit trail. */
   readonly tell: TellSubject
-  /** The ensemble of the address; absent at the address of all. */
-  readonly ensemble?: Ensemble
+  /** Ensembles at the address of the request. */
+  readonly ensembles: readonly Ensemble[]
   readonly idempotencyKey?: string | undefined
   readonly trace?: TraceContext
 }
 
-/** A task, and from where on its caller looks at it. */
+/** A task that a send began or named, and what of its log the answer covers. */
 export interface OpenTask {
   readonly run: RunRecord
   readonly sessionId?: string
-  /** The first event of which a stream tells. */
+  /** The first event in the lines of a stream. */
   readonly tellFrom: number
-  /** From which event on a review that is open is the answer. */
+  /** Place in the log from which an open review is the answer. */
   readonly stopFrom: number
-  /** Whether this send made the run, and nobody could find it again who was not told its id. */
+  /** Whether this send began the run, and no other request can find it without having been sent its id. */
   readonly isUnnamed: boolean
-  /** Whether this send made the run, or one like it before: then the budget of the caller is that of the run. */
-  readonly isBegun: boolean
+  /** Limits of this request on the run, without those that are the budget of the run. */
+  readonly limits: RunLimits
 }
 
-/** Tag of runs that others asked for: by whom. */
+/** Tag of runs with the caller that asked for them. */
 const PEER_TAG = 'peer'
 
 /** Tag of the runs of a session. */
 const SESSION_TAG = 'session'
 
 /**
- * Begins a task, or goes on with one.
+ * Begins or continues a task, and enforces the limits of the request from then on.
  *
- * @throws {TuttiError} BAD_REQUEST naming what does not fit, INVALID_ENSEMBLE, RUN_NOT_FOUND, RUN_COMPLETED,
- * FORBIDDEN, and as `submitRun`, `decideReview` and `injectDirective`.
+ * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE, RUN_NOT_FOUND, RUN_COMPLETED, FORBIDDEN, and as
+ * `GatewayService.begin` and `continue`.
  */
 export async function openTask(params: SendParams, sender: Sender): Promise<OpenTask> {
+  const { service, call } = sender
+  const asked = params.metadata?.[USAGE_EXTENSION] ?? {}
+  const limits = runLimits(asked, service.options.clock.now())
+  const task = await openedTask(params, sender, limits)
+  void service.enforceLimits(task.run, task.limits, call.caller)
+  return task
+}
+
+async function openedTask(
+  params: SendParams,
+  sender: Sender,
+  limits: RunLimits,
+): Promise<OpenTask> {
   const { id, message } = params
   const taskId = message?.taskId ?? id
-  if (taskId === undefined) return begin(params, sender)
-  const known = await taskOf(taskId, sender)
+  if (taskId === undefined) return begin(params, sender, limits)
+  const known = await sender.service.find(taskId, sender.ensembles)
   // Only a message that names no task can begin one.
   const canBegin = message !== undefined && message.taskId === undefined
   if (known !== undefined && !(canBegin && isRepeat(known, sender))) {
-    return goOn(known, params, sender)
+    return { ...(await goOn(known, params, sender)), limits }
   }
-  if (canBegin) return begin(params, sender)
+  if (canBegin) return begin(params, sender, limits)
   throw runNotFound(taskId)
 }
 
-/**
- * The run of a task, if this caller may know of it.
- *
- * @throws {TuttiError} STORE_UNAVAILABLE.
- */
-export async function taskOf(
-  taskId: string,
-  { options, ensemble }: Pick<Sender, 'options' | 'ensemble'>,
-): Promise<RunRecord | undefined> {
-  const run = await options.runs.record(taskId)
-  const visible = ensemble === undefined ? sharedEnsembles(options) : [ensemble]
-  return visible.some(({ name }) => name === run?.ensemble) ? run : undefined
-}
-
-/** Whether the run was made by the very send that is made again. */
-function isRepeat({ request, actor }: RunRecord, { idempotencyKey, caller }: Sender): boolean {
+/** Whether the run was begun by the same send. */
+function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: Sender): boolean {
   const key = memoOf(request).idempotencyKey
-  return key !== undefined && key === idempotencyKey && actor === caller.name
+  return key !== undefined && key === idempotencyKey && actor === call.caller.name
 }
 
-/** What a send keeps with the run that it makes, beside the message. */
+/** What a send stores with the run that it begins, in addition to the message. */
 const Memo = Type.Object({
   sessionId: Type.Optional(Type.String()),
   idempotencyKey: Type.Optional(Type.String()),
@@ -120,134 +110,93 @@ function memoOf(request: RunRecord['request']): Static<typeof Memo> {
   return decoded.ok ? decoded.value : {}
 }
 
-async function begin(params: SendParams, sender: Sender): Promise<OpenTask> {
-  const { options, caller, idempotencyKey, tell, trace } = sender
-  const { id, sessionId, message, metadata } = params
-  const ensemble = ensembleOf(metadata?.ensemble, sender)
-  const { text } = messageText(message?.parts ?? [])
-  const inputs = inputsOfText(ensemble, text)
-  const tags = {
-    [PEER_TAG]: caller.name ?? 'anonymous',
-    ...(sessionId === undefined ? {} : { [SESSION_TAG]: sessionId }),
-  }
-  const body: SubmitRunBody = {
-    ensemble: ensemble.name,
-    inputs: { ...inputs },
-    tags,
-    ...(id === undefined ? {} : { runId: id }),
-  }
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey }
-  const session = sessionId === undefined ? {} : { sessionId }
-  const run = await submitRun(options, body, {
-    caller,
-    ...trace,
-    ...budgetOf(metadata?.[USAGE_EXTENSION]),
-    memo: { tasksWire: { message, ...session, ...key } },
-    ...key,
-  })
-  tell({ runId: run.runId, target: ensemble.name })
-  const isUnnamed = id === undefined && idempotencyKey === undefined
+async function begin(params: SendParams, sender: Sender, limits: RunLimits): Promise<OpenTask> {
+  const { id, sessionId } = params
+  const run = await sender.service.begin(sender.call, () => beginRequest(params, sender))
+  sender.tell({ target: run.ensemble })
   return {
     run,
     ...sessionOf(sessionId),
     tellFrom: 0,
     stopFrom: run.lastSeq,
-    isUnnamed,
-    isBegun: true,
+    isUnnamed: id === undefined && sender.idempotencyKey === undefined,
+    limits: { ...limits, maxCostUsd: Infinity, maxTokens: Infinity },
   }
 }
 
-/** What the caller can still spend, as the budget of the run. */
-function budgetOf(limits: CallerLimits = {}): Pick<SubmitRun, 'budget' | 'isAllowance'> {
-  const { max_cost_usd: maxCostUsd, max_tokens: maxTokens } = limits
-  if (maxCostUsd === undefined && maxTokens === undefined) return {}
+function beginRequest(
+  { id: runId, sessionId, message, metadata }: SendParams,
+  { call: { caller }, ensembles, idempotencyKey, trace }: Sender,
+): BeginRequest {
+  const ensemble = ensembleOf(metadata?.ensemble, ensembles)
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+  const { deadline_ms: _, ...budget } = metadata?.[USAGE_EXTENSION] ?? {}
   return {
-    isAllowance: true,
-    budget: {
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+    ensemble,
+    inputs: inputsInText(ensemble, readMessage(message?.parts ?? []).text),
+    tags: {
+      [PEER_TAG]: caller.name ?? 'anonymous',
+      ...(sessionId === undefined ? {} : { [SESSION_TAG]: sessionId }),
     },
+    runId,
+    trace,
+    limits: budget,
+    memo: { tasksWire: { message, ...sessionOf(sessionId), ...key } },
+    ...key,
   }
 }
 
-/** The ensemble that is asked: that of the address, else that of the metadata, else the first. */
-function ensembleOf(name: string | undefined, { options, ensemble }: Sender): Ensemble {
-  const known = ensemble === undefined ? sharedEnsembles(options) : [ensemble]
-  const [first] = known
+/** The ensemble of this name, or else the first of the address. */
+function ensembleOf(name: string | undefined, ensembles: readonly Ensemble[]): Ensemble {
+  const [first] = ensembles
   if (first === undefined) {
     throw new TuttiError('NOT_CONFIGURED', 'This server shares no ensemble')
   }
-  const found = name === undefined ? first : known.find((one) => one.name === name)
-  if (found !== undefined) return found
-  const names = known.map((one) => one.name)
-  const near = name === undefined ? undefined : suggest(name, names)
-  const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-  const message = `Unknown ensemble '${shortText(name ?? '')}'. Available: [${shortList(names)}]${hint}`
-  throw new TuttiError('INVALID_ENSEMBLE', message)
+  return name === undefined ? first : findShared(ensembles, name)
 }
 
-async function goOn(run: RunRecord, params: SendParams, sender: Sender): Promise<OpenTask> {
-  const { options, caller, tell } = sender
-  const { runs } = options
+async function goOn(
+  run: RunRecord,
+  params: SendParams,
+  { service, call, tell }: Sender,
+): Promise<Omit<OpenTask, 'limits'>> {
   const { runId, lastSeq } = run
+  const { caller } = call
   tell({ runId, target: run.ensemble })
   assertSameTask(run, params)
   const isOwn = run.actor === caller.name
-  if (params.metadata?.[USAGE_EXTENSION] !== undefined && !isOwn)
+  if (params.metadata?.[USAGE_EXTENSION] !== undefined && !isOwn) {
     assertScope(caller, 'runs:control')
-  const session = sessionOf(memoOf(run.request).sessionId)
-  const task = { ...session, isUnnamed: false, isBegun: false }
+  }
+  const task = { ...sessionOf(memoOf(run.request).sessionId), isUnnamed: false }
   if (params.message === undefined) {
     if (!isOwn) assertScope(caller, 'runs:read')
     return { ...task, run, tellFrom: 0, stopFrom: lastSeq }
   }
-  const said = messageText(params.message.parts)
-  const review = await reviewMeant(run, params, sender)
-  if (review === undefined) {
-    assertScope(caller, 'runs:control')
-    const directive = { content: said.text, ...actorOf(caller) }
-    await runs.send(runId, { kind: 'inject', directive })
-  } else {
-    assertScope(caller, 'reviews:decide')
-    const decision = decisionOfMessage(said, review.request)
-    await decideReview(runs, review.reviewId, { ...decision, caller })
-  }
-  const after = await findRecord(runs, runId)
+  const message = readMessage(params.message.parts)
+  await service.continue(call, run, {
+    reviewId: params.metadata?.reviewId,
+    decide: (review) => readDecision(message, review),
+    guide: () => message.text,
+  })
+  const after = await findRecord(service.options.runs, runId)
   return { ...task, run: after, tellFrom: lastSeq + 1, stopFrom: after.lastSeq }
 }
 
-/** @throws {TuttiError} BAD_REQUEST when what is said of the task is not so. */
+/** @throws {TuttiError} BAD_REQUEST when the request contradicts the task. */
 function assertSameTask({ runId, ensemble, request }: RunRecord, params: SendParams): void {
   const { sessionId, metadata } = params
-  const kept = memoOf(request).sessionId
-  const said = [
+  const stored = memoOf(request).sessionId
+  const stated = [
     ['/params/metadata/ensemble', metadata?.ensemble, ensemble],
-    ['/params/sessionId', sessionId, kept],
+    ['/params/sessionId', sessionId, stored],
   ] as const
-  const problems = said.flatMap(([path, given, is]) => {
+  const problems = stated.flatMap(([path, given, is]) => {
     if (given === undefined || given === is) return []
     const wanted = is === undefined ? 'be left out' : `be "${is}"`
     return [{ path, message: `must ${wanted}, as task "${runId}" has it, got "${given}"` }]
   })
   if (problems.length > 0) throw badRequest('Request body', problems)
-}
-
-/** The review that the message decides; undefined when none is open, so that it guides the agents. */
-async function reviewMeant(
-  { runId, status }: RunRecord,
-  { metadata }: SendParams,
-  { options: { runs } }: Sender,
-): Promise<ReviewRecord | undefined> {
-  const reviewId = metadata?.reviewId
-  if (reviewId === undefined) {
-    return isTerminalRunStatus(status) ? undefined : (await runs.openReviews({ runId }))[0]
-  }
-  const review = await runs.review(reviewId)
-  if (review?.runId === runId) return review
-  throw new TuttiError(
-    'REVIEW_NOT_FOUND',
-    `Task "${runId}" has no review with the id "${reviewId}"`,
-  )
 }
 
 function sessionOf(sessionId: string | undefined): Pick<OpenTask, 'sessionId'> {

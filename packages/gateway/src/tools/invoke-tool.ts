@@ -23,7 +23,7 @@ import {
   type RunToolOptions,
   type ToolResult,
 } from '@tutti/core'
-import { shortList, shortText, suggest, type Problem, type ToolInvocation } from '@tutti/protocol'
+import { unknownName, type Problem, type ToolInvocation } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 import { boundedResult } from './bounded-result.ts'
@@ -75,12 +75,7 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
     throw new TuttiError('NOT_CONFIGURED', 'This server has no tools that could be called')
   }
   const names = known.map((tool) => tool.name)
-  const near = suggest(name, names)
-  const hint = near === undefined ? '' : ` Did you mean '${near}'?`
-  throw new TuttiError(
-    'TOOL_NOT_FOUND',
-    `Unknown tool '${shortText(name)}'. Available: [${shortList(names)}]${hint}`,
-  )
+  throw new TuttiError('TOOL_NOT_FOUND', unknownName('tool', name, names))
 }
 
 /**

@@ -1,4 +1,5 @@
 /** "Did you mean": the known word that is closest to a mistyped one. */
+import { shortList, shortText } from './short-text.ts'
 
 /** Longer words are not compared: the work grows with the square of the length. */
 const MAX_LENGTH = 48
@@ -21,6 +22,13 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }
   return best
+}
+
+/** Describes a name that does not exist. The name and the known ones can come from a request, so both are cut. */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const meant = suggest(name, known)
+  const hint = meant === undefined ? '' : `. Did you mean '${meant}'?`
+  return `Unknown ${kind} '${shortText(name)}'. Available: [${shortList(known)}]${hint}`
 }
 
 /** Case and separators are no difference: `max_iterations` is `maxIterations`. */

@@ -1,5 +1,5 @@
 /** Finds the tools and models that a request names. */
-import { shortList, shortText, suggest } from '@tutti/protocol'
+import { shortText, unknownName } from '@tutti/protocol'
 
 import type { Refusals } from './refusals.ts'
 import type { AgentTool, ToolCatalog } from '@tutti/core'
@@ -27,7 +27,7 @@ export function namedTools(
         at,
         () => `This server offers no tools, got '${shortText(name)}'`,
       )
-    } else refusals.add('INVALID_TOOL', at, () => unknown('tool', name, known))
+    } else refusals.add('INVALID_TOOL', at, () => unknownName('tool', name, known))
     return []
   })
 }
@@ -47,7 +47,7 @@ export function namedModel(
       path,
       () => `This server offers no models, got '${shortText(alias)}'`,
     )
-  } else refusals.add('INVALID_MODEL', path, () => unknown('model', alias, known))
+  } else refusals.add('INVALID_MODEL', path, () => unknownName('model', alias, known))
   return undefined
 }
 
@@ -57,11 +57,4 @@ export interface NamesIn {
   readonly refusals: Refusals
   /** JSON Pointer of what holds the names. */
   readonly path: string
-}
-
-/** Describes a name that does not exist. Names can come from the request, so both name and list are cut. */
-export function unknown(kind: string, name: string, known: readonly string[]): string {
-  const meant = suggest(name, known)
-  const hint = meant === undefined ? '' : `. Did you mean '${meant}'?`
-  return `Unknown ${kind} '${shortText(name)}'. Available: [${shortList(known)}]${hint}`
 }

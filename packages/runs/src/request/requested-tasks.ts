@@ -8,11 +8,11 @@
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { task, type Task } from '@tutti/ensemble'
-import { shortText } from '@tutti/protocol'
+import { shortText, unknownName } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
-import { namedModel, namedTools, unknown } from './catalog-names.ts'
+import { namedModel, namedTools } from './catalog-names.ts'
 import { mergeReview } from './review-setting.ts'
 
 import type { Catalogs } from './catalog-names.ts'
@@ -91,7 +91,7 @@ function referredName(
   const byPlace = /^\d{1,6}$/.test(wanted) ? names[Number(wanted)] : undefined
   if (byPlace !== undefined) return [byPlace]
   const choice = (): readonly string[] => names.map((name) => `$${name}`)
-  refusals.add('BAD_REQUEST', path, () => unknown('task', reference, choice()))
+  refusals.add('BAD_REQUEST', path, () => unknownName('task', reference, choice()))
   return []
 }
 

@@ -1,0 +1,148 @@
+/**
+ * The cards by which agents are discovered. They need no key: they state how to call the agent, and with which kind of
+ * key.
+ *
+ * Callers that name version 1.x get a card with the fields of 1.0 only, because its JSON schema is closed.
+ * All others get a card that readers of 0.3 and of 1.0 can use: clients of 0.3 send no version, and an absent
+ * version means 0.3.
+ */
+import { createHash } from 'node:crypto'
+
+import { inputVariables, type Ensemble } from '@tutti/ensemble'
+import { USAGE_EXTENSION } from '@tutti/protocol'
+
+import { API_VERSION, type GatewayOptions } from '../gateway-options.ts'
+import { MEDIA_TYPES } from './message.ts'
+
+import type { Agent } from './agent.ts'
+
+/** What a card is made of. */
+export interface CardParts {
+  readonly agent: Agent
+  /** Where the server is, without a slash at its end. */
+  readonly base: string
+  /** Whether callers need a key. */
+  readonly isSecured: boolean
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The card with the fields of 1.0 only. */
+export function agentCard({ agent, base, isSecured }: CardParts): Json {
+  const rpc = `${base}${agent.path}/a2a`
+  return {
+    name: agent.name,
+    description: agent.description,
+    supportedInterfaces: [
+      { url: rpc, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url: `${rpc}/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url: rpc, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ],
+    version: API_VERSION,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extensions: [{ uri: USAGE_EXTENSION, description: USAGE_IN_WORDS, required: false }],
+    },
+    ...(isSecured
+      ? {
+          securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+          securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        }
+      : {}),
+    defaultInputModes: [...MEDIA_TYPES],
+    defaultOutputModes: [...MEDIA_TYPES],
+    skills: skillsOf(agent),
+  }
+}
+
+/** Names no field that has `token` in it: scanners of cards, that of the test kit too, take it for a credential. */
+const USAGE_IN_WORDS =
+  'Says in metadata what a task has used: total_cost_usd and, since the update before, cost_usd. A request may ' +
+  'set max_cost_usd there, which is the budget of its task then, and deadline_ms, after which it is canceled.'
+
+/** The card with the fields of 0.3 and of 1.0. */
+export function hybridCard(parts: CardParts): Json {
+  const { supportedInterfaces, capabilities, securitySchemes: _, ...card } = agentCard(parts)
+  const rpc = `${parts.base}${parts.agent.path}/a2a`
+  return {
+    ...card,
+    supportedInterfaces,
+    capabilities,
+    protocolVersion: '0.3.0',
+    url: rpc,
+    preferredTransport: 'JSONRPC',
+    additionalInterfaces: [{ url: rpc, transport: 'JSONRPC' }],
+    supportsAuthenticatedExtendedCard: false,
+    ...(parts.isSecured
+      ? {
+          securitySchemes: {
+            bearer: {
+              type: 'http',
+              scheme: 'bearer',
+              httpAuthSecurityScheme: { scheme: 'Bearer' },
+            },
+          },
+          security: [{ bearer: [] }],
+        }
+      : {}),
+  }
+}
+
+function skillsOf({ ensembles }: Agent): readonly Json[] {
+  const isOne = ensembles.length === 1
+  return ensembles.map((ensemble) => {
+    const { name, description, plan } = ensemble
+    const choose = isOne ? '' : ` Choose it with metadata {"ensemble": ${JSON.stringify(name)}}.`
+    return {
+      id: name,
+      name,
+      description: `${description || name}. ${inputInWords(ensemble)}${choose}`.replace(
+        '.. ',
+        '. ',
+      ),
+      tags: ['ensemble', plan.workflow.toLowerCase()],
+    }
+  })
+}
+
+/** Describes the input of an ensemble. */
+function inputInWords({ tasks }: Pick<Ensemble, 'tasks'>): string {
+  const variables = inputVariables(tasks)
+  const [only, ...others] = variables
+  if (only === undefined) return 'It takes no input: any message starts it.'
+  if (others.length === 0) return `Input: text, which is its variable "${only}".`
+  return `Input: data, an object of strings with the fields ${variables.join(', ')}.`
+}
+
+/** Time for which a card may be cached, in seconds: it changes only when the server restarts. */
+const MAX_AGE_S = 300
+
+/** Answers with the card of an agent, in the version that the request asks for. */
+export function answerCard(
+  request: Request,
+  agent: Agent,
+  { publicUrl, apiKeys }: Pick<GatewayOptions, 'publicUrl' | 'apiKeys'>,
+): Response {
+  const { origin } = new URL(request.url)
+  const base = (publicUrl ?? origin).replace(/\/+$/, '')
+  const parts = { agent, base, isSecured: apiKeys.length > 0 }
+  const version = request.headers.get('a2a-version')?.trim() ?? ''
+  const isModern = version !== '' && !version.startsWith('0.')
+  const body = JSON.stringify(isModern ? agentCard(parts) : hybridCard(parts))
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  const headers = {
+    etag,
+    'cache-control': `public, max-age=${MAX_AGE_S}`,
+    vary: 'Origin, A2A-Version',
+  }
+  if (isCached(etag, request.headers.get('if-none-match'))) {
+    return new Response(null, { status: 304, headers })
+  }
+  return new Response(body, { headers: { ...headers, 'content-type': 'application/json' } })
+}
+
+function isCached(etag: string, header: string | null): boolean {
+  const named = (header ?? '').split(',').map((part) => part.trim().replace(/^W\//, ''))
+  return named.includes(etag) || named.includes('*')
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest'
+
+import { TaskUpdates } from './events.ts'
+import { firstView } from './view.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const FACTS = {
+  id: 'run-1',
+  contextId: 'c',
+  asked: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Ode' }] },
+} as const
+
+/** An event of which only these fields are looked at. */
+const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent =>
+  ({ type, seq: 0, taskName: 'last', ...fields }) as LoggedRunEvent
+
+const started = event('ensemble_started', {
+  startedAt: '2026-01-01T00:00:00Z',
+  tasks: [{ name: 'first' }, { name: 'last' }],
+})
+const turn = event('llm_iteration_started')
+const token = (text: string, fields: object = {}) => event('token', { token: text, ...fields })
+const done = (output: string, fields: object = {}) => event('task_completed', { output, ...fields })
+
+/** What a reader gets, an artifact as its text and how it is meant, a status as its state. */
+function updatesOf(...events: readonly LoggedRunEvent[]) {
+  const updates = new TaskUpdates(FACTS, firstView({ createdAt: 0 }), { modes: [], usage: false })
+  return [started, ...events]
+    .flatMap((one) => [...updates.after(one)])
+    .slice(1)
+    .map((item) => {
+      if ('artifactUpdate' in item) {
+        const { artifact, append, lastChunk } = item.artifactUpdate
+        const end = lastChunk ? '.' : ''
+        return `${append ? '+' : '='}${artifact.artifactId} ${artifact.parts[0]?.text}${end}`
+      }
+      if (!('statusUpdate' in item)) return 'task'
+      const { state, message } = item.statusUpdate.status
+      const said = state === 'TASK_STATE_WORKING' ? message?.parts[0]?.text : undefined
+      return said === undefined ? state : `${state}: ${said}`
+    })
+}
+
+describe('updates of a task', () => {
+  it('[U2] [U3] have the text of the last task as it is written, and close it', () => {
+    const events = [event('task_started'), turn, token('La'), token(' la'), done('La la')]
+    expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
+  })
+
+  it.each<[string, LoggedRunEvent]>([
+    ['another turn', turn],
+    ['another attempt', event('task_started')],
+    ['another process', event('run_resumed')],
+  ])('[U2] begin the text anew with %s', (_title, anew) => {
+    const events = [turn, token('La'), token('!'), anew, token('Lu'), token(' lu'), done('Lu lu')]
+    expect(updatesOf(...events)).toEqual([
+      '=last La',
+      '+last !',
+      '=last Lu',
+      '+last  lu',
+      '+last .',
+    ])
+  })
+
+  it('[U2] do not begin anew what is written while another task works', () => {
+    const other = { taskName: 'first' }
+    const turns = [event('task_started', other), event('llm_iteration_started', other)]
+    const events = [turn, token('La'), ...turns, token('Mm', other), token(' la'), done('La la')]
+    expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
+  })
+
+  it('[U3] send the output again where it is another one than what was written', () => {
+    expect(updatesOf(turn, token('La'), done('Edited'))).toEqual(['=last La', '=last Edited.'])
+    expect(updatesOf(turn, token('La'), turn, done('La'))).toEqual(['=last La', '=last La.'])
+  })
+
+  it('[U4] tell of the outputs of other tasks in a status, and leave them where there is no other', () => {
+    const first = done('Mm', { taskName: 'first' })
+    const end = (status: string) => event('run_result', { status })
+    expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
+    expect(updatesOf(first, end('FAILED'))).toEqual([
+      'TASK_STATE_WORKING: Mm',
+      '=first Mm.',
+      'TASK_STATE_FAILED',
+    ])
+    expect(updatesOf(first, done('La'), end('COMPLETED'))).toEqual([
+      'TASK_STATE_WORKING: Mm',
+      '=last La.',
+      'TASK_STATE_COMPLETED',
+    ])
+  })
+
+  it('[U1] tell of a cancel that was asked for, also when it still works', () => {
+    const cancelling = event('run_cancelling', { requestedAt: '2026-01-01T00:00:01Z' })
+    expect(updatesOf(cancelling)).toEqual(['TASK_STATE_WORKING'])
+  })
+
+  it('[U1] tell of the next question when one of two is answered', () => {
+    const gate = (reviewId: string) =>
+      event('review_requested', {
+        reviewId,
+        requestedAt: '2026-01-01T00:00:01Z',
+        timing: 'AFTER_EXECUTION',
+        prompt: 'Well?',
+        taskOutput: '',
+      })
+    const decided = event('review_decided', {
+      reviewId: 'a',
+      decision: 'CONTINUE',
+      decidedAt: '2026-01-01T00:00:02Z',
+    })
+    expect(updatesOf(gate('a'), gate('b'))).toEqual(['TASK_STATE_INPUT_REQUIRED'])
+    expect(updatesOf(gate('a'), gate('b'), decided)).toEqual([
+      'TASK_STATE_INPUT_REQUIRED',
+      'TASK_STATE_INPUT_REQUIRED',
+    ])
+  })
+})

@@ -1,0 +1,181 @@
+/**
+ * Pure: from the events of a run to the updates of its task for one reader.
+ *
+ * U1 A change of the state or of the question is a status, and so is the request of a cancel.
+ * U2 The output of the last task of the run is the artifact. Its text is sent as it is written; where it begins again
+ *    (another model turn, another attempt, another process) it replaces what came before.
+ * U3 When the text of the last task was sent already it is only closed; otherwise it is sent again as a whole.
+ * U4 Outputs of the other tasks are statuses while the task works, and artifacts when it ends without the last one.
+ * U5 A stream begins with the task and has every later change in order, each once. It ends with the state in which its
+ *    reader has nothing to wait for: a subscription at the end of the task, a message also at a question.
+ */
+import { usageMetadata, type RunUsage } from '../service/usage.ts'
+import {
+  outputsOf,
+  progressOf,
+  statusOf,
+  takes,
+  toArtifact,
+  toTask,
+  type Showing,
+} from './to-task.ts'
+import { isSettled, isTerminal, toOutput, viewAfter, type TaskView } from './view.ts'
+
+import type { ArtifactUpdate, StreamItem } from './wire.ts'
+import type { LoadedTask } from './load-task.ts'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+
+type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
+
+/** Makes the updates of one stream, out of the events of the run in order. */
+export class TaskUpdates {
+  readonly #facts: LoadedTask['facts']
+  readonly #showing: Showing
+  #view: TaskView
+  /** Usage in the last update. */
+  #reportedUsage: RunUsage
+  /** The text of the artifact that is being written, as the caller has it. */
+  #written = ''
+  #isFresh = true
+
+  constructor(facts: LoadedTask['facts'], first: TaskView, showing: Showing) {
+    this.#facts = facts
+    this.#showing = showing
+    this.#view = first
+    this.#reportedUsage = first.usage
+  }
+
+  get view(): TaskView {
+    return this.#view
+  }
+
+  /** What one more event changes for the caller. */
+  *after(event: LoggedRunEvent): Generator<StreamItem> {
+    const before = this.#view
+    const view = viewAfter(before, event)
+    this.#view = view
+    const ids = { taskId: this.#facts.id, contextId: this.#facts.contextId }
+    const artifact = this.#artifactAfter(event, view)
+    if (artifact !== undefined) {
+      yield { artifactUpdate: { ...ids, ...artifact, ...this.#usage() } }
+      return
+    }
+    if (event.type === 'task_completed') {
+      const status = progressOf(this.#facts, view, toOutput(event))
+      yield { statusUpdate: { ...ids, status, ...this.#usage() } }
+      return
+    }
+    if (isTerminal(view) && !isTerminal(before)) yield* this.#leftOver(view, ids)
+    const isUpdate =
+      view.state !== before.state ||
+      view.reviews[0]?.reviewId !== before.reviews[0]?.reviewId ||
+      event.type === 'run_cancelling' ||
+      (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
+    if (!isUpdate) return
+    yield { statusUpdate: { ...ids, status: statusOf(this.#facts, view), ...this.#usage() } }
+  }
+
+  /** What a task that ended without its output has in place of it. */
+  *#leftOver(
+    view: TaskView,
+    ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
+  ): Generator<StreamItem> {
+    for (const output of outputsOf(view)) {
+      if (output.taskName === view.finalTask) continue
+      const artifact = toArtifact(output, this.#showing.modes)
+      yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
+    }
+  }
+
+  #usage(): { readonly metadata?: Readonly<Record<string, unknown>> } {
+    if (!this.#showing.usage) return {}
+    const metadata = usageMetadata(this.#view.usage, this.#reportedUsage)
+    this.#reportedUsage = this.#view.usage
+    return { metadata }
+  }
+
+  #artifactAfter(event: LoggedRunEvent, { finalTask }: TaskView): Update | undefined {
+    switch (event.type) {
+      case 'run_resumed':
+        this.#isFresh = true
+        return undefined
+      case 'task_started':
+      case 'llm_iteration_started':
+        if (event.taskName === finalTask) this.#isFresh = true
+        return undefined
+      case 'token':
+        return event.taskName === finalTask ? this.#textAfter(event) : undefined
+      case 'task_completed':
+        return event.taskName === finalTask ? this.#outputOf(event) : undefined
+      default:
+        return undefined
+    }
+  }
+
+  #textAfter({ taskName, token }: RunEventOf<'token'>): Update | undefined {
+    if (!takes(this.#showing.modes, 'text/plain')) return undefined
+    const append = !this.#isFresh
+    this.#written = append ? this.#written + token : token
+    this.#isFresh = false
+    const parts = [{ text: token }]
+    return {
+      artifact: { artifactId: taskName, name: taskName, parts },
+      append,
+      lastChunk: false,
+    }
+  }
+
+  #outputOf(event: RunEventOf<'task_completed'>): Update {
+    const artifact = toArtifact(toOutput(event), this.#showing.modes)
+    const isWritten = !this.#isFresh && this.#written === event.output
+    if (!isWritten) return { artifact, append: false, lastChunk: true }
+    // The text is there already, in pieces; an artifact must have a part.
+    const [, ...others] = artifact.parts
+    const parts = others.length === 0 ? [{ text: '' }] : others
+    return { artifact: { ...artifact, parts }, append: true, lastChunk: true }
+  }
+}
+
+/** How a task is followed. */
+export interface Following {
+  readonly showing: Showing
+  /** Where the stream ends: at the end of the task, or also at a question. */
+  readonly until: 'terminal' | 'settled'
+}
+
+/** The items of one stream. */
+export class TaskStream {
+  readonly runId: string
+  /** The first event that `after` expects. */
+  readonly from: number
+  readonly first: StreamItem
+  readonly #updates: TaskUpdates
+  readonly #until: Following['until']
+
+  constructor({ facts, view }: LoadedTask, { showing, until }: Following) {
+    this.runId = facts.id
+    this.from = view.nextSeq
+    this.first = { task: toTask(facts, view, showing) }
+    this.#updates = new TaskUpdates(facts, view, showing)
+    this.#until = until
+  }
+
+  /** Whether nothing follows a task in this state. */
+  endsWith(state: TaskView['state']): boolean {
+    return this.#until === 'terminal' ? isTerminal({ state }) : isSettled({ state })
+  }
+
+  get isDone(): boolean {
+    return this.endsWith(this.#updates.view.state)
+  }
+
+  /** Returns the items of a batch of events, up to the last item of the stream. */
+  after(events: readonly LoggedRunEvent[]): readonly StreamItem[] {
+    const items: StreamItem[] = []
+    for (const event of events) {
+      items.push(...this.#updates.after(event))
+      if (this.isDone) break
+    }
+    return items
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Answers requests over JSON-RPC.
+ *
+ *   media type ─▶ JSON ─▶ request ─▶ version ─▶ method ─▶ parameters ─▶ operation ─▶ answer or stream
+ *
+ * J1 What A2A or JSON-RPC has an error for is answered with 200: HTTP has carried the request well. Faults, and
+ *    refusals that pass, have the status that they have on every route.
+ * J2 An answer has the id of its request, wherever that could be read.
+ * J3 The name of a method says in the objects of which version it is answered; what it is given may be of any.
+ * J4 A request without an id is not performed. An unknown method is reported first; with the methods of 0.3
+ *    invalid parameters are too, as its test kit expects.
+ * J5 Errors of the streaming methods of 0.3 are sent as the only message of a stream, as 0.3 requires. Methods
+ *    of 1.0 answer with JSON.
+ */
+import { largeJson } from '../http/large-json.ts'
+import { STREAM_HEADERS } from '../http/event-stream.ts'
+import { A2A_ERRORS, A2aError, errorAnswer, type ErrorAnswer } from './errors.ts'
+import {
+  assertAnswerable,
+  rpcError,
+  rpcIdOf,
+  rpcParams,
+  rpcRequest,
+  rpcResult,
+  type RpcId,
+} from './json-rpc.ts'
+import { legacyItem, legacyTask } from './legacy.ts'
+import { methodNamed, type Method } from './methods.ts'
+import { protocolVersion } from './protocol-version.ts'
+import { readRequest } from './read-request.ts'
+import { streamResponse } from './stream-response.ts'
+
+import type { A2aCall } from './agent.ts'
+import type { Outcome } from './operations.ts'
+
+/** The answer to one request. */
+export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise<Response> {
+  const { headers, service } = a2aCall
+  const { options } = service
+  let id: RpcId = null
+  let method: Method | undefined
+  try {
+    const sent = await readJson(request, options.maxBodyBytes)
+    id = rpcIdOf(sent)
+    const { method: name, params } = rpcRequest(sent)
+    protocolVersion(headers, ['1.0', '0.3'])
+    method = methodNamed(name)
+    const given = rpcParams(params)
+    if (method.version === '0.3' && id === null) method.assertParams(given)
+    assertAnswerable(sent)
+    const outcome = await method.operation(given, a2aCall)
+    if (outcome.kind === 'stream') {
+      const { stream } = outcome
+      const isLegacy = method.version === '0.3'
+      return streamResponse(stream, options, {
+        item: (item) =>
+          rpcResult(id, isLegacy ? legacyItem(item, (state) => stream.endsWith(state)) : item),
+        error: (error) => rpcError(id, error),
+      })
+    }
+    const answer = await largeJson(rpcResult(id, resultOf(outcome, method)))
+    return new Response(answer, { headers: JSON_HEADERS })
+  } catch (error) {
+    const answer = errorAnswer(error, options)
+    const status = statusOf(answer)
+    const body = JSON.stringify(rpcError(id, answer))
+    const isStream = method?.isStreaming === true && method.version === '0.3' && status === 200
+    return isStream
+      ? new Response(`data: ${body}\n\n`, { headers: { ...STREAM_HEADERS, ...answer.headers } })
+      : new Response(body, { status, headers: { ...JSON_HEADERS, ...answer.headers } })
+  }
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
+  const parsed = await readRequest(request, maxBodyBytes)
+  if (parsed?.ok === true) return parsed.value
+  const why = parsed === undefined ? 'there is no body' : `the body ${parsed.problem.message}`
+  throw new A2aError('PARSE_ERROR', `Cannot read the request: ${why}`)
+}
+
+const OF_A2A: ReadonlySet<number> = new Set(Object.values(A2A_ERRORS).map(({ rpcCode }) => rpcCode))
+
+function statusOf({ rpcCode, httpStatus }: ErrorAnswer): number {
+  return OF_A2A.has(rpcCode) ? 200 : httpStatus
+}
+
+type Whole = Exclude<Outcome, { kind: 'stream' }>
+
+function resultOf(outcome: Whole, { version }: Method): unknown {
+  const isLegacy = version === '0.3'
+  switch (outcome.kind) {
+    case 'sent':
+      return isLegacy ? legacyTask(outcome.task) : { task: outcome.task }
+    case 'task':
+      return isLegacy ? legacyTask(outcome.task) : outcome.task
+    case 'page': {
+      const { tasks, ...page } = outcome.page
+      return isLegacy ? { tasks: tasks.map(legacyTask), ...page } : outcome.page
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+
+import { legacyItem, legacyTask } from './legacy.ts'
+
+import type { Part, A2aTask } from './wire.ts'
+
+const TASK: A2aTask = {
+  id: 'run-1',
+  contextId: 'c',
+  status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: '2026-01-01T00:00:00Z' },
+}
+
+describe('objects of 0.3', () => {
+  it.each<[Part, object]>([
+    [
+      { text: 'a', mediaType: 'text/plain' },
+      { kind: 'text', text: 'a' },
+    ],
+    [{ data: { a: 1 } }, { kind: 'data', data: { a: 1 } }],
+    [{ data: [1] }, { kind: 'text', text: '[1]' }],
+    [{ data: null }, { kind: 'text', text: 'null' }],
+    [
+      { raw: 'YQ==', mediaType: 'text/plain', filename: 'a.txt', metadata: { m: 1 } },
+      {
+        kind: 'file',
+        file: { bytes: 'YQ==', mimeType: 'text/plain', name: 'a.txt' },
+        metadata: { m: 1 },
+      },
+    ],
+    [{ url: 'https://a.b' }, { kind: 'file', file: { uri: 'https://a.b' } }],
+  ])('have for the part %j %j', (part, legacy) => {
+    const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [part] }] }
+    expect(legacyTask(task)).toMatchObject({ artifacts: [{ parts: [legacy] }] })
+  })
+
+  it('say what they are, in lower case', () => {
+    expect(legacyTask(TASK)).toEqual({
+      kind: 'task',
+      id: 'run-1',
+      contextId: 'c',
+      status: { state: 'input-required', timestamp: '2026-01-01T00:00:00Z' },
+    })
+  })
+
+  it.each([true, false])('say of a status whether it is the last: %s', (final) => {
+    const { id: taskId, contextId, status } = TASK
+    expect(legacyItem({ statusUpdate: { taskId, contextId, status } }, () => final)).toMatchObject({
+      kind: 'status-update',
+      final,
+      taskId,
+    })
+  })
+
+  it('have no last artifact', () => {
+    const artifact = { artifactId: 'a', parts: [{ text: 'x' }] }
+    const update = { taskId: 't', contextId: 'c', artifact, append: true, lastChunk: false }
+    expect(legacyItem({ artifactUpdate: update }, () => true)).toEqual({
+      kind: 'artifact-update',
+      ...update,
+      artifact: { artifactId: 'a', parts: [{ kind: 'text', text: 'x' }] },
+    })
+  })
+})

@@ -1,0 +1,76 @@
+/**
+ * Pure: from the objects of A2A 1.0 to those of 0.3, which say what they are in `kind`, have states in lower
+ * case, and end a stream with `final`.
+ *
+ * @see https://a2a-protocol.org/v0.3.0/specification/
+ */
+import { isObject } from './params.ts'
+
+import type {
+  Artifact,
+  Message,
+  Part,
+  StreamItem,
+  A2aTask,
+  A2aTaskState,
+  A2aTaskStatus,
+} from './wire.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A task of 0.3. */
+export function legacyTask({ status, artifacts, history, ...task }: A2aTask): Json {
+  return {
+    kind: 'task',
+    ...task,
+    status: legacyStatus(status),
+    ...(artifacts === undefined ? {} : { artifacts: artifacts.map(legacyArtifact) }),
+    ...(history === undefined ? {} : { history: history.map(legacyMessage) }),
+  }
+}
+
+/** One message of a stream of 0.3; `isLast` says whether the stream ends with it. */
+export function legacyItem(item: StreamItem, isLast: (state: A2aTaskState) => boolean): Json {
+  if ('task' in item) return legacyTask(item.task)
+  if ('statusUpdate' in item) {
+    const { status, ...update } = item.statusUpdate
+    const final = isLast(status.state)
+    return { kind: 'status-update', ...update, status: legacyStatus(status), final }
+  }
+  const { artifact, ...update } = item.artifactUpdate
+  return { kind: 'artifact-update', ...update, artifact: legacyArtifact(artifact) }
+}
+
+function legacyStatus({ state, message, timestamp }: A2aTaskStatus): Json {
+  return {
+    state: state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-'),
+    ...(message === undefined ? {} : { message: legacyMessage(message) }),
+    timestamp,
+  }
+}
+
+function legacyMessage({ role, parts, ...message }: Message): Json {
+  const who = role === 'ROLE_USER' ? 'user' : 'agent'
+  return { kind: 'message', ...message, role: who, parts: parts.map(legacyPart) }
+}
+
+function legacyArtifact({ parts, ...artifact }: Artifact): Json {
+  return { ...artifact, parts: parts.map(legacyPart) }
+}
+
+/** Data of 0.3 are objects; others are told as the JSON that they are. */
+function legacyPart({ text, raw, url, data, metadata, filename, mediaType }: Part): Json {
+  const more = metadata === undefined ? {} : { metadata }
+  if (text !== undefined) return { kind: 'text', text, ...more }
+  if (raw === undefined && url === undefined) {
+    return isObject(data)
+      ? { kind: 'data', data, ...more }
+      : { kind: 'text', text: JSON.stringify(data ?? null), ...more }
+  }
+  const file = {
+    ...(raw === undefined ? { uri: url } : { bytes: raw }),
+    ...(mediaType === undefined ? {} : { mimeType: mediaType }),
+    ...(filename === undefined ? {} : { name: filename }),
+  }
+  return { kind: 'file', file, ...more }
+}

@@ -1,0 +1,96 @@
+/** Pure: reads the parts of a message. */
+import { A2aError, invalidParams } from './errors.ts'
+import { isObject, type Params } from './params.ts'
+
+import type { Part } from './wire.ts'
+import type { Problem } from '@tutti/protocol'
+
+/** Media types of messages and answers. */
+export const MEDIA_TYPES = ['text/plain', 'application/json'] as const
+
+/** Content of a message. */
+export interface MessageContent {
+  /** Its texts, one after another; files of text are text. */
+  readonly text: string
+  /** Its data, in order. */
+  readonly data: readonly unknown[]
+}
+
+const CONTENTS = ['text', 'raw', 'url', 'data'] as const
+
+/** Kinds of parts in earlier versions. */
+const KINDS: readonly unknown[] = ['text', 'data', 'file']
+
+/**
+ * Reads the parts of a message.
+ *
+ * @throws {A2aError} INVALID_PARAMS naming every invalid part; CONTENT_TYPE_NOT_SUPPORTED for a file that is not text,
+ * and for a URL: the server does not fetch what a caller names.
+ */
+export function readContent(parts: readonly Part[]): MessageContent {
+  const problems = parts.flatMap(problemsOf)
+  if (problems.length > 0) throw invalidParams(problems)
+  const read = parts.map(readPart)
+  const texts = read.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  return { text: texts.join('\n'), data: read.flatMap(({ data }) => data ?? []) }
+}
+
+/** The objects among the data, merged in order. */
+export function objectsIn({ data }: MessageContent): Params {
+  return Object.assign({}, ...data.filter(isObject)) as Params
+}
+
+function problemsOf(part: Part, index: number): readonly Problem[] {
+  const path = `/message/parts/${index}`
+  // NOTE: fields that the schema does not have are still there.
+  const { kind, type } = part as Part & { readonly kind?: unknown; readonly type?: unknown }
+  const word = kind ?? type
+  const given = CONTENTS.filter((content) => Object.hasOwn(part, content))
+  return [
+    ...(word === undefined || KINDS.includes(word)
+      ? []
+      : [{ path, message: `must be text, data or a file, got ${JSON.stringify(word)}` }]),
+    ...(given.length === 1
+      ? []
+      : [
+          {
+            path,
+            message: `must have exactly one of ${CONTENTS.join(', ')}, got ${given.join(' and ') || 'none'}`,
+          },
+        ]),
+  ]
+}
+
+function readPart(
+  part: Part,
+  index: number,
+): { readonly text?: string; readonly data?: readonly unknown[] } {
+  if (part.text !== undefined) return { text: part.text }
+  if (Object.hasOwn(part, 'data')) return { data: [part.data] }
+  if (part.url !== undefined) throw notSupported('the address of a file', part)
+  return { text: fileText(part, index) }
+}
+
+const TEXT_FILE = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?json)(?:;|$)/i
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
+
+function fileText(part: Part, index: number): string {
+  const { raw = '', mediaType = 'application/octet-stream' } = part
+  if (!TEXT_FILE.test(mediaType)) throw notSupported('a file', part)
+  const path = `/message/parts/${index}/raw`
+  if (!BASE64.test(raw)) throw invalidParams([{ path, message: 'must be base64' }])
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(raw, 'base64'))
+  } catch {
+    throw invalidParams([{ path, message: `must be text in UTF-8, as ${mediaType} is said to be` }])
+  }
+}
+
+function notSupported(what: string, { mediaType }: Part): A2aError {
+  const type = mediaType === undefined ? '' : ` of "${mediaType}"`
+  return new A2aError(
+    'CONTENT_TYPE_NOT_SUPPORTED',
+    `Incompatible content type: ${what}${type} is not supported. Send text, data, or a file of text with its bytes`,
+  )
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+
+import { modernParams } from './params.ts'
+
+describe('modernParams', () => {
+  it('[M1] takes the names of the proto, at every depth', () => {
+    const message = { message_id: 'm', context_id: 'c', reference_task_ids: ['t'] }
+    const configuration = { return_immediately: true, history_length: 0 }
+    expect(modernParams({ message, configuration, page_size: 2 })).toEqual({
+      message: { messageId: 'm', contextId: 'c', referenceTaskIds: ['t'] },
+      configuration: { returnImmediately: true, historyLength: 0 },
+      pageSize: 2,
+    })
+  })
+
+  it('[M1] leaves what is inside of data and metadata', () => {
+    const metadata = { max_cost_usd: 1, inner: { deep_er: null } }
+    const parts = [{ data: { my_field: { my_other: null } }, metadata }]
+    expect(modernParams({ message: { parts, metadata }, metadata })).toEqual({
+      message: { parts, metadata },
+      metadata,
+    })
+  })
+
+  it.each([
+    [0, '1970-01-01T00:00:00.000Z'],
+    [1_700_000_000_000, '2023-11-14T22:13:20.000Z'],
+    [8.64e15, '+275760-09-13T00:00:00.000Z'],
+    ['2023-11-14T22:13:20Z', '2023-11-14T22:13:20Z'],
+    [-1, -1],
+    [8.64e15 + 1_000, 8.64e15 + 1_000],
+    ['yesterday', 'yesterday'],
+  ])('takes lastUpdatedAfter %j, as drafts of 1.0 had it, for %j', (sent, read) => {
+    expect(modernParams({ last_updated_after: sent })).toEqual({ statusTimestampAfter: read })
+  })
+
+  it('prefers the name of 1.0 to that of its drafts', () => {
+    const params = { statusTimestampAfter: '2023-11-14T22:13:20Z' }
+    expect(modernParams({ ...params, lastUpdatedAfter: 5 })).toEqual(params)
+  })
+
+  it('[M2] leaves out what is null, and ids that are empty, but no empty text', () => {
+    const message = { taskId: '', contextId: null, messageId: '', parts: [{ text: '' }] }
+    expect(modernParams({ message, pageToken: '', status: '', metadata: null })).toEqual({
+      message: { messageId: '', parts: [{ text: '' }] },
+    })
+  })
+
+  it('[M2] keeps data that are null: they are a value', () => {
+    expect(modernParams({ message: { parts: [{ data: null }] } })).toEqual({
+      message: { parts: [{ data: null }] },
+    })
+  })
+
+  it.each([
+    [
+      { kind: 'text', text: 'a' },
+      { kind: 'text', text: 'a' },
+    ],
+    [
+      { kind: 'file', file: { bytes: 'YQ==', mimeType: 'text/plain', name: 'a.txt' } },
+      { kind: 'file', raw: 'YQ==', mediaType: 'text/plain', filename: 'a.txt' },
+    ],
+    [{ file: { uri: 'https://a.b' } }, { url: 'https://a.b' }],
+    [
+      { file: { fileWithBytes: 'YQ==', mediaType: 'text/plain' } },
+      { raw: 'YQ==', mediaType: 'text/plain' },
+    ],
+    [{ file: { file_with_uri: 'https://a.b' } }, { url: 'https://a.b' }],
+    [
+      { raw: 'YQ==', media_type: 'text/plain' },
+      { raw: 'YQ==', mediaType: 'text/plain' },
+    ],
+    ['no part', 'no part'],
+    [null, null],
+  ])('[M3] makes of the part %j %j', (part, modern) => {
+    expect(modernParams({ message: { parts: [part] } })).toEqual({ message: { parts: [modern] } })
+  })
+
+  it.each([
+    ['user', 'ROLE_USER'],
+    ['agent', 'ROLE_AGENT'],
+    ['ROLE_USER', 'ROLE_USER'],
+    ['boss', 'boss'],
+    [7, 7],
+  ])('[M3] makes of the role %j %j', (role, modern) => {
+    expect(modernParams({ message: { role } })).toEqual({ message: { role: modern } })
+  })
+
+  it.each([
+    ['input-required', 'TASK_STATE_INPUT_REQUIRED'],
+    ['completed', 'TASK_STATE_COMPLETED'],
+    ['TASK_STATE_WORKING', 'TASK_STATE_WORKING'],
+    ['lost', 'lost'],
+    [3, 3],
+  ])('[M3] makes of the state %j %j', (status, modern) => {
+    expect(modernParams({ status })).toEqual({ status: modern })
+  })
+
+  it.each([
+    [{ name: 'tasks/run-1' }, { id: 'run-1' }],
+    [{ name: 'run-1' }, { id: 'run-1' }],
+    [{ id: 'a', name: 'tasks/b' }, { id: 'a' }],
+    [{ name: 7 }, {}],
+  ])('takes the task of %j', (params, modern) => {
+    expect(modernParams(params)).toEqual(modern)
+  })
+
+  it.each([{ message: 'text' }, { message: [] }, { message: { parts: 'text' } }])(
+    'leaves %j for the schema',
+    (params) => {
+      expect(modernParams(params)).toEqual(params)
+    },
+  )
+})

@@ -1,0 +1,103 @@
+/**
+ * Pure: from parameters as clients of all versions write them to those of A2A 1.0, still unchecked.
+ *
+ * M1 A field may have the name that it has in `a2a.proto` (`context_id`), as the JSON form of Protocol
+ *    Buffers allows; what is inside of `data` and `metadata` is the client's own, and is left as it is.
+ * M2 A field that is null, or an id that is empty, is one that is not there.
+ * M3 Parts, roles and states of 0.3 become those of 1.0. A value that is none is left for the schema.
+ */
+import { TASK_STATES } from './wire.ts'
+
+/** Parameters of any method. */
+export type Params = Readonly<Record<string, unknown>>
+
+/** Fields whose content is the client's own. */
+const OPAQUE: readonly string[] = ['data', 'metadata']
+
+/** Fields that mean nothing when they are empty. */
+const IDS: readonly string[] = ['taskId', 'contextId', 'pageToken', 'status']
+
+/** Parameters as 1.0 has them. */
+export function modernParams(params: Params): Params {
+  const { message, status, name, lastUpdatedAfter, ...rest } = renamed(params)
+  return {
+    ...rest,
+    ...(message === undefined ? {} : { message: modernMessage(message) }),
+    ...(status === undefined ? {} : { status: modernState(status) }),
+    // Drafts of 1.0 named a task by its resource, `tasks/{id}`.
+    ...(rest['id'] === undefined && typeof name === 'string'
+      ? { id: name.replace(/^tasks\//, '') }
+      : {}),
+    // They also had a name of their own for the time after which a task has changed.
+    ...(rest['statusTimestampAfter'] === undefined && lastUpdatedAfter !== undefined
+      ? { statusTimestampAfter: modernTime(lastUpdatedAfter) }
+      : {}),
+  }
+}
+
+/** Whether a value is an object with fields. */
+export function isObject(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function renamed(value: Params): Params {
+  const entries = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
+    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    if (name !== 'data' && (field === null || (field === '' && IDS.includes(name)))) return []
+    const isOpen = isObject(field) && !OPAQUE.includes(name)
+    return [[name, isOpen ? renamed(field) : field]]
+  })
+  return Object.fromEntries(entries)
+}
+
+const ROLES: ReadonlyMap<unknown, string> = new Map([
+  ['user', 'ROLE_USER'],
+  ['agent', 'ROLE_AGENT'],
+])
+
+function modernMessage(message: unknown): unknown {
+  if (!isObject(message)) return message
+  const { role, parts, ...rest } = message
+  return {
+    ...rest,
+    ...(role === undefined ? {} : { role: ROLES.get(role) ?? role }),
+    ...(parts === undefined ? {} : { parts: modernParts(parts) }),
+  }
+}
+
+function modernParts(parts: unknown): unknown {
+  return Array.isArray(parts) ? parts.map(modernPart) : parts
+}
+
+/** 0.3 has `{kind: 'file', file: {bytes | uri, mimeType, name}}`, and drafts of 1.0 had other names in it. */
+function modernPart(part: unknown): unknown {
+  if (!isObject(part)) return part
+  const { file, ...rest } = renamed(part)
+  if (!isObject(file)) return rest
+  const raw = file['bytes'] ?? file['fileWithBytes']
+  const url = file['uri'] ?? file['fileWithUri']
+  const mediaType = file['mimeType'] ?? file['mediaType']
+  const { name } = file
+  return {
+    ...rest,
+    ...(raw === undefined ? {} : { raw }),
+    ...(url === undefined ? {} : { url }),
+    ...(mediaType === undefined ? {} : { mediaType }),
+    ...(name === undefined ? {} : { filename: name }),
+  }
+}
+
+/** The last moment that a date can be, in milliseconds since 1970. Source: ECMA-262, time values. */
+const MAX_TIME = 8.64e15
+
+/** Drafts of 1.0 had times as milliseconds since 1970. */
+function modernTime(time: unknown): unknown {
+  const isTime = typeof time === 'number' && time >= 0 && time <= MAX_TIME
+  return isTime ? new Date(time).toISOString() : time
+}
+
+function modernState(state: unknown): unknown {
+  if (typeof state !== 'string') return state
+  const name = `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}`
+  return TASK_STATES.some((known) => known === name) ? name : state
+}

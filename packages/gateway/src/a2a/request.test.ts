@@ -1,0 +1,167 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { readDecision, readInputs } from './request.ts'
+
+import type { OpenReview } from './view.ts'
+
+const AFTER: OpenReview = {
+  type: 'review_requested',
+  reviewId: 'r',
+  taskDescription: 'Sing',
+  taskOutput: 'La',
+  timing: 'AFTER_EXECUTION',
+  prompt: null,
+  timeoutMs: 0,
+  onTimeout: 'CONTINUE',
+  taskName: 'sing',
+  taskIndex: 1,
+  attempt: 1,
+  agentRole: 'Singer',
+  requestedAt: '2026-01-01T00:00:00Z',
+}
+const CALL: OpenReview = {
+  ...AFTER,
+  timing: 'DURING_EXECUTION',
+  toolName: 't',
+  toolInput: { a: 1 },
+}
+const QUESTION: OpenReview = { ...CALL, taskDescription: 'Which?', toolInput: 'Which?' }
+const FORM: OpenReview = { ...CALL, taskDescription: 'Which?', toolInput: null }
+/** A tool of text that is asked for: its input is not what is asked. */
+const TEXT_CALL: OpenReview = { ...CALL, taskDescription: 'Runs a command', toolInput: 'ls' }
+
+const content = (text: string, ...data: readonly unknown[]) => ({ text, data })
+
+describe('readDecision', () => {
+  it.each([
+    [{ decision: 'CONTINUE' }, { decision: 'CONTINUE' }],
+    [
+      { decision: 'EDIT', revisedOutput: 'x', reviewId: 'r' },
+      { decision: 'EDIT', revisedOutput: 'x' },
+    ],
+    [
+      { decision: 'REJECT', feedback: 'x', other: 1 },
+      { decision: 'REJECT', feedback: 'x' },
+    ],
+  ])('[D1] takes %j as it is over REST', (data, decision) => {
+    expect(readDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
+    expect(readDecision(content('', data), QUESTION)).toEqual(decision)
+  })
+
+  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])(
+    '[D1] refuses %j',
+    (data) => {
+      expect(() => readDecision(content('approve', data), AFTER)).toThrow('Decision does not fit')
+    },
+  )
+
+  it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
+    '[D2] takes "%s" as the answer to a question',
+    (text) => {
+      const answer = { decision: 'EDIT', revisedOutput: JSON.stringify(text) }
+      expect(readDecision(content(text), QUESTION)).toEqual(answer)
+      expect(readDecision(content(text), FORM)).toEqual(answer)
+    },
+  )
+
+  it('[D2] takes data as the answer to a question', () => {
+    expect(readDecision(content('', { key: 'D' }), FORM)).toEqual({
+      decision: 'EDIT',
+      revisedOutput: '{"key":"D"}',
+    })
+  })
+
+  it.each([
+    ['approve', { decision: 'CONTINUE' }],
+    ['Approved.', { decision: 'CONTINUE' }],
+    [' YES! ', { decision: 'CONTINUE' }],
+    ['ok', { decision: 'CONTINUE' }],
+    ['continue', { decision: 'CONTINUE' }],
+    ['no', { decision: 'REJECT' }],
+    ['Reject', { decision: 'REJECT' }],
+    ['reject: too loud\nand slow', { decision: 'REJECT', feedback: 'too loud\nand slow' }],
+    ['No, too loud', { decision: 'REJECT', feedback: 'too loud' }],
+    ['exit', { decision: 'EXIT_EARLY' }],
+    ['EXIT_EARLY', { decision: 'EXIT_EARLY' }],
+  ])('[D3] takes "%s" as a word for a decision, of tasks and of tools', (text, decision) => {
+    for (const review of [AFTER, CALL, TEXT_CALL]) {
+      expect(readDecision(content(text), review)).toEqual(decision)
+    }
+  })
+
+  it.each(['No man is an island', 'yes we can', 'approve of this?', 'nothing', 'exit the hall'])(
+    '[D4] takes "%s" as what takes the place of the output',
+    (text) => {
+      expect(readDecision(content(text), AFTER)).toEqual({ decision: 'EDIT', revisedOutput: text })
+    },
+  )
+
+  it('[D4] takes JSON as the input of a tool, and no remark', () => {
+    const edit = { decision: 'EDIT', revisedOutput: '{"a":2}' }
+    expect(readDecision(content('{"a":2}'), CALL)).toEqual(edit)
+    for (const review of [CALL, TEXT_CALL]) {
+      expect(() => readDecision(content('a bit less'), review)).toThrow(
+        'the input of the tool as JSON',
+      )
+    }
+  })
+
+  it.each([AFTER, CALL, QUESTION])('refuses to be told nothing', (review) => {
+    expect(() => readDecision(content(' '), review)).toThrow('must say something')
+  })
+})
+
+function band(description: string) {
+  const tasks = [task({ description })]
+  return ensemble({ name: 'band', tasks, model: scriptedModel([]) })
+}
+
+const [none, one, two] = [band('Sing'), band('Sing {song}'), band('Sing {song} in {hall}')]
+
+describe('readInputs', () => {
+  it.each([
+    ['text for the one variable', one, content('Ode'), { song: 'Ode' }],
+    ['data that name it', one, content('', { song: 'Ode' }), { song: 'Ode' }],
+    [
+      'data that name it, and words beside',
+      one,
+      content('please', { song: 'Ode' }),
+      { song: 'Ode' },
+    ],
+    ['other data as JSON', one, content('', { key: 'D' }), { song: '{"key":"D"}' }],
+    ['data whose value is no text as JSON', one, content('', { song: 1 }), { song: '{"song":1}' }],
+    ['text and other data', one, content('Ode', [1]), { song: 'Ode\n[1]' }],
+    [
+      'data for two variables',
+      two,
+      content('', { song: 'Ode' }, { hall: 'A' }),
+      { song: 'Ode', hall: 'A' },
+    ],
+    [
+      'data for one, text for the other',
+      two,
+      content('A', { song: 'Ode' }),
+      { song: 'Ode', hall: 'A' },
+    ],
+    ['a text of JSON', two, content('{"song":"Ode","hall":"A"}'), { song: 'Ode', hall: 'A' }],
+    ['anything where nothing is needed', none, content('go', { a: 1 }), {}],
+  ])('takes %s', (_title, asked, message, inputs) => {
+    expect(readInputs(asked, message)).toEqual(inputs)
+  })
+
+  it.each([
+    ['text for two variables', two, content('Ode'), 'song, hall'],
+    ['data for one of two', two, content(' ', { song: 'Ode' }), '/hall is required'],
+    ['blank text', one, content(' \n'), '/song is required'],
+  ])('refuses %s', (_title, asked, message, why) => {
+    expect(() => readInputs(asked, message)).toThrow(why)
+  })
+
+  it('takes no value from what every object has', () => {
+    expect(() => readInputs(band('{toString} {song}'), content('', { song: 'a' }))).toThrow(
+      '/toString',
+    )
+  })
+})

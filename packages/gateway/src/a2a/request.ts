@@ -1,0 +1,182 @@
+/** Pure: reads messages as the beginning of tasks, and as replies to tasks. */
+import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
+
+import { idempotencyKey } from '../http/idempotency-key.ts'
+import { traceOf } from '../http/trace-of.ts'
+import { readLimits } from '../service/caller-limits.ts'
+import { decisionInMessage, type ReviewAsked } from '../service/decision-in-text.ts'
+import { inputsInText } from '../service/inputs-in-text.ts'
+import { requestKey } from '../service/request-key.ts'
+import { invalidParams } from './errors.ts'
+import { objectsIn, readContent, type MessageContent } from './message.ts'
+import { isObject } from './params.ts'
+import { CONTEXT_TAG } from './to-task.ts'
+
+import type { BeginRequest, TaskMessage } from '../service/gateway-service.ts'
+import type { Agent } from './agent.ts'
+import type { SendParams } from './wire.ts'
+import type { A2aRequest } from '@tutti/core'
+
+/** A sender of messages, as the reading depends on it. */
+export interface MessageSender {
+  readonly agent: Agent
+  readonly headers: Headers
+  /** Name of the caller. */
+  readonly name: string | undefined
+}
+
+/**
+ * Reads a message that begins a task.
+ *
+ * @throws {A2aError} INVALID_PARAMS or CONTENT_TYPE_NOT_SUPPORTED.
+ * @throws {TuttiError} BAD_REQUEST for inputs or an idempotency key that do not fit.
+ */
+export function readBegin(
+  params: SendParams,
+  { agent, headers, name }: MessageSender,
+): BeginRequest {
+  const { message, metadata } = params
+  const ensemble = ensembleFor(params, agent)
+  const inputs = readInputs(ensemble, readContent(message.parts))
+  const read = readLimits(isObject(metadata) ? metadata : undefined)
+  if (!read.ok) {
+    throw invalidParams(read.problems.map((one) => ({ ...one, path: `/metadata${one.path}` })))
+  }
+  const key = idempotencyKey(headers)
+  const contextId = message.contextId ?? newContext(key, name)
+  return {
+    ensemble,
+    inputs,
+    tags: { [CONTEXT_TAG]: contextId },
+    origin: originOf(params, contextId),
+    trace: traceOf(headers),
+    limits: read.limits,
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  }
+}
+
+/** Reads a message to a task. What it means depends on whether a review is open. */
+export function readReply(content: MessageContent, reviewId: string | undefined): TaskMessage {
+  return {
+    reviewId,
+    decide: (review) => readDecision(content, review),
+    guide() {
+      const texts = [content.text, ...content.data.map((data) => JSON.stringify(data))]
+      const guidance = texts.filter((text) => text.trim() !== '').join('\n')
+      if (guidance !== '') return guidance
+      throw invalidParams([{ path: PARTS, message: 'must say something' }])
+    },
+  }
+}
+
+/** JSON Pointer to the content of a message. */
+const PARTS = '/message/parts'
+
+/**
+ * Reads a message as the decision of a review. A remark must not become the input of a tool: only JSON does.
+ *
+ * @throws {TuttiError} BAD_REQUEST if it does not decide the review.
+ */
+export function readDecision(
+  { text, data }: MessageContent,
+  review: ReviewAsked,
+): ReviewDecisionBody {
+  const given = data.filter(isObject).find((one) => Object.hasOwn(one, 'decision'))
+  const { decision, revisedOutput, feedback } = given ?? {}
+  const object = {
+    decision,
+    ...(revisedOutput === undefined ? {} : { revisedOutput }),
+    ...(feedback === undefined ? {} : { feedback }),
+  }
+  const message = {
+    object: given === undefined ? undefined : object,
+    answer: text.trim() === '' ? data[0] : text,
+    text,
+    toolInput: isJson(text) ? text : undefined,
+    path: PARTS,
+  }
+  return decisionInMessage(message, review)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Reads the inputs of an ensemble. Data that are objects give the variables that they name, and
+ * text the only one that is left. A message that names none is one text, in which data are JSON. An ensemble
+ * without variables takes any message, since A2A has none that says nothing.
+ *
+ * @throws {TuttiError} BAD_REQUEST saying what is needed.
+ */
+export function readInputs(
+  ensemble: Pick<Ensemble, 'name' | 'tasks'>,
+  content: MessageContent,
+): Inputs {
+  const variables = inputVariables(ensemble.tasks)
+  const values = objectsIn(content)
+  const named = variables.filter((variable) => typeof ownText(values, variable) === 'string')
+  const [left, ...others] = variables.filter((variable) => !named.includes(variable))
+  const given = Object.fromEntries(named.map((name) => [name, ownText(values, name) ?? '']))
+  if (left === undefined) return given
+  if (named.length > 0 && others.length === 0 && content.text.trim() !== '') {
+    return { ...given, [left]: content.text }
+  }
+  if (named.length > 0) return inputsInText(ensemble, JSON.stringify(values))
+  const texts = [content.text, ...content.data.map((value) => JSON.stringify(value))]
+  return inputsInText(ensemble, texts.filter((text) => text.trim() !== '').join('\n'))
+}
+
+function ownText(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Returns a context for a message without one; the same one when the same message is sent again. */
+function newContext(key: string | undefined, caller: string | undefined): string {
+  if (key === undefined) return `context-${crypto.randomUUID()}`
+  return requestKey(`context of ${caller ?? ''}`, key).replace(/^peer/, 'context')
+}
+
+/** Returns the message with the fields of A2A, for the history of its task and for tools and handlers. */
+function originOf({ message, metadata: ofRequest }: SendParams, contextId: string): A2aRequest {
+  const { messageId, parts, metadata, extensions, referenceTaskIds } = message
+  return {
+    protocol: 'a2a',
+    messageId,
+    contextId,
+    parts: parts.map((part) =>
+      Object.fromEntries(Object.entries(part).filter(([name]) => PART_FIELDS.includes(name))),
+    ),
+    ...(metadata === undefined ? {} : { metadata: { ...metadata } }),
+    ...(ofRequest === undefined ? {} : { requestMetadata: { ...ofRequest } }),
+    ...(extensions === undefined ? {} : { extensions }),
+    ...(referenceTaskIds === undefined ? {} : { referenceTaskIds }),
+  }
+}
+
+const PART_FIELDS = ['text', 'raw', 'url', 'data', 'metadata', 'filename', 'mediaType']
+
+/** Returns the ensemble that `metadata.ensemble` of the request or of its message names, or else the first. */
+function ensembleFor({ message, metadata }: SendParams, agent: Agent): Ensemble {
+  const [first] = agent.ensembles
+  const wanted = ensembleIn(metadata) ?? ensembleIn(message.metadata) ?? first?.name
+  const found = agent.ensembles.find(({ name }) => name === wanted)
+  if (found !== undefined) return found
+  const names = agent.ensembles.map(({ name }) => name)
+  const near = typeof wanted === 'string' ? suggest(wanted, names) : undefined
+  const hint = near === undefined ? '' : `. Did you mean "${near}"?`
+  const got = `got ${JSON.stringify(wanted)}${hint}`
+  const problem = `must be a skill of this agent, one of ${names.join(', ')}, ${got}`
+  throw invalidParams([{ path: '/metadata/ensemble', message: problem }])
+}
+
+function ensembleIn(metadata: object | undefined): unknown {
+  return isObject(metadata) ? (metadata['ensemble'] ?? undefined) : undefined
+}

@@ -1,0 +1,165 @@
+/**
+ * Answers requests over REST, the binding HTTP+JSON of A2A 1.0.
+ *
+ * R1 The address says the operation; its parameters are in the address, the query and the body.
+ * R2 Errors are objects as in AIP-193, with the status that A2A gives them.
+ * R3 A request that names no version is one of 1.0: what 0.3 had at these addresses is not spoken.
+ */
+import { Type, type TObject } from '@tutti/core'
+
+import { largeJson } from '../http/large-json.ts'
+import { A2aError, errorAnswer, invalidParams, type ErrorAnswer } from './errors.ts'
+import { OPERATIONS, type Outcome, type OperationName } from './operations.ts'
+import { isObject, type Params } from './params.ts'
+import { protocolVersion } from './protocol-version.ts'
+import { readRequest } from './read-request.ts'
+import { streamResponse } from './stream-response.ts'
+import { GetTaskParams, ListTasksParams } from './wire.ts'
+
+import type { A2aCall } from './agent.ts'
+
+/** What an address stands for. */
+export interface RestCall {
+  readonly operation: OperationName
+  /** The parameters that are in the address. */
+  readonly params: Params
+}
+
+/** The media type of answers. @see https://a2a-protocol.org/latest/specification/ section 11.1 */
+const MEDIA_TYPE = 'application/a2a+json'
+
+/** The answer to one request; `call` is undefined at an address that stands for nothing. */
+export async function answerRest(
+  request: Request,
+  call: RestCall | undefined,
+  a2aCall: A2aCall,
+): Promise<Response> {
+  const { options } = a2aCall.service
+  try {
+    protocolVersion(a2aCall.headers, ['1.0'])
+    if (call === undefined) throw new A2aError('METHOD_NOT_FOUND', nothingAt(request))
+    const body = request.method === 'GET' ? {} : await bodyOf(request, options.maxBodyBytes)
+    const params = { ...queryOf(request.url, call.operation), ...body, ...call.params }
+    const outcome = await OPERATIONS[call.operation](params, a2aCall)
+    if (outcome.kind === 'stream') {
+      return streamResponse(outcome.stream, options, { item: (item) => item, error: errorBody })
+    }
+    const answer = await largeJson(bodyFor(outcome))
+    return new Response(answer, { headers: { 'content-type': MEDIA_TYPE } })
+  } catch (error) {
+    const answer = errorAnswer(error, options)
+    return Response.json(errorBody(answer), { status: answer.httpStatus, headers: answer.headers })
+  }
+}
+
+function nothingAt({ method, url }: Request): string {
+  return `There is nothing at ${method} ${new URL(url).pathname}`
+}
+
+async function bodyOf(request: Request, maxBodyBytes: number): Promise<Params> {
+  const parsed = await readRequest(request, maxBodyBytes)
+  if (parsed === undefined) return {}
+  if (!parsed.ok) {
+    throw new A2aError('PARSE_ERROR', `Cannot read the request: the body ${parsed.problem.message}`)
+  }
+  if (isObject(parsed.value)) return parsed.value
+  throw invalidParams([{ path: '', message: 'must be an object' }])
+}
+
+/** Operations that have parameters in the query. */
+const QUERIES: Partial<Record<OperationName, TObject>> = {
+  GetTask: GetTaskParams,
+  ListTasks: ListTasksParams,
+}
+
+/** The query, with numbers and yes or no where the operation takes them. */
+function queryOf(url: string, operation: OperationName): Params {
+  const schema = QUERIES[operation]
+  if (schema === undefined) return {}
+  const entries = [...new URL(url).searchParams].map(([key, text]): [string, unknown] => {
+    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    const field = schema.properties[name]
+    if (field === undefined) return [name, text]
+    if (Type.IsInteger(field) && /^[+-]?\d{1,15}$/.test(text)) return [name, Number(text)]
+    if (Type.IsBoolean(field) && /^(?:true|false)$/.test(text)) return [name, text === 'true']
+    return [name, text]
+  })
+  return Object.fromEntries(entries)
+}
+
+type Whole = Exclude<Outcome, { kind: 'stream' }>
+
+function bodyFor(outcome: Whole): object {
+  switch (outcome.kind) {
+    case 'sent':
+      return { task: outcome.task }
+    case 'task':
+      return outcome.task
+    case 'page':
+      return outcome.page
+  }
+}
+
+/** @see https://google.aip.dev/193 */
+function errorBody({ httpStatus: code, status, message, details }: ErrorAnswer): object {
+  return { error: { code, status, message, details } }
+}
+
+/**
+ * Returns the call that a path stands for, given its decoded segments such as `['tasks', 'run-1:cancel']`; undefined
+ * when it stands for nothing.
+ *
+ * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto `google.api.http`
+ */
+export function restCall(method: string, path: readonly string[]): RestCall | undefined {
+  const [first = '', second, third, ...rest] = path
+  if (rest.length > 1) return undefined
+  if (first === 'tasks' && second !== undefined) {
+    return third === undefined
+      ? taskCall(method, second)
+      : pushCall(method, { taskId: second, collection: third, id: rest[0] })
+  }
+  if (second !== undefined) return undefined
+  switch (`${method} ${first}`) {
+    case 'POST message:send':
+      return { operation: 'SendMessage', params: {} }
+    case 'POST message:stream':
+      return { operation: 'SendStreamingMessage', params: {} }
+    case 'GET tasks':
+      return { operation: 'ListTasks', params: {} }
+    case 'GET extendedAgentCard':
+      return { operation: 'GetExtendedAgentCard', params: {} }
+    default:
+      return undefined
+  }
+}
+
+/** `{id}`, `{id}:cancel` or `{id}:subscribe`; ids of tasks have no colon. */
+function taskCall(method: string, segment: string): RestCall | undefined {
+  const [id = '', verb, ...more] = segment.split(':')
+  if (more.length > 0) return undefined
+  const params = { id }
+  if (verb === undefined) return method === 'GET' ? { operation: 'GetTask', params } : undefined
+  // The proto has GET, the first clients of 1.0 send POST.
+  if (verb === 'subscribe') return { operation: 'SubscribeToTask', params }
+  return verb === 'cancel' && method === 'POST' ? { operation: 'CancelTask', params } : undefined
+}
+
+interface PushAddress {
+  readonly taskId: string
+  readonly collection: string
+  readonly id: string | undefined
+}
+
+function pushCall(method: string, { taskId, collection, id }: PushAddress): RestCall | undefined {
+  if (collection !== 'pushNotificationConfigs') return undefined
+  const operation = PUSH_OPERATIONS[`${method} ${id === undefined ? 'all' : 'one'}`]
+  return operation === undefined ? undefined : { operation, params: { taskId } }
+}
+
+const PUSH_OPERATIONS: Readonly<Record<string, RestCall['operation']>> = {
+  'POST all': 'CreateTaskPushNotificationConfig',
+  'GET all': 'ListTaskPushNotificationConfigs',
+  'GET one': 'GetTaskPushNotificationConfig',
+  'DELETE one': 'DeleteTaskPushNotificationConfig',
+}

@@ -1,0 +1,109 @@
+/**
+ * The server as an A2A agent: its card, JSON-RPC and REST.
+ *
+ *   {base}/.well-known/agent-card.json   card
+ *   {base}/a2a                           JSON-RPC of 1.0 and 0.3
+ *   {base}                               the same, for callers who only know where the agent is
+ *   {base}/a2a/v1/…                      REST of 1.0
+ *
+ * The base is that of the server for all shared ensembles together, and `/agents/{ensemble}` for one alone.
+ */
+import { TuttiError } from '@tutti/core'
+
+import { auditedCall } from '../service/gateway-call.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { activeExtensions, ensembleAgent, rootAgent, type A2aCall, type Agent } from './agent.ts'
+import { answerCard } from './card.ts'
+import { answerJsonRpc } from './json-rpc-answer.ts'
+import { answerRest, restCall } from './rest.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { Route, RouteCall } from '../http/route.ts'
+
+/** Every request shows tasks, and so needs to read runs; operations that change something need more. */
+const SCOPE = 'runs:read'
+
+/** The routes of the A2A agent. */
+export function a2aRoutes(options: GatewayOptions): readonly Route[] {
+  return [
+    ...routesBelow('', options, () => rootAgent(options)),
+    ...routesBelow('/agents/{ensemble}', options, ({ ensemble = '' }) =>
+      ensembleAgent(options, ensemble),
+    ),
+  ]
+}
+
+type FindAgent = (parameters: RouteCall['parameters']) => Agent | undefined
+
+function routesBelow(base: string, options: GatewayOptions, find: FindAgent): readonly Route[] {
+  const agentOf = ({ request, parameters }: RouteCall): Agent => {
+    const agent = find(parameters)
+    if (agent !== undefined) return agent
+    const { pathname } = new URL(request.url)
+    throw new TuttiError('NOT_FOUND', `There is no agent at ${pathname}`)
+  }
+  const service = new GatewayService(options)
+  const a2aCallOf = (routeCall: RouteCall): A2aCall => {
+    const { request, caller } = routeCall
+    const { headers, signal: gone } = request
+    const call = auditedCall(options, caller)
+    return { service, call, agent: agentOf(routeCall), headers, gone }
+  }
+  const card = (file: string): Route => ({
+    method: 'GET',
+    path: `${base}/.well-known/${file}`,
+    scope: null,
+    handle: (call) => answerCard(call.request, agentOf(call), options),
+  })
+  const jsonRpc = (path: string): Route => ({
+    method: 'POST',
+    path,
+    scope: SCOPE,
+    refusesForms: true,
+    handle: async (call) => {
+      const a2aCall = a2aCallOf(call)
+      return withExtensions(await answerJsonRpc(call.request, a2aCall), a2aCall)
+    },
+  })
+  const rest = ([method, path]: readonly [string, string]): Route => ({
+    method,
+    path: `${base}/a2a/v1/${path}`,
+    scope: SCOPE,
+    refusesForms: true,
+    handle: async (call) => {
+      const a2aCall = a2aCallOf(call)
+      const { first, second, third, fourth } = call.parameters
+      const segments = [first, second, third, fourth].filter((segment) => segment !== undefined)
+      const answer = await answerRest(call.request, restCall(method, segments), a2aCall)
+      return withExtensions(answer, a2aCall)
+    },
+  })
+  return [
+    card('agent-card.json'),
+    card('agent.json'),
+    jsonRpc(`${base}/a2a`),
+    jsonRpc(`${base}/a2a/`),
+    jsonRpc(`${base}/`),
+    ...(base === '' ? [] : [jsonRpc(base)]),
+    ...REST_ADDRESSES.map(rest),
+  ]
+}
+
+/** Whole segments are parameters: a colon begins one in the patterns of the router. */
+const REST_ADDRESSES = [
+  ['GET', '{first}'],
+  ['POST', '{first}'],
+  ['GET', '{first}/{second}'],
+  ['POST', '{first}/{second}'],
+  ['GET', '{first}/{second}/{third}'],
+  ['POST', '{first}/{second}/{third}'],
+  ['GET', '{first}/{second}/{third}/{fourth}'],
+  ['DELETE', '{first}/{second}/{third}/{fourth}'],
+] as const
+
+/** States which of the requested extensions are in the answer. */
+function withExtensions(response: Response, { headers }: A2aCall): Response {
+  const active = activeExtensions(headers)
+  if (active.length > 0) response.headers.set('a2a-extensions', active.join(', '))
+  return response
+}

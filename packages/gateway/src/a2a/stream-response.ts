@@ -1,0 +1,42 @@
+/** Answers with a stream of updates in the format of Server-Sent Events. */
+import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
+import { errorAnswer, type ErrorAnswer } from './errors.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { TaskStream } from './events.ts'
+import type { StreamItem } from './wire.ts'
+
+/** How a wire writes the messages of a stream. */
+export interface StreamWriter {
+  item(item: StreamItem): object
+  error(error: ErrorAnswer): object
+}
+
+/** Answers with the task, and with its updates as they come. */
+export function streamResponse(
+  stream: TaskStream,
+  options: GatewayOptions,
+  write: StreamWriter,
+): Response {
+  const { runs, clock, heartbeatMs } = options
+  const { runId, from } = stream
+  const stop = new AbortController()
+  const frame = (message: object): string => `data: ${JSON.stringify(message)}\n\n`
+  const encoder = {
+    head: frame(write.item(stream.first)),
+    // A named event would end the stream for clients of A2A.
+    keepAlive: ': still here\n\n',
+    get isDone() {
+      return stream.isDone
+    },
+    encode: (events: Parameters<TaskStream['after']>[0]) =>
+      stream
+        .after(events)
+        .map((item) => frame(write.item(item)))
+        .join(''),
+    fail: (error: unknown) => frame(write.error(errorAnswer(error, options))),
+  }
+  const batches = runs.follow({ runId, from, signal: stop.signal })
+  const body = eventStream({ batches, encoder, stop, clock, heartbeatMs })
+  return new Response(body, { headers: STREAM_HEADERS })
+}

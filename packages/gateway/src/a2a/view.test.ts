@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+
+import {
+  firstView,
+  isSettled,
+  isTerminal,
+  viewAfter,
+  withoutReview,
+  type TaskView,
+} from './view.ts'
+import { statusOf, toTask } from './to-task.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
+
+const FACTS = {
+  id: 'run-1',
+  contextId: 'c',
+  asked: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Ode' }] },
+} as const
+
+const SHOWN = { modes: [], usage: false }
+
+const started: RunEvent = {
+  type: 'ensemble_started',
+  ensembleId: 'e',
+  startedAt: at(1),
+  totalTasks: 2,
+  workflow: 'SEQUENTIAL',
+  ensemble: 'band',
+  tasks: ['first', 'last'].map((name) => ({ name, description: '', agentRole: 'r', context: [] })),
+}
+
+const gate = (reviewId: string, second: number): RunEvent => ({
+  type: 'review_requested',
+  reviewId,
+  taskDescription: 'Sing',
+  taskOutput: 'La',
+  timing: 'AFTER_EXECUTION',
+  prompt: null,
+  timeoutMs: 0,
+  onTimeout: 'CONTINUE',
+  taskName: 'first',
+  taskIndex: 1,
+  attempt: 1,
+  agentRole: 'r',
+  requestedAt: at(second),
+})
+
+const decided = (reviewId: string, second: number): RunEvent => ({
+  type: 'review_decided',
+  reviewId,
+  decision: 'REJECT',
+  feedback: 'louder',
+  decidedAt: at(second),
+})
+
+const done = (taskName: string, output: string): RunEvent => ({
+  type: 'task_completed',
+  taskIndex: 1,
+  totalTasks: 2,
+  taskDescription: '',
+  agentRole: 'r',
+  completedAt: at(9),
+  durationMs: 1,
+  tokenCount: 1,
+  toolCallCount: 0,
+  taskName,
+  attempt: 1,
+  output,
+  inputTokens: 1,
+  outputTokens: 0,
+  iterationLimitReached: false,
+})
+
+const cancelling: RunEvent = { type: 'run_cancelling', requestedAt: at(6), mode: 'abort' }
+
+const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
+  type: 'run_result',
+  runId: 'run-1',
+  status,
+  outputs: [],
+  durationMs: 1,
+  ...(status === 'FAILED' ? { error: 'out of voice' } : {}),
+})
+
+function viewOf(...events: readonly RunEvent[]): TaskView {
+  const first = firstView({ createdAt: Date.UTC(2026, 0, 1) })
+  return events.reduce<TaskView>(
+    (view, event, seq) => viewAfter(view, { ...event, runId: 'run-1', seq, id: `run-1:${seq}` }),
+    first,
+  )
+}
+
+describe('a task as its events tell it', () => {
+  it.each<[string, RunEvent[], string, string]>([
+    ['nothing', [], 'SUBMITTED', at(0)],
+    ['its start', [started], 'WORKING', at(1)],
+    ['a question', [started, gate('a', 2)], 'INPUT_REQUIRED', at(2)],
+    ['the same question again', [started, gate('a', 2), gate('a', 4)], 'INPUT_REQUIRED', at(2)],
+    ['an answer', [started, gate('a', 2), decided('a', 3)], 'WORKING', at(3)],
+    ['one answer of two', [gate('a', 2), gate('b', 3), decided('a', 4)], 'INPUT_REQUIRED', at(4)],
+    ['a cancel', [started, cancelling], 'WORKING', at(6)],
+    ['a cancel while it asks', [gate('a', 2), cancelling], 'WORKING', at(6)],
+    ['its end', [started, result('COMPLETED')], 'COMPLETED', at(1)],
+    ['its failure', [started, gate('a', 2), result('FAILED')], 'FAILED', at(2)],
+    ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
+  ])('[V1] after %s it is as it should', (_title, events, state, changedAt) => {
+    const view = viewOf(...events)
+    expect([view.state, view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
+    expect(view.nextSeq).toBe(events.length)
+  })
+
+  it('[V1] has a question once that is asked again after a crash', () => {
+    const { reviews, turns } = viewOf(gate('a', 2), gate('a', 4))
+    expect([reviews.length, turns.length]).toEqual([1, 1])
+    expect(reviews[0]?.requestedAt).toBe(at(4))
+  })
+
+  it('[V1] asks the oldest question, and none while it is canceled', () => {
+    const status = statusOf(FACTS, viewOf(gate('a', 1), gate('b', 2)))
+    expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
+    expect(statusOf(FACTS, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
+  })
+
+  it('[V2] has the last output of its last task as the artifact', () => {
+    const idsOf = (view: TaskView) =>
+      toTask(FACTS, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [artifactId, parts])
+    const view = viewOf(started, done('last', 'old'), done('first', 'a'), done('last', 'b'))
+    expect(idsOf(view)).toEqual([['last', [{ text: 'b' }]]])
+    expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
+  })
+
+  it('[V2] that ended without it has the outputs of its other tasks', () => {
+    const view: TaskView = {
+      ...viewOf(started, done('first', 'a')),
+      state: 'TASK_STATE_FAILED',
+    }
+    const { artifacts } = toTask(FACTS, view, SHOWN)
+    expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
+  })
+
+  it('[V3] does not ask again what is answered', () => {
+    const answered = withoutReview(viewOf(gate('a', 1)), 'a', at(2))
+    expect(answered.state).toBe('TASK_STATE_WORKING')
+    const event = { ...gate('a', 3), runId: 'run-1', seq: 1, id: 'x' }
+    expect(viewAfter(answered, event).state).toBe('TASK_STATE_WORKING')
+  })
+
+  it('has a history of what asked for it, questions and answers, in order', () => {
+    const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
+    const view = viewOf(started, gate('a', 2), decided('a', 3), directive)
+    const texts = (historyLength?: number) =>
+      toTask(FACTS, view, { ...SHOWN, historyLength }).history?.map(({ parts }) => parts[0]?.text)
+    expect(texts()).toEqual([
+      'Ode',
+      'Is the output of "first" right?\n\nLa',
+      'REJECT: louder',
+      'faster',
+    ])
+    expect(texts(2)).toEqual(['REJECT: louder', 'faster'])
+    expect(texts(0)).toBeUndefined()
+  })
+
+  it('says why it failed', () => {
+    const { message } = statusOf(FACTS, viewOf(started, result('FAILED')))
+    expect(message?.parts).toEqual([{ text: 'out of voice' }])
+  })
+
+  it.each([
+    ['SUBMITTED', false, false],
+    ['WORKING', false, false],
+    ['INPUT_REQUIRED', true, false],
+    ['COMPLETED', true, true],
+    ['FAILED', true, true],
+    ['CANCELED', true, true],
+    ['REJECTED', true, true],
+  ])('in %s: settled is %s, terminal %s', (name, settled, terminal) => {
+    const state = `TASK_STATE_${name}` as TaskView['state']
+    expect([isSettled({ state }), isTerminal({ state })]).toEqual([settled, terminal])
+  })
+})

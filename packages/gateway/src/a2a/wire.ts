@@ -1,0 +1,169 @@
+/**
+ * What goes over A2A 1.0, as `a2a.proto` has it in its JSON form. What a client sends may have fields that
+ * are not here: A2A wants them ignored, so that clients can be newer than their server.
+ *
+ * @see https://github.com/a2aproject/A2A/blob/main/specification/a2a.proto
+ */
+import { Type } from '@tutti/core'
+
+const NonEmpty = Type.String({ minLength: 1 })
+const Metadata = Type.Object({})
+
+/** Where a task stands. */
+export const TASK_STATES = [
+  'TASK_STATE_SUBMITTED',
+  'TASK_STATE_WORKING',
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+  'TASK_STATE_INPUT_REQUIRED',
+  'TASK_STATE_REJECTED',
+  'TASK_STATE_AUTH_REQUIRED',
+] as const
+
+/** Where a task stands. */
+export const A2aTaskState = Type.Enum([...TASK_STATES])
+export type A2aTaskState = Type.Static<typeof A2aTaskState>
+
+/** One piece of a message or an artifact; exactly one of `text`, `raw`, `url` and `data` is there. */
+export const Part = Type.Object({
+  text: Type.Optional(Type.String()),
+  /** Base64. */
+  raw: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  data: Type.Optional(Type.Unknown()),
+  metadata: Type.Optional(Metadata),
+  filename: Type.Optional(Type.String()),
+  mediaType: Type.Optional(Type.String()),
+})
+export type Part = Type.Static<typeof Part>
+
+/** Who says something. */
+export type Role = 'ROLE_USER' | 'ROLE_AGENT'
+
+/** What a client says. */
+export const ClientMessage = Type.Object({
+  messageId: NonEmpty,
+  /** Long enough for whatever makes ids, and short enough to be kept with every task. */
+  contextId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  taskId: Type.Optional(NonEmpty),
+  role: Type.Literal('ROLE_USER'),
+  parts: Type.Array(Part, { minItems: 1 }),
+  metadata: Type.Optional(Metadata),
+  extensions: Type.Optional(Type.Array(Type.String())),
+  referenceTaskIds: Type.Optional(Type.Array(Type.String())),
+})
+export type ClientMessage = Type.Static<typeof ClientMessage>
+
+const HistoryLength = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })
+
+/** Parameters of `SendMessage` and `SendStreamingMessage`. */
+export const SendParams = Type.Object({
+  message: ClientMessage,
+  configuration: Type.Optional(
+    Type.Object({
+      acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
+      historyLength: Type.Optional(HistoryLength),
+      returnImmediately: Type.Optional(Type.Boolean()),
+      /** The opposite of `returnImmediately`, of 0.3. */
+      blocking: Type.Optional(Type.Boolean()),
+      taskPushNotificationConfig: Type.Optional(Type.Unknown()),
+      /** The same in 0.3. */
+      pushNotificationConfig: Type.Optional(Type.Unknown()),
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+})
+export type SendParams = Type.Static<typeof SendParams>
+
+/** Parameters of `CancelTask` and `SubscribeToTask`. */
+export const TaskIdParams = Type.Object({ id: NonEmpty })
+
+/** Parameters of `GetTask`. */
+export const GetTaskParams = Type.Object({
+  id: NonEmpty,
+  historyLength: Type.Optional(HistoryLength),
+})
+
+/** Parameters of `ListTasks`. */
+export const ListTasksParams = Type.Object({
+  contextId: Type.Optional(Type.String()),
+  status: Type.Optional(A2aTaskState),
+  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  pageToken: Type.Optional(Type.String()),
+  historyLength: Type.Optional(HistoryLength),
+  statusTimestampAfter: Type.Optional(Type.String({ format: 'date-time' })),
+  includeArtifacts: Type.Optional(Type.Boolean()),
+})
+export type ListTasksParams = Type.Static<typeof ListTasksParams>
+
+/** What is said in a task, by whom. */
+export interface Message {
+  readonly messageId: string
+  readonly contextId?: string
+  readonly taskId?: string
+  readonly role: Role
+  readonly parts: readonly Part[]
+  readonly metadata?: object
+  readonly extensions?: readonly string[]
+  readonly referenceTaskIds?: readonly string[]
+}
+
+/** What a task has made. */
+export interface Artifact {
+  readonly artifactId: string
+  readonly name?: string
+  readonly parts: readonly Part[]
+}
+
+/** Where a task stands, since when, and what is said with it. */
+export interface A2aTaskStatus {
+  readonly state: A2aTaskState
+  readonly message?: Message
+  /** RFC 3339, in UTC. */
+  readonly timestamp: string
+}
+
+/** A task. */
+export interface A2aTask {
+  readonly id: string
+  readonly contextId: string
+  readonly status: A2aTaskStatus
+  readonly artifacts?: readonly Artifact[]
+  readonly history?: readonly Message[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** The status of a task has changed. */
+export interface StatusUpdate {
+  readonly taskId: string
+  readonly contextId: string
+  readonly status: A2aTaskStatus
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** A task has made something, or more of it. */
+export interface ArtifactUpdate {
+  readonly taskId: string
+  readonly contextId: string
+  readonly artifact: Artifact
+  /** Whether it goes on with what came under the same id; else it takes its place. */
+  readonly append: boolean
+  readonly lastChunk: boolean
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** One message of a stream. */
+export type StreamItem =
+  | { readonly task: A2aTask }
+  | { readonly statusUpdate: StatusUpdate }
+  | { readonly artifactUpdate: ArtifactUpdate }
+
+/** A page of tasks. */
+export interface TaskPage {
+  readonly tasks: readonly A2aTask[]
+  /** Empty on the last page. */
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+}

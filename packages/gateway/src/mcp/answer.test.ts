@@ -1,0 +1,86 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { runAnswer } from './answer.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+function read(events: readonly object[], valueTask?: string) {
+  const answer = runAnswer('run-1', valueTask)
+  // NOTE: an answer looks at no other fields.
+  for (const event of events) answer.add(event as RunEvent)
+  return answer.result()
+}
+
+const OUTPUTS = [
+  { taskName: 'a', output: 'A' },
+  { taskName: 'b', output: 'B' },
+]
+
+function end(status: string, more: object = {}) {
+  return { type: 'run_result', status, outputs: OUTPUTS, durationMs: 1, ...more }
+}
+
+describe('runAnswer', () => {
+  it('has none before the run has ended', () => {
+    expect(read([{ type: 'task_completed', taskName: 'a' }])).toBeUndefined()
+  })
+
+  it('gives the last output, and the value of the task that promised one', () => {
+    const task = { type: 'task_completed', taskName: 'b', structuredOutput: { n: 1 } }
+    const result = { output: 'B', runId: 'run-1', status: 'COMPLETED' }
+    expect(read([task, end('COMPLETED')], 'b')).toEqual({
+      content: [{ type: 'text', text: 'B' }],
+      structuredContent: { ...result, structured: { n: 1 } },
+    })
+    expect(read([task, end('COMPLETED')], 'a')?.structuredContent).toEqual(result)
+    expect(read([task, end('COMPLETED')])?.structuredContent).toEqual(result)
+  })
+
+  it('gives the value of the last attempt', () => {
+    const first = { type: 'task_completed', taskName: 'b', structuredOutput: 1 }
+    const events = [first, { ...first, structuredOutput: undefined }, end('COMPLETED')]
+    expect(read(events, 'b')?.structuredContent).not.toHaveProperty('structured')
+  })
+
+  it.each(['COMPLETED', 'FAILED'])('says what the run has used: %s', (status) => {
+    const call = {
+      type: 'llm_iteration_completed',
+      inputTokens: 90,
+      outputTokens: 10,
+      costUsd: 0.25,
+    }
+    expect(read([call, call, end(status)])?._meta).toEqual({
+      [USAGE_EXTENSION]: { total_tokens: 200, total_cost_usd: 0.5 },
+    })
+    expect(read([end(status)])).not.toHaveProperty('_meta')
+  })
+
+  it('has a text also when the run gave none', () => {
+    expect(read([end('COMPLETED', { outputs: [] })])).toMatchObject({
+      content: [{ text: 'The run was completed' }],
+      structuredContent: { output: '' },
+    })
+  })
+
+  it('says of a failure why, and what was completed before it', () => {
+    const result = read([end('FAILED', { error: 'No strings' })])
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { status: 'FAILED', error: 'No strings', completedTasks: OUTPUTS },
+    })
+    expect(result?.content).toEqual([
+      { type: 'text', text: 'The run failed (run-1): No strings' },
+      { type: 'text', text: 'Completed before that, "a":\nA' },
+      { type: 'text', text: 'Completed before that, "b":\nB' },
+    ])
+  })
+
+  it('says of a cancelled run that it was cancelled', () => {
+    expect(read([end('CANCELLED', { outputs: [] })])).toMatchObject({
+      isError: true,
+      content: [{ text: 'The run was cancelled (run-1)' }],
+      structuredContent: { status: 'CANCELLED', output: '', error: 'The run was cancelled' },
+    })
+  })
+})

@@ -1,0 +1,87 @@
+/** Results of calls: of a run that has ended, and of a call that failed. */
+import { wireErrorOf, type ErrorReporting } from '../http/on-error.ts'
+import { addEventUsage, NO_RUN_USAGE, usageMetadata } from '../service/usage.ts'
+
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+
+/** Folds the events of a run, in order, into the result of its call. */
+export interface RunAnswer {
+  add(event: RunEvent): void
+  /** Undefined before the run has ended. */
+  result(): CallToolResult | undefined
+}
+
+/** Returns the fold of one run; `valueTask` is the task whose structured output is that of the run. */
+export function runAnswer(runId: string, valueTask: string | undefined): RunAnswer {
+  let value: { readonly structured: unknown } | undefined
+  let result: CallToolResult | undefined
+  let usage = NO_RUN_USAGE
+  return {
+    add(event) {
+      usage = addEventUsage(usage, event)
+      if (event.type === 'task_completed' && event.taskName === valueTask) {
+        const { structuredOutput: structured } = event
+        value = structured === undefined ? undefined : { structured }
+      }
+      if (event.type !== 'run_result') return
+      const end = event.status === 'COMPLETED' ? completed(event, value) : broken(event)
+      result = usage === NO_RUN_USAGE ? end : { ...end, _meta: usageMetadata(usage) }
+    },
+    result: () => result,
+  }
+
+  function completed({ outputs, status }: End, structured: object | undefined): CallToolResult {
+    const output = outputs.at(-1)?.output ?? ''
+    return {
+      content: [{ type: 'text', text: output === '' ? 'The run was completed' : output }],
+      structuredContent: { output, runId, status, ...structured },
+    }
+  }
+
+  function broken({ status, outputs, error = `The run was ${status}` }: End): CallToolResult {
+    const done = outputs.map(({ taskName, output }) => ({ taskName, output }))
+    const failed = status === 'FAILED' ? 'The run failed' : 'The run was cancelled'
+    const texts = [
+      `${failed} (${runId})${status === 'FAILED' ? `: ${error}` : ''}`,
+      ...done.map(({ taskName, output }) => `Completed before that, "${taskName}":\n${output}`),
+    ]
+    return {
+      isError: true,
+      content: texts.map((text) => ({ type: 'text', text })),
+      structuredContent: {
+        output: done.at(-1)?.output ?? '',
+        runId,
+        status,
+        error: status === 'FAILED' ? error : failed,
+        completedTasks: done,
+      },
+    }
+  }
+}
+
+type End = RunEventOf<'run_result'>
+
+/** Key in `_meta` of a result for its error, as REST answers it. */
+const ERROR_META = 'tutti/error'
+
+/**
+ * Returns the result of a call that was refused or failed, with `before` in front of the message. Internal errors are
+ * logged under the id in their message.
+ */
+export function errorResult(
+  error: unknown,
+  options: ErrorReporting,
+  before?: string,
+): CallToolResult {
+  const { body } = wireErrorOf(error, options)
+  const { retryAfterMs } = body
+  const again =
+    retryAfterMs === undefined ? '' : ` (try again in ${Math.ceil(retryAfterMs / 1000)} s)`
+  const start = before === undefined ? '' : `${before}: `
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${start}${body.message}${again}` }],
+    _meta: { [ERROR_META]: { ...body } },
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The endpoint of MCP clients of every era, with the MCP SDK behind it. This file is loaded at the first request: the
+ * SDK would slow down the start.
+ *
+ *   body ─▶ era ─┬─ 2026-07-28 ─▶ a server for this request
+ *                └─ older ─▶ the server of its session
+ *
+ * E1 A body is read once, with the limits of every other body.
+ * E2 Each message of a batch counts as a request of its key.
+ * E3 A tool call is answered by a stream from the start, so that proxies and clients do not time out; everything else
+ *    is plain JSON.
+ * E4 Ids, progress tokens and method names are short, since answers and notifications repeat them; errors of the SDK
+ *    are cut, since they repeat what was sent.
+ */
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
+import { errorMessage, TuttiError, Type } from '@tutti/core'
+
+import { MAX_RPC_ID_LENGTH } from '../a2a/json-rpc.ts'
+import { isObject } from '../a2a/params.ts'
+import { badRequest } from '../http/api-error.ts'
+import { limitedMessage, MAX_ERROR_BYTES } from '../http/error-limits.ts'
+import { readBody } from '../http/read-body.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { jsonRpcError } from './json-rpc-error.ts'
+import { authInfoOf } from './caller.ts'
+import { listedTools } from './listed-tools.ts'
+import { roundStates } from './round-state.ts'
+import { mcpServer, type McpServerParts } from './server.ts'
+import { McpSessions } from './sessions.ts'
+
+import type { Caller } from '../caller.ts'
+import type { GatewayOptions, Signer } from '../gateway-options.ts'
+import type { RunReader } from './resources.ts'
+
+/** Parts that the MCP server needs in addition to the options. */
+export interface McpParts {
+  /** Signs the states of calls between two rounds. */
+  readonly signer: Signer
+  readonly reader: RunReader
+}
+
+/** Answers one HTTP request of a caller. */
+export type McpEndpoint = (request: Request, caller: Caller) => Promise<Response>
+
+/** Messages of one batch, at most; batches were taken out of MCP with 2025-06-18. */
+const MAX_BATCH = 50
+
+/** Makes the endpoint of a server. */
+export function mcpEndpoint(options: GatewayOptions, parts: McpParts): McpEndpoint {
+  const { signer, reader } = parts
+  const serverParts: McpServerParts = {
+    service: new GatewayService(options),
+    tools: listedTools(options),
+    states: roundStates(options.apiKeys, signer),
+    reader,
+  }
+  const sessions = new McpSessions(serverParts)
+  const modern = (responseMode: 'auto' | 'sse') =>
+    createMcpHandler(() => mcpServer(serverParts, { era: 'modern' }), {
+      legacy: 'reject',
+      responseMode,
+      keepAliveMs: options.heartbeatMs,
+      onerror: (error) => {
+        options.logger.debug('Refused an MCP request', { error: errorMessage(error) })
+      },
+    })
+  const [plain, stream] = [modern('auto'), modern('sse')]
+  return async (request, caller) => {
+    const body = await bodyOf(request, options.maxBodyBytes)
+    if (!body.ok) return jsonRpcError(400, { code: -32_700, message: body.problem })
+    const { value: parsedBody } = body
+    const long = longFieldOf(parsedBody)
+    if (long !== undefined) return jsonRpcError(400, { code: -32_600, message: long })
+    if (Array.isArray(parsedBody)) countBatch(parsedBody.length, caller)
+    if (await isLegacyRequest(request, parsedBody)) {
+      return limitedError(await sessions.handle(request, parsedBody, caller))
+    }
+    const handler = isCall(parsedBody) ? stream : plain
+    return limitedError(await handler.fetch(request, { parsedBody, authInfo: authInfoOf(caller) }))
+  }
+}
+
+/** Cuts the message of an error of the SDK and leaves out its details where they are too long (E4). */
+async function limitedError(response: Response): Promise<Response> {
+  const { status, headers } = response
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true
+  if (status < 400 || !isJson) return response
+  const text = await response.text()
+  if (Buffer.byteLength(text) <= MAX_ERROR_BYTES) return new Response(text, { status, headers })
+  const parsed: unknown = JSON.parse(text)
+  const { id = null, error } = isObject(parsed) ? parsed : {}
+  const { code, message } = isObject(error) ? error : {}
+  const cut = { code: Number(code), message: limitedMessage(String(message)) }
+  return Response.json({ jsonrpc: '2.0', id, error: cut }, { status })
+}
+
+/** Maximum length of a text that answers repeat. */
+const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
+
+/** Returns the problem of the first message with a text too long to repeat (E4); undefined when there is none. */
+function longFieldOf(body: unknown): string | undefined {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  for (const message of messages) {
+    if (!isObject(message)) continue
+    const meta = isObject(message['params']) ? message['params']['_meta'] : undefined
+    const progressToken = isObject(meta) ? meta['progressToken'] : undefined
+    const { id, method } = message
+    for (const [name, value] of Object.entries({ id, method, progressToken })) {
+      if (typeof value !== 'string' || value.length <= MAX_REPEATED_LENGTH) continue
+      return `${name} must have at most ${MAX_REPEATED_LENGTH} characters, got ${value.length}`
+    }
+  }
+  return undefined
+}
+
+type Body =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string }
+
+async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
+  if (request.method !== 'POST') return { ok: true, value: undefined }
+  try {
+    return { ok: true, value: await readBody(request, Type.Unknown(), maxBytes) }
+  } catch (error) {
+    if (!TuttiError.isInstance(error) || error.code !== 'BAD_REQUEST') throw error
+    return { ok: false, problem: error.message }
+  }
+}
+
+/** The request itself is counted already. */
+function countBatch(length: number, caller: Caller): void {
+  if (length > MAX_BATCH) {
+    const message = `must hold at most ${MAX_BATCH} messages, got ${length}`
+    throw badRequest('Request body', [{ path: '', message }])
+  }
+  for (let message = 1; message < length; message += 1) caller.count()
+}
+
+function isCall(body: unknown): boolean {
+  return (
+    typeof body === 'object' && body !== null && 'method' in body && body.method === 'tools/call'
+  )
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+
+import { runNotes } from './events.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+function event(type: RunEvent['type'], fields: object = {}): RunEvent {
+  // NOTE: notes look at no other fields.
+  return { type, ...fields } as RunEvent
+}
+
+const STARTED = event('ensemble_started', { ensemble: 'band', totalTasks: 2 })
+
+function completed(taskName: string, totalTasks = 2): RunEvent {
+  return event('task_completed', { taskName, totalTasks })
+}
+
+describe('runNotes', () => {
+  it('counts tasks in whole numbers, and never reaches the next one between them', () => {
+    const notes = runNotes()
+    const all = [notes.of(STARTED), notes.beat(), notes.beat(), notes.of(completed('a'))]
+    all.push(notes.beat(), notes.of(completed('b')))
+    expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
+  })
+
+  it('says what happened', () => {
+    const notes = runNotes()
+    const texts = [
+      STARTED,
+      event('task_started', { taskName: 'a', totalTasks: 2 }),
+      event('tool_progress', { taskName: 'a', toolName: 'tune', message: 'half' }),
+      event('task_attempt_failed', { taskName: 'a', reason: 'Flat', willRetry: true }),
+      event('task_failed', { taskName: 'a', reason: 'Flat', willRetry: false }),
+      event('review_requested', { taskName: 'a', reviewId: 'r1' }),
+      event('review_decided', { decision: 'CONTINUE' }),
+      event('review_timed_out', { action: 'EXIT_EARLY' }),
+      completed('a'),
+    ].map((one) => notes.of(one)?.message)
+    expect(texts).toEqual([
+      '"band" has begun: 2 tasks',
+      '"a" has begun',
+      '"a" tune: half',
+      '"a" failed: Flat; it is tried again',
+      '"a" failed: Flat',
+      '"a" waits for a review: decide it at POST /api/reviews/r1',
+      'The review was decided: CONTINUE',
+      'The time of the review is over: EXIT_EARLY',
+      '"a" is completed: 1 of 2',
+    ])
+  })
+
+  it('tells of the agents that tools ask, but not of every word', () => {
+    const notes = runNotes()
+    const asks = { taskName: 'a', toolName: 'ask' }
+    const chunks = Array.from({ length: 12 }, (_, index) =>
+      notes.of(event('agent_tool_progress', { ...asks, chunk_index: index })),
+    )
+    expect(chunks.flatMap((note) => note?.message ?? [])).toEqual([
+      '"a" ask: 1 chunks have come',
+      '"a" ask: 11 chunks have come',
+    ])
+    const turn = { ...asks, turn: 0 }
+    expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'outbound' }))).toBeUndefined()
+    expect(notes.of(event('agent_tool_turn', { ...turn, direction: 'inbound' }))?.message).toBe(
+      '"a" ask: turn 1 is answered',
+    )
+  })
+
+  it('is silent on tokens and turns', () => {
+    const notes = runNotes()
+    expect(notes.of(event('token'))).toBeUndefined()
+    expect(notes.of(event('llm_iteration_started'))).toBeUndefined()
+  })
+
+  it('has a total that is never less than the progress, and grows with the run', () => {
+    const notes = runNotes()
+    expect(notes.beat()).toEqual({ progress: 0, total: 0, message: 'waiting for its turn' })
+    expect(notes.beat()).toMatchObject({ progress: 0.5, total: 1 })
+    expect(notes.of(STARTED)?.total).toBe(2)
+    expect(notes.of(completed('a', 5))).toMatchObject({ progress: 1, total: 5 })
+    expect(notes.beat().message).toBe('at work: 1 of 5')
+  })
+})

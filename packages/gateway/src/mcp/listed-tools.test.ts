@@ -1,0 +1,52 @@
+import { toolCatalog, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { listedTools, structuredTask } from './listed-tools.ts'
+
+import type { Sharing } from '../gateway-options.ts'
+import type { Ensemble, Task } from '@tutti/ensemble'
+
+const model = scriptedModel(() => 'Done')
+
+function offered(one: Ensemble) {
+  // NOTE: an offer asks a run service for nothing but its ensembles.
+  const runs = { ensembles: [one] } as unknown as Sharing['runs']
+  const [offer] = listedTools({ runs, tools: toolCatalog([]), shared: undefined })
+  return offer?.definition
+}
+
+describe('the offer of an ensemble', () => {
+  it('asks for nothing when there are no template variables', () => {
+    const tasks = [task({ name: 'a', description: 'Sing' })]
+    expect(offered(ensemble({ name: 'solo', tasks, model }))).toMatchObject({
+      description: 'Runs the ensemble "solo"\n\nA run of 1 task by agents; it can take minutes.',
+      inputSchema: { properties: {}, required: [] },
+    })
+  })
+
+  it('names the schema of a value that refers to itself', () => {
+    const tree = {
+      type: 'object',
+      properties: { parts: { type: 'array', items: { $ref: '#' } } },
+    }
+    const tasks = [task({ name: 'a', description: 'Sing', output: tree })]
+    expect(offered(ensemble({ name: 'solo', tasks, model }))?.outputSchema).toMatchObject({
+      properties: { structured: { $id: 'urn:tutti:mcp:solo:output', ...tree } },
+    })
+  })
+})
+
+describe('structuredTask', () => {
+  it('is the last task, when it says what its output is', () => {
+    const output = Type.Object({ n: Type.Integer() })
+    const plain = task({ name: 'a', description: 'A' })
+    const typed = task({ name: 'b', description: 'B', output })
+    const of = (...tasks: readonly Task[]) =>
+      structuredTask(ensemble({ name: 'x', tasks, model }))?.name
+    expect([of(plain, typed), of(typed, plain), of(plain)]).toEqual(['b', undefined, undefined])
+    // The output of a team with a manager is the manager's.
+    expect(structuredTask({ tasks: [typed], manager: plain })).toBeUndefined()
+  })
+})

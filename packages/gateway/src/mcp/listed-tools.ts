@@ -1,0 +1,143 @@
+/**
+ * Pure: the tools that MCP clients see: every shared tool of the catalog, then every shared ensemble, in the order in
+ * which they were configured.
+ */
+import { inputVariables, type Ensemble } from '@tutti/ensemble'
+
+import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
+import { embedded, inputSchemaOf, outputSchemaOf } from './object-schema.ts'
+import { toolNames } from './tool-names.ts'
+
+import type { Sharing } from '../gateway-options.ts'
+import type { Tool } from '@modelcontextprotocol/server'
+import type { AgentTool } from '@tutti/core'
+
+/** A tool that a client may call. */
+export type ListedTool = { readonly definition: Tool } & (
+  | { readonly kind: 'tool'; readonly tool: AgentTool }
+  | { readonly kind: 'ensemble'; readonly ensemble: Ensemble }
+)
+
+/** Returns the tools that a client may call, each under its own name. */
+export function listedTools(sharing: Sharing): readonly ListedTool[] {
+  const tools = sharedTools(sharing)
+  const ensembles = sharedEnsembles(sharing)
+  const taken = tools.map(({ name }) => name)
+  const names = toolNames(
+    ensembles.map(({ name }) => name),
+    taken,
+  )
+  return [
+    ...tools.map((tool): ListedTool => ({ kind: 'tool', tool, definition: toolDefinition(tool) })),
+    ...ensembles.map((ensemble): ListedTool => {
+      const name = names.get(ensemble.name) ?? ensemble.name
+      return { kind: 'ensemble', ensemble, definition: ensembleDefinition(name, ensemble) }
+    }),
+  ]
+}
+
+function toolDefinition({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+  idempotent,
+}: AgentTool): Tool {
+  return {
+    name,
+    title: name,
+    description,
+    inputSchema: inputSchemaOf(inputSchema),
+    ...(outputSchema === undefined
+      ? {}
+      : { outputSchema: outputSchemaOf(outputSchema, schemaId(name)) }),
+    // Tools are idempotent when nothing is said, which is too little to promise it to strangers.
+    ...(idempotent ? {} : { annotations: { idempotentHint: false } }),
+  }
+}
+
+/** Every run costs, and calls tools of whatever kind. */
+const OF_RUNS = { readOnlyHint: false, idempotentHint: false, openWorldHint: true } as const
+
+function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
+  const { tasks } = ensemble
+  return {
+    name,
+    title: ensemble.name,
+    description: descriptionOf(ensemble),
+    inputSchema: {
+      type: 'object',
+      properties: Object.fromEntries(
+        inputVariables(tasks).map((variable) => [
+          variable,
+          { type: 'string', description: usesOf(variable, ensemble) },
+        ]),
+      ),
+      required: [...inputVariables(tasks)],
+      additionalProperties: false,
+    },
+    outputSchema: runSchema(name, structuredTask(ensemble)?.schema),
+    annotations: OF_RUNS,
+  }
+}
+
+function descriptionOf({ name, description, tasks }: Ensemble): string {
+  const does = description === '' ? `Runs the ensemble "${name}"` : description
+  const count = tasks.length === 1 ? '1 task' : `${tasks.length} tasks`
+  return `${does}\n\nA run of ${count} by agents; it can take minutes.`
+}
+
+/** Where the value of a variable goes, for the model that has to give it. */
+function usesOf(variable: string, { tasks }: Ensemble): string {
+  const text = tasks
+    .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
+    .find((one) => one.includes(`{${variable}}`))
+  const start = text === undefined ? '' : `: ${text.slice(0, MAX_USE)}`
+  return `Takes the place of {${variable}} in the task${start}`
+}
+
+/** Characters of a task's text in the description of a variable. */
+const MAX_USE = 200
+
+/** The result of a run, as its outputs and its end. */
+function runSchema(
+  name: string,
+  structured: object | undefined,
+): NonNullable<Tool['outputSchema']> {
+  return {
+    type: 'object',
+    properties: {
+      output: { type: 'string', description: 'Output of the last task that was completed' },
+      runId: { type: 'string', description: 'Identity of the run at this server' },
+      status: { type: 'string', enum: ['COMPLETED', 'FAILED', 'CANCELLED'] },
+      ...(structured === undefined ? {} : { structured: embedded(structured, schemaId(name)) }),
+      error: { type: 'string', description: 'Why the run was not completed' },
+      completedTasks: {
+        type: 'array',
+        description: 'What was completed of a run that was not',
+        items: {
+          type: 'object',
+          properties: { taskName: { type: 'string' }, output: { type: 'string' } },
+          required: ['taskName', 'output'],
+        },
+      },
+    },
+    required: ['output', 'runId', 'status'],
+  }
+}
+
+/** The task whose output as a value is that of the run: the last one, when it says what its output is. */
+export function structuredTask({
+  tasks,
+  manager,
+}: Pick<Ensemble, 'tasks' | 'manager'>):
+  | { readonly name: string; readonly schema: object }
+  | undefined {
+  const last = manager === undefined ? tasks.at(-1) : undefined
+  const schema = last?.outputReader?.schema
+  return last === undefined || schema === undefined ? undefined : { name: last.name, schema }
+}
+
+function schemaId(name: string): string {
+  return `urn:tutti:mcp:${encodeURIComponent(name)}:output`
+}

@@ -1,0 +1,56 @@
+/** Pure: shared ensembles as MCP prompts, with which a person starts a run from a client. */
+import { ProtocolError } from '@modelcontextprotocol/server'
+import { unknownName } from '@tutti/protocol'
+
+import type { ListedTool } from './listed-tools.ts'
+import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
+
+const INVALID_PARAMS = -32_602
+
+/** A prompt for each ensemble, with its template variables as arguments. */
+export function promptsOf(tools: readonly ListedTool[]): Prompt[] {
+  return tools.flatMap(({ kind, definition }) => {
+    if (kind !== 'ensemble') return []
+    const { name, title, description, inputSchema } = definition
+    return [
+      {
+        name,
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+        arguments: Object.keys(inputSchema.properties ?? {}).map((variable) => ({
+          name: variable,
+          required: true,
+        })),
+      },
+    ]
+  })
+}
+
+/**
+ * The message that has a model run an ensemble.
+ *
+ * @throws {ProtocolError} for a name that is not offered, and for arguments that are missing.
+ */
+export function promptOf(
+  tools: readonly ListedTool[],
+  name: string,
+  given: Readonly<Record<string, string>> = {},
+): GetPromptResult {
+  const prompts = promptsOf(tools)
+  const found = prompts.find((prompt) => prompt.name === name)
+  if (found === undefined) {
+    const names = prompts.map((prompt) => prompt.name)
+    throw new ProtocolError(INVALID_PARAMS, unknownName('prompt', name, names))
+  }
+  const variables = (found.arguments ?? []).map((argument) => argument.name)
+  const missing = variables.filter((variable) => given[variable] === undefined)
+  if (missing.length > 0) {
+    throw new ProtocolError(INVALID_PARAMS, `Missing arguments: ${missing.join(', ')}`)
+  }
+  const args = Object.fromEntries(variables.map((variable) => [variable, given[variable]]))
+  const text = `Call the tool "${name}" with the arguments ${JSON.stringify(args)}, and show me its output.`
+  return {
+    ...(found.description === undefined ? {} : { description: found.description }),
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+  }
+}

@@ -1,0 +1,50 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { USAGE_EXTENSION } from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
+import { expect, it } from 'vitest'
+
+import { readCall } from './request.ts'
+
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+const choir = ensemble({
+  name: 'choir',
+  tasks: [task({ description: 'Sing {song}' })],
+  model: scriptedModel([]),
+})
+
+const read = (meta?: Readonly<Record<string, unknown>>, given: object = { song: 'Ode' }) =>
+  readCall({ name: 'sing', given: { ...given }, meta }, choir)
+
+it('reads the arguments of a call as inputs, and tags the run with the name of the call', () => {
+  expect(read()).toMatchObject({
+    ensemble: choir,
+    inputs: { song: 'Ode' },
+    tags: { mcp: 'sing' },
+    origin: { protocol: 'mcp', name: 'sing', arguments: { song: 'Ode' } },
+    trace: {},
+    limits: {},
+  })
+})
+
+it('reads the trace of `_meta`, and ignores an invalid one', () => {
+  expect(read({ traceparent: TRACEPARENT }).trace).toEqual({ traceparent: TRACEPARENT })
+  expect(read({ traceparent: '00-1-2-01' }).trace).toEqual({})
+  expect(read({ traceparent: 7 }).trace).toEqual({})
+})
+
+it('reads limits, and names every invalid one', () => {
+  const limits = { max_cost_usd: 0.5, max_tokens: 100, deadline_ms: 3_000 }
+  expect(read({ [USAGE_EXTENSION]: limits }).limits).toEqual(limits)
+  expect(() => read({ [USAGE_EXTENSION]: { max_cost_usd: 0, max_tokens: 'few' } })).toThrow(
+    expect.objectContaining({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(/_meta.*max_cost_usd[^]*max_tokens/),
+    }),
+  )
+})
+
+it('refuses arguments that are missing, unknown or not text', () => {
+  expect(() => read(undefined, { hall: 'A' })).toThrow(/\/song is required.*\/hall is not a/)
+  expect(() => read(undefined, { song: 1 })).toThrow('/song must be a string, got 1')
+})

@@ -1,0 +1,99 @@
+/** Pure: reads the calls of MCP clients. */
+import { traceContextOf, type McpRequest, type TraceContext } from '@tutti/core'
+import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+
+import { badRequest } from '../http/api-error.ts'
+import { readLimits } from '../service/caller-limits.ts'
+
+import type { BeginRequest } from '../service/gateway-service.ts'
+import type { ServerContext } from '@modelcontextprotocol/server'
+import type { Problem } from '@tutti/protocol'
+
+/** Tag of runs with the name under which they were called. */
+const MCP_TAG = 'mcp'
+
+/** One call of a listed tool. */
+export interface ToolCall {
+  /** Name under which the tool was called. */
+  readonly name: string
+  readonly given: Readonly<Record<string, unknown>>
+  /** `_meta` of the call. */
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * Reads the call of an ensemble. An invalid `traceparent` is ignored.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ * @see https://modelcontextprotocol.io/specification/draft/basic on the reserved keys `traceparent` and `tracestate`
+ */
+export function readCall(call: ToolCall, ensemble: Ensemble): BeginRequest {
+  const { name, given, meta } = call
+  const inputs = readArguments(ensemble, given)
+  const read = readLimits(meta)
+  if (!read.ok) {
+    const problems = read.problems.map((one) => ({ ...one, path: `/_meta${one.path}` }))
+    throw badRequest('Call', problems)
+  }
+  return {
+    ensemble,
+    inputs,
+    tags: { [MCP_TAG]: name },
+    origin: mcpRequest(call),
+    trace: callTrace(meta),
+    limits: read.limits,
+  }
+}
+
+/** Returns the call in the form in which tools and handlers see it. */
+export function mcpRequest({ name, given, meta }: ToolCall): McpRequest {
+  return { protocol: 'mcp', name, arguments: given, ...(meta === undefined ? {} : { meta }) }
+}
+
+/** Returns the call in a context of the SDK. */
+export function toolCall(
+  name: string,
+  given: ToolCall['given'],
+  { mcpReq }: Pick<ServerContext, 'mcpReq'>,
+): ToolCall {
+  return { name, given, meta: mcpReq._meta }
+}
+
+/** Returns the trace that `_meta` names; an invalid one is ignored. */
+export function callTrace(meta: ToolCall['meta']): TraceContext {
+  return traceContextOf(meta?.['traceparent'], meta?.['tracestate'])
+}
+
+/**
+ * Reads the inputs of a run: a text for each template variable, and nothing else.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ */
+export function readArguments(
+  { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
+  given: Readonly<Record<string, unknown>>,
+): Inputs {
+  const variables = inputVariables(tasks)
+  const missing = variables.filter((variable) => !Object.hasOwn(given, variable))
+  const problems = [
+    ...missing.map((variable) => ({
+      path: `/${variable}`,
+      message: 'is required: a task text has this template variable',
+      expected: 'string',
+    })),
+    ...Object.entries(given).flatMap(([key, value]) => problemOf(key, value, variables)),
+  ]
+  if (problems.length > 0) throw badRequest(`Arguments of "${name}"`, problems)
+  // NOTE: no problem means that every value is a string.
+  return given as Inputs
+}
+
+function problemOf(key: string, value: unknown, variables: readonly string[]): readonly Problem[] {
+  const path = `/${key}`
+  if (!variables.includes(key)) {
+    const known = variables.length === 0 ? 'there are none' : `known are ${variables.join(', ')}`
+    return [{ path, message: `is not a template variable of any task: ${known}` }]
+  }
+  if (typeof value === 'string') return []
+  return [{ path, message: `must be a string, got ${JSON.stringify(value)}`, expected: 'string' }]
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+
+import { readForm, reviewForm } from './review-form.ts'
+
+import type { RunEventOf } from '@tutti/protocol'
+
+// NOTE: a form looks at no other fields.
+const REVIEW = {
+  type: 'review_requested',
+  reviewId: 'r1',
+  taskName: 'sing',
+  taskDescription: 'Sing Ave',
+  taskOutput: 'La la',
+  timing: 'AFTER_EXECUTION',
+  prompt: 'In tune?',
+} as RunEventOf<'review_requested'>
+
+describe('reviewForm', () => {
+  it('shows the question, the task and what is under review', () => {
+    expect(reviewForm(REVIEW).message).toBe('In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la')
+    const asked = { ...REVIEW, prompt: null, taskOutput: '' }
+    expect(reviewForm(asked).message).toBe('A review of "sing"\n\nTask "sing":\nSing Ave')
+    const tool = { ...REVIEW, taskOutput: '', toolName: 'tune', toolInput: { hertz: 440 } }
+    expect(reviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
+  })
+
+  it('begins with what was wrong with the last answer', () => {
+    expect(reviewForm(REVIEW, 'too loud').message).toMatch(
+      /^The last answer could not be taken: too loud\n\nIn tune\?/,
+    )
+  })
+
+  it('asks for an answer where a tool asks for words, which is all that the tool is given', () => {
+    const asked = {
+      ...REVIEW,
+      timing: 'DURING_EXECUTION' as const,
+      taskDescription: 'How many?',
+      toolName: 'ask',
+      toolInput: 'How many?',
+    }
+    expect(reviewForm(asked).requestedSchema).toMatchObject({
+      properties: { answer: { type: 'string' } },
+      required: ['answer'],
+    })
+    expect(readForm({ answer: '7' })).toEqual({
+      ok: true,
+      decision: { decision: 'EDIT', revisedOutput: '"7"' },
+    })
+  })
+
+  it('cuts what is too long for a form', () => {
+    const { message } = reviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
+    expect(message.length).toBeLessThan(4_200)
+    expect(message).toContain('10000 characters in full')
+  })
+
+  it('says what the text of an EDIT is, which depends on the moment', () => {
+    const described = (timing: typeof REVIEW.timing): string =>
+      JSON.stringify(reviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
+    expect(described('AFTER_EXECUTION')).toContain('output that takes the place')
+    expect(described('BEFORE_EXECUTION')).toContain('task in other words')
+    expect(described('DURING_EXECUTION')).toContain('input of the tool as JSON')
+  })
+})
+
+describe('readForm', () => {
+  it('reads each decision, with its text where it has one', () => {
+    const decided = (content: object) => {
+      const answer = readForm(content)
+      return answer.ok ? answer.decision : answer.problem
+    }
+    expect(decided({ decision: 'CONTINUE', text: 'ignored' })).toEqual({ decision: 'CONTINUE' })
+    expect(decided({ decision: 'EXIT_EARLY' })).toEqual({ decision: 'EXIT_EARLY' })
+    expect(decided({ decision: 'EDIT', text: 'Do' })).toEqual({
+      decision: 'EDIT',
+      revisedOutput: 'Do',
+    })
+    expect(decided({ decision: 'REJECT', text: 'Louder' })).toEqual({
+      decision: 'REJECT',
+      feedback: 'Louder',
+    })
+    expect(decided({ decision: 'REJECT' })).toEqual({ decision: 'REJECT' })
+  })
+
+  it.each([
+    [{ decision: 'EDIT' }, 'an EDIT needs a text'],
+    [{ decision: 'EDIT', text: '' }, 'an EDIT needs a text'],
+    [{ decision: 'MAYBE' }, 'got "MAYBE"'],
+    [{}, 'got nothing'],
+    [undefined, 'got nothing'],
+    [null, 'got nothing'],
+    ['CONTINUE', 'got nothing'],
+  ])('finds no decision in %j', (content, problem) => {
+    expect(readForm(content)).toEqual({ ok: false, problem: expect.stringContaining(problem) })
+  })
+})

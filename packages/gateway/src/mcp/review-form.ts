@@ -1,0 +1,105 @@
+/** Pure: a review as a form that a person fills in at an MCP client, and the decision in the form. */
+import { limitText } from '@tutti/core'
+import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
+
+import { isQuestion } from '../service/decision-in-text.ts'
+
+import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
+
+/** Characters of what is under review in the text of a form; the dashboard shows the whole. */
+const MAX_SHOWN = 4_000
+
+/** The form of a review; `problem` is what was wrong with the last answer, if there was one. */
+export function reviewForm(
+  review: RunEventOf<'review_requested'>,
+  problem?: string,
+): ElicitRequestFormParams {
+  const message = [
+    ...(problem === undefined ? [] : [`The last answer could not be taken: ${problem}`]),
+    ...questionOf(review),
+  ].join('\n\n')
+  if (isQuestion(review)) return { message, requestedSchema: ANSWER }
+  const { timing } = review
+  return {
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        decision: {
+          type: 'string',
+          title: 'Decision',
+          description: 'Go on, change it and go on, have it done again, or end the run early',
+          enum: ['CONTINUE', 'EDIT', 'REJECT', 'EXIT_EARLY'],
+        },
+        text: {
+          type: 'string',
+          title: 'Text',
+          description: `With EDIT ${EDITED[timing]}; with REJECT what the agent is told`,
+        },
+      },
+      required: ['decision'],
+    },
+  }
+}
+
+/** What is filled in where a tool asks for words. */
+const ANSWER: ElicitRequestFormParams['requestedSchema'] = {
+  type: 'object',
+  properties: { answer: { type: 'string', title: 'Answer' } },
+  required: ['answer'],
+}
+
+/** What the text of an EDIT takes the place of. */
+const EDITED = {
+  BEFORE_EXECUTION: 'the task in other words',
+  DURING_EXECUTION: 'the input of the tool as JSON',
+  AFTER_EXECUTION: 'the output that takes the place of this one',
+} as const
+
+function questionOf(review: RunEventOf<'review_requested'>): readonly string[] {
+  const { taskName, taskDescription, taskOutput, prompt, toolName, toolInput } = review
+  const shown = (title: string, text: string): string => `${title}:\n${limitText(text, MAX_SHOWN)}`
+  return [
+    prompt ?? `A review of "${taskName}"`,
+    shown(`Task "${taskName}"`, taskDescription),
+    ...(taskOutput === '' ? [] : [shown('Output', taskOutput)]),
+    ...(toolName === undefined ? [] : [shown(`Tool ${toolName}`, JSON.stringify(toolInput) ?? '')]),
+  ]
+}
+
+/** A decision, or the problem with the form. */
+export type FormAnswer =
+  | { readonly ok: true; readonly decision: ReviewDecisionBody }
+  | { readonly ok: false; readonly problem: string }
+
+/** Reads the decision from a form. */
+export function readForm(content: unknown): FormAnswer {
+  const { answer } = fieldsOf(content)
+  if (typeof answer === 'string') {
+    return { ok: true, decision: { decision: 'EDIT', revisedOutput: JSON.stringify(answer) } }
+  }
+  const { decision, text } = { decision: undefined, text: undefined, ...fieldsOf(content) }
+  const isText = typeof text === 'string' && text !== ''
+  const read = decode(ReviewDecisionBody, {
+    decision,
+    ...(decision === 'EDIT' && isText ? { revisedOutput: text } : {}),
+    ...(decision === 'REJECT' && isText ? { feedback: text } : {}),
+  })
+  if (read.ok) return { ok: true, decision: read.value }
+  if (decision === 'EDIT' && !isText) return { ok: false, problem: 'an EDIT needs a text' }
+  const said = JSON.stringify(decision) ?? 'nothing'
+  return {
+    ok: false,
+    problem: `the decision must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got ${said}`,
+  }
+}
+
+interface Fields {
+  readonly decision?: unknown
+  readonly text?: unknown
+  readonly answer?: unknown
+}
+
+function fieldsOf(content: unknown): Fields {
+  return typeof content === 'object' && content !== null ? content : {}
+}

@@ -1,0 +1,86 @@
+import { silentLogger, TuttiError } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { noMetrics, noRedactor } from '../../test/error-reporting.ts'
+import { anyone, type Caller } from '../caller.ts'
+import { auditedCall } from '../service/gateway-call.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { decideByForm } from './reviews.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+
+/** A run service whose decisions end as given. */
+function deciding(
+  end: Error | undefined,
+  scopes: readonly string[] = ['reviews:decide'],
+  roles: readonly string[] = ['legal'],
+) {
+  const decided: unknown[] = []
+  const runs = {
+    review: async () => ({
+      runId: 'run-1',
+      request: { timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
+    }),
+    send: (runId: string, command: object) => {
+      decided.push([runId, command])
+      return end === undefined ? Promise.resolve({}) : Promise.reject(end)
+    },
+  }
+  const caller = {
+    ...anyone(),
+    name: 'ci',
+    scopes: new Set(scopes) as Caller['scopes'],
+    roles: new Set(roles),
+  }
+  // NOTE: no more of the options is used.
+  const options = {
+    runs,
+    clock: fakeClock(),
+    logger: silentLogger,
+    redactor: noRedactor,
+    metrics: noMetrics,
+    trail: { record: () => undefined },
+  } as unknown as GatewayOptions
+  const context = { service: new GatewayService(options), call: auditedCall(options, caller) }
+  const review = { runId: 'run-1', reviewId: 'r1' }
+  const decide = (content: unknown) => decideByForm(context, review, content)
+  return { decided, decide }
+}
+
+const CONTINUE = { decision: 'CONTINUE' }
+
+describe('decideByForm', () => {
+  it('decides in the name of the caller', async () => {
+    const { decided, decide } = deciding(undefined)
+    expect(await decide(CONTINUE)).toBeUndefined()
+    const decision = { action: 'CONTINUE', decidedBy: 'ci' }
+    expect(decided).toEqual([['run-1', { kind: 'decide', reviewId: 'r1', decision }]])
+  })
+
+  it('says which role the caller lacks, and decides nothing', async () => {
+    const { decided, decide } = deciding(undefined, ['reviews:decide'], ['ops'])
+    expect(await decide(CONTINUE)).toContain('requires the role "legal"')
+    expect(decided).toEqual([])
+  })
+
+  it.each(['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED'] as const)(
+    'is content when somebody else was first: %s',
+    async (code) => {
+      const { decide } = deciding(new TuttiError(code, 'Too late'))
+      expect(await decide(CONTINUE)).toBeUndefined()
+    },
+  )
+
+  it('says what keeps the decision from being taken', async () => {
+    const { decide } = deciding(new TuttiError('STORE_UNAVAILABLE', 'The store is away'))
+    expect(await decide(CONTINUE)).toBe('The store is away')
+    expect(await deciding(undefined).decide({})).toContain('got nothing')
+  })
+
+  it('decides nothing for a caller who may not', async () => {
+    const { decided, decide } = deciding(undefined, ['runs:write'])
+    expect(await decide(CONTINUE)).toContain('lacks the scope reviews:decide')
+    expect(decided).toEqual([])
+  })
+})

@@ -1,0 +1,176 @@
+/**
+ * Shows the reviews of a run to the person at the MCP client that called it.
+ *
+ *   2026-07-28   review ─▶ the call ends with a form ─▶ the client repeats it with the answer
+ *   2025-11-25   review ─▶ a question over the open stream, while the call continues
+ *   no forms     review ─▶ a note that says where it can be decided
+ *
+ * G1 The first decision counts: a review that is decided elsewhere withdraws its question.
+ * G2 An invalid answer leaves the review open, and the person is asked again with the reason.
+ * G3 A person who declines is not asked again; the review stays open.
+ */
+import { inputRequired, type InputRequiredResult } from '@modelcontextprotocol/server'
+import { TuttiError } from '@tutti/core'
+
+import { wireErrorOf } from '../http/on-error.ts'
+import { readForm, reviewForm } from './review-form.ts'
+
+import type { GatewayCall } from '../service/gateway-call.ts'
+import type { GatewayService } from '../service/gateway-service.ts'
+import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/server'
+import type { RunEvent } from '@tutti/protocol'
+import type { ReviewRecord } from '@tutti/runs'
+
+/** The reviews of one run during a call. */
+export interface CallReviews {
+  /** Called when a review has opened. Returns the result that ends the call; undefined when it continues. */
+  opened(seq: number): Promise<InputRequiredResult | undefined>
+  /** Called with every event of the run. */
+  see(event: RunEvent): void
+  /** Called when the call has ended. */
+  end(): void
+}
+
+/** For clients without forms: no questions. */
+export const NO_REVIEWS: CallReviews = {
+  opened: () => Promise.resolve(undefined),
+  see: () => undefined,
+  end: () => undefined,
+}
+
+/** The run of a call, and who decides its reviews. */
+export interface ReviewContext {
+  readonly service: GatewayService
+  readonly call: GatewayCall
+  readonly runId: string
+}
+
+/** A round of a call. */
+export interface Round extends ReviewContext {
+  readonly declined: readonly string[]
+  /** The answers of the client, by review. */
+  readonly responses: Readonly<Record<string, unknown>>
+  /** Signs the state of the call. */
+  readonly mint: (seq: number, declined: readonly string[]) => Promise<string>
+}
+
+/** Ends a round with the forms of the open reviews, after the answers of the round before have been read. */
+export async function roundReviews({ responses, mint, ...context }: Round): Promise<CallReviews> {
+  const { runs } = context.service.options
+  const { runId } = context
+  const declined = new Set(context.declined)
+  const problems = new Map<string, string>()
+  const isAnswered = Object.keys(responses).length > 0
+  for (const review of isAnswered ? await runs.openReviews({ runId }) : []) {
+    const { reviewId } = review
+    const answer = elicitedBy(responses[reviewId])
+    if (answer === undefined) continue
+    if (answer.action === 'accept') {
+      const problem = await decideByForm(context, review, answer.content)
+      if (problem !== undefined) problems.set(reviewId, problem)
+    } else declined.add(reviewId)
+  }
+  return {
+    ...NO_REVIEWS,
+    async opened(seq) {
+      const open = await runs.openReviews({ runId })
+      const asked = open.filter(({ reviewId }) => !declined.has(reviewId))
+      if (asked.length === 0) return undefined
+      const forms = asked.map(({ reviewId, request }) => {
+        const form = inputRequired.elicit(reviewForm(request, problems.get(reviewId)))
+        return [reviewId, form] as const
+      })
+      return inputRequired({
+        inputRequests: Object.fromEntries(forms),
+        requestState: await mint(seq, [...declined]),
+      })
+    },
+  }
+}
+
+/** Returns the answer to a form; undefined for anything else. */
+function elicitedBy(
+  response: unknown,
+): (Pick<ElicitResult, 'action'> & { content?: unknown }) | undefined {
+  if (typeof response !== 'object' || response === null || !('action' in response)) return undefined
+  const { action } = response
+  if (action === 'accept') {
+    return { action, content: 'content' in response ? response.content : undefined }
+  }
+  return action === 'decline' || action === 'cancel' ? { action } : undefined
+}
+
+/** A call whose client takes questions while it continues. */
+export interface LiveCall extends ReviewContext {
+  /** Shows a form until it is answered or the signal aborts. */
+  readonly elicit: (form: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult>
+}
+
+/** Maximum number of questions about one review; bounds clients that answer automatically. */
+const MAX_ASKED = 5
+
+/** Asks over the open stream. */
+export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
+  const asked = new Map<string, AbortController>()
+  const ask = async (review: ReviewRecord, signal: AbortSignal): Promise<void> => {
+    let problem: string | undefined
+    for (let times = 0; times < MAX_ASKED; times += 1) {
+      const { action, content } = await elicit(reviewForm(review.request, problem), signal)
+      if (action !== 'accept') return
+      problem = await decideByForm(context, review, content)
+      if (problem === undefined) return
+    }
+  }
+  const close = (reviewId: string): void => {
+    asked.get(reviewId)?.abort()
+  }
+  return {
+    async opened() {
+      const { runs, logger } = context.service.options
+      const { runId } = context
+      for (const review of await runs.openReviews({ runId })) {
+        const { reviewId } = review
+        if (asked.has(reviewId)) continue
+        const question = new AbortController()
+        asked.set(reviewId, question)
+        ask(review, question.signal).catch((error: unknown) => {
+          if (question.signal.aborted) return
+          logger.warn('Failed to ask a review over MCP', { runId, reviewId, error })
+        })
+      }
+      return undefined
+    },
+    see(event) {
+      if (
+        event.type === 'review_decided' ||
+        event.type === 'review_timed_out' ||
+        event.type === 'review_withdrawn'
+      ) {
+        close(event.reviewId)
+      }
+    },
+    end() {
+      for (const reviewId of asked.keys()) close(reviewId)
+    },
+  }
+}
+
+/** Codes of a decision that comes too late: the review is closed already. */
+const CLOSED: readonly string[] = ['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED']
+
+/** Decides a review. Returns the problem if it is still open, so that the person can be asked again. */
+export async function decideByForm(
+  { service, call }: Pick<ReviewContext, 'service' | 'call'>,
+  review: Pick<ReviewRecord, 'runId' | 'reviewId'>,
+  content: unknown,
+): Promise<string | undefined> {
+  const answer = readForm(content)
+  if (!answer.ok) return answer.problem
+  try {
+    await service.decide(call, review, () => answer.decision)
+    return undefined
+  } catch (error) {
+    if (TuttiError.isInstance(error) && CLOSED.includes(error.code)) return undefined
+    return wireErrorOf(error, service.options).body.message
+  }
+}

@@ -1,0 +1,30 @@
+/** The server as an MCP server, of both protocol eras, at one address. */
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { Route } from '../http/route.ts'
+import type { McpEndpoint, McpParts } from './endpoint.ts'
+
+/** Where MCP clients find it. */
+export const MCP_PATH = '/mcp'
+
+/**
+ * The routes of the MCP server. They need `runs:read`; what a call needs beside that is told apart by what is
+ * called.
+ */
+export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly Route[] {
+  let endpoint: Promise<McpEndpoint> | undefined
+  const handle: Route['handle'] = async ({ request, caller }) => {
+    endpoint ??= loadEndpoint(options, parts)
+    return (await endpoint)(request, caller)
+  }
+  return ['POST', 'GET', 'DELETE'].map((method) => ({
+    method,
+    path: MCP_PATH,
+    scope: 'runs:read',
+    handle,
+  }))
+}
+
+async function loadEndpoint(options: GatewayOptions, parts: McpParts): Promise<McpEndpoint> {
+  const { mcpEndpoint } = await import('./endpoint.ts')
+  return mcpEndpoint(options, parts)
+}

@@ -1,0 +1,126 @@
+import { silentLogger } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { GatewayService } from '../service/gateway-service.ts'
+import { anyone } from '../caller.ts'
+import { McpSessions, SESSION_IDLE_MS } from './sessions.ts'
+
+import type { McpServerParts } from './server.ts'
+
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
+}
+
+function hotel(maxSessions = 2) {
+  const clock = fakeClock()
+  // NOTE: a session uses no more of the options before a tool is called.
+  const options = {
+    clock,
+    logger: silentLogger,
+    heartbeatMs: 15_000,
+    maxBodyBytes: 1_000,
+  } as unknown as McpServerParts['service']['options']
+  const sessions = new McpSessions(
+    {
+      service: new GatewayService(options),
+      tools: [],
+      reader: {
+        list: () => Promise.reject(new Error()),
+        detail: () => Promise.reject(new Error()),
+      },
+      states: {
+        mint: () => Promise.reject(new Error()),
+        verify: () => Promise.reject(new Error()),
+      },
+    },
+    maxSessions,
+  )
+  const send = (message: object, headers: object = {}, name?: string) => {
+    const request = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { ...HEADERS, ...headers },
+      body: JSON.stringify(message),
+    })
+    return sessions.handle(request, message, { ...anyone(), name })
+  }
+  return {
+    clock,
+    async open(name?: string): Promise<string> {
+      const response = await send(INITIALIZE, {}, name)
+      await response.body?.cancel()
+      return response.headers.get('mcp-session-id') ?? ''
+    },
+    async ping(sessionId: string, name?: string): Promise<number> {
+      const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+      const response = await send(message, { 'mcp-session-id': sessionId }, name)
+      await response.body?.cancel()
+      return response.status
+    },
+  }
+}
+
+describe('McpSessions', () => {
+  it('gives each session another id, and knows it again', async () => {
+    const { open, ping } = hotel()
+    const [one, two] = [await open(), await open()]
+    expect(one).not.toBe(two)
+    expect([await ping(one), await ping(two), await ping('three')]).toEqual([200, 200, 404])
+  })
+
+  it('[S2] makes room by ending the session that was idle longest', async () => {
+    const { clock, open, ping } = hotel()
+    const one = await open()
+    await clock.advance(1)
+    const two = await open()
+    await clock.advance(1)
+    expect(await ping(one)).toBe(200)
+    await clock.advance(1)
+    const three = await open()
+    expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
+  })
+
+  it('[S2] ends no session of another key that has not more', async () => {
+    const { clock, open, ping } = hotel(8)
+    const other = await open('other')
+    await clock.advance(1)
+    const own: string[] = []
+    for (let count = 0; count < 10; count += 1) {
+      own.push(await open('greedy'))
+      await clock.advance(1)
+    }
+    expect(await ping(other, 'other')).toBe(200)
+    const states = await Promise.all(own.map((id) => ping(id, 'greedy')))
+    expect(states.filter((status) => status === 200)).toHaveLength(2)
+  })
+
+  it('[S2] a key with more sessions gives one up for a key with fewer', async () => {
+    const { open, ping } = hotel(4)
+    const anonymous = await Promise.all([open(), open(), open(), open()])
+    const late = await open('late')
+    expect(await ping(late, 'late')).toBe(200)
+    const states = await Promise.all(anonymous.map((id) => ping(id)))
+    expect(states.filter((status) => status === 200)).toHaveLength(3)
+  })
+
+  it('ends a session that is idle for half an hour, counted from its last use', async () => {
+    const { clock, open, ping } = hotel()
+    const [one, two] = [await open(), await open()]
+    await clock.advance(SESSION_IDLE_MS)
+    expect(await ping(one)).toBe(200)
+    await clock.advance(1)
+    expect([await ping(one), await ping(two)]).toEqual([200, 404])
+  })
+})

@@ -1,0 +1,178 @@
+/**
+ * The sessions of clients that speak 2025-11-25 or older. Without a session the cancel of such a client would
+ * reach nobody, and it could not be asked anything.
+ *
+ *   initialize ─▶ session ─▶ requests · notifications/cancelled · answers ─▶ DELETE, or idle too long
+ *
+ * S1 A session belongs to the caller that made it: to another it is not there.
+ * S2 A session in which a call goes on is never ended by the server. The longest idle one of the same key makes
+ *    room. Only a key that has more sessions than the caller gives one up for it.
+ * S3 A session lives in one process: another one answers 404, and the client begins anew, as the spec has it.
+ * S4 A connection that is lost ends no call, which the spec of this era wants; a cancel and a DELETE do.
+ *
+ * @see https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+import {
+  isInitializeRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
+import { TuttiError } from '@tutti/core'
+
+import { jsonRpcError } from './json-rpc-error.ts'
+import { authInfoOf } from './caller.ts'
+import { mcpServer, type McpServerParts } from './server.ts'
+
+import type { Caller } from '../caller.ts'
+
+/** Sessions of one process, at most: each holds about 5 kB. */
+export const MAX_SESSIONS = 1_000
+
+/** One key may have this part of all sessions. */
+const KEY_SHARE = 4
+
+/** How long a session may be idle, in milliseconds. */
+export const SESSION_IDLE_MS = 30 * 60_000
+
+/** When somebody who found no room may come again, in milliseconds. */
+const RETRY_MS = 5_000
+
+interface Session {
+  readonly owner: string | undefined
+  readonly transport: WebStandardStreamableHTTPServerTransport
+  readonly close: () => Promise<void>
+  /** On the monotonic clock, in milliseconds. */
+  usedAt: number
+  calls: number
+}
+
+/** The sessions of one process. */
+export class McpSessions {
+  readonly #parts: McpServerParts
+  readonly #maxSessions: number
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(parts: McpServerParts, maxSessions: number = MAX_SESSIONS) {
+    this.#parts = parts
+    this.#maxSessions = maxSessions
+  }
+
+  /**
+   * Answers a request of this era.
+   *
+   * @throws {TuttiError} CONCURRENCY_LIMIT when every session that could make room is in use.
+   */
+  async handle(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
+    const sessionId = request.headers.get('mcp-session-id')
+    if (sessionId === null && isInitializeRequest(parsedBody))
+      return this.#open(request, parsedBody, caller)
+    if (sessionId === null) {
+      return jsonRpcError(400, { code: -32_000, message: NO_SESSION })
+    }
+    this.#sweep()
+    const session = this.#sessions.get(sessionId)
+    if (session === undefined || session.owner !== caller.name) {
+      return jsonRpcError(404, { code: -32_001, message: 'Session not found: initialize again' })
+    }
+    session.usedAt = this.#now()
+    return session.transport.handleRequest(request, { parsedBody, authInfo: authInfoOf(caller) })
+  }
+
+  async #open(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
+    this.#sweep()
+    this.#makeRoom(caller.name)
+    const session = await this.#create(caller)
+    return session.transport.handleRequest(request, { parsedBody, authInfo: authInfoOf(caller) })
+  }
+
+  async #create({ name: owner }: Caller): Promise<Session> {
+    const { heartbeatMs, maxBodyBytes } = this.#parts.service.options
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (sessionId) => {
+        this.#sessions.set(sessionId, session)
+      },
+      onsessionclosed: (sessionId) => {
+        this.#sessions.delete(sessionId)
+      },
+      keepAliveMs: heartbeatMs,
+      maxRequestBodySize: maxBodyBytes,
+    })
+    const server = mcpServer(this.#parts, {
+      era: 'legacy',
+      onCalls: (change) => {
+        session.calls += change
+        session.usedAt = this.#now()
+      },
+    })
+    const session: Session = {
+      owner,
+      transport,
+      close: () => server.close(),
+      usedAt: this.#now(),
+      calls: 0,
+    }
+    await server.connect(transport)
+    return session
+  }
+
+  /** Ends what is idle too long. */
+  #sweep(): void {
+    const oldest = this.#now() - SESSION_IDLE_MS
+    for (const [sessionId, { usedAt, calls }] of this.#sessions) {
+      if (calls === 0 && usedAt < oldest) this.#end(sessionId)
+    }
+  }
+
+  #makeRoom(owner: string | undefined): void {
+    const own = this.#sessionsOf(owner)
+    const limit = owner === undefined ? this.#maxSessions : this.#maxSessions / KEY_SHARE
+    if (own.length < limit && this.#sessions.size < this.#maxSessions) return
+    const ended =
+      longestIdle(own) ?? (own.length < limit ? this.#idleOfLarger(own.length) : undefined)
+    if (ended !== undefined) {
+      this.#end(ended)
+      return
+    }
+    const whose = own.length < limit ? 'MCP sessions are' : 'MCP sessions of this key are'
+    throw new TuttiError(
+      'CONCURRENCY_LIMIT',
+      `${own.length < limit ? this.#sessions.size : own.length} ${whose} in use, which is the limit`,
+      { retryable: true, details: { retryAfterMs: RETRY_MS, reason: 'mcp_sessions' } },
+    )
+  }
+
+  #sessionsOf(owner: string | undefined): readonly Entry[] {
+    return [...this.#sessions].filter(([, session]) => session.owner === owner)
+  }
+
+  /** The longest idle session of the key with the most sessions, if these are more than `count`. */
+  #idleOfLarger(count: number): string | undefined {
+    const owners = new Set([...this.#sessions.values()].map(({ owner }) => owner))
+    const [most = []] = [...owners]
+      .map((owner) => this.#sessionsOf(owner))
+      .toSorted((a, b) => b.length - a.length)
+    return most.length > count + 1 ? longestIdle(most) : undefined
+  }
+
+  #end(sessionId: string): void {
+    const session = this.#sessions.get(sessionId)
+    this.#sessions.delete(sessionId)
+    session?.close().catch((error: unknown) => {
+      this.#parts.service.options.logger.debug('An MCP session could not be closed', { error })
+    })
+  }
+
+  #now(): number {
+    return this.#parts.service.options.clock.elapsed()
+  }
+}
+
+type Entry = readonly [id: string, session: Session]
+
+function longestIdle(sessions: readonly Entry[]): string | undefined {
+  const idle = sessions.filter(([, { calls }]) => calls === 0)
+  return idle.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]?.[0]
+}
+
+const NO_SESSION =
+  'Mcp-Session-Id is required: begin with initialize, or speak 2026-07-28, which has no sessions'

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+
+import { taskEnd, taskReporter } from './events.ts'
+
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
+
+const completed: RunEventOf<'task_completed'> = {
+  type: 'task_completed',
+  taskIndex: 1,
+  totalTasks: 3,
+  taskDescription: 'Tune',
+  agentRole: 'Tuner',
+  completedAt: '2026-01-01T00:00:00Z',
+  durationMs: 1,
+  tokenCount: 1,
+  toolCallCount: 0,
+  taskName: 'tune',
+  attempt: 1,
+  output: 'In tune',
+  inputTokens: 1,
+  outputTokens: 1,
+  iterationLimitReached: false,
+}
+
+function result(more: Partial<RunEventOf<'run_result'>>): RunEventOf<'run_result'> {
+  const outputs = ['first', 'last'].map((output) => ({ taskName: output, output }))
+  return { type: 'run_result', runId: 'r', status: 'COMPLETED', outputs, durationMs: 7, ...more }
+}
+
+describe('taskReporter', () => {
+  it('counts the tasks that are completed', () => {
+    const progressOf = taskReporter()
+    expect(progressOf(completed)).toEqual({
+      status: 'RUNNING',
+      message: '"tune" is completed: 1 of 3',
+      percentComplete: 33,
+    })
+    expect(progressOf(completed)?.percentComplete).toBe(67)
+    expect(progressOf(completed)?.percentComplete).toBe(100)
+    expect(progressOf(completed)?.percentComplete).toBe(100)
+    expect(taskReporter()(completed)?.percentComplete).toBe(33)
+  })
+
+  it('says that a person is waited for', () => {
+    // NOTE: only these fields are read.
+    const asked = { type: 'review_requested', taskName: 'tune' } as RunEvent
+    expect(taskReporter()(asked)).toEqual({
+      status: 'WAITING_REVIEW',
+      message: '"tune" waits for a review',
+    })
+  })
+
+  it('says nothing of other events', () => {
+    const resumed: RunEvent = { type: 'run_resumed', resumedAt: '', epoch: 1, completedTasks: [] }
+    expect(taskReporter()(resumed)).toBeUndefined()
+  })
+})
+
+describe('taskEnd', () => {
+  it('gives the last output of a run that is COMPLETED', () => {
+    const end = { status: 'COMPLETED', result: 'last', durationMs: 7 }
+    expect(taskEnd(result({}), { endedAt: 9, deadlineAt: 5 })).toEqual(end)
+    expect(taskEnd(result({ outputs: [] }), { endedAt: 9, deadlineAt: Infinity })).toEqual({
+      ...end,
+      result: '',
+    })
+  })
+
+  it('gives the error of a run that FAILED', () => {
+    const failed = result({ status: 'FAILED', error: 'No model' })
+    expect(taskEnd(failed, { endedAt: 9, deadlineAt: 5 })).toEqual({
+      status: 'FAILED',
+      error: 'No model',
+      durationMs: 7,
+    })
+    expect(taskEnd(result({ status: 'FAILED' }), { endedAt: 9, deadlineAt: Infinity }).error).toBe(
+      'The run failed',
+    )
+  })
+
+  it('tells a deadline that passed from a cancel', () => {
+    const cancelled = result({ status: 'CANCELLED' })
+    const passed = {
+      status: 'FAILED',
+      error: 'The deadline passed before the task was done, and its run was cancelled',
+      durationMs: 7,
+    }
+    expect(taskEnd(cancelled, { endedAt: 9, deadlineAt: 9 })).toEqual(passed)
+    for (const when of [
+      { endedAt: 8, deadlineAt: 9 },
+      { endedAt: 8, deadlineAt: Infinity },
+    ]) {
+      expect(taskEnd(cancelled, when)).toEqual({
+        ...passed,
+        error: 'The run of the task was cancelled',
+      })
+    }
+  })
+})

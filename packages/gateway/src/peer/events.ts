@@ -1,0 +1,48 @@
+/** Pure: from the events of a run to the messages that a peer gets about its task. */
+import type { RunEvent, RunEventOf, ServerMessage } from '@tutti/protocol'
+
+/** Progress of a task, without its `requestId`. */
+export type TaskProgress = Omit<
+  Extract<ServerMessage, { type: 'task_progress' }>,
+  'type' | 'requestId'
+>
+
+/** End of a task, without its `requestId`. */
+export type PeerTaskEnd = Omit<
+  Extract<ServerMessage, { type: 'task_response' }>,
+  'type' | 'requestId'
+>
+
+/** Returns a function that maps the events of one run, in order, to progress; most map to undefined. */
+export function taskReporter(): (event: RunEvent) => TaskProgress | undefined {
+  let done = 0
+  return (event) => {
+    if (event.type === 'review_requested') {
+      return { status: 'WAITING_REVIEW', message: `"${event.taskName}" waits for a review` }
+    }
+    if (event.type !== 'task_completed') return undefined
+    const { taskName, totalTasks } = event
+    done += 1
+    return {
+      status: 'RUNNING',
+      message: `"${taskName}" is completed: ${done} of ${totalTasks}`,
+      percentComplete: Math.min(100, Math.round((100 * done) / Math.max(1, totalTasks))),
+    }
+  }
+}
+
+/** Returns the end of a task, given when its run ended and its deadline, in milliseconds since 1970. */
+export function taskEnd(
+  { status, outputs, durationMs, error }: RunEventOf<'run_result'>,
+  { endedAt, deadlineAt }: { readonly endedAt: number; readonly deadlineAt: number },
+): PeerTaskEnd {
+  if (status === 'COMPLETED') {
+    return { status, result: outputs.at(-1)?.output ?? '', durationMs }
+  }
+  if (status === 'FAILED') return { status, error: error ?? 'The run failed', durationMs }
+  const why =
+    endedAt >= deadlineAt
+      ? 'The deadline passed before the task was done, and its run was cancelled'
+      : 'The run of the task was cancelled'
+  return { status: 'FAILED', error: why, durationMs }
+}

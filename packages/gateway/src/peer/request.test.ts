@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+
+import { peerTrace, readDelivery } from './request.ts'
+
+import type { TaskRequest } from '@tutti/protocol'
+
+function request(more: Partial<TaskRequest> = {}): TaskRequest {
+  return { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'band', ...more }
+}
+
+describe('readDelivery', () => {
+  it('reports over the connection, and wants nothing else, by default', () => {
+    expect(readDelivery(request())).toEqual({ isReported: true })
+    expect(readDelivery(request({ priority: 'HIGH', cachePolicy: 'FORCE_FRESH' }))).toEqual({
+      isReported: true,
+    })
+  })
+
+  it.each([
+    ['WEBSOCKET', true],
+    ['NONE', false],
+  ] as const)('accepts the delivery %s', (method, isReported) => {
+    expect(readDelivery(request({ delivery: { method } }))).toEqual({ isReported })
+  })
+
+  it.each(['QUEUE', 'TOPIC', 'WEBHOOK', 'STORE', 'BROADCAST_CLAIM'] as const)(
+    'refuses the delivery %s',
+    (method) => {
+      expect(() => readDelivery(request({ delivery: { method } }))).toThrow(
+        `/delivery/method must be WEBSOCKET or NONE: this server delivers in no other way, got "${method}"`,
+      )
+    },
+  )
+
+  it('reads a deadline', () => {
+    expect(readDelivery(request({ deadline: 'PT1.5S' }))).toEqual({
+      isReported: true,
+      deadlineMs: 1_500,
+    })
+  })
+
+  it.each([
+    ['no age', undefined, Infinity],
+    ['seconds', 90, 90_000],
+    ['no time', 0, 0],
+    ['a duration', 'PT1H', 3_600_000],
+  ] as const)('reads %s as the age of a cached result', (_title, maxAge, maxAgeMs) => {
+    const aged = maxAge === undefined ? {} : { maxAge }
+    expect(readDelivery(request({ cachePolicy: 'USE_CACHED', cacheKey: 'k', ...aged }))).toEqual({
+      isReported: true,
+      cacheKey: 'k',
+      maxAgeMs,
+    })
+  })
+
+  it('uses no cached result where a fresh one is wanted, and keeps its key', () => {
+    const fresh = request({ cachePolicy: 'FORCE_FRESH', cacheKey: 'k', maxAge: 9 })
+    expect(readDelivery(fresh)).toEqual({ isReported: true, cacheKey: 'k' })
+    expect(readDelivery(request({ cacheKey: 'k' }))).toEqual({ isReported: true, cacheKey: 'k' })
+  })
+
+  it('names every problem at once', () => {
+    const all = request({
+      deadline: 'PT0S',
+      maxAge: 'P1Y',
+      delivery: { method: 'QUEUE' },
+      cachePolicy: 'USE_CACHED',
+    })
+    expect(() => readDelivery(all)).toThrow(
+      expect.objectContaining({
+        code: 'BAD_REQUEST',
+        details: {
+          problems: [
+            expect.objectContaining({ path: '/deadline' }),
+            expect.objectContaining({ path: '/maxAge' }),
+            expect.objectContaining({ path: '/delivery/method' }),
+            expect.objectContaining({ path: '/cacheKey' }),
+          ],
+        },
+      }),
+    )
+  })
+})
+
+it('ignores a traceparent that is invalid', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  expect(peerTrace({ traceContext: { traceparent } })).toEqual({ traceparent })
+  expect(peerTrace({ traceContext: { traceparent: 'x' } })).toEqual({})
+  expect(peerTrace({})).toEqual({})
+})

@@ -1,0 +1,116 @@
+/** Pure: reads requests of peers. */
+import { traceContextOf, type TraceContext } from '@tutti/core'
+
+import { actorOf, type Caller } from '../caller.ts'
+import { durationMs } from '../duration-ms.ts'
+import { badRequest } from '../http/api-error.ts'
+import { inputsInText } from '../service/inputs-in-text.ts'
+import { cacheKeyOf, requestKey } from '../service/request-key.ts'
+import { findShared } from '../service/sharing.ts'
+
+import type { UsageLimits } from '../service/caller-limits.ts'
+import type { BeginRequest } from '../service/gateway-service.ts'
+import type { Ensemble } from '@tutti/ensemble'
+import type { Problem, TaskRequest, ToolRequest } from '@tutti/protocol'
+
+/** Tag of runs with the name of the peer that asked for them. */
+const PEER_TAG = 'peer'
+
+/** A task of a peer. */
+export interface PeerTask extends BeginRequest {
+  readonly limits: UsageLimits
+  /** Whether the peer gets the progress and the end of the task. */
+  readonly isReported: boolean
+}
+
+/**
+ * Reads a request for a task.
+ *
+ * @throws {TuttiError} INVALID_ENSEMBLE for an unknown task, BAD_REQUEST with every problem.
+ */
+export function readTaskRequest(
+  request: TaskRequest,
+  { ensembles, caller }: { readonly ensembles: readonly Ensemble[]; readonly caller: Caller },
+): PeerTask {
+  const { cacheKey, maxAgeMs, deadlineMs, isReported } = readDelivery(request)
+  const ensemble = findShared(ensembles, request.task, { kind: 'shared task' })
+  return {
+    ensemble,
+    inputs: inputsInText(ensemble, request.context),
+    tags: { [PEER_TAG]: request.from },
+    idempotencyKey: requestKey(request.from, request.requestId),
+    trace: peerTrace(request),
+    limits: deadlineMs === undefined ? {} : { deadline_ms: deadlineMs },
+    isReported,
+    maxAgeMs,
+    ...(cacheKey === undefined
+      ? {}
+      : { cacheKey: cacheKeyOf({ ensemble: ensemble.name, cacheKey, ...actorOf(caller) }) }),
+  }
+}
+
+/** Returns the trace of a request; an invalid one is ignored. */
+export function peerTrace({
+  traceContext,
+}: Pick<TaskRequest | ToolRequest, 'traceContext'>): TraceContext {
+  return traceContextOf(traceContext?.traceparent, traceContext?.tracestate)
+}
+
+/** How a peer wants its task; `priority` is ignored. */
+export interface Delivery {
+  readonly isReported: boolean
+  /** Maximum duration from the submission, in milliseconds. */
+  readonly deadlineMs?: number
+  /** Key under which results are found again. */
+  readonly cacheKey?: string
+  /** Maximum age of an earlier result, in milliseconds; absent when none is wanted. */
+  readonly maxAgeMs?: number
+}
+
+/** Ways of delivery that this server has. */
+const METHODS = ['WEBSOCKET', 'NONE']
+
+/**
+ * Reads how a task is to be delivered.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ */
+export function readDelivery(request: TaskRequest): Delivery {
+  const { deadline, delivery, cachePolicy, cacheKey, maxAge } = request
+  const deadlineMs = deadline === undefined ? undefined : durationMs(deadline)
+  const maxAgeMs = ageMs(maxAge)
+  const method = delivery?.method ?? 'WEBSOCKET'
+  const problems: Problem[] = []
+  if (deadline !== undefined && !isLength(deadlineMs)) {
+    problems.push({ path: '/deadline', message: `${LENGTH}, got "${deadline}"` })
+  }
+  if (maxAgeMs === undefined) {
+    problems.push({ path: '/maxAge', message: `${LENGTH}, got "${maxAge}"` })
+  }
+  if (!METHODS.includes(method)) {
+    const message = `must be ${METHODS.join(' or ')}: this server delivers in no other way, got "${method}"`
+    problems.push({ path: '/delivery/method', message })
+  }
+  if (cachePolicy === 'USE_CACHED' && cacheKey === undefined) {
+    problems.push({ path: '/cacheKey', message: 'is required with the cache policy USE_CACHED' })
+  }
+  if (problems.length > 0) throw badRequest('Message', problems)
+  return {
+    isReported: method !== 'NONE',
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(cacheKey === undefined ? {} : { cacheKey }),
+    ...(cachePolicy !== 'USE_CACHED' || maxAgeMs === undefined ? {} : { maxAgeMs }),
+  }
+}
+
+const LENGTH = 'must be longer than 0 and count no months or years'
+
+function isLength(ms: number | undefined): boolean {
+  return ms !== undefined && ms > 0
+}
+
+/** Converts seconds or a duration to milliseconds. Infinity when absent, undefined when it has no fixed length. */
+function ageMs(maxAge: TaskRequest['maxAge']): number | undefined {
+  if (maxAge === undefined) return Infinity
+  return typeof maxAge === 'number' ? maxAge * 1_000 : durationMs(maxAge)
+}

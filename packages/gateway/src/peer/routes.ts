@@ -1,0 +1,119 @@
+/**
+ * Answers requests of peers over a WebSocket: a shared ensemble is a task for them, a shared tool a tool.
+ *
+ * T1 `task_accepted` is sent as soon as the run is durable and has its id, so that the peer can cancel it;
+ *    `task_response` is sent when the run has ended.
+ * T2 The same `requestId` of the same peer is one run, over any connection; each request gets the response. A lost
+ *    connection does not affect the run.
+ * T3 A run that has not ended at its deadline is cancelled.
+ * T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor answers if it is not too old.
+ */
+import { isTerminalRunStatus, type LoggedRunEvent, type ServerMessage } from '@tutti/protocol'
+
+import { wireErrorOf } from '../http/on-error.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { recordedCall } from '../service/gateway-call.ts'
+import { requestKey } from '../service/request-key.ts'
+import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
+import { findTool, invokeTool } from '../tools/invoke-tool.ts'
+import { taskEnd, taskReporter } from './events.ts'
+import { peerTrace, readTaskRequest } from './request.ts'
+
+import type { Caller } from '../caller.ts'
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { RunRecord } from '@tutti/runs'
+import type { TaskRequest, ToolRequest } from '@tutti/protocol'
+
+/** The connection of a peer. */
+export interface PeerConnection {
+  readonly options: GatewayOptions
+  readonly caller: Caller
+  readonly send: (message: ServerMessage) => void
+  /** Aborts when the connection is closed. */
+  readonly gone: AbortSignal
+}
+
+/**
+ * Begins the task; its end is sent later.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE for an unknown task, and as
+ * `RunService.submit`; nothing has been sent then.
+ */
+export async function answerTaskRequest(
+  request: TaskRequest,
+  connection: PeerConnection,
+): Promise<void> {
+  const { options, caller, send } = connection
+  const { requestId } = request
+  const task = readTaskRequest(request, { ensembles: sharedEnsembles(options), caller })
+  const { queued } = await options.runs.load()
+  const run = await new GatewayService(options).begin(recordedCall(caller), () => task)
+  const { runId, status, createdAt } = run
+  const queuePosition = status === 'ACCEPTED' ? queued : 0
+  send({ type: 'task_accepted', requestId, runId, queuePosition })
+  const { deadline_ms: deadlineMs = Infinity } = task.limits
+  if (!task.isReported) return
+  void reportTask(run, { requestId, deadlineAt: createdAt + deadlineMs }, connection)
+}
+
+/**
+ * Sends the progress and the end of a task. Resolves when the end has been sent or the connection is closed, and never
+ * rejects: if the run cannot be read, the peer gets an `error`, and the end when it asks again under its `requestId`.
+ */
+async function reportTask(
+  run: RunRecord,
+  { requestId, deadlineAt }: { readonly requestId: string; readonly deadlineAt: number },
+  { options, send, gone }: PeerConnection,
+): Promise<void> {
+  const progressOf = taskReporter()
+  const report = (event: LoggedRunEvent): void => {
+    const progress = progressOf(event)
+    if (progress !== undefined) send({ type: 'task_progress', requestId, ...progress })
+    if (event.type !== 'run_result') return
+    const endedAt = run.completedAt ?? options.clock.now()
+    send({ type: 'task_response', requestId, ...taskEnd(event, { endedAt, deadlineAt }) })
+  }
+  try {
+    for await (const events of eventsToReport(run, options, gone)) {
+      for (const event of events) report(event)
+    }
+  } catch (error) {
+    send({ type: 'error', ...wireErrorOf(error, options).body, requestId })
+  }
+}
+
+/** The events of a run until its end; only the result of a run that has ended. */
+async function* eventsToReport(
+  { runId, status }: RunRecord,
+  { runs }: Pick<GatewayOptions, 'runs'>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly LoggedRunEvent[]> {
+  if (isTerminalRunStatus(status)) {
+    yield await runs.readEvents({ runId, from: 0, limit: 1, types: ['run_result'] })
+  } else yield* runs.follow({ runId, from: 0, signal })
+}
+
+/**
+ * Calls the tool and replies, as `POST /api/tools/{name}/invoke` does. The call is cancelled when the connection is
+ * closed. The same request has the same idempotency key when it is sent again.
+ *
+ * @throws {TuttiError} as `findTool` and `invokeTool`.
+ */
+export async function answerToolRequest(
+  request: ToolRequest,
+  { options, gone, send }: PeerConnection,
+): Promise<void> {
+  const { requestId, from } = request
+  const tool = findTool(sharedTools(options), request.tool)
+  const { status, output, errorMessage, durationMs } = await invokeTool(options, tool, {
+    input: request.input ?? {},
+    signal: gone,
+    idempotencyKey: requestKey(from, requestId),
+    ...peerTrace(request),
+  })
+  const end =
+    status === 'SUCCESS'
+      ? ({ status: 'COMPLETED', result: output ?? '' } as const)
+      : ({ status: 'FAILED', error: errorMessage ?? '' } as const)
+  send({ type: 'tool_response', requestId, ...end, durationMs })
+}

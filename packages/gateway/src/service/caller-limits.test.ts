@@ -1,0 +1,54 @@
+import { USAGE_EXTENSION } from '@tutti/protocol'
+import { expect, it } from 'vitest'
+
+import { budgetOf, exceededLimit, readLimits, runLimits } from './caller-limits.ts'
+
+const NOW = 1_000
+
+it('reads no limits where the metadata have none', () => {
+  const none = { ok: true, limits: {} }
+  expect(readLimits(undefined)).toEqual(none)
+  expect(readLimits({ other: 1 })).toEqual(none)
+  expect(budgetOf({ deadline_ms: 5 })).toEqual({})
+})
+
+it('reads limits, and makes those on cost and tokens the budget of a run', () => {
+  const limits = { max_cost_usd: 0.5, max_tokens: 5, deadline_ms: 1.5 }
+  expect(readLimits({ [USAGE_EXTENSION]: { ...limits, more: 'x' } })).toMatchObject({
+    ok: true,
+    limits,
+  })
+  const budget = { maxCostUsd: 0.5, maxTokens: 5 }
+  expect(budgetOf(limits)).toEqual({ budget, isAllowance: true })
+})
+
+it('names every limit that is not one, by its path in the metadata', () => {
+  const read = readLimits({ [USAGE_EXTENSION]: { max_cost_usd: '1', deadline_ms: 0 } })
+  const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
+  expect(read).toMatchObject({
+    ok: false,
+    problems: [{ path: `${place}/max_cost_usd` }, { path: `${place}/deadline_ms` }],
+  })
+})
+
+it('sets no limit where none is given', () => {
+  const limits = runLimits({}, NOW)
+  expect(limits).toEqual({ maxCostUsd: Infinity, maxTokens: Infinity, deadlineAt: Infinity })
+  const usage = { knownCostUsd: 1e9, tokens: 1e12 }
+  expect(exceededLimit(limits, usage, Number.MAX_SAFE_INTEGER)).toBeUndefined()
+})
+
+it('counts a deadline from now; it has passed when it is reached', () => {
+  const limits = runLimits({ deadline_ms: 500 }, NOW)
+  expect(exceededLimit(limits, { tokens: 0 }, 1_499)).toBeUndefined()
+  expect(exceededLimit(limits, { tokens: 0 }, 1_500)).toContain('deadline')
+})
+
+it('allows a budget to be reached, and counts an unknown cost as none', () => {
+  const limits = runLimits({ max_cost_usd: 0, max_tokens: 10 }, NOW)
+  expect(exceededLimit(limits, { tokens: 10 }, NOW)).toBeUndefined()
+  expect(exceededLimit(limits, { tokens: 10, knownCostUsd: 0 }, NOW)).toBeUndefined()
+  const costly = { tokens: 10, knownCostUsd: 0.01 }
+  expect(exceededLimit(limits, costly, NOW)).toContain('max_cost_usd was 0')
+  expect(exceededLimit(limits, { tokens: 11 }, NOW)).toContain('max_tokens was 10')
+})

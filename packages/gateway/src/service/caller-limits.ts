@@ -1,0 +1,81 @@
+/** Pure: what a caller lets a task use, as the usage extension states it. */
+import { Type, type Static } from '@tutti/core'
+import { decode, type Problem, USAGE_EXTENSION } from '@tutti/protocol'
+
+import type { RunUsage } from './usage.ts'
+import type { SubmitRun } from '@tutti/runs'
+
+const Positive = Type.Number({ exclusiveMinimum: 0 })
+
+/** Limits of a caller, in the fields of the usage extension. */
+export const UsageLimits = Type.Object({
+  max_cost_usd: Type.Optional(Positive),
+  max_tokens: Type.Optional(Positive),
+  deadline_ms: Type.Optional(Positive),
+})
+export type UsageLimits = Static<typeof UsageLimits>
+
+/** Limits in metadata, or every problem with its path in the metadata. */
+export type ReadLimits =
+  | { readonly ok: true; readonly limits: UsageLimits }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+/** Reads the limits in the metadata of a request. */
+export function readLimits(metadata: Readonly<Record<string, unknown>> | undefined): ReadLimits {
+  const decoded = decode(UsageLimits, metadata?.[USAGE_EXTENSION] ?? {})
+  if (decoded.ok) return { ok: true, limits: decoded.value }
+  const place = `/${USAGE_EXTENSION.replaceAll('/', '~1')}`
+  const problems = decoded.problems.map((one) => ({ ...one, path: `${place}${one.path}` }))
+  return { ok: false, problems }
+}
+
+/** Returns the limits on cost and tokens as the budget of a run. */
+export function budgetOf({
+  max_cost_usd: maxCostUsd,
+  max_tokens: maxTokens,
+}: UsageLimits): Pick<SubmitRun, 'budget' | 'isAllowance'> {
+  if (maxCostUsd === undefined && maxTokens === undefined) return {}
+  return {
+    isAllowance: true,
+    budget: {
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    },
+  }
+}
+
+/** Limits of one request on a run; Infinity for no limit. */
+export interface RunLimits {
+  readonly maxCostUsd: number
+  readonly maxTokens: number
+  /** In milliseconds since 1970. */
+  readonly deadlineAt: number
+}
+
+/** Resolves the limits of a request that arrives at `now`. */
+export function runLimits(
+  { max_cost_usd, max_tokens, deadline_ms }: UsageLimits,
+  now: number,
+): RunLimits {
+  return {
+    maxCostUsd: max_cost_usd ?? Infinity,
+    maxTokens: max_tokens ?? Infinity,
+    deadlineAt: now + (deadline_ms ?? Infinity),
+  }
+}
+
+/** Describes the limit that is exceeded; undefined when none is. A limit that is just reached is not exceeded. */
+export function exceededLimit(
+  { maxCostUsd, maxTokens, deadlineAt }: RunLimits,
+  { knownCostUsd: costUsd = 0, tokens }: Pick<RunUsage, 'knownCostUsd' | 'tokens'>,
+  now: number,
+): string | undefined {
+  if (costUsd > maxCostUsd) {
+    return `The run was cancelled: it has cost ${costUsd} US dollars, and max_cost_usd was ${maxCostUsd}`
+  }
+  if (tokens > maxTokens) {
+    return `The run was cancelled: it has used ${tokens} tokens, and max_tokens was ${maxTokens}`
+  }
+  if (now >= deadlineAt) return 'The run was cancelled: its deadline passed before it was done'
+  return undefined
+}

@@ -1,0 +1,87 @@
+/**
+ * Pure: reads decisions of reviews from messages.
+ *
+ * Words for yes, no and exit count only when nothing else is said: "no" rejects and "no: why" gives the reason, while
+ * "no changes in the second part" is a new text.
+ */
+import { decode, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
+
+import { badRequest } from '../http/api-error.ts'
+
+/** Fields of a review that the reading of a message depends on. */
+export type ReviewAsked = Pick<
+  RunEventOf<'review_requested'>,
+  'timing' | 'taskDescription' | 'toolInput'
+>
+
+const YES = /^(?:approved?|continue|go on|yes|y|ok(?:ay)?|accept(?:ed)?|lgtm)[.!]?$/i
+const EXIT = /^(?:exit|exit[ _]early|stop)[.!]?$/i
+const NO = /^(?:reject(?:ed)?|deny|denied|no|n)(?:[.!]|\s*[:,]\s*(?<why>.*))?$/is
+
+/** Returns the decision that a text is; undefined for any other text. */
+export function decisionInText(text: string): ReviewDecisionBody | undefined {
+  const word = text.trim()
+  if (YES.test(word)) return { decision: 'CONTINUE' }
+  if (EXIT.test(word)) return { decision: 'EXIT_EARLY' }
+  const no = NO.exec(word)
+  if (no === null) return undefined
+  const feedback = no.groups?.['why']?.trim() ?? ''
+  return { decision: 'REJECT', ...(feedback === '' ? {} : { feedback }) }
+}
+
+/**
+ * Whether a tool asks a question, and not for permission to be called: its question is its whole input, or it has no
+ * input. Then any text is the answer.
+ */
+export function isQuestion({ timing, taskDescription: asked, toolInput }: ReviewAsked): boolean {
+  if (timing !== 'DURING_EXECUTION') return false
+  if (toolInput === null || toolInput === asked) return true
+  return typeof toolInput === 'object' && 'input' in toolInput && toolInput.input === asked
+}
+
+/** A message that may decide a review, as a protocol reads it. */
+export interface ReviewMessage {
+  /** An object with the field `decision`, as the route for decisions takes it. */
+  readonly object?: Readonly<Record<string, unknown>> | undefined
+  /** The answer to a question of a tool; absent when the message has none. */
+  readonly answer?: unknown
+  readonly text: string
+  /** JSON of a new input for a tool; absent when the text is not one. */
+  readonly toolInput?: string | undefined
+  /** JSON Pointer to the message in its request. */
+  readonly path: string
+}
+
+/**
+ * Reads a message as the decision of a review: an object is the decision itself, any answer answers a question of a
+ * tool, "approve" and its like decide, and other text replaces what is under review.
+ *
+ * @throws {TuttiError} BAD_REQUEST if the message does not decide this review.
+ */
+export function decisionInMessage(
+  { object, answer, text, toolInput, path }: ReviewMessage,
+  review: ReviewAsked,
+): ReviewDecisionBody {
+  if (object !== undefined) return decisionInObject(object, path)
+  if (answer !== undefined && isQuestion(review)) return edit(JSON.stringify(answer))
+  if (text.trim() === '') {
+    throw badRequest('Decision', [{ path, message: 'must say something' }])
+  }
+  const word = decisionInText(text)
+  if (word !== undefined) return word
+  if (review.timing !== 'DURING_EXECUTION') return edit(text)
+  if (toolInput !== undefined) return edit(toolInput)
+  const message = 'must be "approve", "reject: …", "exit", or the input of the tool as JSON'
+  throw badRequest('Decision', [{ path, message }])
+}
+
+function decisionInObject(object: object, path: string): ReviewDecisionBody {
+  const decoded = decode(ReviewDecisionBody, object)
+  if (decoded.ok) return decoded.value
+  const problems = decoded.problems.map((one) => ({ ...one, path: `${path}${one.path}` }))
+  throw badRequest('Decision', problems)
+}
+
+function edit(revisedOutput: string): ReviewDecisionBody {
+  return { decision: 'EDIT', revisedOutput }
+}

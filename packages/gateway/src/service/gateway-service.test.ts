@@ -1,0 +1,136 @@
+import { silentLogger, TuttiError } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { anyone } from '../caller.ts'
+import { runLimits } from './caller-limits.ts'
+import { auditedCall } from './gateway-call.ts'
+import { GatewayService } from './gateway-service.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { RunRecord } from '@tutti/runs'
+
+/** A run service whose cancels end as given, one after another, and then succeed. */
+function cancelling(state: string, ...ends: readonly Error[]) {
+  const asked: unknown[] = []
+  const outcomes: unknown[] = []
+  const clock = fakeClock()
+  const runs = {
+    state,
+    send(runId: string, command: object) {
+      const end = ends[asked.length]
+      asked.push([runId, command])
+      return end === undefined ? Promise.resolve({ status: 'CANCELLING' }) : Promise.reject(end)
+    },
+  }
+  const trail = {
+    record: ({ action, outcome }: { action: string; outcome: string }) =>
+      outcomes.push([action, outcome]),
+  }
+  // NOTE: no more of the options is used.
+  const options = { runs, trail, clock, logger: silentLogger } as unknown as GatewayOptions
+  const call = auditedCall(options, { ...anyone(), name: 'ci' })
+  const abandon = (isExplicit = false) =>
+    new GatewayService(options).cancelAbandoned(call, 'run-1', { isExplicit })
+  return { asked, outcomes, clock, abandon }
+}
+
+const ABORT = ['run-1', { kind: 'cancel', mode: 'abort', actor: 'ci' }]
+const LOST = new TuttiError('STORE_UNAVAILABLE', 'The store is away', { retryable: true })
+
+describe('cancelAbandoned', () => {
+  it('cancels the run at once, in the name of the caller', async () => {
+    const { asked, outcomes, abandon } = cancelling('READY')
+    await abandon()
+    expect(asked).toEqual([ABORT])
+    expect(outcomes).toEqual([['cancelRun', 'DONE']])
+  })
+
+  it('ignores a lost connection while the server stops, but not an explicit cancel', async () => {
+    const { asked, abandon } = cancelling('DRAINING')
+    await abandon()
+    expect(asked).toEqual([])
+    await abandon(true)
+    expect(asked).toEqual([ABORT])
+  })
+
+  it('succeeds when the run has ended already', async () => {
+    const { asked, abandon } = cancelling('READY', new TuttiError('RUN_COMPLETED', 'It is over'))
+    await abandon()
+    expect(asked).toHaveLength(1)
+  })
+
+  it('tries again every second while the store is unavailable', async () => {
+    const { asked, clock, abandon } = cancelling('STORE_UNAVAILABLE', LOST, LOST)
+    const cancelled = abandon()
+    for (const times of [1, 2]) {
+      await expect.poll(() => asked.length).toBe(times)
+      await clock.advance(1_000)
+    }
+    await cancelled
+    expect(asked).toEqual([ABORT, ABORT, ABORT])
+  })
+
+  it('stops when another try cannot help', async () => {
+    const { asked, abandon } = cancelling('READY', new Error('A fault'))
+    await abandon()
+    expect(asked).toHaveLength(1)
+  })
+})
+
+/** Enforces a limit on a run whose events are read as given. */
+function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY') {
+  const cancelled: string[] = []
+  const clock = fakeClock()
+  let count = 0
+  const runs = {
+    state,
+    async *follow() {
+      const read = reads[count] ?? []
+      count += 1
+      if (read instanceof Error) throw read
+      yield read
+    },
+    async send(runId: string) {
+      cancelled.push(runId)
+      return { status: 'CANCELLED' }
+    },
+  }
+  // NOTE: no more of the options and of the run is used.
+  const options = { runs, clock, logger: silentLogger } as unknown as GatewayOptions
+  const run = { runId: 'run-1' } as RunRecord
+  const limits = runLimits({ max_tokens: 3 }, clock.now())
+  const done = new GatewayService(options).enforceLimits(run, limits, anyone())
+  return { done, cancelled, clock, reads: () => count }
+}
+
+describe('enforceLimits', () => {
+  const turn = { type: 'llm_iteration_completed', inputTokens: 1, outputTokens: 1 }
+
+  it('cancels a run once, when the sum of its calls exceeds the limit', async () => {
+    const within = enforcing([[turn, { type: 'token' }]])
+    await within.done
+    expect(within.cancelled).toEqual([])
+    const over = enforcing([[turn, turn]])
+    await over.done
+    expect(over.cancelled).toEqual(['run-1'])
+  })
+
+  it('reads the events again from the first one when they cannot be read', async () => {
+    const { done, cancelled, clock, reads } = enforcing([LOST, [turn], [turn, turn]])
+    await clock.advance(999)
+    expect(reads()).toBe(1)
+    await clock.advance(1)
+    await done
+    expect([reads(), cancelled]).toEqual([2, []])
+  })
+
+  it.each([
+    [new Error('A fault'), 'READY'],
+    [LOST, 'DRAINING'],
+  ])('stops after %s while %s', async (error, state) => {
+    const { done, reads, clock } = enforcing([error, [turn, turn]], state)
+    await done
+    expect([reads(), clock.pending]).toEqual([1, 0])
+  })
+})

@@ -1,0 +1,272 @@
+/**
+ * Runs as tasks of other protocols.
+ *
+ *   foreign request ─▶ begin · continue · cancel ─▶ run ─▶ events ─▶ foreign events
+ *
+ * A protocol translates and decides nothing: it reads its requests into the requests below, and folds the events of a
+ * run into its own. Scopes, audit entries, budgets, deadlines and retries are the same for every protocol.
+ *
+ * G1 A task is a run, with the same id. A caller finds the runs of the ensembles that its address shares.
+ * G2 `begin` is idempotent under an idempotency key of the same caller.
+ * G3 A message to a task decides a review if one is open, and otherwise guides the agents.
+ * G4 A deadline and the limits of a caller are kept by the process that received them, until it stops: the run may
+ *    then continue in another process without them. A budget is part of the run and always kept.
+ */
+import { sleep, TuttiError, type TraceContext } from '@tutti/core'
+import { isTerminalRunStatus, type ReviewDecisionBody } from '@tutti/protocol'
+
+import { actorOf, type Caller } from '../caller.ts'
+import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
+import { decideReview } from '../runs/decide-review.ts'
+import { submitRun, type SubmitOptions } from '../runs/submit-run.ts'
+import { waitForEnd } from '../runs/wait-for-end.ts'
+import { budgetOf, exceededLimit, type RunLimits, type UsageLimits } from './caller-limits.ts'
+import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { GatewayCall } from './gateway-call.ts'
+import type { Ensemble, Inputs } from '@tutti/ensemble'
+import type { ReviewRecord, RunRecord } from '@tutti/runs'
+import type { TagMap } from '@tutti/protocol'
+
+/** A task to begin. */
+export interface BeginRequest extends Pick<
+  SubmitOptions,
+  'idempotencyKey' | 'memo' | 'origin' | 'cacheKey'
+> {
+  readonly ensemble: Pick<Ensemble, 'name'>
+  readonly inputs: Inputs
+  readonly tags?: Readonly<TagMap>
+  /** Id that the caller chose for the task. @default a random one */
+  readonly runId?: string | undefined
+  readonly trace?: TraceContext | undefined
+  /** What the task may use; the deadline counts from the creation of the run. */
+  readonly limits?: UsageLimits
+  /** Maximum age of an earlier result under the same `cacheKey`, in milliseconds. @default no earlier result is used */
+  readonly maxAgeMs?: number | undefined
+}
+
+/** A message to a task that has begun. */
+export interface TaskMessage {
+  /** Review that the message decides. @default the oldest open one */
+  readonly reviewId?: string | undefined
+  /** Reads the message as the decision of a review. */
+  decide(review: ReviewRecord['request']): ReviewDecisionBody
+  /** Reads the message as guidance for the agents. */
+  guide(): string
+}
+
+/** Runs under one cache key that are considered for an earlier result. */
+const CACHED_RUNS = 10
+
+/** Pause before a cancel that failed is tried again, in milliseconds. */
+const RETRY_MS = 1_000
+
+/** Begins, continues and cancels tasks. */
+export class GatewayService {
+  readonly options: GatewayOptions
+
+  constructor(options: GatewayOptions) {
+    this.options = options
+  }
+
+  /**
+   * Begins a task. `read` translates the foreign request; what it throws is recorded as a refusal.
+   *
+   * @throws {TuttiError} FORBIDDEN, and as `RunService.submit`.
+   */
+  begin(call: GatewayCall, read: () => BeginRequest): Promise<RunRecord> {
+    return call.perform({ name: 'submitRun', scope: 'runs:write' }, async (note) => {
+      const request = read()
+      const { caller } = call
+      const run = (await this.#cached(request)) ?? (await this.#submit(request, caller))
+      note({ runId: run.runId })
+      const { deadline_ms: deadlineMs } = request.limits ?? {}
+      if (deadlineMs !== undefined) this.cancelAt(run, run.createdAt + deadlineMs, caller)
+      return run
+    })
+  }
+
+  #submit(request: BeginRequest, caller: Caller): Promise<RunRecord> {
+    const { ensemble, inputs, tags, runId, trace, limits = {}, maxAgeMs: _, ...more } = request
+    const body = {
+      ensemble: ensemble.name,
+      inputs: { ...inputs },
+      ...(tags === undefined ? {} : { tags: { ...tags } }),
+      ...(runId === undefined ? {} : { runId }),
+    }
+    return submitRun(this.options, body, { caller, ...trace, ...budgetOf(limits), ...more })
+  }
+
+  async #cached({ cacheKey, maxAgeMs }: BeginRequest): Promise<RunRecord | undefined> {
+    if (cacheKey === undefined || maxAgeMs === undefined) return undefined
+    const { runs, clock } = this.options
+    const page = await runs.list({
+      statuses: ['COMPLETED'],
+      cacheKey,
+      limit: CACHED_RUNS,
+      offset: 0,
+    })
+    const oldest = clock.now() - maxAgeMs
+    const found = page.runs.find(({ completedAt = -Infinity }) => completedAt >= oldest)
+    return found === undefined ? undefined : runs.record(found.runId)
+  }
+
+  /** Finds the run of a task of one of these ensembles. */
+  async find(
+    runId: string,
+    ensembles: readonly Pick<Ensemble, 'name'>[],
+  ): Promise<RunRecord | undefined> {
+    const run = await this.options.runs.record(runId)
+    return ensembles.some(({ name }) => name === run?.ensemble) ? run : undefined
+  }
+
+  /**
+   * Takes a message to a task; resolves when its effect is durable.
+   *
+   * @throws {TuttiError} REVIEW_NOT_FOUND for a review of another task, FORBIDDEN, and as `RunService.send`.
+   */
+  async continue(
+    call: GatewayCall,
+    { runId, status }: Pick<RunRecord, 'runId' | 'status'>,
+    message: TaskMessage,
+  ): Promise<void> {
+    const { runs } = this.options
+    const review = isTerminalRunStatus(status)
+      ? await this.#namedReview(runId, message.reviewId)
+      : ((await this.#namedReview(runId, message.reviewId)) ??
+        (await runs.openReviews({ runId }))[0])
+    if (review === undefined) {
+      await call.perform({ name: 'injectDirective', scope: 'runs:control', runId }, () => {
+        const directive = { content: message.guide(), ...actorOf(call.caller) }
+        return runs.send(runId, { kind: 'inject', directive })
+      })
+      return
+    }
+    await this.decide(call, review, () => message.decide(review.request))
+  }
+
+  async #namedReview(
+    runId: string,
+    reviewId: string | undefined,
+  ): Promise<ReviewRecord | undefined> {
+    if (reviewId === undefined) return undefined
+    const review = await this.options.runs.review(reviewId)
+    if (review?.runId === runId) return review
+    throw new TuttiError(
+      'REVIEW_NOT_FOUND',
+      `Task "${runId}" has no review with the id "${reviewId}"`,
+    )
+  }
+
+  /**
+   * Decides a review; resolves when the decision is durable.
+   *
+   * @throws {TuttiError} FORBIDDEN, and as `RunService.send`.
+   */
+  async decide(
+    call: GatewayCall,
+    { reviewId }: Pick<ReviewRecord, 'reviewId'>,
+    read: () => ReviewDecisionBody,
+  ): Promise<void> {
+    const action = { name: 'decideReview', scope: 'reviews:decide', target: reviewId } as const
+    await call.perform(action, (tell) =>
+      decideReview(this.options.runs, reviewId, { ...read(), caller: call.caller, tell }),
+    )
+  }
+
+  /**
+   * Cancels a task; resolves when its work has stopped, or after `waitMs`.
+   *
+   * @throws {TuttiError} FORBIDDEN, and RUN_COMPLETED for a task that has ended.
+   */
+  async cancel(
+    call: GatewayCall,
+    run: RunRecord,
+    { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { runs } = this.options
+    const { runId } = run
+    await call.perform({ name: 'cancelRun', scope: 'runs:control', runId }, () =>
+      cancelRun(runs, runId, { mode: 'abort', caller: call.caller }),
+    )
+    await waitForEnd(this.options, run, { timeoutMs: waitMs, signal })
+  }
+
+  /**
+   * Cancels the run of a client that has gone, retrying while that can help. An explicit cancel counts always; a
+   * lost connection does not while the server stops, since the server itself closes connections then.
+   */
+  async cancelAbandoned(
+    call: GatewayCall,
+    runId: string,
+    { isExplicit }: { readonly isExplicit: boolean },
+  ): Promise<void> {
+    const { runs } = this.options
+    const isNeeded = (): boolean => isExplicit || runs.state !== 'DRAINING'
+    if (!isNeeded()) return
+    await this.#retrying({ runId, what: 'cancel an abandoned run', isNeeded }, () =>
+      call.perform({ name: 'cancelRun', scope: null, runId }, () =>
+        cancelUnlessOver(runs, runId, { mode: 'abort', caller: call.caller }),
+      ),
+    )
+  }
+
+  /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended. */
+  cancelAt(run: RunRecord, deadlineAt: number, caller: Caller): void {
+    const { runs, clock } = this.options
+    const { runId } = run
+    void this.#retrying({ runId, what: 'cancel a run at its deadline' }, async () => {
+      const timeoutMs = Math.max(0, deadlineAt - clock.now())
+      if (await waitForEnd(this.options, run, { timeoutMs })) return
+      await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+    })
+  }
+
+  /** Cancels a run as soon as it exceeds the limits; resolves when it has ended. */
+  async enforceLimits(run: RunRecord, limits: RunLimits, caller: Caller): Promise<void> {
+    const { deadlineAt, ...budget } = limits
+    if (deadlineAt !== Infinity) this.cancelAt(run, deadlineAt, caller)
+    if (budget.maxCostUsd === Infinity && budget.maxTokens === Infinity) return
+    const { runs, clock } = this.options
+    const { runId } = run
+    await this.#retrying({ runId, what: 'enforce the limits of a caller' }, async () => {
+      let usage = NO_RUN_USAGE
+      for await (const events of runs.follow({ runId, from: 0 })) {
+        for (const event of events) usage = addEventUsage(usage, event)
+        const checked = { ...budget, deadlineAt: Infinity }
+        if (exceededLimit(checked, usage, clock.now()) === undefined) continue
+        await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+        return
+      }
+    })
+  }
+
+  /** Runs `work` until it succeeds or another try cannot help. Never rejects. */
+  async #retrying(
+    { runId, what, isNeeded = () => this.options.runs.state !== 'DRAINING' }: Retried,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    const { clock, logger } = this.options
+    for (;;) {
+      try {
+        await work()
+        return
+      } catch (error) {
+        const canRetry = TuttiError.isInstance(error) && error.retryable && isNeeded()
+        logger.warn(`Failed to ${what}`, { runId, canRetry, error })
+        if (!canRetry) return
+        await sleep(clock, RETRY_MS)
+      }
+    }
+  }
+}
+
+/** Work that is retried. */
+interface Retried {
+  readonly runId: string
+  /** For the log: the work after "Failed to". */
+  readonly what: string
+  /** Whether the work still makes sense. @default while the server does not stop */
+  readonly isNeeded?: () => boolean
+}

@@ -1,0 +1,74 @@
+import { ensemble, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it } from 'vitest'
+
+import { inputsInText } from './inputs-in-text.ts'
+
+function trip(...descriptions: readonly string[]) {
+  const tasks = descriptions.map((description) => task({ description }))
+  return ensemble({ name: 'trip', tasks, model: scriptedModel([]) })
+}
+
+const none = trip('Sing')
+const one = trip('Sing {song}', 'Sing {song} again')
+const two = trip('Sing {song} in {hall}')
+
+describe('inputsInText', () => {
+  it.each<[string, ReturnType<typeof trip>, string | undefined, Record<string, string>]>([
+    ['a JSON object of strings', two, '{"song":"Ode","hall":"A"}', { song: 'Ode', hall: 'A' }],
+    ['one with more fields', one, '{"song":"Ode","key":"D"}', { song: 'Ode', key: 'D' }],
+    ['white space around it', one, '\n {"song":""} ', { song: '' }],
+    ['text, where there is one variable', one, 'Ode to Joy', { song: 'Ode to Joy' }],
+    ['text with white space', one, ' Ode\n', { song: ' Ode\n' }],
+    ['JSON that is no object', one, '[1]', { song: '[1]' }],
+    ['an object without the variable', one, '{"hall":"A"}', { song: '{"hall":"A"}' }],
+    ['an object of other things', one, '{"song":1}', { song: '{"song":1}' }],
+    ['no text, where nothing is needed', none, undefined, {}],
+    ['blank text, where nothing is needed', none, ' \n', {}],
+    ['an empty object, where nothing is needed', none, '{}', {}],
+  ])('takes %s', (_title, asked, text, inputs) => {
+    expect(inputsInText(asked, text)).toEqual(inputs)
+  })
+
+  it.each([undefined, '', ' \t'])(
+    'refuses blank text where one variable needs a value: %j',
+    (text) => {
+      expect(() => inputsInText(one, text)).toThrow(
+        'Text for "trip" does not fit: /song is required: a task text has this template variable',
+      )
+    },
+  )
+
+  it('refuses text for several variables, and says what is needed', () => {
+    expect(() => inputsInText(two, 'Ode to Joy')).toThrow(
+      'Text for "trip" does not fit: must be a JSON object of strings with the fields song, hall',
+    )
+  })
+
+  it('refuses text where there is no variable', () => {
+    expect(() => inputsInText(none, 'Ode')).toThrow(
+      'Text for "trip" does not fit: must be left out: no task has a template variable',
+    )
+  })
+
+  it('names every problem of an object', () => {
+    expect(() => inputsInText(two, '{"hall":7,"key":null}')).toThrow(
+      expect.objectContaining({
+        code: 'BAD_REQUEST',
+        details: {
+          problems: [
+            expect.objectContaining({ path: '/song' }),
+            { path: '/hall', message: 'must be a string, got 7', expected: 'string' },
+            { path: '/key', message: 'must be a string, got null', expected: 'string' },
+          ],
+        },
+      }),
+    )
+  })
+
+  it('does not take what every object has for a value', () => {
+    const odd = trip('Sing {constructor}')
+    expect(inputsInText(odd, '{}')).toEqual({ constructor: '{}' })
+    expect(() => inputsInText(trip('{toString} {song}'), '{"song":"a"}')).toThrow('/toString')
+  })
+})

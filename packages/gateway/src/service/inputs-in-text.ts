@@ -1,0 +1,59 @@
+/** Pure: from a text in natural language, or in JSON, to the inputs of an ensemble. */
+import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+
+import { badRequest } from '../http/api-error.ts'
+
+import type { Problem } from '@tutti/protocol'
+
+/**
+ * The inputs that `text` gives an ensemble: those of a JSON object of strings that has all its variables;
+ * else the whole text, when the ensemble has exactly one variable. Blank text is none.
+ *
+ * @throws {TuttiError} BAD_REQUEST saying what is needed.
+ */
+export function inputsInText(
+  { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
+  text: string | undefined,
+): Inputs {
+  const variables = inputVariables(tasks)
+  const given = text === undefined || text.trim() === '' ? undefined : text
+  const value = given === undefined ? {} : objectOf(given)
+  const problems = value === undefined ? undefined : problemsOf(value, variables)
+  // NOTE: no problem means that every value is a string.
+  if (problems?.length === 0) return value as Inputs
+  const [only, ...others] = variables
+  if (given !== undefined && only !== undefined && others.length === 0) return { [only]: given }
+  throw badRequest(`Text for "${name}"`, problems ?? [{ path: '', message: needOf(variables) }])
+}
+
+function needOf(variables: readonly string[]): string {
+  if (variables.length === 0) return 'must be left out: no task has a template variable'
+  return `must be a JSON object of strings with the fields ${variables.join(', ')}`
+}
+
+function problemsOf(value: object, variables: readonly string[]): readonly Problem[] {
+  const fields = Object.entries(value)
+  const missing = variables.filter((variable) => !Object.hasOwn(value, variable))
+  return [
+    ...missing.map((variable) => ({
+      path: `/${variable}`,
+      message: 'is required: a task text has this template variable',
+      expected: 'string',
+    })),
+    ...fields.flatMap(([key, field]: [string, unknown]) => {
+      if (typeof field === 'string') return []
+      const message = `must be a string, got ${JSON.stringify(field)}`
+      return [{ path: `/${key}`, message, expected: 'string' }]
+    }),
+  ]
+}
+
+/** The object that a text is the JSON of; undefined when it is of none. */
+function objectOf(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

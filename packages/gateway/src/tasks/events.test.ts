@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest'
+
+import { taskLines, type TaskLinesOptions } from './events.ts'
+
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+
+/** What an account tells of events, of which only the fields that matter are there. */
+function told(
+  events: readonly ({ readonly type: RunEvent['type'] } & Readonly<Record<string, unknown>>)[],
+  options: Partial<TaskLinesOptions> = {},
+) {
+  const tell = taskLines({ id: 'run-1', stopFrom: 0, ...options })
+  return events.map((event, seq) =>
+    // NOTE: the account reads no other fields.
+    tell({ ...event, seq } as unknown as LoggedRunEvent),
+  )
+}
+
+const asks = (reviewId: string) => ({
+  type: 'review_requested' as const,
+  reviewId,
+  taskName: 'sing',
+  taskDescription: 'Sing',
+  taskOutput: 'La',
+  timing: 'AFTER_EXECUTION',
+  timeoutMs: 5,
+  onTimeout: 'FAIL',
+})
+
+const result = (fields: object = {}) => ({
+  type: 'run_result' as const,
+  status: 'COMPLETED',
+  outputs: [
+    { taskName: 'a', output: '1' },
+    { taskName: 'b', output: '2' },
+  ],
+  durationMs: 7,
+  ...fields,
+})
+
+describe('[A1] the cost', () => {
+  it('is told call by call, and in sum; what is not known is left out', () => {
+    const call = (costUsd?: number, tokens = 3) => ({
+      type: 'llm_iteration_completed' as const,
+      taskName: 'a',
+      inputTokens: tokens,
+      outputTokens: -1,
+      ...(costUsd === undefined ? {} : { costUsd }),
+    })
+    const lines = told([call(), call(0.5), call(undefined, -1), call(0.25), result()])
+    const line = { status: 'working', type: 'usage', task: 'a' }
+    expect(lines).toEqual([
+      { line: { ...line, tokens: 3, total_tokens: 3 } },
+      { line: { ...line, cost_usd: 0.5, tokens: 3, total_cost_usd: 0.5, total_tokens: 6 } },
+      { line: { ...line, tokens: 0, total_cost_usd: 0.5, total_tokens: 6 } },
+      { line: { ...line, cost_usd: 0.25, tokens: 3, total_cost_usd: 0.75, total_tokens: 9 } },
+      { end: expect.objectContaining({ total_cost_usd: 0.75, total_tokens: 9 }) },
+    ])
+    expect(lines.at(-1)?.end).not.toHaveProperty('cost_usd')
+  })
+
+  it('of another agent that a tool asked counts too', () => {
+    const call = { type: 'agent_tool_progress' as const, taskName: 'a' }
+    const used = { ...call, cost_usd: 0.5, input_tokens: 2, output_tokens: 3 }
+    const [first, second, third] = told([used, call, result()])
+    expect(first?.line).toMatchObject({ type: 'usage', cost_usd: 0.5, tokens: 5 })
+    expect(second).toEqual({})
+    expect(third?.end).toMatchObject({ total_cost_usd: 0.5, total_tokens: 5 })
+  })
+})
+
+describe('[A2] the end', () => {
+  it('is the last output, and all of them as artifacts, with the values that were checked', () => {
+    const done = {
+      type: 'task_completed' as const,
+      taskName: 'b',
+      output: '2',
+      structuredOutput: { n: 2 },
+    }
+    const [, last] = told([done, result()], { sessionId: 's' })
+    expect(last).toEqual({
+      end: {
+        id: 'run-1',
+        sessionId: 's',
+        status: 'completed',
+        output: '2',
+        total_tokens: 0,
+        duration_ms: 7,
+        artifacts: [
+          { name: 'a', index: 0, parts: [{ type: 'text', text: '1' }] },
+          {
+            name: 'b',
+            index: 1,
+            parts: [
+              { type: 'text', text: '2' },
+              { type: 'data', data: { n: 2 } },
+            ],
+          },
+        ],
+      },
+    })
+  })
+
+  it.each([
+    [
+      { code: 'MODEL_FAILED', error: 'No' },
+      { error: 'MODEL_FAILED', message: 'No', retryable: true },
+    ],
+    [
+      { code: 'TASK_FAILED' },
+      { error: 'TASK_FAILED', message: 'The run failed', retryable: false },
+    ],
+    [{ code: 'toString' }, { error: 'toString', retryable: false }],
+    [{}, { error: 'TASK_FAILED' }],
+  ])('of a failure with %j says why, and whether to try again', (fields, why) => {
+    const [last] = told([result({ status: 'FAILED', ...fields })])
+    expect(last?.end).toMatchObject({ status: 'failed', output: null, ...why })
+  })
+
+  it('of a cancel says whose limit it was, if it was one', () => {
+    const cancelled = result({ status: 'CANCELLED' })
+    const [plain] = told([cancelled])
+    expect(plain?.end).toMatchObject({
+      status: 'canceled',
+      output: null,
+      error: 'CANCELLED',
+      message: 'The run of the task was cancelled',
+    })
+    const [over] = told([cancelled], { whyCancelled: ({ tokens }) => `${tokens} tokens` })
+    expect(over?.end?.message).toBe('0 tokens')
+  })
+
+  it('is the first review that is open, at once', () => {
+    const [first, second] = told([asks('r1'), asks('r2')])
+    expect(first?.end).toMatchObject({ status: 'input-required', reviewId: 'r1' })
+    expect(second?.end).toMatchObject({ reviewId: 'r1' })
+  })
+
+  it.each(['review_decided', 'review_timed_out', 'review_withdrawn'] as const)(
+    'is no review that is closed by %s',
+    (type) => {
+      const ends = told(
+        [asks('r1'), { type, reviewId: 'r1' }, { type: 'task_started' }, asks('r2')],
+        { stopFrom: 1 },
+      ).map(({ end }) => end?.reviewId)
+      expect(ends).toEqual([undefined, undefined, undefined, 'r2'])
+    },
+  )
+
+  it('is a review that was open before, when that counts', () => {
+    const ends = told([asks('r1'), { type: 'task_started' }, { type: 'task_started' }], {
+      stopFrom: 2,
+    }).map(({ end }) => end?.reviewId)
+    expect(ends).toEqual([undefined, undefined, 'r1'])
+  })
+})
+
+describe('[A3] lines', () => {
+  const at = { taskName: 'a', attempt: 2, iterationIndex: 3 }
+
+  it.each([
+    [
+      { type: 'token', ...at, token: 'x' },
+      { type: 'token', task: 'a', attempt: 2, turn: 3, text: 'x' },
+    ],
+    [
+      { type: 'llm_iteration_failed', ...at, code: 'MODEL_FAILED', reason: 'No' },
+      {
+        type: 'model_failed',
+        task: 'a',
+        attempt: 2,
+        turn: 3,
+        error: 'MODEL_FAILED',
+        message: 'No',
+      },
+    ],
+    [
+      { type: 'task_attempt_failed', ...at, code: 'TASK_FAILED', reason: 'No', willRetry: true },
+      {
+        type: 'task_failed',
+        task: 'a',
+        attempt: 2,
+        error: 'TASK_FAILED',
+        message: 'No',
+        will_retry: true,
+      },
+    ],
+    [{ type: 'run_resumed' }, { type: 'resumed' }],
+    [{ type: 'run_cancelling' }, { type: 'cancelling' }],
+    [
+      { type: 'task_skipped', taskName: 'a', reason: 'No' },
+      { type: 'task_skipped', task: 'a', message: 'No' },
+    ],
+    [
+      { type: 'task_started', ...at },
+      { type: 'task_started', task: 'a', attempt: 2 },
+    ],
+  ] as const)('%j is told', (event, line) => {
+    expect(told([event])).toEqual([{ line: { status: 'working', ...line } }])
+  })
+
+  it.each(['run_queued', 'ensemble_started', 'task_input', 'llm_iteration_started'] as const)(
+    'nothing is told of %s',
+    (type) => {
+      expect(told([{ type }])).toEqual([{}])
+    },
+  )
+})

@@ -1,0 +1,245 @@
+/**
+ * The server as an agent on the `/tasks` wire: `send`, `sendSubscribe` and `cancel`, for all shared ensembles and,
+ * below `/agents/{ensemble}`, for one of them alone.
+ *
+ *   body ─▶ envelope ─▶ params ─▶ task ─▶ followed ─┬─ send: one answer
+ *                                                   └─ sendSubscribe: lines, the last one is the answer
+ *
+ * R1 A send is answered when the run has ended or waits for a person. A 2xx answer has a result or a question; a task
+ *    that failed or was cancelled is answered with 422, since callers of this wire take every 2xx for a result. In a
+ *    JSON-RPC response, and in the last line of a stream, `status` says it.
+ * R2 The first line of a stream has the id of the task, and is sent before anything has happened. The stream ends with
+ *    the answer. If the events cannot be read it ends with a line with status `working` and the error; its reader
+ *    comes back with the id.
+ * R3 A run whose caller leaves without having been sent its id is cancelled after a time of grace, since no request
+ *    can name it. It continues if the caller chose the id, sent an idempotency key, or was sent the first line.
+ * R4 A cancel is answered when the run has stopped, or soon, with the status that the task has then.
+ * R5 A refusal has the status and the error body of every other; a JSON-RPC error has the body as its `data`.
+ */
+import { Type } from '@tutti/core'
+
+import { TASK_WITHOUT_RESULT } from '../http/audited.ts'
+import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
+import { idempotencyKey } from '../http/idempotency-key.ts'
+import { wireErrorOf } from '../http/on-error.ts'
+import { readBody } from '../http/read-body.ts'
+import { traceOf } from '../http/trace-of.ts'
+import { findRecord, runNotFound } from '../runs/find-run.ts'
+import { exceededLimit } from '../service/caller-limits.ts'
+import { recordedCall } from '../service/gateway-call.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { findShared, sharedEnsembles } from '../service/sharing.ts'
+import { answer, answering, refusal, wrapped } from './answer.ts'
+import { TASK_STATUSES, taskLines, type TaskAnswer, type TaskLine } from './events.ts'
+import { openTask, type OpenTask, type Sender } from './open-task.ts'
+import { assertSendable, readCancel, readEnvelope, readParams, type Envelope } from './request.ts'
+import { SendParams } from './wire.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { Route, RouteCall } from '../http/route.ts'
+import type { RunUsage } from '../service/usage.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Longest silence of a stream, in milliseconds: callers give up after 30 s. @see JamJet `idle_timeout_secs` */
+const KEEP_ALIVE_MS = 10_000
+
+/** Time that a run without a caller has left to end, in milliseconds. */
+const GRACE_MS = 30_000
+
+/** How long a cancel waits for the run to stop, in milliseconds: callers give up after 5 s. */
+const CANCEL_WAIT_MS = 3_000
+
+/** What is below each address of an agent. */
+const METHODS = [
+  { path: '/tasks/send', scope: 'runs:write', answer: answerSend },
+  { path: '/tasks/sendSubscribe', scope: 'runs:write', answer: answerSubscribe },
+  { path: '/tasks/cancel', scope: 'runs:control', answer: answerCancel },
+] as const
+
+/** Addresses of agents: all ensembles together, and each alone. */
+const PREFIXES = ['', '/agents/{ensemble}']
+
+/** The routes of the `/tasks` wire. */
+export function tasksRoutes(options: GatewayOptions): readonly Route[] {
+  const service = new GatewayService(options)
+  return PREFIXES.flatMap((prefix) =>
+    METHODS.map(({ path, scope, answer: answerCall }) => ({
+      method: 'POST',
+      path: `${prefix}${path}`,
+      scope,
+      handle: (call) => handle(call, service, answerCall),
+    })),
+  )
+}
+
+/** One request of the wire. */
+interface WireCall {
+  readonly body: Readonly<Record<string, unknown>>
+  readonly envelope: Envelope
+  readonly sender: Sender
+  /** Aborts when the caller has gone. */
+  readonly signal: AbortSignal
+}
+
+const AnyObject = Type.Record(Type.String(), Type.Unknown())
+
+async function handle(
+  { request, caller, tell, parameters }: RouteCall,
+  service: GatewayService,
+  answerCall: (call: WireCall) => Promise<Response>,
+): Promise<Response> {
+  const { options } = service
+  const { ensemble } = parameters
+  const shared = sharedEnsembles(options)
+  const ensembles =
+    ensemble === undefined
+      ? shared
+      : [findShared(shared, ensemble, { kind: 'agent', code: 'NOT_FOUND' })]
+  const key = idempotencyKey(request.headers)
+  const body = await readBody(asJson(request), AnyObject, options.maxBodyBytes)
+  const envelope = readEnvelope(body)
+  const sender = {
+    service,
+    call: recordedCall(caller, tell),
+    tell,
+    ensembles,
+    idempotencyKey: key,
+    trace: traceOf(request.headers),
+  }
+  const call = { body, envelope, sender, signal: request.signal }
+  return answering(envelope, options, () => answerCall(call))
+}
+
+/** A body without a content type is taken for JSON. */
+function asJson(request: Request): Request {
+  if (request.headers.has('content-type') || request.body === null) return request
+  const headers = new Headers(request.headers)
+  headers.set('content-type', 'application/json')
+  const { url, method, body } = request
+  // A request with a stream as its body must state `duplex`.
+  const init = { method, headers, body, duplex: 'half' }
+  return new Request(url, init)
+}
+
+/** Begins or continues the task of a send. */
+async function takeSend(method: string, { body, sender }: WireCall): Promise<OpenTask> {
+  const params = readParams(body, method, SendParams)
+  assertSendable(params)
+  return openTask(params, sender)
+}
+
+/** Cancels the run later if no request can name it. A server that stops has left its callers, and not they it. */
+function leaveTask({ run, isUnnamed }: OpenTask, { service, call }: Sender): void {
+  const { runs, clock } = service.options
+  if (!isUnnamed || runs.state === 'DRAINING') return
+  service.cancelAt(run, clock.now() + GRACE_MS, call.caller)
+}
+
+async function answerSend(call: WireCall): Promise<Response> {
+  const { envelope, sender, signal } = call
+  const { options } = sender.service
+  const task = await takeSend('tasks/send', call)
+  try {
+    const { runId } = task.run
+    const linesOf = lineReader(task, options)
+    for await (const events of options.runs.follow({ runId, from: 0, signal })) {
+      const last = linesOf(events).at(-1)
+      if (last !== undefined && isAnswer(last)) return answerWith(last, envelope)
+    }
+  } catch (error) {
+    // The run exists all the same: with its id the caller can ask for it again.
+    return refusal(envelope, wireErrorOf(error, options), firstLine(task))
+  }
+  leaveTask(task, sender)
+  return answer(envelope, firstLine(task))
+}
+
+function answerWith(end: TaskAnswer, envelope: Envelope): Response {
+  const { total_cost_usd: cost } = end
+  const body = cost === undefined ? end : { ...end, cost_usd: cost }
+  const hasResult = end.status === 'completed' || end.status === 'input-required'
+  return answer(
+    envelope,
+    body,
+    hasResult || envelope.rpcId !== undefined ? 200 : TASK_WITHOUT_RESULT,
+  )
+}
+
+function firstLine({ run, sessionId }: OpenTask) {
+  const session = sessionId === undefined ? {} : { sessionId }
+  return { id: run.runId, status: 'working', ...session } as const
+}
+
+const LINE_HEADERS = { ...STREAM_HEADERS, 'content-type': 'application/x-ndjson' }
+
+async function answerSubscribe(call: WireCall): Promise<Response> {
+  const { envelope, sender, signal } = call
+  const { options } = sender.service
+  const { runs, clock, heartbeatMs, logger } = options
+  const task = await takeSend('tasks/sendSubscribe', call)
+  if (signal.aborted) leaveTask(task, sender)
+  const { runId } = task.run
+  const stop = new AbortController()
+  const linesOf = lineReader(task, options)
+  const written = (line: object): string => `${JSON.stringify(wrapped(envelope, line))}\n`
+  let isDone = false
+  const encoder = {
+    head: written(firstLine(task)),
+    // Readers pass over empty lines. @see https://github.com/ndjson/ndjson-spec
+    keepAlive: '\n',
+    get isDone() {
+      return isDone
+    },
+    encode(events: readonly LoggedRunEvent[]) {
+      const lines = linesOf(events)
+      isDone = lines.some(isAnswer)
+      return lines.map(written).join('')
+    },
+    fail(error: unknown) {
+      logger.warn('Ended the stream of a task early: cannot read its events', { runId, error })
+      return written({ ...firstLine(task), ...wireErrorOf(error, options).body })
+    },
+  }
+  const body = eventStream({
+    batches: runs.follow({ runId, from: 0, signal: stop.signal }),
+    encoder,
+    stop,
+    clock,
+    heartbeatMs: Math.min(heartbeatMs, KEEP_ALIVE_MS),
+  })
+  return new Response(body, { headers: LINE_HEADERS })
+}
+
+/** Returns a function that maps batches of events, from the first on, to the lines of a request; its answer is last. */
+function lineReader(
+  { run: { runId: id }, sessionId, tellFrom, stopFrom, limits }: OpenTask,
+  { clock }: Pick<GatewayOptions, 'clock'>,
+): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskAnswer)[] {
+  const whyCancelled = (usage: RunUsage): string | undefined =>
+    exceededLimit(limits, usage, clock.now())
+  const updateOf = taskLines({ id, sessionId, stopFrom, whyCancelled })
+  return (events) => {
+    const lines: (TaskLine | TaskAnswer)[] = []
+    for (const event of events) {
+      const { line, end } = updateOf(event)
+      if (line !== undefined && event.seq >= tellFrom) lines.push(line)
+      if (end !== undefined) return [...lines, end]
+    }
+    return lines
+  }
+}
+
+function isAnswer(line: TaskLine | TaskAnswer): line is TaskAnswer {
+  return line.status !== 'working'
+}
+
+async function answerCancel({ body, envelope, sender, signal }: WireCall): Promise<Response> {
+  const { service, call, ensembles, tell } = sender
+  const { id } = readCancel(body)
+  tell({ runId: id })
+  const run = await service.find(id, ensembles)
+  if (run === undefined) throw runNotFound(id)
+  await service.cancel(call, run, { waitMs: CANCEL_WAIT_MS, signal })
+  const { status } = await findRecord(service.options.runs, id)
+  return answer(envelope, { id, status: TASK_STATUSES[status] })
+}
