@@ -10,7 +10,10 @@ const ERASE_LINE = '\x1b[2K'
 const ERASE_BELOW = '\x1b[J'
 
 /**
- * What to write. The cursor stands at the beginning of the line below the last one between any two calls.
+ * What to write. Ours and not log-update, which does not know how many rows its lines take after the window has become
+ * narrower, and brings 16 packages and handlers of process signals.
+ *
+ * The cursor stands at the beginning of the line below the last one between any two calls.
  *
  * F1 A line that has not changed is not written again.
  * F2 Lines that a narrower window has broken in two are counted as the rows that they take now.
