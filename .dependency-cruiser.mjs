@@ -31,7 +31,7 @@ const PURE = [
   '^packages/ensemble/src/run/next\\.ts$',
   '^packages/ensemble/src/usage/tokens\\.ts$',
   '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
-  '^packages/runs/src/changes\\.ts$',
+  '^packages/runs/src/commit/changes\\.ts$',
 ]
 
 const TESTS = ['\\.test\\.ts$', '\\.test-d\\.ts$', '/test/', '\\.examples\\.ts$']

@@ -4,23 +4,23 @@
  */
 
 // To run
-export { DEFAULT_TICK_MS } from './group-commit.ts'
+export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
-export type { ReviewRules } from './review-rules.ts'
-export type { SubmitRun } from './new-run.ts'
+export type { ReviewRules } from './execution/run-ensembles.ts'
+export type { SubmitRun } from './execution/new-run.ts'
 export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 // To watch
-export type { ActivityListener, ExecutedListener, RunActivity } from './activity.ts'
-export type { TraceNewRun } from './new-run.ts'
+export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
+export type { TraceNewRun } from './execution/new-run.ts'
 
 // To read
-export type { EventListener } from './event-bus.ts'
-export { eventPages } from './event-pages.ts'
-export { eventSize } from './event-size.ts'
-export type { FollowOptions } from './follow-events.ts'
-export { readTurn } from './read-turns.ts'
+export type { EventListener } from './feed/event-bus.ts'
+export { eventPages } from './feed/event-pages.ts'
+export { eventSize } from './feed/follow-events.ts'
+export type { FollowOptions } from './feed/follow-events.ts'
+export { readTurn } from './feed/read-turns.ts'
 export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
@@ -45,7 +45,7 @@ export {
   type NewTask,
   type RunFields,
   type TaskFields,
-} from './changes.ts'
+} from './commit/changes.ts'
 export type {
   ClaimedRun,
   ClaimRequest,

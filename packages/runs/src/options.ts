@@ -9,12 +9,12 @@ import {
 } from '@tutti/core'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
-import { DEFAULT_TICK_MS } from './group-commit.ts'
+import { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 
-import type { ActivityListener, ExecutedListener } from './activity.ts'
-import type { TraceNewRun } from './new-run.ts'
-import type { RedactEvent } from './redacted-journal.ts'
-import type { ReviewRules } from './review-rules.ts'
+import type { ActivityListener, ExecutedListener } from './execution/activity.ts'
+import type { TraceNewRun } from './execution/new-run.ts'
+import type { RedactEvent } from './commit/redacted-journal.ts'
+import type { ReviewRules } from './execution/run-ensembles.ts'
 import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** How a run service behaves. */

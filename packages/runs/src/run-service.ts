@@ -21,14 +21,14 @@
 import { TuttiError } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
-import { tellActivity, tellExecuted } from './activity.ts'
+import { tellActivity, tellExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
-import { EventBus, type EventListener } from './event-bus.ts'
-import { EventFeed } from './event-feed.ts'
-import { every } from './every.ts'
-import { followEvents, type EventBatches, type FollowOptions } from './follow-events.ts'
-import { GroupCommit } from './group-commit.ts'
-import { newRunOf, queuedEvent, type SubmitRun } from './new-run.ts'
+import { EventBus, type EventListener } from './feed/event-bus.ts'
+import { EventFeed } from './feed/event-feed.ts'
+import { every } from './execution/every.ts'
+import { followEvents, type EventBatches, type FollowOptions } from './feed/follow-events.ts'
+import { GroupCommit } from './commit/group-commit.ts'
+import { newRunOf, queuedEvent, type SubmitRun } from './execution/new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
@@ -36,8 +36,8 @@ import {
 } from './options.ts'
 import { field } from './record-fields.ts'
 import { storeAway } from './refusals.ts'
-import { RunEnsembles } from './run-ensembles.ts'
-import { RunExecutor } from './run-executor.ts'
+import { RunEnsembles } from './execution/run-ensembles.ts'
+import { RunExecutor } from './execution/run-executor.ts'
 
 import type {
   LifecycleState,

@@ -2,6 +2,8 @@
 import { traceContextOf } from '@tutti/core'
 import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
 import {
+  answerTaskRequest,
+  answerToolRequest,
   assertScope,
   audited,
   type AuditSubject,
@@ -9,6 +11,7 @@ import {
   decideReview,
   isAudited,
   largeJson,
+  sharedCapabilities,
   submitRun,
   type TellSubject,
 } from '@tutti/gateway'
@@ -19,11 +22,16 @@ import { broadcastDirective } from '../steering/broadcast.ts'
 import { assertFeedback } from '../steering/reviews.ts'
 import { cancelCommand, switchCommand } from '../steering/to-command.ts'
 import { toCapabilities } from '../to-wire.ts'
-import { answerPeer } from './answer-peer.ts'
 import { decodeMessage, ownText } from './parse-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { ClientMessage, LoggedRunEvent, Scope, ServerMessage } from '@tutti/protocol'
+import type {
+  ClientMessage,
+  LoggedRunEvent,
+  Scope,
+  ServerMessage,
+  SharedCapability,
+} from '@tutti/protocol'
 
 /** A message of one type. */
 export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
@@ -147,9 +155,13 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
       asker.send(await largeJson(await answerStateQuery(message, asker.options)))
       return
     case 'task_request':
+      await answerTaskRequest(message, asker)
+      return
     case 'tool_request':
+      await answerToolRequest(message, asker)
+      return
     case 'capability_query':
-      await answerPeer(message, asker)
+      answerCapabilityQuery(message, asker)
   }
 }
 
@@ -236,4 +248,20 @@ async function answerStateQuery(
   if (query === 'capabilities') return answer(toCapabilities(options))
   if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
   return answer(await reads.run(() => runDetail(options, runId)))
+}
+
+function answerCapabilityQuery(
+  { requestId, toolName, tag, capabilityType }: MessageOf<'capability_query'>,
+  { options, send }: Asker,
+): void {
+  const fits = ({ name, type, tags = [] }: SharedCapability): boolean =>
+    (toolName === undefined || (type === 'TOOL' && name === toolName)) &&
+    (tag === undefined || tags.includes(tag)) &&
+    (capabilityType === undefined || type === capabilityType)
+  send({
+    type: 'capability_response',
+    requestId,
+    ensemble: options.runs.ensembles[0]?.name ?? '',
+    capabilities: sharedCapabilities(options).filter(fits),
+  })
 }

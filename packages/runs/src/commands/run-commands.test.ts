@@ -7,10 +7,10 @@ import { recordOf } from '../../test/claimed.ts'
 import { fakeStorage } from '../../test/fake-storage.ts'
 import { turns } from '../../test/turns.ts'
 import { resolveRunServiceOptions } from '../options.ts'
-import { RunEnsembles } from '../run-ensembles.ts'
+import { RunEnsembles } from '../execution/run-ensembles.ts'
 import { RunCommands } from './run-commands.ts'
 
-import type { EventFeed } from '../event-feed.ts'
+import type { EventFeed } from '../feed/event-feed.ts'
 import type { RunCommand } from '@tutti/protocol'
 import type {
   CommandAnswer,
@@ -20,8 +20,8 @@ import type {
 } from '../ports/command-queue.ts'
 import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from '../run-record.ts'
-import type { RedactEvent } from '../redacted-journal.ts'
-import type { RunExecutor } from '../run-executor.ts'
+import type { RedactEvent } from '../commit/redacted-journal.ts'
+import type { RunExecutor } from '../execution/run-executor.ts'
 
 const RUN = 'run-a'
 

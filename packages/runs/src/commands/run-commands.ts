@@ -21,16 +21,16 @@ import {
   type RunCommandOf,
 } from '@tutti/protocol'
 
-import { tellActivity } from '../activity.ts'
+import { tellActivity } from '../execution/activity.ts'
 import { field } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 
-import type { EventFeed } from '../event-feed.ts'
+import type { EventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { CommandAnswer, SentCommand } from '../ports/command-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RunEnsembles } from '../run-ensembles.ts'
-import type { RunExecutor } from '../run-executor.ts'
+import type { RunEnsembles } from '../execution/run-ensembles.ts'
+import type { RunExecutor } from '../execution/run-executor.ts'
 import type { RunRecord } from '../run-record.ts'
 
 /** The parts of a run service that commands pass through. */

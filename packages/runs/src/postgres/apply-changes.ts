@@ -1,7 +1,7 @@
 /** Pure: applies the changes of events to records of a run that are held in memory. */
 import { addUsed, type TaskRow, type Used } from './rows.ts'
 
-import type { Change, NewReview, NewTask } from '../changes.ts'
+import type { Change, NewReview, NewTask } from '../commit/changes.ts'
 import type { ReviewStatus, RunRecord } from '../run-record.ts'
 
 /** What a write changes in the records of its run, besides appending to it. */

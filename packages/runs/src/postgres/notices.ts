@@ -11,7 +11,7 @@
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
-import { NoticeBoard } from '../notice-board.ts'
+import { NoticeBoard } from '../feed/notice-board.ts'
 import { connectionOptions, destroy, hashOf, quoted, settled } from './connections.ts'
 import { fromPayload } from './notice-payload.ts'
 

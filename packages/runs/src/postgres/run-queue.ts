@@ -6,7 +6,7 @@
  * Q3 A row that somebody is writing to is not waited for; the next claim finds it.
  */
 import { figuresOf } from '../store-figures.ts'
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../suspects.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { LOCKS, type Session } from './database.ts'
 import { toPayloads } from './notice-payload.ts'
 import { channelOf } from './notices.ts'

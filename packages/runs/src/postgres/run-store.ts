@@ -9,7 +9,7 @@ import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { decideRestWrite, decideWrite, type Decision } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
-import { keepWrites } from './keep-writes.ts'
+import { storeWrites } from './store-writes.ts'
 import { listChangedRuns, listRuns } from './list-runs.ts'
 import { toReview, toRun, toRunRow, toStep, toTask, type RunRow } from './rows.ts'
 import { toColumn } from './text.ts'
@@ -187,7 +187,7 @@ export class PostgresRunStore implements RunStore {
         const decided = decide(rows)
         const accepted = decided.flatMap((decision) => decision.accepted ?? [])
         const { origin } = notices
-        const sent = await keepWrites(session, accepted, { origin, schemaName })
+        const sent = await storeWrites(session, accepted, { origin, schemaName })
         return { decisions: decided, told: sent }
       })
       notices.tell(told.filter(({ kind }) => kind !== 'events'))

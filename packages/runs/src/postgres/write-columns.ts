@@ -1,10 +1,17 @@
 /** Pure: records as columns, one array each, in the order that `write-sql.ts` names them. */
-import { MOST_LOSSES_AFTER_STEP } from '../suspects.ts'
+import { MOST_LOSSES_AFTER_STEP } from '../execution/suspects.ts'
 import { toColumn } from './text.ts'
 
-import type { ReviewEnd, ReviewRow } from './apply-changes.ts'
-import type { KeptWrite } from './keep-writes.ts'
+import type { Records, ReviewEnd, ReviewRow } from './apply-changes.ts'
+import type { AcceptedWrite } from './decide-write.ts'
 import type { TaskRow, Used } from './rows.ts'
+
+/** A write with the records of its run as they are after it. */
+export interface StoredWrite {
+  readonly write: AcceptedWrite
+  readonly records: Records
+  readonly hasEnded: boolean
+}
 
 /** Rows as columns. */
 export function columnsOf<T>(
@@ -16,7 +23,7 @@ export function columnsOf<T>(
 }
 
 /** Values of a run after a write. */
-export function runColumns({ write, records: { run }, hasEnded }: KeptWrite): readonly unknown[] {
+export function runColumns({ write, records: { run }, hasEnded }: StoredWrite): readonly unknown[] {
   const { row, events, steps, writeNo, wakes } = write
   return [
     row.id,
@@ -36,7 +43,7 @@ export function runColumns({ write, records: { run }, hasEnded }: KeptWrite): re
 }
 
 /** Losses of a run after a step; see `../suspects.ts`. */
-function lossesAfterStep({ state, isSettled, lostOwners }: KeptWrite['write']['row']): number {
+function lossesAfterStep({ state, isSettled, lostOwners }: StoredWrite['write']['row']): number {
   return isSettled || state !== 'owned' ? 0 : Math.min(lostOwners, MOST_LOSSES_AFTER_STEP)
 }
 

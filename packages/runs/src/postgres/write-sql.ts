@@ -1,5 +1,5 @@
 /** The statements of a write, over arrays of columns. */
-import { SETTLED_AFTER_MS } from '../suspects.ts'
+import { SETTLED_AFTER_MS } from '../execution/suspects.ts'
 
 /** The statements of a schema; made once for each. */
 export type WriteSql = ReturnType<typeof statementsOf>

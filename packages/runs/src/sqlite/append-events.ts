@@ -1,5 +1,5 @@
 /** Writes events of one run and all that follows from them; the caller holds a transaction. */
-import { changesOf } from '../changes.ts'
+import { changesOf } from '../commit/changes.ts'
 import { isDelivered, logged, submittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { changeApplier } from './apply-changes.ts'

@@ -1,5 +1,5 @@
 /** Applies the changes of events to the rows of a run. */
-import type { Change, NewReview, NewTask, RunFields, TaskFields } from '../changes.ts'
+import type { Change, NewReview, NewTask, RunFields, TaskFields } from '../commit/changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {

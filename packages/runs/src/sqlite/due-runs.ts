@@ -1,5 +1,5 @@
 /** Finds the runs of the embedded store that are due. */
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../suspects.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 
 import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { Row } from './rows.ts'

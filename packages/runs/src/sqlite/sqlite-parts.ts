@@ -1,5 +1,5 @@
 /** What the ports of one open embedded store share. */
-import type { NoticeBoard } from '../notice-board.ts'
+import type { NoticeBoard } from '../feed/notice-board.ts'
 import type { RunRows } from './run-rows.ts'
 import type { Transaction } from './transaction.ts'
 import type { TurnTransaction } from './turn-transaction.ts'

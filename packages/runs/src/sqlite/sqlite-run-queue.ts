@@ -3,7 +3,7 @@
  * hold runs under leases all the same: whoever opens it says how long they are.
  */
 import { figuresOf } from '../store-figures.ts'
-import { SUSPECT_LOSSES } from '../suspects.ts'
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { dueRuns } from './due-runs.ts'
 import { toRunRow, type RunState } from './run-rows.ts'
 

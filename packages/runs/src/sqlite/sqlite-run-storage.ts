@@ -4,7 +4,7 @@
  */
 import { systemClock, type Clock } from '@tutti/core'
 
-import { NoticeBoard } from '../notice-board.ts'
+import { NoticeBoard } from '../feed/notice-board.ts'
 import { openDatabase, type Synchronous } from './open-database.ts'
 import { runRowsOf } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'

@@ -1,6 +1,6 @@
 /** Writes to runs that somebody has, and to runs that nobody has; the caller holds a transaction. */
 import { logged } from '../record-fields.ts'
-import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../suspects.ts'
+import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { eventAppender, type Addition, type Appended } from './append-events.ts'
 
 import type { Notice } from '../ports/run-storage.ts'

@@ -1,7 +1,7 @@
 /** Cases of L1 to L3, L6, L7, L9 and L12: who gets which run, and for how long. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../suspects.ts'
+import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../execution/suspects.ts'
 import { step, token } from './event-fixtures.ts'
 import {
   assertClaimed,

@@ -1,7 +1,7 @@
 /** Cases of L4 and L5: how runs are given up, when they wake, and in which order they come. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { SUSPECT_DELAY_MS } from '../suspects.ts'
+import { SUSPECT_DELAY_MS } from '../execution/suspects.ts'
 import { cancelling, started, step, token } from './event-fixtures.ts'
 import {
   assertClaimed,

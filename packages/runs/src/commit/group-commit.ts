@@ -20,8 +20,8 @@ import { TuttiError, type Clock } from '@tutti/core'
 
 import { PendingWrites, type PendingWritesOptions } from './pending-writes.ts'
 
-import type { RunStore, RunWrite, WriteResult } from './ports/run-store.ts'
-import type { CommandAnswer } from './ports/command-queue.ts'
+import type { RunStore, RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunJournal } from '@tutti/ensemble'
 import type { LoggedRunEvent } from '@tutti/protocol'
 

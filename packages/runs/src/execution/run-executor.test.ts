@@ -1,19 +1,19 @@
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { claimed } from '../test/claimed.ts'
-import { FakeCommits } from '../test/fake-commits.ts'
-import { FakeEngine } from '../test/fake-engine.ts'
-import { FakeQueue, fakeStorage, type FakeStorage } from '../test/fake-storage.ts'
-import { turns } from '../test/turns.ts'
-import { GroupCommit } from './group-commit.ts'
-import { resolveRunServiceOptions, type RunServiceOptions } from './options.ts'
+import { claimed } from '../../test/claimed.ts'
+import { FakeCommits } from '../../test/fake-commits.ts'
+import { FakeEngine } from '../../test/fake-engine.ts'
+import { FakeQueue, fakeStorage, type FakeStorage } from '../../test/fake-storage.ts'
+import { turns } from '../../test/turns.ts'
+import { GroupCommit } from '../commit/group-commit.ts'
+import { resolveRunServiceOptions, type RunServiceOptions } from '../options.ts'
 import { RunEnsembles } from './run-ensembles.ts'
 import { RunExecutor } from './run-executor.ts'
 import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from './suspects.ts'
 
-import type { ClaimedRun, ClaimRequest, HeldRun } from './ports/run-queue.ts'
-import type { CommandQueue, PendingCommand } from './ports/command-queue.ts'
+import type { ClaimedRun, ClaimRequest, HeldRun } from '../ports/run-queue.ts'
+import type { CommandQueue, PendingCommand } from '../ports/command-queue.ts'
 
 const LEASE_MS = 9_000
 

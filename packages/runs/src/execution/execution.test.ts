@@ -11,18 +11,18 @@ import {
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { claimed } from '../test/claimed.ts'
-import { FakeCommits, UNAVAILABLE } from '../test/fake-commits.ts'
-import { FakeEngine } from '../test/fake-engine.ts'
-import { turns } from '../test/turns.ts'
+import { claimed } from '../../test/claimed.ts'
+import { FakeCommits, UNAVAILABLE } from '../../test/fake-commits.ts'
+import { FakeEngine } from '../../test/fake-engine.ts'
+import { turns } from '../../test/turns.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
-import { GroupCommit } from './group-commit.ts'
-import { token } from './testing/index.ts'
+import { GroupCommit } from '../commit/group-commit.ts'
+import { token } from '../testing/index.ts'
 
-import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
-import type { TaskRecord } from './run-record.ts'
+import type { ClaimedRun, Release, RunQueue } from '../ports/run-queue.ts'
+import type { TaskRecord } from '../run-record.ts'
 import type { RunCommand } from '@tutti/protocol'
-import type { PendingCommand } from './ports/command-queue.ts'
+import type { PendingCommand } from '../ports/command-queue.ts'
 
 const RUN = 'run-a'
 

@@ -1,8 +1,8 @@
 /** What one run has emitted and nobody has written yet, in the order of emission. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
-import type { RunWrite, WriteResult } from './ports/run-store.ts'
-import type { CommandAnswer } from './ports/command-queue.ts'
+import type { RunWrite, WriteResult } from '../ports/run-store.ts'
+import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 

@@ -3,11 +3,11 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect, it } from 'vitest'
 
-import { FakeLog, resultOf } from '../test/fake-log.ts'
-import { turns } from '../test/turns.ts'
+import { FakeLog, resultOf } from '../../test/fake-log.ts'
+import { turns } from '../../test/turns.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
 import { followEvents, type EventBatches } from './follow-events.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 

@@ -26,15 +26,15 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
 
-import { boundedJournal } from './bounded-journal.ts'
+import { boundedJournal } from '../commit/bounded-journal.ts'
 import { endRun } from './end-run.ts'
-import { field } from './record-fields.ts'
+import { field } from '../record-fields.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
-import type { DurableJournal } from './group-commit.ts'
-import type { ClaimedRun, Release, RunQueue } from './ports/run-queue.ts'
-import type { CommandAnswer, PendingCommand } from './ports/command-queue.ts'
-import type { TaskRecord } from './run-record.ts'
+import type { DurableJournal } from '../commit/group-commit.ts'
+import type { ClaimedRun, Release, RunQueue } from '../ports/run-queue.ts'
+import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
+import type { TaskRecord } from '../run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
 
 import type {

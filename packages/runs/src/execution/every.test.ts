@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { turns } from '../test/turns.ts'
+import { turns } from '../../test/turns.ts'
 import { every } from './every.ts'
 
 describe('every', () => {

@@ -8,7 +8,7 @@
  * C4 A run that is taken up again keeps the status it had.
  * C5 A review is open from its request until it is decided, its time is over, or it is withdrawn.
  */
-import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from './run-record.ts'
+import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** One change of the records of a run. */

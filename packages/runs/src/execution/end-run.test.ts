@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 
 import { endRun } from './end-run.ts'
 
-import type { DurableJournal } from './group-commit.ts'
-import type { RunRecord, TaskRecord } from './run-record.ts'
+import type { DurableJournal } from '../commit/group-commit.ts'
+import type { RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 

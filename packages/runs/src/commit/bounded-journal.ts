@@ -4,7 +4,7 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { runTooLarge } from './refusals.ts'
+import { runTooLarge } from '../refusals.ts'
 
 import type { RunJournal, RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'

@@ -10,14 +10,13 @@ import {
   type TextLimits,
 } from '@tutti/ensemble'
 
-import { field } from './record-fields.ts'
-import { assertReviewsKept } from './request/kept-reviews.ts'
+import { field } from '../record-fields.ts'
+import { assertReviewsKept } from '../request/kept-reviews.ts'
 import { fingerprintOf } from './submission.ts'
 
-import type { Quota } from './ports/run-store.ts'
-import type { ReviewRules } from './review-rules.ts'
-import type { RunEnsembles } from './run-ensembles.ts'
-import type { NewRun, RunRequest } from './run-record.ts'
+import type { Quota } from '../ports/run-store.ts'
+import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
+import type { NewRun, RunRequest } from '../run-record.ts'
 import type { RunEventOf, TagMap } from '@tutti/protocol'
 
 /** What a run is asked to do. */

@@ -2,8 +2,8 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
-import type { DurableJournal } from './group-commit.ts'
-import type { RunRecord, TaskRecord } from './run-record.ts'
+import type { DurableJournal } from '../commit/group-commit.ts'
+import type { RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 

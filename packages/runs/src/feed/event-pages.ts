@@ -1,7 +1,7 @@
 /** Reads the log of a run in pages of limited size. */
 import { readTurn } from './read-turns.ts'
 
-import type { RunService } from './run-service.ts'
+import type { RunService } from '../run-service.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Events read at a time. */

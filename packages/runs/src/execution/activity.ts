@@ -5,7 +5,7 @@
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { ExecutionEnd } from './execution.ts'
-import type { NewRun, RunRecord } from './run-record.ts'
+import type { NewRun, RunRecord } from '../run-record.ts'
 
 /** Something that happened to a run here. */
 export type RunActivity =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { EventBus } from './event-bus.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 

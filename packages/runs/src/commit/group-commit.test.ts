@@ -2,13 +2,13 @@ import { TuttiError } from '@tutti/core'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { FakeCommits, UNAVAILABLE } from '../test/fake-commits.ts'
-import { turns } from '../test/turns.ts'
+import { FakeCommits, UNAVAILABLE } from '../../test/fake-commits.ts'
+import { turns } from '../../test/turns.ts'
 import { GroupCommit, type DurableJournal } from './group-commit.ts'
 import { MAX_PENDING_EVENTS } from './pending-writes.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
-import type { CommandAnswer } from './ports/command-queue.ts'
+import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 

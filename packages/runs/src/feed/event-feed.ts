@@ -10,7 +10,7 @@
  * F6 When notices may have been missed, the log says how far each run is.
  */
 import type { EventBus } from './event-bus.ts'
-import type { EventLog } from './ports/event-log.ts'
+import type { EventLog } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Events read from the log at a time. */

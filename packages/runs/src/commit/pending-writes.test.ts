@@ -2,7 +2,7 @@ import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'

@@ -1,5 +1,5 @@
 /** Tells those in this process who listen to a store. */
-import type { Notice } from './ports/run-storage.ts'
+import type { Notice } from '../ports/run-storage.ts'
 
 /** Where notices go. */
 export class NoticeBoard {

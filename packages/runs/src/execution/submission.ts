@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import type { TagMap } from '@tutti/protocol'
-import type { RunRequest } from './run-record.ts'
+import type { RunRequest } from '../run-record.ts'
 
 /** What tells one submission from another. */
 export interface SubmissionContent {

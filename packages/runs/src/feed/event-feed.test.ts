@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { FakeLog, resultOf } from '../test/fake-log.ts'
-import { turns } from '../test/turns.ts'
+import { FakeLog, resultOf } from '../../test/fake-log.ts'
+import { turns } from '../../test/turns.ts'
 import { EventBus } from './event-bus.ts'
 import { EventFeed } from './event-feed.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { changesOf } from './changes.ts'
-import { token } from './testing/index.ts'
+import { token } from '../testing/index.ts'
 
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 

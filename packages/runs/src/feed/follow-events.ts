@@ -8,12 +8,11 @@
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
-import { eventSize } from './event-size.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { EventLog } from './ports/event-log.ts'
-import type { RunRecord } from './run-record.ts'
+import type { EventLog } from '../ports/event-log.ts'
+import type { RunRecord } from '../run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
 const MAX_WAITING = 1_000
@@ -239,4 +238,16 @@ class LiveEvents {
     this.#wake?.()
     this.#wake = undefined
   }
+}
+
+/** Characters that a value takes in addition to its texts. */
+const PER_VALUE = 8
+
+/** Estimates the size of a value as JSON without serializing it: the characters of all texts, and a little for each part. */
+export function eventSize(value: unknown): number {
+  if (typeof value === 'string') return value.length + PER_VALUE
+  if (typeof value !== 'object' || value === null) return PER_VALUE
+  let size = PER_VALUE
+  for (const [key, part] of Object.entries(value)) size += key.length + eventSize(part)
+  return size
 }

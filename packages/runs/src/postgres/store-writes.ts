@@ -1,9 +1,9 @@
 /**
- * Keeps writes of several runs, each with all that follows from it, in a few statements for all of them.
- * The caller holds a transaction in which the rows of the runs are locked, so that what was read may be
- * changed in memory and written back.
+ * Stores writes of several runs with everything that follows from them, in a few statements for all of them.
+ * The caller holds a transaction in which the rows of the runs are locked, so records may be read, changed in memory
+ * and written back.
  */
-import { changesOf, type Change } from '../changes.ts'
+import { changesOf, type Change } from '../commit/changes.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { applyChange, tasksOfChanges, type Records } from './apply-changes.ts'
@@ -11,49 +11,49 @@ import { toPayloads, type SentNotice } from './notice-payload.ts'
 import { channelOf } from './notices.ts'
 import { toTaskRow, type RunRow, type TaskRow } from './rows.ts'
 import { toColumn } from './text.ts'
-import { columnsOf, endedColumns, reviewColumns, runColumns, taskColumns } from './write-columns.ts'
+import {
+  columnsOf,
+  endedColumns,
+  reviewColumns,
+  runColumns,
+  taskColumns,
+  type StoredWrite,
+} from './write-columns.ts'
 import { writeSql, type WriteSql } from './write-sql.ts'
 
 import type { Session } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 
-/** A write with the records of its run as they are after it. */
-export interface KeptWrite {
-  readonly write: AcceptedWrite
-  readonly records: Records
-  readonly hasEnded: boolean
-}
-
-/** Who writes. */
-export interface Sender {
+/** The process that sends notifications. */
+export interface NotificationSender {
   /** Tells its notices from those of others. */
   readonly origin: string
   /** The name of the schema, as it was given. */
   readonly schemaName: string
 }
 
-/** Keeps writes; gives what to tell of them when they are committed. */
-export async function keepWrites(
+/** Stores writes; returns the notifications to send when they are committed. */
+export async function storeWrites(
   session: Session,
   writes: readonly AcceptedWrite[],
-  { origin, schemaName }: Sender,
+  { origin, schemaName }: NotificationSender,
 ): Promise<readonly SentNotice[]> {
   if (writes.length === 0) return []
   const sql = writeSql(session.schema)
-  const kept = await recordsAfter(session, writes, sql)
-  await keepTasks(session, kept, sql)
-  await keepReviews(session, kept, sql)
-  const answered = await keepAnswers(session, kept, sql)
-  const delivered = await keepDeliveries(session, kept, sql)
-  const notices = [...kept.flatMap(noticesOf), ...answered, ...delivered]
-  const ended = endedOf(kept)
+  const stored = await recordsAfter(session, writes, sql)
+  await storeTasks(session, stored, sql)
+  await storeReviews(session, stored, sql)
+  const answered = await storeAnswers(session, stored, sql)
+  const delivered = await storeDeliveries(session, stored, sql)
+  const notices = [...stored.flatMap(noticesOf), ...answered, ...delivered]
+  const ended = endedOf(stored)
   if (ended.length > 0) {
     await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
   }
   await session.query(sql.append, [
-    ...eventColumns(kept),
-    ...stepColumns(kept),
-    ...columnsOf(kept, runColumns),
+    ...eventColumns(stored),
+    ...stepColumns(stored),
+    ...columnsOf(stored, runColumns),
     channelOf(schemaName),
     toPayloads(origin, notices),
   ])
@@ -65,7 +65,7 @@ async function recordsAfter(
   session: Session,
   writes: readonly AcceptedWrite[],
   sql: WriteSql,
-): Promise<readonly KeptWrite[]> {
+): Promise<readonly StoredWrite[]> {
   const changing = writes.map((write) => ({ write, changes: write.events.flatMap(changesOf) }))
   const tasks = await readTasks(session, changing, sql)
   const totals = await readTotals(session, changing, sql)
@@ -121,48 +121,48 @@ async function readTotals(
   return new Map(rows.map((row) => [String(row['run']), Number(row['total'])]))
 }
 
-async function keepTasks(
+async function storeTasks(
   session: Session,
-  kept: readonly KeptWrite[],
+  stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<void> {
-  const tasks = kept.flatMap(({ write, records }) =>
+  const tasks = stored.flatMap(({ write, records }) =>
     [...records.tasks.values()].map((row) => ({ run: write.row.id, row })),
   )
   if (tasks.length > 0) await session.query(sql.keepTasks, columnsOf(tasks, taskColumns))
 }
 
 /** A run that has ended has no open review; so what ends with the run ends after what ends by itself. */
-async function keepReviews(
+async function storeReviews(
   session: Session,
-  kept: readonly KeptWrite[],
+  stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<void> {
-  const opened = kept.flatMap(({ write, records }) =>
+  const opened = stored.flatMap(({ write, records }) =>
     [...records.newReviews.values()].map((row) => ({ run: write.row.id, row })),
   )
-  const ended = kept.flatMap(({ write, records }) =>
+  const ended = stored.flatMap(({ write, records }) =>
     [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end })),
   )
   // One that ends with the write in which it opens is among both.
   if (opened.length > 0) await session.query(sql.openReviews, columnsOf(opened, reviewColumns))
   if (ended.length > 0) await session.query(sql.endReviews, columnsOf(ended, endedColumns))
-  const runs = endedOf(kept)
+  const runs = endedOf(stored)
   if (runs.length > 0) {
     await session.query(sql.withdrawReviews, [runs.map(({ write }) => write.row.id)])
   }
 }
 
-/** W1, W3: answers that were given, and one for each signal that the end of its run leaves without. */
-async function keepAnswers(
+/** W1, W3: stores the answers that were given, and one for each command that the end of its run leaves pending. */
+async function storeAnswers(
   session: Session,
-  kept: readonly KeptWrite[],
+  stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<readonly SentNotice[]> {
-  const given = kept.flatMap(({ write }) =>
+  const given = stored.flatMap(({ write }) =>
     write.answers.map((answer) => ({ run: write.row.id, answer })),
   )
-  const runs = endedOf(kept)
+  const runs = endedOf(stored)
   const rows = [
     ...(given.length === 0
       ? []
@@ -176,7 +176,7 @@ async function keepAnswers(
   return rows.map((row) => ({ kind: 'answer', signalId: String(row['signal_id']) }))
 }
 
-function restAnswers(runs: readonly KeptWrite[]): readonly unknown[] {
+function restAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
   return [
     runs.map(({ write }) => write.row.id),
     runs.map(({ records: { run } }) => JSON.stringify(runCompleted(run))),
@@ -184,12 +184,12 @@ function restAnswers(runs: readonly KeptWrite[]): readonly unknown[] {
 }
 
 /** O1: a delivery for each webhook of a run and each event that webhooks are told of. */
-async function keepDeliveries(
+async function storeDeliveries(
   session: Session,
-  kept: readonly KeptWrite[],
+  stored: readonly StoredWrite[],
   sql: WriteSql,
 ): Promise<readonly SentNotice[]> {
-  const deliveries = kept.flatMap(({ write: { row, events } }) =>
+  const deliveries = stored.flatMap(({ write: { row, events } }) =>
     events.flatMap((event, index) => (isDelivered(event) ? deliveriesOf(row, index) : [])),
   )
   if (deliveries.length === 0) return []
@@ -205,12 +205,12 @@ function deliveriesOf({ id, run: { lastSeq, webhooks = [] } }: RunRow, index: nu
   return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
 
-function endedOf(kept: readonly KeptWrite[]): readonly KeptWrite[] {
-  return kept.filter(({ hasEnded }) => hasEnded)
+function endedOf(stored: readonly StoredWrite[]): readonly StoredWrite[] {
+  return stored.filter(({ hasEnded }) => hasEnded)
 }
 
-function eventColumns(kept: readonly KeptWrite[]): readonly unknown[] {
-  const events = kept.flatMap(({ write: { row, events: added } }) =>
+function eventColumns(stored: readonly StoredWrite[]): readonly unknown[] {
+  const events = stored.flatMap(({ write: { row, events: added } }) =>
     added.map((event, index) => ({ run: row.id, seq: row.run.lastSeq + 1 + index, event })),
   )
   return [
@@ -222,8 +222,8 @@ function eventColumns(kept: readonly KeptWrite[]): readonly unknown[] {
 }
 
 /** A run that ends needs no steps any more. */
-function stepColumns(kept: readonly KeptWrite[]): readonly unknown[] {
-  const steps = kept.flatMap(({ write: { row, steps: added }, hasEnded }) =>
+function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
+  const steps = stored.flatMap(({ write: { row, steps: added }, hasEnded }) =>
     hasEnded ? [] : added.map((step, index) => ({ run: row.id, n: row.nextStep + index, step })),
   )
   return [
@@ -233,7 +233,7 @@ function stepColumns(kept: readonly KeptWrite[]): readonly unknown[] {
   ]
 }
 
-function noticesOf({ write, hasEnded }: KeptWrite): readonly SentNotice[] {
+function noticesOf({ write, hasEnded }: StoredWrite): readonly SentNotice[] {
   const { row, events, wakes } = write
   const { runId, lastSeq } = row.run
   return [

@@ -1,13 +1,21 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
+import { ensemble as defineEnsemble, type Ensemble, type ReviewDefaults } from '@tutti/ensemble'
 import { shortList, shortText } from '@tutti/protocol'
 
-import { ensembleOf } from './request/ensemble-of.ts'
-import { withReviewRules, type ReviewRules } from './review-rules.ts'
+import { ensembleOf } from '../request/ensemble-of.ts'
 
-import type { Ensemble } from '@tutti/ensemble'
-import type { Catalogs } from './request/catalog-names.ts'
-import type { RunRecord } from './run-record.ts'
+import type { Catalogs } from '../request/catalog-names.ts'
+import type { RunRecord } from '../run-record.ts'
+
+/** Defaults for the reviews of all ensembles. */
+export interface ReviewRules extends ReviewDefaults {
+  /**
+   * Whether a request may remove or relax reviews that the operator requires: those of a task, of a policy, and
+   * their time, role and action on timeout. @default false: such a request is refused
+   */
+  readonly allowOverride?: boolean
+}
 
 /** Builds the ensembles of runs. */
 export class RunEnsembles {
@@ -58,4 +66,13 @@ export class RunEnsembles {
     if (template !== undefined) return ensembleOf(template, request, this.#catalogs)
     throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is not registered any more`)
   }
+}
+
+/** Applies the rules of the operator where an ensemble has no defaults of its own. */
+function withReviewRules(
+  template: Ensemble,
+  { allowOverride: _, ...defaults }: ReviewRules,
+): Ensemble {
+  if (Object.keys(defaults).length === 0) return template
+  return defineEnsemble({ ...template, review: { ...defaults, ...template.review } })
 }
