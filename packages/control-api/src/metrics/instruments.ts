@@ -18,8 +18,11 @@ const WORK = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 21_600, 8
 /** How many are written together. */
 const BATCH = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 
+/** The instruments of a server, and the registry in which they are read. */
+export type Instruments = ReturnType<typeof createInstruments>
+
 /** Makes all instruments of a server in a registry. */
-export function createInstruments(registry: MetricRegistry): Instruments {
+export function createInstruments(registry: MetricRegistry) {
   return {
     registry,
     ...runInstruments(registry),
@@ -34,33 +37,6 @@ export function createInstruments(registry: MetricRegistry): Instruments {
     ...processInstruments(registry),
   }
 }
-
-/** The instruments of a server, and where they are read. */
-export interface Instruments
-  extends
-    RunInstruments,
-    TaskInstruments,
-    ModelInstruments,
-    ToolInstruments,
-    GateInstruments,
-    EventInstruments,
-    StoreInstruments,
-    WebhookInstruments,
-    HttpInstruments,
-    ProcessInstruments {
-  readonly registry: MetricRegistry
-}
-
-type RunInstruments = ReturnType<typeof runInstruments>
-type TaskInstruments = ReturnType<typeof taskInstruments>
-type ModelInstruments = ReturnType<typeof modelInstruments>
-type ToolInstruments = ReturnType<typeof toolInstruments>
-type GateInstruments = ReturnType<typeof gateInstruments>
-type EventInstruments = ReturnType<typeof eventInstruments>
-type StoreInstruments = ReturnType<typeof storeInstruments>
-type WebhookInstruments = ReturnType<typeof webhookInstruments>
-type HttpInstruments = ReturnType<typeof httpInstruments>
-type ProcessInstruments = ReturnType<typeof processInstruments>
 
 function runInstruments(registry: MetricRegistry) {
   return {

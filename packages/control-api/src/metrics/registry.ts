@@ -1,9 +1,6 @@
 /**
- * Numbers that a process counts, and that somebody reads now and then.
- *
- * It is our own and not prom-client: the newest of that, 15.1.3, is of 2024, brings two dependencies, and is
- * mostly for clusters, push gateways and summaries, while what is needed is a map from label values to a number. That the
- * text is what Prometheus reads is checked by a parser that was written from the format and not from this code.
+ * Metrics of one process. Decision 22 says why this is not a library. A parser that was written from the text format, and
+ * not from this code, reads every scrape in the tests.
  *
  * M1 A family has one name, and one series for each set of label values that was ever used.
  * M2 Labels are bounded: a family has at most `MAX_SERIES`; what comes beyond is counted under `other`, so that sums stay

@@ -11,7 +11,6 @@ import { createInstruments, type Instruments } from './instruments.ts'
 import { measuredStorage } from './measured-storage.ts'
 import { MetricRegistry, type MetricDescription } from './registry.ts'
 import { runFigures, type RunListeners } from './run-figures.ts'
-import { toolFigures } from './tool-figures.ts'
 
 import type { RunService, RunStorage } from '@tutti/runs'
 
@@ -70,4 +69,26 @@ export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics
 /** What is said of every metric, in the order in which `/metrics` tells them. */
 export function describeMetrics(): readonly MetricDescription[] {
   return createInstruments(new MetricRegistry()).registry.describe()
+}
+
+/**
+ * Where tool calls are counted. Roles of agents are left out: requests bring their own, and a label must not hold what
+ * they say.
+ */
+function toolFigures(
+  { toolCalls, toolDuration, toolCounter, toolValue }: Instruments,
+  by: 'agent' | 'hand',
+): ToolMetrics {
+  return {
+    countCall({ toolName: tool }, outcome, durationMs) {
+      toolCalls.add({ tool, outcome, by })
+      toolDuration.observe({ tool }, durationMs / 1_000)
+    },
+    increment({ toolName: tool }, name, count) {
+      toolCounter.add({ tool, name }, count)
+    },
+    record({ toolName: tool }, name, value) {
+      toolValue.observe({ tool, name }, value)
+    },
+  }
 }
