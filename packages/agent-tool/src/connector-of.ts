@@ -8,7 +8,7 @@ import { peerConnector } from './peer/peer-connector.ts'
 import { tasksConnector } from './tasks/tasks-connector.ts'
 
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
-import type { McpServer } from './mcp/mcp-server.ts'
+import type { McpServer } from '@tutti/net'
 
 /** What addresses may mean, and how they are reached. */
 export interface AgentAddressOptions extends AgentHttpOptions {

@@ -5,7 +5,7 @@ export { agentTool, type AgentAsTool, type AgentToolOptions } from './agent-tool
 export { connectorOf, type AgentAddressOptions } from './connector-of.ts'
 export type { AgentWire } from './a2a/a2a-connector.ts'
 export type { AgentHttpOptions } from './http/agent-fetch.ts'
-export type { McpClient, McpEndpoint, McpProgram, McpServer } from './mcp/mcp-server.ts'
+export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/net'
 export {
   defineAgentTool,
   type AgentMode,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { connectorTo, startPlace, testProgram } from './mcp-places.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
-import type { McpServer } from '../src/mcp/mcp-server.ts'
+import type { McpServer } from '@tutti/net'
 
 const WAYS = [
   ['a program of today', async (): Promise<McpServer> => testProgram()],
@@ -172,6 +172,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
         question: 'What is your name?',
         onTimeout: 'CONTINUE',
         schema: expect.objectContaining({ required: ['name'] }),
+        signal: expect.any(AbortSignal),
       },
     ])
   })

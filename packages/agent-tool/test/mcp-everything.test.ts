@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { connectorTo, EVERYTHING, freePort, startEverything } from './mcp-places.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
-import type { McpServer } from '../src/mcp/mcp-server.ts'
+import type { McpServer } from '@tutti/net'
 
 const stdio = (): Promise<McpServer> =>
   Promise.resolve({ command: process.execPath, args: [EVERYTHING, 'stdio'] })

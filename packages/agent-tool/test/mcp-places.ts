@@ -16,7 +16,7 @@ import { mcpConnector, type McpConnectorOptions } from '../src/mcp/mcp-connector
 import { mcpServer, mcpServerState, type McpServerState } from './mcp-server.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
-import type { McpProgram } from '../src/mcp/mcp-server.ts'
+import type { McpProgram } from '@tutti/net'
 
 const require = createRequire(import.meta.url)
 
@@ -36,14 +36,39 @@ export function connectorTo(options: McpConnectorOptions): AgentConnector {
   return connector
 }
 
-/** A server that is reached over HTTP. */
-export interface Place {
+/** A server that is reached over HTTP: an endpoint, whose other members are not options. */
+export class Place {
   readonly url: string
+  readonly #served: Served
+
+  constructor(url: string, served: Served) {
+    this.url = url
+    this.#served = served
+  }
+
+  get era(): Era {
+    return this.#served.era
+  }
+
+  get state(): McpServerState {
+    return this.#served.state
+  }
+
+  /** Requests that it has received, such as `POST tools/call`. */
+  get requests(): readonly string[] {
+    return this.#served.requests
+  }
+
+  /** Ids of its sessions, without those that it has forgotten. */
+  get sessions(): Map<string, unknown> {
+    return this.#served.sessions
+  }
+}
+
+interface Served {
   readonly era: Era
   readonly state: McpServerState
-  /** Requests that it has got, such as `POST tools/call` with the name of what they ask. */
-  readonly requests: string[]
-  /** Ids of sessions it has given away, without those it has forgotten. */
+  readonly requests: readonly string[]
   readonly sessions: Map<string, unknown>
 }
 
@@ -89,7 +114,7 @@ export async function startPlace(
   })
   // NOTE: a server that listens on a port has an address of this kind.
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}/mcp`, era, state, requests, sessions }
+  return new Place(`http://127.0.0.1:${port}/mcp`, { era, state, requests, sessions })
 }
 
 async function nameOf(request: Request): Promise<string> {

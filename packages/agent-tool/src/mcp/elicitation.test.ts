@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { elicitedBy, questionOf, type ElicitedForm } from './elicitation.ts'
+import { elicitedBy, questionOf } from './elicitation.ts'
 
-type Properties = ElicitedForm['requestedSchema']['properties']
+import type { McpForm } from '@tutti/net'
 
-function form(properties: Properties, required: string[] = Object.keys(properties)): ElicitedForm {
+type Properties = McpForm['requestedSchema']['properties']
+
+function form(properties: Properties, required: string[] = Object.keys(properties)): McpForm {
   return { message: 'Well?', requestedSchema: { type: 'object', properties, required } }
 }
 

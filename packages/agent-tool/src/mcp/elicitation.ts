@@ -1,24 +1,19 @@
 /**
- * What an MCP tool asks while it works (elicitation): the question in words, and from an answer to what the
- * server is told. Pure.
+ * Questions of MCP tools (elicitation) as text, and text answers as the values that the server gets. Pure.
  *
- * E1 An answer in words goes to the one property it can be meant for, as its type; several are answered with
- *    JSON. One that fits nothing is asked for again.
- * E2 A question that asks for no value is answered with yes or no.
- * E3 The question itself, as a conversation with nobody to ask gives it back, is no answer: it declines.
+ * E1 A text answer becomes the value of the one property that it can be meant for, as its type; a question for several
+ *    properties is answered with JSON. An answer that does not fit is requested again.
+ * E2 A question without properties is answered with yes or no.
+ * E3 The question itself, which a conversation without a reviewer sends back, declines.
  */
+import { acceptForm } from '@tutti/net'
+
 import { isObject, jsonObject, placeFor, propertiesOf, schemaOf } from './tool-arguments.ts'
 
-import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/client'
+import type { McpForm, McpFormAnswer } from '@tutti/net'
 
-/** What is asked for: a form. */
-export type ElicitedForm = Pick<ElicitRequestFormParams, 'message' | 'requestedSchema'>
-
-/** What the server is told. */
-export type Elicited = Pick<ElicitResult, 'action' | 'content'>
-
-/** The question for whoever answers in words. */
-export function questionOf({ message, requestedSchema }: ElicitedForm): string {
+/** Returns the question for a text answer. */
+export function questionOf({ message, requestedSchema }: McpForm): string {
   const names = Object.keys(propertiesOf(requestedSchema))
   if (names.length === 0) return `${message}\nAnswer yes or no`
   const [only] = names
@@ -28,8 +23,8 @@ export function questionOf({ message, requestedSchema }: ElicitedForm): string {
   return `${message}\nAnswer with JSON that fits ${JSON.stringify(requestedSchema)}`
 }
 
-/** What the server is told for an answer; undefined when it is none. */
-export function elicitedBy(answer: unknown, form: ElicitedForm): Elicited | undefined {
+/** Returns the answer for the server; undefined for one that does not fit. */
+export function elicitedBy(answer: unknown, form: McpForm): McpFormAnswer | undefined {
   if (answer === null || isQuestion(answer, form)) return { action: 'decline' }
   const { requestedSchema } = form
   if (isObject(answer)) return byObject(answer, form)
@@ -45,35 +40,27 @@ export function elicitedBy(answer: unknown, form: ElicitedForm): Elicited | unde
   return word === 'decline' || word === 'cancel' ? { action: word } : undefined
 }
 
-/** What the server is told of values that fit its form. */
-export function accepted(values: unknown): Elicited {
-  // NOTE: the schema of a form has properties of these types alone.
-  return { action: 'accept', content: values as NonNullable<ElicitResult['content']> }
-}
+const DECLINE: McpFormAnswer = { action: 'decline' }
 
-const WORDS: ReadonlyMap<unknown, Elicited> = new Map<unknown, Elicited>([
-  ...['yes', 'y', 'true', true, 'ok', 'accept'].map((word) => [word, accepted({})] as const),
-  ...['no', 'n', 'false', false, 'decline'].map((word) => [word, told('decline')] as const),
-  ['cancel', told('cancel')],
+const WORDS: ReadonlyMap<unknown, McpFormAnswer> = new Map<unknown, McpFormAnswer>([
+  ...['yes', 'y', 'true', true, 'ok', 'accept'].map((word) => [word, acceptForm({})] as const),
+  ...['no', 'n', 'false', false, 'decline'].map((word) => [word, DECLINE] as const),
+  ['cancel', { action: 'cancel' }],
 ])
 
-function told(action: Elicited['action']): Elicited {
-  return { action }
-}
-
-/** An object is the values, or in so many words what the server is to be told. */
+/** An object is either the values, or the whole answer with its action. */
 function byObject(
   answer: Readonly<Record<string, unknown>>,
-  { requestedSchema }: ElicitedForm,
-): Elicited {
+  { requestedSchema }: McpForm,
+): McpFormAnswer {
   const { action, content } = answer
   const isOwn = !('action' in propertiesOf(requestedSchema))
   if (isOwn && (action === 'decline' || action === 'cancel')) return { action }
-  if (isOwn && action === 'accept') return accepted(isObject(content) ? content : {})
-  return accepted(answer)
+  if (isOwn && action === 'accept') return acceptForm(isObject(content) ? content : {})
+  return acceptForm(answer)
 }
 
-function isQuestion(answer: unknown, { requestedSchema }: ElicitedForm): boolean {
+function isQuestion(answer: unknown, { requestedSchema }: McpForm): boolean {
   return isObject(answer) && answer['requestedSchema'] === requestedSchema
 }
 
@@ -90,8 +77,10 @@ function valueFor(
   const text = typeof answer === 'string' ? answer.trim() : undefined
   switch (type) {
     case 'boolean': {
-      const said = WORDS.get(text?.toLowerCase() ?? answer)
-      return said === undefined || said.action === 'cancel' ? undefined : said.action === 'accept'
+      const answered = WORDS.get(text?.toLowerCase() ?? answer)
+      return answered === undefined || answered.action === 'cancel'
+        ? undefined
+        : answered.action === 'accept'
     }
     case 'number':
     case 'integer': {
@@ -102,7 +91,7 @@ function valueFor(
     case 'array':
       return textsOf(answer)
     default:
-      // What is no text is taken as it would be written.
+      // Other values become their JSON text.
       return typeof answer === 'string' ? answer : JSON.stringify(answer)
   }
 }

@@ -13,7 +13,7 @@
  */
 import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
 
-import type { McpServer } from './mcp-server.ts'
+import type { McpServer } from '@tutti/net'
 
 /** An address, read. */
 export interface McpAddress {

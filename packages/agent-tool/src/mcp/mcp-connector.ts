@@ -1,60 +1,110 @@
 /**
- * MCP tools as agents: the way to one tool of one server.
+ * MCP tools as agents: connects to one tool of one server.
  *
- * N1 Connectors that were given the same server, as one object, share its connection; it ends when the last of
- *    them is closed.
+ * N1 Connectors that were given the same server, as one object, share its connection; it ends when the last of them is
+ *    closed.
  * N2 Nothing is loaded, started or connected to before the first call.
  */
-import { McpConnection, type McpConnectionOptions } from './mcp-connection.ts'
-import { resolveMcpServer, type McpServer } from './mcp-server.ts'
+import { AgentError, type AgentConnector } from '@tutti/agent-call'
+import {
+  DEFAULT_MAX_MCP_MESSAGE_BYTES,
+  DEFAULT_MCP_CONNECT_TIMEOUT_MS,
+  McpConnection,
+  type McpServer,
+  type McpTool,
+  resolveMcpServer,
+} from '@tutti/net'
+
+import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
+import { toAgentError } from './mcp-failure.ts'
 import { McpSession } from './mcp-session.ts'
 
-import type { AgentConnector } from '@tutti/agent-call'
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
 
-/** Which MCP tool is asked, and how it is reached. `parseMcpAddress` gives the first three. */
+/** The MCP tool to call, and how it is reached. `parseMcpAddress` returns the first three. */
 export interface McpConnectorOptions extends Omit<AgentHttpOptions, 'headers'> {
   readonly server: McpServer
   /** The server's own name of the tool. @default its only one */
   readonly tool?: string | undefined
-  /** The address as events and errors show it. @default made of the server's name and the tool's */
+  /** The address in events and errors. @default made of the server's name and the tool's */
   readonly uri?: string
-  /** Time until the server is there, in milliseconds; the limits of a call count besides. @default 30000 */
+  /** Time until the server is ready, in milliseconds, within the limits of a call. @default 30000 */
   readonly connectTimeoutMs?: number
-  /** Bytes of one message of the server, at most. @default 10485760 */
+  /** Maximum bytes of one message of the server. @default 10485760 */
   readonly maxMessageBytes?: number
 }
 
-/** Enough for a server that is fetched and compiled as it starts. */
-export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000
-
-/** That of the protocol's own library for programs. */
-export const DEFAULT_MAX_MESSAGE_BYTES = 10_485_760
-
 /**
- * Makes the way to an MCP tool.
+ * Creates a connector to an MCP tool.
  *
- * @throws {TypeError} for a server that is not described rightly.
+ * @throws {TypeError} naming every invalid option.
  */
 export function mcpConnector(options: McpConnectorOptions): AgentConnector {
-  const { server, tool, connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS } = options
-  const { allowHttp, allow, resolve, maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = options
-  assertPositive({ connectTimeoutMs, maxMessageBytes })
+  const { server, tool, connectTimeoutMs = DEFAULT_MCP_CONNECT_TIMEOUT_MS } = options
+  const { allow, resolve, maxMessageBytes = DEFAULT_MAX_MCP_MESSAGE_BYTES } = options
+  const limits = { connectTimeoutMs, maxMessageBytes }
+  assertPositive(limits)
+  if ('url' in server) readAgentUrl(server.url, options)
   const resolved = resolveMcpServer(server, {
-    ...(allowHttp === undefined ? {} : { allowHttp }),
     ...(allow === undefined ? {} : { allow }),
     ...(resolve === undefined ? {} : { resolve }),
   })
-  const limits = { connectTimeoutMs, maxMessageBytes }
-  const { connection, release } = shared(server, () => new McpConnection(resolved, limits))
+  const { connection, release } = shareConnection(server, () => new McpConnection(resolved, limits))
   return {
-    uri: options.uri ?? `mcp:${resolved.name}${tool === undefined ? '' : `#${tool}`}`,
+    uri: options.uri ?? `mcp:${shownServer(server)}${tool === undefined ? '' : `#${tool}`}`,
     protocol: 'mcp',
     async connect(call) {
-      return new McpSession({ connection, tool: await connection.tool(tool, call.signal) }, call)
+      try {
+        const found = await findTool(connection, tool, call.signal)
+        return new McpSession(connection, found, call)
+      } catch (error) {
+        throw toAgentError(error)
+      }
     },
     close: release,
   }
+}
+
+function shownServer(server: McpServer): string {
+  if ('client' in server) return 'of its client'
+  return 'url' in server ? shownUrl(new URL(server.url)) : server.command
+}
+
+/** @throws {AgentError} when the server has no such tool, or the tool cannot be called. */
+async function findTool(
+  connection: McpConnection,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<McpTool> {
+  const known = toolNamed(await connection.listTools({ signal }), name)
+  if (known !== undefined) return assertCallable(known, connection.name)
+  // Its tools may have changed, which not every server reports.
+  const tools = await connection.listTools({ signal, refresh: true })
+  const found = toolNamed(tools, name)
+  if (found !== undefined) return assertCallable(found, connection.name)
+  const names = tools.map((tool) => tool.name)
+  const has = names.length === 0 ? 'none' : names.join(', ')
+  throw misconfigured(
+    name === undefined
+      ? `Cannot choose a tool of MCP server ${connection.name}: its address must end in #tool, as it does not have exactly one; it has ${has}`
+      : `MCP server ${connection.name} has no tool "${name}"; it has ${has}`,
+  )
+}
+
+function toolNamed(tools: readonly McpTool[], name: string | undefined): McpTool | undefined {
+  if (name !== undefined) return tools.find((tool) => tool.name === name)
+  return tools.length === 1 ? tools[0] : undefined
+}
+
+function assertCallable(tool: McpTool, server: string): McpTool {
+  if (tool.execution?.taskSupport !== 'required') return tool
+  throw misconfigured(
+    `MCP tool "${tool.name}" of server ${server} can only be called as a task (taskSupport: required), which is not supported`,
+  )
+}
+
+function misconfigured(message: string): AgentError {
+  return new AgentError(message, { failureType: 'configuration', retryable: false })
 }
 
 interface Shared {
@@ -64,8 +114,8 @@ interface Shared {
 
 const connections = new WeakMap<McpServer, Shared>()
 
-/** The connection of a server, with what ends it for one of its owners. */
-function shared(
+/** Returns the connection of a server, and a function that releases it for one of its owners. */
+function shareConnection(
   server: McpServer,
   open: () => McpConnection,
 ): { readonly connection: McpConnection; release(): Promise<void> } {
@@ -86,7 +136,7 @@ function shared(
   }
 }
 
-function assertPositive(limits: McpConnectionOptions): void {
+function assertPositive(limits: Readonly<Record<string, number>>): void {
   const problems = Object.entries(limits).flatMap(([name, value]: [string, unknown]) =>
     typeof value === 'number' && value > 0
       ? []

@@ -1,175 +1,105 @@
 /**
- * A call of an MCP tool as a conversation. The call stays open while the tool asks something: its question ends
- * a turn, and the next turn answers it.
+ * A call of an MCP tool as a conversation. The call stays open while the tool asks: its question ends a turn, and the
+ * next turn answers it.
  *
  *   turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
  *
- * S1 A question ends the turn in a conversation, and where the author of the tool answers; else the reviewer is
- *    asked at once, in the form that the tool wants. Where nobody can be asked, and when the reviewer will not answer, the tool is told so, and goes on.
- * S2 Questions come in two ways, as requests of the server and as results that want the call made again with
- *    answers; they look the same from here. What asks for anything but values fails the call.
- * S3 A call that is ended is cancelled by what its era has for it, and its exchange is closed.
+ * S1 A question ends the turn in a conversation, and where the author of the tool answers. Otherwise the reviewer is
+ *    asked at once, in the form that the tool wants. Without a reviewer, and after a rejection, the tool is told so and
+ *    continues.
  */
-import { TuttiError } from '@tutti/core'
+import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/net'
 
-import { Arrivals } from './arrivals.ts'
-import { callInRounds, type RoundsOptions } from './call-in-rounds.ts'
-import {
-  accepted,
-  elicitedBy,
-  questionOf,
-  type Elicited,
-  type ElicitedForm,
-} from './elicitation.ts'
-import { untilAborted, type McpConnection } from './mcp-connection.ts'
-import { usageIn } from './mcp-usage.ts'
-import { toolAnswer } from './tool-answer.ts'
+import { elicitedBy, questionOf } from './elicitation.ts'
+import { toAgentError } from './mcp-failure.ts'
 import { propertiesOf, toolArguments } from './tool-arguments.ts'
+import { requestMeta, toolAnswer, usageIn } from './tool-answer.ts'
 
 import type { AgentCall, AgentSession, AgentTurn, AgentUpdate } from '@tutti/agent-call'
-import type { Progress, Tool } from '@modelcontextprotocol/client'
-import type { ToolSchema } from '@tutti/core'
-import type { CallScope, OpenCalls } from './open-calls.ts'
+import type { McpConnection, McpProgress, McpTool } from '@tutti/net'
 
 interface Question {
-  readonly form: ElicitedForm
-  readonly answer: (elicited: Elicited) => void
+  readonly form: McpForm
+  readonly answer: (answer: McpFormAnswer) => void
 }
 
 type Arrival = AgentUpdate | { readonly kind: 'question'; readonly question: Question }
 
-/** What a session is about. */
-export interface McpSessionOptions {
-  readonly connection: McpConnection
-  readonly tool: Tool
-}
-
 /** One call of one tool. */
 export class McpSession implements AgentSession {
   readonly protocol = 'mcp'
-  readonly #options: McpSessionOptions
+  readonly #connection: McpConnection
+  readonly #tool: McpTool
   readonly #call: AgentCall
-  readonly #arrivals = new Arrivals<Arrival>()
-  /** Ends the request as its era has it. */
-  readonly #request = new AbortController()
-  /** Closes what is open for it. */
-  readonly #wire = new AbortController()
-  readonly #failed = Promise.withResolvers<never>()
-  #calls: OpenCalls | undefined
-  #scope: CallScope | undefined
-  #isUnderWay = false
+  readonly #arrivals = new ArrivalQueue()
+  #toolCall: McpToolCall | undefined
   #question: Question | undefined
-  #cancelSent: Promise<void> = Promise.resolve()
 
-  constructor(options: McpSessionOptions, call: AgentCall) {
-    this.#options = options
+  constructor(connection: McpConnection, tool: McpTool, call: AgentCall) {
+    this.#connection = connection
+    this.#tool = tool
     this.#call = call
-    this.#failed.promise.catch(() => undefined)
-    call.signal.addEventListener('abort', () => this.#letGo(), { once: true })
   }
 
   async *send({ input }: AgentTurn): AsyncGenerator<AgentUpdate> {
     this.#call.signal.throwIfAborted()
     const question = this.#question
     if (question !== undefined) {
-      const elicited = elicitedBy(input, question.form)
-      if (elicited === undefined) {
+      const answer = elicitedBy(input, question.form)
+      if (answer === undefined) {
         yield endOf(question, 'The answer does not fit. ')
         return
       }
       this.#question = undefined
-      question.answer(elicited)
-    } else if (!this.#isUnderWay) {
-      this.#isUnderWay = true
-      void this.#work(input)
+      question.answer(answer)
+    } else if (this.#toolCall === undefined) {
+      void this.#run(input)
     }
     for (;;) {
       const arrival = await this.#arrivals.next()
-      if (arrival.kind !== 'question') {
-        yield arrival
-        if (arrival.kind === 'end') return
-      } else {
+      if (arrival.kind === 'question') {
         this.#question = arrival.question
         yield endOf(arrival.question)
         return
       }
+      yield arrival
+      if (arrival.kind === 'end') return
     }
   }
 
-  /** Has the tool stop, and waits until that is said. */
   async cancel(signal: AbortSignal): Promise<void> {
-    this.#abortRequest()
-    await untilAborted(this.#cancelSent, signal).catch(() => undefined)
-    this.#wire.abort()
+    await this.#toolCall?.cancel(signal)
   }
 
-  #letGo(): void {
-    this.#abortRequest()
-    this.#wire.abort()
-    this.#failed.reject(this.#call.signal.reason)
-  }
-
-  #abortRequest(): void {
-    const abort = (): void => this.#request.abort(new Error('The call was cancelled'))
-    if (this.#calls === undefined || this.#scope === undefined) abort()
-    else this.#calls.within(this.#scope, abort)
-  }
-
-  async #work(input: unknown): Promise<void> {
-    const { connection, tool } = this.#options
+  async #run(input: unknown): Promise<void> {
+    const { signal, clock, traceparent, onBytes, logger } = this.#call
+    const tool = this.#tool
     try {
-      const args = toolArguments(input, tool)
-      const result = await connection.use(this.#call.signal, async ({ client, calls, listen }) => {
-        const scope = this.#scopeOf()
-        this.#calls = calls
-        this.#scope = scope
-        return calls.run(scope, async () => {
-          await untilAborted(listen(), this.#request.signal)
-          return Promise.race([
-            callInRounds({ client, tool, args, ...this.#surroundings() }),
-            this.#failed.promise,
-          ])
-        })
+      this.#toolCall = new McpToolCall({
+        tool,
+        args: toolArguments(input, tool),
+        meta: () => requestMeta(this.#call),
+        signal,
+        clock,
+        traceparent,
+        onBytes,
+        onProgress: (progress) => this.#progressed(progress),
+        ask: (form, asking) => this.#ask(form, asking),
+        onDeclined: (_, reason) => {
+          logger.warn(`Declined a question of an MCP server: ${reason}`)
+        },
       })
-      // What was used counts also when the tool failed, which is no answer that could say it.
+      const result = await this.#toolCall.run(this.#connection)
+      // Usage also counts when the tool failed and there is no answer that could carry it.
       const usage = result.isError === true ? usageIn(result._meta) : undefined
       if (usage !== undefined) this.#arrivals.push({ kind: 'usage', usage })
       this.#arrivals.push(toolAnswer(result, tool.name))
     } catch (error) {
-      this.#wire.abort()
-      this.#arrivals.fail(error)
+      this.#arrivals.fail(toAgentError(error))
     }
   }
 
-  #surroundings(): Pick<RoundsOptions, 'call' | 'signal' | 'ask' | 'onProgress'> {
-    return {
-      call: this.#call,
-      signal: this.#request.signal,
-      ask: (form, signal) => this.#ask(form, signal),
-      onProgress: (progress) => {
-        this.#progressed(progress)
-      },
-    }
-  }
-
-  #scopeOf(): CallScope {
-    const { onBytes, logger, traceparent } = this.#call
-    return {
-      onBytes,
-      logger,
-      traceparent,
-      wire: this.#wire.signal,
-      ask: (form, signal) => this.#ask(form, signal),
-      fail: (error) => {
-        this.#failed.reject(error)
-      },
-      onCancelSent: (sending) => {
-        this.#cancelSent = sending
-      },
-    }
-  }
-
-  #progressed({ progress, total, message, ...rest }: Progress): void {
+  #progressed({ progress, total, message, ...rest }: McpProgress): void {
     this.#call.onBytes()
     const usage = usageIn((rest as { readonly _meta?: unknown })._meta)
     this.#arrivals.push({
@@ -183,44 +113,47 @@ export class McpSession implements AgentSession {
     })
   }
 
-  async #ask(form: ElicitedForm, signal: AbortSignal): Promise<Elicited> {
-    const { mode, hasReply } = this.#call
+  async #ask(form: McpForm, signal: AbortSignal): Promise<McpFormAnswer> {
+    const { mode, hasReply, hasReviewer, requestAnswer } = this.#call
     if (mode === 'conversational' || hasReply) return this.#askByTurn(form, signal)
-    if (!this.#call.hasReviewer) return { action: 'decline' }
-    try {
-      return await this.#askReviewer(form)
-    } catch (error) {
-      if (TuttiError.isInstance(error) && error.code === 'TOOL_REJECTED') {
-        return { action: 'decline' }
-      }
-      this.#failed.reject(error)
-      throw error
-    }
+    return hasReviewer ? askReviewer(requestAnswer, form, signal) : { action: 'decline' }
   }
 
-  #askByTurn(form: ElicitedForm, signal: AbortSignal): Promise<Elicited> {
+  #askByTurn(form: McpForm, signal: AbortSignal): Promise<McpFormAnswer> {
     return new Promise((resolve) => {
-      const question: Question = { form, answer: resolve }
-      this.#arrivals.push({ kind: 'question', question })
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve({ action: 'cancel' })
-        },
-        { once: true },
-      )
+      this.#arrivals.push({ kind: 'question', question: { form, answer: resolve } })
+      const cancel = (): void => resolve({ action: 'cancel' })
+      signal.addEventListener('abort', cancel, { once: true })
     })
   }
+}
 
-  async #askReviewer(form: ElicitedForm): Promise<Elicited> {
-    const { message, requestedSchema } = form
-    // NOTE: a form is described by a JSON Schema, which is one of the kinds of schema of a tool.
-    const schema = requestedSchema as unknown as ToolSchema
-    const answer = await this.#call.requestAnswer(message, { schema, onTimeout: 'CONTINUE' })
-    if (answer.answered) return accepted(answer.value)
-    // To let it go on is a yes where only that is asked; silence never is.
-    const isConfirmation = Object.keys(propertiesOf(requestedSchema)).length === 0
-    return isConfirmation && !answer.timedOut ? accepted({}) : { action: 'cancel' }
+/** Arrivals for one reader; ends with an error once everything before it was read. */
+class ArrivalQueue {
+  readonly #arrivals: Arrival[] = []
+  #end: { readonly error: unknown } | undefined
+  #wake: (() => void) | undefined
+
+  push(arrival: Arrival): void {
+    this.#arrivals.push(arrival)
+    this.#wake?.()
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error }
+    this.#wake?.()
+  }
+
+  /** Returns the next arrival, waiting for it if necessary. One reader at a time. */
+  async next(): Promise<Arrival> {
+    for (;;) {
+      const arrival = this.#arrivals.shift()
+      if (arrival !== undefined) return arrival
+      if (this.#end !== undefined) throw this.#end.error
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
   }
 }
 

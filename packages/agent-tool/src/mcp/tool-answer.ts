@@ -1,23 +1,29 @@
-/** From the result of an MCP tool to the answer of an agent. Pure. */
-import { AgentError, type AgentAnswer } from '@tutti/agent-call'
+/** The results of MCP tools as answers of an agent, and the usage that they report. Pure. */
+import {
+  AgentError,
+  type AgentAnswer,
+  type AgentCall,
+  type AgentUsageReport,
+} from '@tutti/agent-call'
+import { contentText, type McpToolResult } from '@tutti/net'
+import { USAGE_EXTENSION } from '@tutti/protocol'
 
-import { usageIn } from './mcp-usage.ts'
-
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+import { limitsMetadata } from '../a2a/usage.ts'
+import { isObject } from './tool-arguments.ts'
 
 /**
- * The answer: the structured content where there is any, else the text, else the content as it is.
+ * Converts a result to an answer: its structured content, else its text, else its content unchanged.
  *
- * @throws {AgentError} agent_failed when the tool says that it failed, with what it gave.
+ * @throws {AgentError} agent_failed when the tool reports a failure, with its output.
  */
-export function toolAnswer(result: CallToolResult, name: string): AgentAnswer {
+export function toolAnswer(result: McpToolResult, name: string): AgentAnswer {
   const { structuredContent, content } = result
-  const text = content.map(textOf).join('\n')
+  const text = contentText(content)
   const isText = content.every(({ type }) => type === 'text')
   const output: unknown = structuredContent ?? (isText ? text : content)
   if (result.isError === true) {
-    const said = text.trim() === '' ? 'it did not say why' : text
-    throw new AgentError(`MCP tool "${name}" failed: ${said}`, {
+    const reason = text.trim() === '' ? 'it did not say why' : text
+    throw new AgentError(`MCP tool "${name}" failed: ${reason}`, {
       failureType: 'agent_failed',
       retryable: false,
       partial: structuredContent ?? content,
@@ -33,28 +39,27 @@ export function toolAnswer(result: CallToolResult, name: string): AgentAnswer {
   }
 }
 
-/** Text as it is, and what is no text by its name and size. */
-function textOf(block: ContentBlock): string {
-  switch (block.type) {
-    case 'text':
-      return block.text
-    case 'image':
-    case 'audio':
-      return `[${block.type}: ${block.mimeType}, ${byteLength(block.data)} bytes]`
-    case 'resource_link':
-      return `[resource ${block.uri}: ${block.title ?? block.name}]`
-    case 'resource': {
-      const { resource } = block
-      return 'text' in resource
-        ? `[resource ${resource.uri}]\n${resource.text}`
-        : `[resource ${resource.uri}: ${byteLength(resource.blob)} bytes]`
-    }
-    default:
-      return '[content of an unknown kind]'
-  }
+/** Returns `_meta` of a request: the limits of the call and its trace. */
+export function requestMeta({
+  remaining,
+  traceparent,
+}: Pick<AgentCall, 'remaining' | 'traceparent'>): Record<string, unknown> {
+  return { ...limitsMetadata(remaining()), ...(traceparent === undefined ? {} : { traceparent }) }
 }
 
-/** Bytes that base64 text stands for. */
-function byteLength(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
+/** Reads usage from `_meta` of a result or of progress, which has the fields of A2A; undefined without any. */
+export function usageIn(meta: unknown): AgentUsageReport | undefined {
+  if (!isObject(meta)) return undefined
+  const extension = meta[USAGE_EXTENSION]
+  const fields = isObject(extension) ? extension : {}
+  const usage = {
+    ...amount('costUsd', fields['cost_usd'] ?? meta['cost_usd']),
+    ...amount('totalCostUsd', fields['total_cost_usd']),
+    ...amount('totalTokens', fields['total_tokens']),
+  }
+  return Object.keys(usage).length === 0 ? undefined : usage
+}
+
+function amount(name: string, value: unknown): Readonly<Record<string, number>> {
+  return typeof value === 'number' ? { [name]: value } : {}
 }

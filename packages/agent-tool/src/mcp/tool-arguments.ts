@@ -1,7 +1,7 @@
 /** From what an agent is sent to the arguments of an MCP tool. Pure. */
 import { AgentError } from '@tutti/agent-call'
 
-import type { Tool } from '@modelcontextprotocol/client'
+import type { McpTool } from '@tutti/net'
 
 /** Arguments of a tool by name. */
 export type McpArguments = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ const SHOWN_LENGTH = 500
  */
 export function toolArguments(
   input: unknown,
-  { name, inputSchema }: Pick<Tool, 'name' | 'inputSchema'>,
+  { name, inputSchema }: Pick<McpTool, 'name' | 'inputSchema'>,
 ): McpArguments {
   if (isObject(input)) return input
   const schema: McpArguments = inputSchema

@@ -9,7 +9,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
-import type { McpProgram, McpToolsOptions } from './options.ts'
+import type { McpProgram } from '@tutti/net'
+import type { McpToolsOptions } from './options.ts'
 
 const SERVER = fileURLToPath(new URL('../../test/servers/mcp-server.ts', import.meta.url))
 const PROGRAM: McpProgram = { command: process.execPath, args: [SERVER], killGraceMs: 0 }

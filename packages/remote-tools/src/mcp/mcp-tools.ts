@@ -1,28 +1,24 @@
 /**
- * The tools of an MCP server as tools. Their schemas are the server's own; a call is a `tools/call`
- * whose limit, cancel, approval and counts are those of every tool.
+ * The tools of an MCP server as tools. Their schemas are the server's own; a call is a `tools/call` with the limits,
+ * cancel, approval and counts of every tool.
  *
  *   server ─tools/list─▶ tools        input ─tools/call─▶ content ─▶ ToolResult
  */
-import { defineTool, errorMessage, ToolResult, type AgentTool, type ToolContext } from '@tutti/core'
+import { defineTool, errorMessage, type AgentTool } from '@tutti/core'
+import {
+  DEFAULT_MAX_MCP_MESSAGE_BYTES,
+  DEFAULT_MCP_CONNECT_TIMEOUT_MS,
+  McpConnection,
+  type McpServer,
+  type McpTool,
+  resolveMcpServer,
+} from '@tutti/net'
 
 import { ToolNames } from '../http/tool-names.ts'
-import { McpConnection } from './connection.ts'
-import { McpQuestions } from './elicitation.ts'
-import { toolResultOf } from './mcp-result.ts'
-import {
-  assertToolsOptions,
-  DEFAULT_CONNECT_TIMEOUT_MS,
-  DEFAULT_MAX_MESSAGE_BYTES,
-  resolveServer,
-  type McpServer,
-  type McpToolFacts,
-  type McpToolsOptions,
-} from './options.ts'
+import { callMcpTool } from './call-mcp-tool.ts'
+import { assertToolsOptions, type McpToolFacts, type McpToolsOptions } from './options.ts'
 
-import type { CallToolResult, Client, Progress, Tool } from '@modelcontextprotocol/client'
-
-/** A tool of a server that cannot be a tool here. */
+/** A tool of a server that cannot be imported. */
 export interface SkippedMcpTool {
   readonly name: string
   readonly reason: string
@@ -32,39 +28,36 @@ export interface SkippedMcpTool {
 export interface McpTools extends AsyncDisposable {
   /** The tools, in the server's order. */
   readonly tools: readonly AgentTool[]
-  /** Tools of the server that are not among them though they were asked for, and why. */
+  /** Tools that were not imported although they were requested, and why. */
   readonly skipped: readonly SkippedMcpTool[]
-  /** Asks the server anew for its tools; those that were made before go on working. */
+  /** Lists the tools of the server again; those that were made before continue to work. */
   refresh(): Promise<readonly AgentTool[]>
-  /** Ends the connection, and a server that is a program. Calls after it fail. Never rejects. */
+  /** Ends the connection, and a server that is a child process. Later calls fail. Never rejects. */
   close(): Promise<void>
 }
 
 /**
- * Connects to an MCP server and makes a tool of each of its tools.
+ * Connects to an MCP server and imports its tools.
  *
- * @throws {TypeError} for a server that is not described rightly.
- * @throws {Error} when the server cannot be reached or does not say its tools in time.
+ * @throws {TypeError} naming every invalid option.
+ * @throws {McpError} when the server cannot be reached or does not list its tools in time.
  */
 export async function mcpTools(
   server: McpServer,
   options: McpToolsOptions = {},
 ): Promise<McpTools> {
   assertToolsOptions(options)
-  const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES } = options
-  if (!(maxMessageBytes > 0)) {
-    throw new TypeError(
-      `Cannot import MCP tools: maxMessageBytes must be > 0, got ${maxMessageBytes}`,
-    )
-  }
-  const connection = new McpConnection(resolveServer(server), {
+  const { onChange, maxMessageBytes = DEFAULT_MAX_MCP_MESSAGE_BYTES } = options
+  const connection = new McpConnection(resolveMcpServer(server), {
     maxMessageBytes,
-    connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-    onChange: () => options.onChange?.(),
+    connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_MCP_CONNECT_TIMEOUT_MS,
+    // Every child process speaks the older era; some end at the question for a newer one.
+    programEra: 'legacy',
+    onToolsChanged: onChange,
   })
   let listed: Pick<McpTools, 'tools' | 'skipped'>
   const refresh = async (): Promise<readonly AgentTool[]> => {
-    listed = toolsOf(await listTools(connection, options), { connection, options })
+    listed = importTools(await connection.listTools({ refresh: true }), { connection, options })
     return listed.tools
   }
   try {
@@ -86,42 +79,16 @@ export async function mcpTools(
   }
 }
 
-/** Pages that are asked for, at most: a server may never come to an end. */
-const MAX_PAGES = 100
-
-function listTools(
-  connection: McpConnection,
-  { connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS }: McpToolsOptions,
-): Promise<readonly Tool[]> {
-  return connection.use(async (client) => {
-    const tools: Tool[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES; page += 1) {
-      const params = cursor === undefined ? {} : { cursor }
-      // Asked as a plain request: the client's own method would refuse results later, over and above
-      // the check of output that tools have here.
-      const listed = await client.request(
-        { method: 'tools/list', params },
-        { timeout: connectTimeoutMs },
-      )
-      tools.push(...listed.tools)
-      cursor = listed.nextCursor
-      if (cursor === undefined) break
-    }
-    return tools
-  })
-}
-
-interface Surroundings {
+interface ImportContext {
   readonly connection: McpConnection
   readonly options: McpToolsOptions
 }
 
-function toolsOf(
-  listed: readonly Tool[],
-  surroundings: Surroundings,
+function importTools(
+  listed: readonly McpTool[],
+  context: ImportContext,
 ): Pick<McpTools, 'tools' | 'skipped'> {
-  const { include, exclude = [], prefix = '' } = surroundings.options
+  const { include, exclude = [], prefix = '' } = context.options
   const names = new ToolNames()
   const tools: AgentTool[] = []
   const known = new Set(listed.map(({ name }) => name))
@@ -135,7 +102,7 @@ function toolsOf(
       continue
     }
     try {
-      tools.push(toolOf(tool, names.take(prefix + tool.name), surroundings))
+      tools.push(importTool(tool, names.take(prefix + tool.name), context))
     } catch (error) {
       skipped.push({ name: tool.name, reason: errorMessage(error) })
     }
@@ -143,8 +110,8 @@ function toolsOf(
   return { tools, skipped }
 }
 
-/** Whether a tool can only be called as a task of the protocol, which its library does not support. */
-function needsTasks(tool: Tool): boolean {
+/** Whether a tool can only be called as a task of the protocol, which the SDK does not support. */
+function needsTasks(tool: McpTool): boolean {
   const { execution } = tool
   return execution?.taskSupport === 'required'
 }
@@ -152,13 +119,17 @@ function needsTasks(tool: Tool): boolean {
 const NEEDS_TASKS =
   'it can only be called as a task (taskSupport: required), which is not supported'
 
-function toolOf(tool: Tool, name: string, { connection, options }: Surroundings): AgentTool {
+function importTool(
+  tool: McpTool,
+  name: string,
+  { connection, options }: ImportContext,
+): AgentTool {
   const { annotations = {}, outputSchema, title } = tool
   const { timeoutMs, limiter, outputCheck } = options
-  const said = tool.description?.trim() ?? ''
+  const description = tool.description?.trim() ?? ''
   return defineTool({
     name,
-    description: said === '' ? (title ?? annotations.title ?? tool.name) : said,
+    description: description === '' ? (title ?? annotations.title ?? tool.name) : description,
     input: tool.inputSchema,
     ...(outputSchema === undefined ? {} : { output: outputSchema }),
     idempotent: annotations.readOnlyHint === true || annotations.idempotentHint === true,
@@ -166,78 +137,18 @@ function toolOf(tool: Tool, name: string, { connection, options }: Surroundings)
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limiter === undefined ? {} : { limiter }),
     ...(outputCheck === undefined ? {} : { outputCheck }),
-    async execute(input, context) {
-      const questions = new McpQuestions(context)
-      const call: Call = { tool, input, context, signal: questions.signal }
-      try {
-        const result = await connection.use((client) =>
-          connection.elicitations.during(questions, () => callTool(client, call)),
-        )
-        return questions.addDeclined(toolResultOf(result))
-      } catch (error) {
-        questions.throwIfEnded()
-        return questions.addDeclined(ToolResult.failure(`MCP call failed: ${errorMessage(error)}`))
-      }
-    },
+    // NOTE: the input was read by the schema of the tool, which describes an object.
+    execute: (input, context) =>
+      callMcpTool(connection, { tool, args: input as Record<string, unknown>, context }),
   })
 }
 
 function needsApproval(tool: McpToolFacts, approve: McpToolsOptions['approve'] = 'none'): boolean {
   if (typeof approve === 'function') return approve(tool)
   const { readOnlyHint, destructiveHint } = tool.annotations
-  // A tool that says neither is destructive: so the protocol has it.
+  // By the protocol, a tool without these hints is destructive.
   return (
     approve === 'all' ||
     (approve === 'destructive' && readOnlyHint !== true && destructiveHint !== false)
   )
-}
-
-/** No limit of the client's own: the call has one, and the client's would end calls at 60 s. */
-const LONGEST_TIMER_MS = 2_147_483_647
-
-interface Call {
-  readonly tool: Tool
-  readonly input: unknown
-  readonly context: ToolContext
-  readonly signal: AbortSignal
-}
-
-function callTool(client: Client, { tool, input, context, signal }: Call): Promise<CallToolResult> {
-  const { name, outputSchema: _checkedHere, ...described } = tool
-  // NOTE: the input was read by the schema of the tool, which describes an object.
-  const args = input as Record<string, unknown>
-  return client.callTool(
-    { name, arguments: args, ...traceOf(context) },
-    {
-      signal,
-      onprogress: (progress) => {
-        reportProgress(context, progress)
-      },
-      resetTimeoutOnProgress: true,
-      timeout: LONGEST_TIMER_MS,
-      maxTotalTimeout: LONGEST_TIMER_MS,
-      // Says which arguments the server wants in headers too (`x-mcp-header`).
-      toolDefinition: { ...described, name },
-    },
-  )
-}
-
-/** The trace of the call, as the protocol reserves keys for it. */
-function traceOf({ traceparent, tracestate }: ToolContext): {
-  readonly _meta?: Record<string, string>
-} {
-  if (traceparent === undefined) return {}
-  return { _meta: tracestate === undefined ? { traceparent } : { traceparent, tracestate } }
-}
-
-function reportProgress(
-  { reportProgress: report }: ToolContext,
-  { message, progress, total }: Progress,
-): void {
-  const known = total !== undefined && total > 0
-  const fraction = known ? Math.min(1, Math.max(0, progress / total)) : undefined
-  report({
-    message: message ?? (known ? `${progress} of ${total}` : String(progress)),
-    ...(fraction === undefined ? {} : { fraction }),
-  })
 }

@@ -11,7 +11,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpServer, McpToolsOptions } from './options.ts'
+import type { McpServer } from '@tutti/net'
+import type { McpToolsOptions } from './options.ts'
 
 const require = createRequire(import.meta.url)
 const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')

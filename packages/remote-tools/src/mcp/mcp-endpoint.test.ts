@@ -8,7 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { mcpTools } from './mcp-tools.ts'
 
 import type { AddressInfo } from 'node:net'
-import type { McpEndpoint, McpToolsOptions } from './options.ts'
+import type { McpEndpoint } from '@tutti/net'
+import type { McpToolsOptions } from './options.ts'
 
 interface Asked {
   readonly id?: number
@@ -92,7 +93,7 @@ describe('a message of a server over HTTP', () => {
     })
     const { output, again } = await work({ url }, { maxMessageBytes: 2_000 })
     expect(output).toBe(
-      `MCP call failed: MCP server ${origin} ended: ${origin} sent a message longer than 2000 bytes`,
+      `MCP call failed: MCP server ${origin} sent a message longer than 2000 bytes`,
     )
     expect(await again()).toBe('short')
   })
@@ -153,7 +154,7 @@ describe('a redirect of a server over HTTP', () => {
     })
     const { output } = await work({ url, headers: { 'x-key': 'secret' } })
     expect(output).toContain(
-      `Refused to send a request for ${origin} to another origin (${inside.origin})`,
+      `Refused a redirect from ${origin}/mcp to another origin (${inside.origin})`,
     )
     expect(inside.requests).toEqual([])
   })
@@ -164,7 +165,9 @@ describe('a redirect of a server over HTTP', () => {
       calls += 1
       response.writeHead(308, { location: '/mcp' }).end()
     })
-    expect((await work({ url })).output).toContain(`${origin} redirects more than 5 times`)
+    expect((await work({ url })).output).toContain(
+      `MCP server ${origin} sent an invalid answer: it redirects more than 5 times`,
+    )
     expect(calls).toBe(6)
   })
 })

@@ -1,24 +1,23 @@
 /**
- * Order among what a server sends. The protocol's library takes an answer at once and a notification a
- * moment later, so that progress that arrives together with the answer would be told of too late, which
- * is never.
+ * Orders the messages of a server. The MCP SDK dispatches responses synchronously but notifications asynchronously, so
+ * that progress which arrives together with the response would be dropped.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/client'
 
-/** What is told of messages that are handled in turn. */
-export interface InTurn {
-  /** Resolves when everything that has come was handled. */
+/** The messages of a transport whose messages are handled in order. */
+export interface OrderedMessages {
+  /** Resolves when every message that has arrived was handled. */
   handled(): Promise<void>
 }
 
-/** Lets each message of a connected transport be handled before the next one is, each in its own context. */
-export function takeInTurn(
+/** Handles each message of a connected transport after the one before it, each in its own async context. */
+export function handleInOrder(
   transport: Transport,
-  onMessage: (message: JSONRPCMessage) => void,
-): InTurn {
+  onMessage: (message: JSONRPCMessage) => void = () => undefined,
+): OrderedMessages {
   const deliver = transport.onmessage?.bind(transport)
   let turn = Promise.resolve()
   let waiting = 0
@@ -46,7 +45,7 @@ export function takeInTurn(
   return {
     async handled() {
       await turn
-      // What an answer settles has been settled one turn later.
+      // Promises that a response settles have settled one turn later.
       await setImmediate()
     },
   }

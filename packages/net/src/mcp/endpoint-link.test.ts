@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+
+import { localServer } from '../testing/local-server.ts'
+import { EndpointLink } from './endpoint-link.ts'
+import { resolveMcpServer, type McpEndpoint } from './mcp-server.ts'
+import { OpenCalls } from './open-calls.ts'
+
+const authProvider = { token: () => Promise.resolve('t') }
+
+function linkTo(endpoint: McpEndpoint): EndpointLink {
+  const server = resolveMcpServer(endpoint)
+  if (server.kind !== 'endpoint') throw new Error('not an endpoint')
+  return new EndpointLink(server, {
+    calls: new OpenCalls(),
+    maxMessageBytes: 1_000,
+    alwaysListens: false,
+  })
+}
+
+describe('[T6] a request to another origin than that of the server', () => {
+  it.each([
+    ['without authorization', { guard: { allow: ['127.0.0.1'] } }],
+    ['with authorization but no guard', { authProvider }],
+  ])('is refused %s', async (_, more) => {
+    const other = await localServer((_request, response) => response.end())
+    const link = linkTo({ url: 'http://127.0.0.1:9/mcp', ...more })
+    await expect(link.fetch(other.origin)).rejects.toMatchObject({
+      kind: 'configuration',
+      message: expect.stringContaining(
+        'Refused to send a request for http://127.0.0.1:9 to another',
+      ),
+    })
+  })
+
+  it('is sent for authorization where the guard allows, without the headers of the author', async () => {
+    const seen: unknown[] = []
+    const other = await localServer((request, response) => {
+      seen.push(request.headers['x-key'])
+      response.end('metadata')
+    })
+    const endpoint = { url: 'http://127.0.0.1:9/mcp', headers: { 'x-key': 'secret' }, authProvider }
+    const link = linkTo({ ...endpoint, guard: { allow: ['127.0.0.1'] } })
+    expect(await (await link.fetch(other.origin)).text()).toBe('metadata')
+    await expect(linkTo({ ...endpoint, guard: {} }).fetch(other.origin)).rejects.toThrow('Refused')
+    expect(seen).toEqual([undefined])
+  })
+})
+
+describe('the headers of an endpoint', () => {
+  it('carry the user and the password of its URL', async () => {
+    const server = await localServer((request, response) =>
+      response.end(request.headers.authorization),
+    )
+    const link = linkTo({ url: server.origin.replace('http://', 'http://ada:l%40ve@') })
+    const response = await link.fetch(server.origin)
+    expect(await response.text()).toBe(`Basic ${Buffer.from('ada:l@ve').toString('base64')}`)
+  })
+
+  it('are refused without showing a value that cannot be sent', () => {
+    expect(() => linkTo({ url: 'http://a.test', headers: { 'x-key': 'top\nsecret' } })).toThrow(
+      new TypeError('Cannot use MCP server: header "x-key" has an invalid name or value'),
+    )
+  })
+})

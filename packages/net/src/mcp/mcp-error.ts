@@ -1,0 +1,208 @@
+/** Failures of MCP servers, in text without secrets. */
+import { errorMessage, TuttiError } from '@tutti/core'
+
+import { readBody } from '../http/body.ts'
+import { readRetryAfter } from '../http/retry-after.ts'
+
+import type { NetworkError } from '../http/network-error.ts'
+
+/**
+ * `configuration`: the server cannot be started or may not be used. `unreachable`: no connection was made.
+ * `connection_lost`: it ended before the answer. `http_error`: an HTTP status that is an error. `rpc_error`: the server
+ * answered with an error. `input_required`: it asks for input that a client cannot give. `invalid_response`: anything
+ * else that is not an answer.
+ */
+export type McpErrorKind =
+  | 'configuration'
+  | 'unreachable'
+  | 'connection_lost'
+  | 'http_error'
+  | 'rpc_error'
+  | 'input_required'
+  | 'invalid_response'
+
+/** Details of an {@link McpError}. */
+export interface McpErrorOptions {
+  readonly cause?: unknown
+  /** @default true for `unreachable` and `connection_lost` */
+  readonly retryable?: boolean
+  readonly retryAfterMs?: number | undefined
+}
+
+/** An MCP server could not be used, or did not answer. */
+export class McpError extends Error {
+  override readonly name = 'McpError'
+  readonly kind: McpErrorKind
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean
+  /** Delay that the server asks for before a retry, in milliseconds. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(kind: McpErrorKind, message: string, options: McpErrorOptions = {}) {
+    const { cause, retryable, retryAfterMs } = options
+    super(message, cause === undefined ? undefined : { cause })
+    this.kind = kind
+    this.retryable = retryable ?? (kind === 'unreachable' || kind === 'connection_lost')
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** How a server that is a child process ended. */
+export interface ProcessFate {
+  readonly reason: string
+  /** False when the process could not be started. */
+  readonly started: boolean
+}
+
+/** Where and when a failure happened. */
+export interface McpFailurePlace {
+  /** Name of the server in messages. */
+  readonly name: string
+  readonly phase: 'connect' | 'call'
+  /** How its process ended, if it has. */
+  readonly fate?: ProcessFate | undefined
+}
+
+/** Statuses that may be another one for the next request. */
+const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504])
+
+/** Maximum bytes of a body that a message quotes. */
+const QUOTED_BYTES = 2_000
+
+/** JSON-RPC code of a server that wants a page to be opened first. */
+const URL_ELICITATION_REQUIRED = -32_042
+
+/** Codes of the SDK for connections that ended. */
+const LOST: ReadonlySet<unknown> = new Set(['CONNECTION_CLOSED', 'NOT_CONNECTED', 'SEND_FAILED'])
+
+/** Converts an error of the SDK, or of the layers below it, to an {@link McpError}; a Tutti error stays as it is. */
+export function toMcpError(error: unknown, place: McpFailurePlace): McpError | TuttiError {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof McpError || TuttiError.isInstance(cause)) return cause
+  }
+  const { fate } = place
+  if (fate !== undefined) return endedError(fate, place, error)
+  const details = readDetails(error)
+  const { code, status } = details
+  if (typeof status === 'number') return statusError(place.name, { ...details, status }, error)
+  if (typeof code === 'number') return rpcError(code, error, place)
+  const message = errorMessage(error)
+  const isLost = LOST.has(code) || message === 'Not connected'
+  if (isLost && place.phase === 'call') return lostError(place.name, message, error)
+  const isUnreachable = isLost || (code === 'REQUEST_TIMEOUT' && place.phase === 'connect')
+  if (isUnreachable) return unreachableError(place.name, message, error)
+  return invalidError(place.name, message, error)
+}
+
+/** Converts a failure of the network to an {@link McpError}. */
+export function toMcpNetworkError(error: Error, name: string): Error {
+  if (TuttiError.isInstance(error)) {
+    return new McpError('configuration', error.message, { cause: error })
+  }
+  const kind = 'kind' in error ? (error as NetworkError).kind : undefined
+  if (kind === 'unreachable') return unreachableError(name, error.message, error)
+  if (kind === 'lost') return lostError(name, error.message, error)
+  return kind === 'invalid' ? invalidError(name, error.message, error) : error
+}
+
+/** Returns the error for a response with the status of a failure, and reads the start of its body. */
+export async function toStatusError(response: Response, name: string): Promise<McpError> {
+  const { status, statusText, headers } = response
+  const text = await startOfBody(response)
+  const retryAfterMs = readRetryAfter(headers.get('retry-after'))
+  return statusError(name, { status, statusText, text, retryAfterMs })
+}
+
+async function startOfBody({ body }: Response): Promise<string> {
+  try {
+    const { bytes, truncated } = await readBody(body, QUOTED_BYTES)
+    const text = new TextDecoder().decode(bytes).trim()
+    return truncated ? `${text}…` : text
+  } catch {
+    // The status is known, so a body that cannot be read changes nothing.
+    return ''
+  }
+}
+
+function statusError(
+  name: string,
+  { status, statusText, text, retryAfterMs }: HttpDetails & { readonly status: number },
+  cause?: unknown,
+): McpError {
+  const shown = typeof statusText === 'string' && statusText !== '' ? ` ${statusText}` : ''
+  const body = typeof text === 'string' ? text.trim().slice(0, QUOTED_BYTES + 1) : ''
+  const quoted = body === '' ? '' : `: ${body}`
+  return new McpError(
+    'http_error',
+    `MCP server ${name} returned error ${status}${shown}${quoted}`,
+    {
+      retryable: RETRYABLE.has(status),
+      retryAfterMs,
+      cause,
+    },
+  )
+}
+
+function endedError(
+  { reason, started }: ProcessFate,
+  place: McpFailurePlace,
+  cause: unknown,
+): McpError {
+  const { name, phase } = place
+  if (phase === 'call') {
+    return new McpError('connection_lost', `MCP server ${name} ended: ${reason}`, { cause })
+  }
+  const message = `Cannot connect to MCP server ${name}: ${reason}`
+  return new McpError(started ? 'unreachable' : 'configuration', message, { cause })
+}
+
+function rpcError(code: number, cause: unknown, { name }: McpFailurePlace): McpError {
+  const message = errorMessage(cause)
+  if (code === URL_ELICITATION_REQUIRED) {
+    const wanted = `MCP server ${name} wants a page to be opened first: ${message}`
+    return new McpError('input_required', wanted, { cause })
+  }
+  return new McpError('rpc_error', `MCP server ${name} answered with error ${code}: ${message}`, {
+    cause,
+  })
+}
+
+function unreachableError(name: string, reason: string, cause: unknown): McpError {
+  return new McpError('unreachable', `Cannot connect to MCP server ${name}: ${reason}`, { cause })
+}
+
+function lostError(name: string, reason: string, cause: unknown): McpError {
+  const message = `The connection to MCP server ${name} was lost: ${reason}`
+  return new McpError('connection_lost', message, { cause })
+}
+
+function invalidError(name: string, reason: string, cause: unknown): McpError {
+  const message = `MCP server ${name} sent an invalid answer: ${reason}`
+  return new McpError('invalid_response', message, { cause })
+}
+
+interface HttpDetails {
+  readonly status?: unknown
+  readonly statusText?: unknown
+  readonly text?: unknown
+  readonly retryAfterMs?: number | undefined
+}
+
+/** Reads the code of an error, and the HTTP status that the SDK puts into an error or into its data. */
+function readDetails(error: unknown): HttpDetails & { readonly code?: unknown } {
+  if (!(error instanceof Error)) return {}
+  const { code, status, statusText, text, data } = error as Error &
+    HttpDetails & { readonly code?: unknown; readonly data?: unknown }
+  // NOTE: the fields are checked where they are used.
+  const inside = (typeof data === 'object' && data !== null ? data : {}) as HttpDetails
+  // A server can put anything into the data of its own errors, which have a number as code.
+  const isOfSdk = typeof code !== 'number'
+  const isHttp = isOfSdk && typeof (status ?? inside.status) === 'number'
+  if (!isHttp) return { code }
+  return {
+    code,
+    status: status ?? inside.status,
+    statusText: statusText ?? inside.statusText,
+    text: text ?? inside.text,
+  }
+}

@@ -1,0 +1,167 @@
+/** Describes where an MCP server is. */
+import { assertKnownOptions, definitionError, type OptionNames } from '@tutti/core'
+
+import { networkGuard, type NetworkGuard, type NetworkGuardOptions } from '../http/network-guard.ts'
+import { CONNECTION_HEADERS } from '../http/options.ts'
+import {
+  findProcessProblems,
+  PROCESS_OPTION_NAMES,
+  resolveProcessOptions,
+  type ProcessOptions,
+  type ResolvedProcessOptions,
+} from '../process/options.ts'
+
+import type { AuthProvider, Client, OAuthClientProvider } from '@modelcontextprotocol/client'
+
+/** A server that is a child process, reached over its stdin and stdout. It is started without a shell. */
+export type McpProgram = Omit<ProcessOptions, 'clock'>
+
+/** A server that is reached over streamable HTTP, or over SSE if it knows only that. */
+export interface McpEndpoint {
+  readonly url: string | URL
+  /** Sent with each request to the origin of `url`, or a function that returns them for each. */
+  readonly headers?: McpHeaders | (() => McpHeaders | Promise<McpHeaders>)
+  /**
+   * Authorizes requests: OAuth with an `OAuthClientProvider` of `@modelcontextprotocol/client`, or tokens of your
+   * own with its `AuthProvider`. OAuth needs `guard` if the authorization server has another origin than `url`.
+   */
+  readonly authProvider?: OAuthClientProvider | AuthProvider
+  /**
+   * Restricts requests to the public internet and to what it allows. @default the origin of `url` is trusted, and no
+   * request goes to another one
+   */
+  readonly guard?: NetworkGuard | NetworkGuardOptions
+}
+
+/** Headers by name. */
+export type McpHeaders = Readonly<Record<string, string>>
+
+/** A client that its owner has connected, and closes. It answers questions of the server itself. */
+export interface McpClient {
+  readonly client: Client
+}
+
+/** Where an MCP server is. */
+export type McpServer = McpProgram | McpEndpoint | McpClient
+
+/** A server at a URL, with its defaults. */
+export interface ResolvedMcpEndpoint {
+  readonly kind: 'endpoint'
+  /** Name of the server in messages; contains no secrets. */
+  readonly name: string
+  /** Without user and password. */
+  readonly url: URL
+  readonly headers: NonNullable<McpEndpoint['headers']>
+  readonly authProvider: McpEndpoint['authProvider']
+  readonly guard: NetworkGuard
+  /** Whether authorization may use other origins, as far as the guard allows. */
+  readonly mayLeaveOrigin: boolean
+}
+
+/** An {@link McpServer} that was checked, with its defaults. */
+export type ResolvedMcpServer =
+  | ResolvedMcpEndpoint
+  | { readonly kind: 'program'; readonly name: string; readonly program: ResolvedProcessOptions }
+  | { readonly kind: 'client'; readonly name: string; readonly client: Client }
+
+const { clock: _, ...PROGRAM_NAMES } = PROCESS_OPTION_NAMES
+
+const ENDPOINT_NAMES = {
+  url: true,
+  headers: true,
+  authProvider: true,
+  guard: true,
+} as const satisfies OptionNames<McpEndpoint>
+
+const SUBJECT = 'Cannot use MCP server:'
+
+/**
+ * Checks where a server is.
+ *
+ * @param network - hosts that are allowed in addition to the host of an endpoint that has no `guard`
+ * @throws {TypeError} naming every problem.
+ */
+export function resolveMcpServer(
+  server: McpServer,
+  network: NetworkGuardOptions = {},
+): ResolvedMcpServer {
+  if ('client' in server) return { kind: 'client', name: 'of this client', client: server.client }
+  if ('url' in server) return resolveEndpoint(server, network)
+  assertKnownOptions(SUBJECT, server, PROGRAM_NAMES)
+  const problems = findProcessProblems(server)
+  if (problems.length > 0) throw definitionError(`${SUBJECT} ${problems.join('; ')}`)
+  const name = JSON.stringify(server.command)
+  return { kind: 'program', name, program: resolveProcessOptions(server) }
+}
+
+function resolveEndpoint(server: McpEndpoint, network: NetworkGuardOptions): ResolvedMcpEndpoint {
+  assertKnownOptions(SUBJECT, server, ENDPOINT_NAMES)
+  const { headers = {}, authProvider } = server
+  const given = URL.parse(String(server.url))
+  if (given === null || !/^https?:$/.test(given.protocol)) {
+    throw definitionError(`${SUBJECT} url must be an http or https URL`)
+  }
+  const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
+  if (problems.length > 0) throw definitionError(`${SUBJECT} ${problems.join('; ')}`)
+  const { url, login } = withoutLogin(given)
+  return {
+    kind: 'endpoint',
+    name: url.origin,
+    url,
+    headers: login === undefined ? headers : withHeader(headers, login),
+    authProvider,
+    guard: resolveGuard(url, server.guard, network),
+    mayLeaveOrigin: authProvider !== undefined && server.guard !== undefined,
+  }
+}
+
+/** Returns the problems of headers; values are not shown, since they may be secret. */
+export function findHeaderProblems(headers: McpHeaders): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const shown = JSON.stringify(name)
+    if (CONNECTION_HEADERS.has(name.toLowerCase())) return [`header ${shown} cannot be set`]
+    try {
+      new Headers().set(name, value)
+      return []
+    } catch {
+      return [`header ${shown} has an invalid name or value`]
+    }
+  })
+}
+
+/** Moves the user and the password of a URL to the header that carries them. */
+function withoutLogin(given: URL): { readonly url: URL; readonly login: string | undefined } {
+  const url = new URL(given)
+  url.username = ''
+  url.password = ''
+  if (given.username === '' && given.password === '') return { url, login: undefined }
+  const pair = `${decoded(given.username)}:${decoded(given.password)}`
+  return { url, login: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+function withHeader(
+  source: NonNullable<McpEndpoint['headers']>,
+  authorization: string,
+): NonNullable<McpEndpoint['headers']> {
+  if (typeof source !== 'function') return { authorization, ...source }
+  return async () => ({ authorization, ...(await source()) })
+}
+
+/** The guard of an endpoint, or one that trusts the origin that the author wrote. */
+function resolveGuard(
+  { hostname, port, protocol }: URL,
+  guard: McpEndpoint['guard'],
+  { allow = [], ...network }: NetworkGuardOptions,
+): NetworkGuard {
+  if (guard !== undefined) return 'assertUrl' in guard ? guard : networkGuard(guard)
+  const known = port === '' ? (protocol === 'https:' ? '443' : '80') : port
+  return networkGuard({ ...network, allow: [`${hostname}:${known}`, ...allow] })
+}

@@ -1,0 +1,320 @@
+/** Opens connections to MCP servers. The SDK is loaded with the first one. */
+import { EndpointLink } from './endpoint-link.ts'
+import { handleInOrder } from './message-order.ts'
+import { OpenCalls } from './open-calls.ts'
+
+import type { Client, Tool, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
+import type { ResolvedProcessOptions } from '../process/options.ts'
+import type { ProcessFate } from './mcp-error.ts'
+import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-server.ts'
+
+/** An open connection. */
+export interface OpenServer {
+  readonly client: Client
+  readonly calls: OpenCalls
+  /** Whether questions in results are answered by the calls, and not by the client. */
+  readonly callsAnswer: boolean
+  /** The tools of the server as they were last listed; undefined when they may have changed. */
+  tools: Promise<readonly Tool[]> | undefined
+  /** How the process of the server ended; undefined while it runs, and for other servers. */
+  readonly fate: () => ProcessFate | undefined
+  /** Prepares a call: opens the stream of messages that belong to no request. */
+  readonly listen: () => Promise<void>
+  /** Whether the server gave the connection a session, which it can forget. */
+  readonly hasSession: () => boolean
+  /** Ends the connection. Never rejects. */
+  readonly close: () => Promise<void>
+}
+
+/** How connections are opened. */
+export interface McpOpenOptions {
+  /** Maximum time until the server is ready, in milliseconds. */
+  readonly connectTimeoutMs: number
+  /** Maximum bytes of one message of the server. */
+  readonly maxMessageBytes: number
+  /**
+   * Protocol eras that child processes are asked for: `auto` asks for the newest first, and starts a process that
+   * ends at the question again. @default auto
+   */
+  readonly programEra?: VersionNegotiationMode
+  /** Called when the server reports that its tools have changed. */
+  readonly onToolsChanged?: (() => void) | undefined
+}
+
+interface OpenContext extends McpOpenOptions {
+  /** Aborts when no caller waits for the connection. */
+  readonly signal: AbortSignal
+}
+
+/** Opens a connection; leaves nothing open when it rejects. */
+export async function openServer(
+  server: ResolvedMcpServer,
+  context: OpenContext,
+): Promise<OpenServer> {
+  switch (server.kind) {
+    case 'client':
+      return { ...open(server.client, new OpenCalls()), callsAnswer: false }
+    case 'program':
+      return openProgram(server.program, context)
+    case 'endpoint':
+      return openEndpoint(server, context)
+  }
+}
+
+/** A child process did not become a server. */
+export class StartFailure extends Error {
+  override readonly name = 'StartFailure'
+  readonly fate: ProcessFate | undefined
+  /** Whether it ended at the question for its era. */
+  readonly isProbe: boolean
+
+  constructor(cause: unknown, fate: ProcessFate | undefined) {
+    super('The process is not an MCP server', { cause })
+    this.fate = fate
+    this.isProbe = cause instanceof Error && cause.message.includes('server/discover probe')
+  }
+}
+
+async function openProgram(
+  program: ResolvedProcessOptions,
+  context: OpenContext,
+): Promise<OpenServer> {
+  const { programEra = 'auto' } = context
+  try {
+    return await startProgram(program, context, programEra)
+  } catch (error) {
+    const isProbe = error instanceof StartFailure && error.isProbe && !context.signal.aborted
+    if (isProbe) return startProgram(program, context, 'legacy')
+    throw error
+  }
+}
+
+async function startProgram(
+  program: ResolvedProcessOptions,
+  context: OpenContext,
+  mode: VersionNegotiationMode,
+): Promise<OpenServer> {
+  const { ProcessTransport } = await import('./process-transport.ts')
+  const transport = new ProcessTransport(program, context.maxMessageBytes)
+  const calls = new OpenCalls((size) => {
+    transport.hold(size > 0)
+  })
+  const client = await newClient(calls, context, mode)
+  try {
+    await connect(client, transport, context)
+  } catch (error) {
+    await transport.close()
+    // The end of a process explains more than the error that it causes; a process that is too slow also ends now.
+    const isLate = error instanceof Error && 'code' in error && error.code === 'REQUEST_TIMEOUT'
+    throw new StartFailure(error, isLate ? undefined : transport.fate)
+  }
+  reportCancels(transport, calls)
+  handleInOrder(transport, () => calls.addressed?.onBytes())
+  transport.hold(false)
+  return open(client, calls, {
+    fate: () => transport.fate,
+    close: () => transport.close(),
+    onToolsChanged: context.onToolsChanged,
+  })
+}
+
+/** Statuses of a server that speaks HTTP but not streamable HTTP. */
+const NOT_STREAMABLE: ReadonlySet<unknown> = new Set([400, 404, 405, 406, 415])
+
+/** Connects over streamable HTTP, else over SSE. */
+async function openEndpoint(
+  server: ResolvedMcpEndpoint,
+  context: OpenContext,
+): Promise<OpenServer> {
+  const calls: OpenCalls = new OpenCalls((size) => {
+    if (size === 0) link.rest()
+  })
+  const { maxMessageBytes, onToolsChanged } = context
+  const alwaysListens = onToolsChanged !== undefined
+  const link = new EndpointLink(server, { calls, maxMessageBytes, alwaysListens })
+  const place: EndpointPlace = { server, link, calls, context }
+  try {
+    return await openStreamable(place)
+  } catch (error) {
+    const isOlder = error instanceof Error && 'status' in error && NOT_STREAMABLE.has(error.status)
+    const older = isOlder && !context.signal.aborted ? await openSse(place) : undefined
+    if (older !== undefined) return older
+    await link.close()
+    throw error
+  }
+}
+
+interface EndpointPlace {
+  readonly server: ResolvedMcpEndpoint
+  readonly link: EndpointLink
+  readonly calls: OpenCalls
+  readonly context: OpenContext
+}
+
+async function openStreamable(place: EndpointPlace): Promise<OpenServer> {
+  const { server, link, calls, context } = place
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  const transport = new StreamableHTTPClientTransport(server.url, {
+    ...authOf(server),
+    fetch: link.fetch,
+    reconnectionScheduler: link.reconnect,
+  })
+  const client = await newClient(calls, context, 'auto')
+  await connect(client, transport, context)
+  link.attach(transport, { hasStream: client.getProtocolEra() === 'legacy' })
+  reportCancels(transport, calls)
+  return open(client, calls, {
+    listen: () => link.listen(),
+    hasSession: () => transport.sessionId !== undefined,
+    async close() {
+      await endSession(transport, context.connectTimeoutMs)
+      await quietly(client.close())
+      await link.close()
+    },
+    onToolsChanged: context.onToolsChanged,
+  })
+}
+
+/** Connects over the transport of before 2025; undefined when the server does not speak that either. */
+async function openSse({
+  server,
+  link,
+  calls,
+  context,
+}: EndpointPlace): Promise<OpenServer | undefined> {
+  const { SSEClientTransport } = await import('@modelcontextprotocol/client')
+  const transport = new SSEClientTransport(server.url, {
+    ...authOf(server),
+    fetch: link.plainFetch,
+  })
+  const client = await newClient(calls, context, 'legacy')
+  try {
+    await connect(client, transport, context)
+  } catch {
+    await quietly(transport.close())
+    return undefined
+  }
+  reportCancels(transport, calls)
+  handleInOrder(transport)
+  return open(client, calls, {
+    async close() {
+      await quietly(client.close())
+      await link.close()
+    },
+    onToolsChanged: context.onToolsChanged,
+  })
+}
+
+function authOf({ authProvider }: ResolvedMcpEndpoint): Pick<McpEndpoint, 'authProvider'> {
+  return authProvider === undefined ? {} : { authProvider }
+}
+
+/** Completes an open connection. */
+function open(
+  client: Client,
+  calls: OpenCalls,
+  parts: Partial<Pick<OpenServer, 'fate' | 'listen' | 'hasSession' | 'close'>> &
+    Pick<McpOpenOptions, 'onToolsChanged'> = {},
+): OpenServer {
+  const { onToolsChanged, ...rest } = parts
+  const server: OpenServer = {
+    client,
+    calls,
+    callsAnswer: true,
+    tools: undefined,
+    fate: () => undefined,
+    listen: () => Promise.resolve(),
+    hasSession: () => false,
+    close: () => Promise.resolve(),
+    ...rest,
+  }
+  // A client of the author keeps its own handlers.
+  if (rest.close === undefined) return server
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    server.tools = undefined
+    onToolsChanged?.()
+  })
+  return server
+}
+
+/** Maximum time for a child process to name its era, in milliseconds; one that is silent is of the older era. */
+const PROBE_TIMEOUT_MS = 10_000
+
+/** Makes a client that can be asked for values, and for nothing else. */
+async function newClient(
+  calls: OpenCalls,
+  { connectTimeoutMs }: McpOpenOptions,
+  mode: VersionNegotiationMode,
+): Promise<Client> {
+  const { Client } = await import('@modelcontextprotocol/client')
+  const timeoutMs = Math.min(PROBE_TIMEOUT_MS, connectTimeoutMs / 2)
+  const client = new Client(
+    { name: 'tutti', version: '1.0.0' },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode, ...(mode === 'auto' ? { probe: { timeoutMs } } : {}) },
+      // Questions in results are answered by the call itself.
+      inputRequired: { autoFulfill: false },
+    },
+  )
+  client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => {
+    // NOTE: the SDK has refused questions of other modes, which this client does not declare.
+    const form = params as Extract<typeof params, { requestedSchema: unknown }>
+    return calls.answer(form, mcpReq.signal)
+  })
+  return client
+}
+
+/** Connects; ends when the signal aborts, and leaves nothing open when it rejects. */
+async function connect(
+  client: Client,
+  transport: Transport,
+  { connectTimeoutMs: timeout, signal }: OpenContext,
+): Promise<void> {
+  signal.throwIfAborted()
+  const onAbort = (): void => {
+    void quietly(transport.close())
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    await client.connect(transport, { timeout, signal })
+  } catch (error) {
+    await quietly(transport.close())
+    throw error
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Reports to a call the message that cancels it. */
+function reportCancels(transport: Transport, calls: OpenCalls): void {
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    const sending = send(message, options)
+    const isCancel = 'method' in message && message.method === 'notifications/cancelled'
+    if (isCancel) calls.acting?.onCancelSent(sending.catch(() => undefined))
+    return sending
+  }
+}
+
+/** Maximum time for telling a server that its session is over, in milliseconds. */
+const SESSION_END_MS = 2_000
+
+/** Tells a server that its session is over, so that it need not keep it. */
+async function endSession(
+  transport: { terminateSession(): Promise<void> },
+  timeoutMs: number,
+): Promise<void> {
+  const { promise: tooLong, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.min(timeoutMs, SESSION_END_MS))
+  await Promise.race([quietly(transport.terminateSession()), tooLong])
+  clearTimeout(timer)
+}
+
+async function quietly(work: Promise<unknown>): Promise<void> {
+  try {
+    await work
+  } catch {
+    // A connection that cannot be closed is gone.
+  }
+}

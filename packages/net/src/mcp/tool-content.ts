@@ -1,0 +1,37 @@
+/** The content of MCP results as text. Pure. */
+import type { ContentBlock } from '@modelcontextprotocol/client'
+
+/** Returns text as it is, and describes other content by its type and size. */
+export function contentText(content: readonly ContentBlock[]): string {
+  return content.map(blockText).join('\n')
+}
+
+function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'image':
+    case 'audio':
+      return `[${block.type}: ${block.mimeType}, ${byteLength(block.data)} bytes]`
+    case 'resource_link':
+      return `[resource ${block.uri}: ${block.title ?? block.name}${inParentheses(block.mimeType)}]`
+    case 'resource': {
+      const { resource } = block
+      const name = `resource ${resource.uri}${inParentheses(resource.mimeType)}`
+      return 'text' in resource
+        ? `[${name}]\n${resource.text}`
+        : `[${name}: ${byteLength(resource.blob)} bytes]`
+    }
+    default:
+      return '[content of an unknown kind]'
+  }
+}
+
+function inParentheses(text: string | undefined): string {
+  return text === undefined ? '' : ` (${text})`
+}
+
+/** Number of bytes that a base64 text encodes. */
+function byteLength(base64: string): number {
+  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
+}
