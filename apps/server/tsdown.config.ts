@@ -5,7 +5,9 @@ import program from './tsdown.program.ts'
 const lateServer = {
   name: 'late-server',
   resolveId: (id: string) =>
-    id === './serve-ensembles.ts' ? { id: './serve-ensembles.js', external: true } : undefined,
+    id === './start/serve-ensembles.ts'
+      ? { id: './serve-ensembles.js', external: true }
+      : undefined,
 }
 
 const library = libraryBuild({ index: 'src/index.ts' })

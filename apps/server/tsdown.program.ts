@@ -9,9 +9,9 @@ const LATE = [/^langchain/, /^@langchain\//, /^pg$/]
 /** Imported by config files too: as part of the program they would be loaded, and kept, twice. */
 const SHARED_WITH_CONFIGS = [/^@tutti\/(?:core|ensemble|protocol)(?:\/|$)/]
 
-const build = programBuild({ tutti: 'src/main.ts', 'serve-ensembles': 'src/serve-ensembles.ts' }, [
-  ...LATE,
-  ...SHARED_WITH_CONFIGS,
-])
+const build = programBuild(
+  { tutti: 'src/main.ts', 'serve-ensembles': 'src/start/serve-ensembles.ts' },
+  [...LATE, ...SHARED_WITH_CONFIGS],
+)
 
 export default { ...build, plugins: [build.plugins, docsScript(), dashboardFiles()] }

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 
-import { readEnvironment } from '../../apps/server/src/env.ts'
+import { readEnvironment } from '../../apps/server/src/environment/env.ts'
 import { createClient, type TuttiClient } from '../../packages/client/src/index.ts'
 import { BareContainer, CAN_CHANGE_USER, filesOf } from '../container/bare-container.ts'
 import { buildBareImage, type BareImage } from '../container/bare-image.ts'

@@ -5,7 +5,7 @@ import { interfacesOf } from './source-docs.ts'
 
 /** `docs/reference/config.md`. */
 export function configPage(): string {
-  const interfaces = interfacesOf('apps/server/src/config.ts')
+  const interfaces = interfacesOf('apps/server/src/config/config.ts')
   return page('Config of a server', [
     'What `tutti.config.ts` exports: `export default defineConfig({ … })` of `@tutti/server`. All problems of a config are told at once, and nothing starts.',
     '',

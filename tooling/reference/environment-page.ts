@@ -3,7 +3,7 @@ import {
   CLIENT_VARIABLES,
   SERVER_VARIABLES,
   type VariableDoc,
-} from '../../apps/server/src/env-table.ts'
+} from '../../apps/server/src/environment/env-table.ts'
 import { code, page, table } from './markdown.ts'
 
 /** `docs/reference/environment.md`. */

@@ -8,6 +8,6 @@ export {
   type SharedConfig,
   type LimitsConfig,
   type TuttiConfig,
-} from './config.ts'
-export { listPrices } from './prices.ts'
+} from './config/config.ts'
+export { listPrices } from './start/prices.ts'
 export { serve, type EnsembleServer, type ServeOptions } from './serve.ts'

@@ -34,6 +34,6 @@ export async function serve(
   ensembles: Ensemble | readonly Ensemble[],
   options: ServeOptions = {},
 ): Promise<EnsembleServer> {
-  const { serveEnsembles } = await import('./serve-ensembles.ts')
+  const { serveEnsembles } = await import('./start/serve-ensembles.ts')
   return serveEnsembles(ensembles, options)
 }

@@ -1,5 +1,5 @@
 /** What a command has of the outside: its streams, the environment and the signals. Tests bring their own. */
-import { VARIABLES } from '../env.ts'
+import { VARIABLES } from '../environment/env.ts'
 
 import type { Readable, Writable } from 'node:stream'
 

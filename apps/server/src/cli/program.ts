@@ -1,7 +1,7 @@
 /** The commands of `tutti`, as commander knows them. */
 import { Command } from 'commander'
 
-import { CLIENT_VARIABLES, variableHelp } from '../env-table.ts'
+import { CLIENT_VARIABLES, variableHelp } from '../environment/env-table.ts'
 import { addCancelCommand } from './commands/cancel.ts'
 import { addDeleteCommand } from './commands/delete.ts'
 import { addDevCommand } from './commands/dev.ts'

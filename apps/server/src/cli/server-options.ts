@@ -1,7 +1,7 @@
 /** Options of the commands that serve. They win over the environment, which says the same and more. */
 import { Option, type Command } from 'commander'
 
-import { SERVER_VARIABLES, variableHelp } from '../env-table.ts'
+import { SERVER_VARIABLES, variableHelp } from '../environment/env-table.ts'
 import { portOf } from './option-values.ts'
 
 /** What the options say. */

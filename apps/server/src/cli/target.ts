@@ -1,7 +1,7 @@
 /** The server that a command talks to: `--url` and `--api-key`, or `TUTTI_URL` and `TUTTI_API_KEY`. */
 import { createClient, type TuttiClient } from '@tutti/client'
 
-import { readClientEnvironment } from '../env.ts'
+import { readClientEnvironment } from '../environment/env.ts'
 import { CommandError } from './command-error.ts'
 
 import type { Command } from 'commander'

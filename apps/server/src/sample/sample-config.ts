@@ -5,8 +5,8 @@ import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
 
-import type { TuttiConfig } from '../config.ts'
-import type { Environment, Provider } from '../env.ts'
+import type { TuttiConfig } from '../config/config.ts'
+import type { Environment, Provider } from '../environment/env.ts'
 
 /** Small, current models of each provider; `TUTTI_MODEL` names another. */
 const DEFAULT_MODELS: Readonly<Record<Provider, string>> = {

@@ -10,7 +10,7 @@ export function addStartCommand(program: Command, context: CommandContext): void
     async (options: ServerOptions) => {
       const { io } = context
       io.outliveReaders?.()
-      const { serveProcess } = await import('../../serve-process.ts')
+      const { serveProcess } = await import('../../start/serve-process.ts')
       const variables = serverVariables(options, io.variables)
       if (!(await serveProcess({ ...io, variables }))) context.exit = 'FAILED'
     },

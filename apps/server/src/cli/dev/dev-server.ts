@@ -7,8 +7,8 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { openServer, type FailedStart, type Opened } from '../../serve-process.ts'
-import { consoleLogger } from '../console-log.ts'
+import { openServer, type FailedStart, type Opened } from '../../start/serve-process.ts'
+import { consoleLogger } from '../../log/console-log.ts'
 import { tellImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
 

@@ -15,10 +15,10 @@
  */
 import { relative, resolve } from 'node:path'
 
-import { watchParent } from '../../watch-parent.ts'
-import { CONFIG_NAMES } from '../../load-config.ts'
+import { watchParent } from '../../start/watch-parent.ts'
+import { CONFIG_NAMES } from '../../config/load-config.ts'
 import { ONE_SIGNAL_MS } from '../one-signal.ts'
-import { consoleLogger } from '../console-log.ts'
+import { consoleLogger } from '../../log/console-log.ts'
 import { signatureOf } from './file-signature.ts'
 import { FileWatch } from './file-watch.ts'
 import { envFileIn } from './load-env-file.ts'

@@ -1,11 +1,11 @@
 /** Pure: who may call the server. */
 import { isLoopback } from '@tutti/core'
 
-import { toInstant } from '../../config-problems.ts'
+import { toInstant } from '../../config/config-problems.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
-import type { Environment } from '../../env.ts'
+import type { TuttiConfig } from '../../config/config.ts'
+import type { Environment } from '../../environment/env.ts'
 
 /** Checks keys against the address; `now` is in milliseconds since 1970. */
 export function checkAccess(

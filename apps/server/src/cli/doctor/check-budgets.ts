@@ -1,10 +1,10 @@
 /** Whether the cost limits of the ensembles can be enforced. */
 import { findUnpriced } from '@tutti/ensemble'
 
-import { pricesFor } from '../../prices.ts'
+import { pricesFor } from '../../start/prices.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
+import type { TuttiConfig } from '../../config/config.ts'
 
 /** Warns of each model that a cost limit covers and whose price is unknown: its runs are refused. */
 export async function checkBudgets({

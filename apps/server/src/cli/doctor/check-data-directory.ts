@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
+import type { TuttiConfig } from '../../config/config.ts'
 
 const { ok, warning, problem } = findingsOf('data')
 

@@ -3,7 +3,7 @@ import { inputVariables } from '@tutti/ensemble'
 
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
+import type { TuttiConfig } from '../../config/config.ts'
 
 /** Says what a run of each ensemble needs; the first one is the default. */
 export function checkInputs({ ensembles }: Pick<TuttiConfig, 'ensembles'>): readonly Finding[] {

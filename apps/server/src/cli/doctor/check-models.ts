@@ -4,10 +4,10 @@ import { join } from 'node:path'
 
 import { providerFacts } from '@tutti/langchain'
 
-import { modelsOf } from '../../prices.ts'
+import { modelsOf } from '../../start/prices.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
+import type { TuttiConfig } from '../../config/config.ts'
 import type { ChatModel } from '@tutti/ensemble'
 
 /** Facts that the checks read in addition to the config. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { askServer, type ServerFacts } from './ask-server.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { Environment } from '../../env.ts'
+import type { Environment } from '../../environment/env.ts'
 
 /** What there is at an address, and whether it is a Tutti server. */
 export interface PortFindings {

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { Environment } from '../../env.ts'
+import type { Environment } from '../../environment/env.ts'
 
 const { ok, warning, problem } = findingsOf('database')
 

@@ -1,7 +1,7 @@
 /** Pure: whether the variables named TUTTI_… are ones that this program reads. */
 import { suggest } from '@tutti/protocol'
 
-import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../env-table.ts'
+import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../environment/env-table.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
 /** Warns of each unknown variable whose name begins with TUTTI_. */

@@ -10,7 +10,7 @@ import { checkModels } from './check-models.ts'
 import { checkNode } from './check-node.ts'
 import { checkVariables } from './check-variables.ts'
 
-import type { AuthConfig } from '../../config.ts'
+import type { AuthConfig } from '../../config/config.ts'
 
 describe('checkNode', () => {
   it.each([

@@ -1,5 +1,5 @@
 /** Shows what the doctor finds. */
-import { readClientEnvironment } from '../../env.ts'
+import { readClientEnvironment } from '../../environment/env.ts'
 import { printJson, printLines } from '../text/print.ts'
 import { findingLines } from './finding-lines.ts'
 import { runDoctor } from './run-doctor.ts'

@@ -8,10 +8,10 @@ import { redactor } from '@tutti/control-api'
 import { errorMessage, TuttiError } from '@tutti/core'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { readClientEnvironment, readEnvironment, type Environment } from '../../env.ts'
-import { loadConfig, type LoadedConfig } from '../../load-config.ts'
+import { readClientEnvironment, readEnvironment, type Environment } from '../../environment/env.ts'
+import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
 import { sampleConfig } from '../../sample/sample-config.ts'
-import { secretsOf } from '../../secrets-of.ts'
+import { secretsOf } from '../../start/secrets-of.ts'
 import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
 import { neededNode } from '../program-version.ts'
 import { askServer, type ServerFacts } from './ask-server.ts'
@@ -28,7 +28,7 @@ import { checkVariables } from './check-variables.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { tryStart, type TriedStart } from './try-start.ts'
 
-import type { TuttiConfig } from '../../config.ts'
+import type { TuttiConfig } from '../../config/config.ts'
 
 /** What the doctor looks at. */
 export interface DoctorFacts {

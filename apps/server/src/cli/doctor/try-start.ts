@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { startServer } from '../../start-server.ts'
+import { startServer } from '../../start/start-server.ts'
 import { versionOf } from './ask-server.ts'
 import { schemaVersion } from './check-data-directory.ts'
 import { findingsOf, type Finding } from './finding.ts'
 
-import type { TuttiConfig } from '../../config.ts'
-import type { Environment } from '../../env.ts'
+import type { TuttiConfig } from '../../config/config.ts'
+import type { Environment } from '../../environment/env.ts'
 
 /** What a start has shown. */
 export interface TriedStart {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { oneLine, shownText } from '../live/text-width.ts'
-import { plainLogger } from '../plain-log.ts'
+import { plainLogger } from '../../log/plain-log.ts'
 import { jsonText } from './json-text.ts'
 import { printJson, printLines, printText, say } from './print.ts'
 

@@ -34,14 +34,14 @@ import { allowedHosts } from './allowed-hosts.ts'
 import { apiKeysOf } from './api-keys-of.ts'
 import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
-import { programVersion } from './cli/program-version.ts'
+import { programVersion } from '../cli/program-version.ts'
 import { pricesFor } from './prices.ts'
-import { runLog } from './run-log.ts'
+import { runLog } from '../log/run-log.ts'
 import { secretsOf } from './secrets-of.ts'
 import { tracingOf } from './telemetry.ts'
 
-import type { LimitsConfig, TuttiConfig } from './config.ts'
-import type { Environment } from './env.ts'
+import type { LimitsConfig, TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
 import type { RunTracing, TracedServiceOptions } from '@tutti/telemetry'
 
 /** A server that accepts requests. */

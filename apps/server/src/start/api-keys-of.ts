@@ -1,10 +1,10 @@
 /** Pure: the keys of a server, from its config and its environment. */
 import { apiKey, type ApiKey } from '@tutti/control-api'
 
-import { toInstant } from './config-problems.ts'
+import { toInstant } from '../config/config-problems.ts'
 
-import type { EnvironmentKey } from './api-keys.ts'
-import type { AuthConfig, KeyConfig } from './config.ts'
+import type { EnvironmentKey } from '../environment/api-keys.ts'
+import type { AuthConfig, KeyConfig } from '../config/config.ts'
 
 /** The keys as the control API knows them: those of the environment, then those of the config. */
 export function apiKeysOf(

@@ -1,7 +1,7 @@
 /** Opens the store of the runs: the embedded one, or Postgres when its address is set. */
 import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
 
-import type { Environment } from './env.ts'
+import type { Environment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'
 
 /**

@@ -2,10 +2,10 @@
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
 import { styleText } from 'node:util'
 
-import { oneLine, shownText } from './live/text-width.ts'
+import { oneLine, shownText } from '../cli/live/text-width.ts'
 
 import type { Redactor } from '@tutti/control-api'
-import type { LogLevel } from '../log.ts'
+import type { LogLevel } from './log.ts'
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const
 

@@ -1,6 +1,6 @@
 /** The log of a server on standard error: for people on a terminal, else as JSON lines. */
-import { jsonLogger } from '../log.ts'
-import { hasColors, type CommandIo } from './command-io.ts'
+import { jsonLogger } from './log.ts'
+import { hasColors, type CommandIo } from '../cli/command-io.ts'
 import { plainLogger } from './plain-log.ts'
 
 import type { Logger } from '@tutti/core'

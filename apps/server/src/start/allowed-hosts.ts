@@ -1,8 +1,8 @@
 /** Pure but for the name of the machine: the host names under which a server may be called. */
 import { hostname } from 'node:os'
 
-import type { TuttiConfig } from './config.ts'
-import type { Environment } from './env.ts'
+import type { TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
 
 /**
  * A name that the operator listens on is a name of the server. On `0.0.0.0`, which says nothing about names, a

@@ -5,14 +5,14 @@
  */
 import { errorMessage, type Logger } from '@tutti/core'
 
-import { programVersion } from './cli/program-version.ts'
-import { DEFAULT_TRACES_URL, type SamplerChoice } from './telemetry-env.ts'
+import { programVersion } from '../cli/program-version.ts'
+import { DEFAULT_TRACES_URL, type SamplerChoice } from '../environment/telemetry-env.ts'
 
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace-base'
 import type { ModelCatalog } from '@tutti/ensemble'
 import type { RunTracing } from '@tutti/telemetry'
-import type { TelemetryConfig, TuttiConfig } from './config.ts'
-import type { Environment } from './env.ts'
+import type { TelemetryConfig, TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
 
 /** What traces are made with. */
 export interface TelemetryParts {

@@ -1,8 +1,8 @@
 /** Pure: every secret that a server knows. */
-import { telemetrySecrets } from './telemetry-env.ts'
+import { telemetrySecrets } from '../environment/telemetry-env.ts'
 
-import type { TuttiConfig } from './config.ts'
-import type { Environment } from './env.ts'
+import type { TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
 
 /** The values that no log, error or event may show: those of the environment, and those of the config. */
 export function secretsOf(

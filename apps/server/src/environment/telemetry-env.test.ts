@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { readEnvironment } from './env.ts'
-import { secretsOf } from './secrets-of.ts'
+import { secretsOf } from '../start/secrets-of.ts'
 import { readTelemetry, telemetrySecrets } from './telemetry-env.ts'
 
 type Variables = Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 
 import { readApiKeys, type EnvironmentKey } from './api-keys.ts'
 import { readTelemetry, telemetrySecrets, type TelemetryEnvironment } from './telemetry-env.ts'
-import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { LOG_LEVELS, type LogLevel } from '../log/log.ts'
 
 /** What the environment says. */
 export interface Environment {

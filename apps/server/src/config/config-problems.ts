@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 
 import { Scope, suggest, WebhookEventType } from '@tutti/protocol'
 
-import { MIN_KEY_LENGTH } from './api-keys.ts'
+import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
 import type { OptionNames } from '@tutti/core'
 import type {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-import type { TuttiConfig } from './config.ts'
-import type { Environment } from './env.ts'
+import type { TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'
 
 /** What a server may lack beside its config. */

@@ -2,14 +2,14 @@
 import { redactor } from '@tutti/control-api'
 import { assertKnownOptions, definitionError, TuttiError, type OptionNames } from '@tutti/core'
 
-import { consoleLogger } from './cli/console-log.ts'
-import { findConfigProblems } from './config-problems.ts'
-import { readEnvironment, VARIABLES } from './env.ts'
-import { atLevel } from './log.ts'
+import { consoleLogger } from '../log/console-log.ts'
+import { findConfigProblems } from '../config/config-problems.ts'
+import { readEnvironment, VARIABLES } from '../environment/env.ts'
+import { atLevel } from '../log/log.ts'
 import { startReporting } from './serve-process.ts'
 
 import type { Ensemble } from '@tutti/ensemble'
-import type { EnsembleServer, ServeOptions } from './serve.ts'
+import type { EnsembleServer, ServeOptions } from '../serve.ts'
 
 const OPTION_NAMES = {
   port: true,
