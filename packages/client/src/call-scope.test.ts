@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 
 import { describe, expect, it } from 'vitest'
 
-import { fakeClock } from '../test/fake-clock.ts'
+import { recordingClock } from '../test/recording-clock.ts'
 import { openScope } from './call-scope.ts'
 import { TuttiClientError } from './errors.ts'
 
@@ -10,14 +10,14 @@ const never = new Promise<never>(() => undefined)
 
 describe('openScope', () => {
   it('gives what a promise gives', async () => {
-    const scope = openScope(fakeClock())
+    const scope = openScope(recordingClock())
     await expect(scope.race(Promise.resolve(7))).resolves.toBe(7)
     await expect(scope.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
   })
 
   it('[C1] rejects with ABORTED and the reason of the caller', async () => {
     const caller = new AbortController()
-    const scope = openScope(fakeClock(), [undefined, caller.signal])
+    const scope = openScope(recordingClock(), [undefined, caller.signal])
     const waiting = scope.race(never)
     caller.abort('enough')
     await expect(waiting).rejects.toMatchObject({ code: 'ABORTED', cause: 'enough' })
@@ -25,25 +25,25 @@ describe('openScope', () => {
   })
 
   it('[C1] hands the reason of an outer scope down as it is', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     const outer = openScope(clock)
     const inner = openScope(clock, [outer.signal])
     const waiting = inner.race(never)
     outer.limit(10, 'too slow')
-    clock.advance(10)
+    void clock.advance(10)
     await expect(waiting).rejects.toBe(outer.signal.reason)
     await expect(waiting).rejects.toMatchObject({ code: 'TIMED_OUT', message: 'too slow' })
   })
 
   it('[C1] is over at once when the caller had aborted before', async () => {
-    const scope = openScope(fakeClock(), [AbortSignal.abort()])
+    const scope = openScope(recordingClock(), [AbortSignal.abort()])
     expect(TuttiClientError.isInstance(scope.signal.reason)).toBe(true)
     await expect(scope.race(Promise.resolve(1))).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
   it('[C2] handles a promise that fails after the end', async () => {
     const caller = new AbortController()
-    const scope = openScope(fakeClock(), [caller.signal])
+    const scope = openScope(recordingClock(), [caller.signal])
     let fail = (_: Error): void => undefined
     const late = new Promise<never>((_, reject) => {
       fail = reject
@@ -55,12 +55,12 @@ describe('openScope', () => {
   })
 
   it('[C3] leaves no listener and no timer behind', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     const caller = new AbortController()
     const scope = openScope(clock, [caller.signal])
     const stop = scope.limit(1_000, 'too slow')
     const paused = scope.pause(500)
-    clock.advance(500)
+    await clock.advance(500)
     await paused
     await scope.race(Promise.resolve())
     stop()
@@ -71,7 +71,7 @@ describe('openScope', () => {
   })
 
   it('[C3] leaves no timer of a pause that was cut short', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     const caller = new AbortController()
     const paused = openScope(clock, [caller.signal]).pause(500)
     caller.abort()
@@ -81,7 +81,7 @@ describe('openScope', () => {
   })
 
   it('has no limit when it is infinite', () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     openScope(clock).limit(Infinity, 'never')
     expect(clock.delays).toEqual([])
   })

@@ -8,7 +8,7 @@ import {
   type ConnectOptions,
 } from '../src/index.ts'
 import { settle } from '../../../tooling/test-kit/wait.ts'
-import { fakeClock } from './fake-clock.ts'
+import { recordingClock } from './recording-clock.ts'
 import { fakeSockets, type FakeSocket } from './fake-socket.ts'
 import { LOG, RESULT, RUN_ID, token, logged } from './sample-run.ts'
 
@@ -37,7 +37,7 @@ function connected(
   options: Partial<ClientOptions> & Pick<ConnectOptions, 'runId' | 'snapshot'> = {},
 ) {
   const { runId, snapshot, ...clientOptions } = options
-  const clock = fakeClock({ impatientUpToMs: 10_000 })
+  const clock = recordingClock({ skipUpToMs: 10_000 })
   const sockets = fakeSockets()
   const states: ConnectionState[] = []
   const client = createClient({
@@ -455,7 +455,7 @@ describe('where headers cannot be set', () => {
       const client = createClient({
         baseUrl: 'https://tutti.example',
         apiKey: 'k-1',
-        clock: fakeClock({ impatientUpToMs: 10_000 }),
+        clock: recordingClock({ skipUpToMs: 10_000 }),
         fetch(url, { method }) {
           asked.push(`${method} ${url}`)
           n += 1

@@ -2,14 +2,14 @@
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState, type TuttiClient } from '../src/index.ts'
-import { fakeClock, type FakeClock } from './fake-clock.ts'
+import { recordingClock, type RecordingClock } from './recording-clock.ts'
 import { asked, collect, frame, frames, LOG, logged, RESULT, RUN_ID, token } from './sample-run.ts'
 import { wireServer, type WireServer } from './wire-server.ts'
 
-function eagerClient({ url }: WireServer, clock?: FakeClock): TuttiClient {
+function eagerClient({ url }: WireServer, clock?: RecordingClock): TuttiClient {
   return createClient({
     baseUrl: url,
-    clock: clock ?? fakeClock({ impatientUpToMs: 10_000 }),
+    clock: clock ?? recordingClock({ skipUpToMs: 10_000 }),
     random: () => 1,
   })
 }
@@ -199,7 +199,7 @@ describe('[R3] what a repeat may mend', () => {
   ])(
     'waits after %i as long as the server asks (%j)',
     async (status, headers, inBody, expected) => {
-      const clock = fakeClock()
+      const clock = recordingClock()
       await using server = await wireServer(async (exchange, index) => {
         const error = status === 429 ? 'RATE_LIMITED' : 'DRAINING'
         const body = { error, message: 'later', ...(inBody && { retryAfterMs: inBody }) }
@@ -214,7 +214,7 @@ describe('[R3] what a repeat may mend', () => {
   )
 
   it('waits longer from try to try, and no longer after an event', async () => {
-    const clock = fakeClock({ impatientUpToMs: 10_000 })
+    const clock = recordingClock({ skipUpToMs: 10_000 })
     await using server = await wireServer(async (exchange, index) => {
       exchange.open()
       if (index === 4) await exchange.write(frame(LOG[0]!))
@@ -228,7 +228,7 @@ describe('[R3] what a repeat may mend', () => {
   })
 
   it('counts a connection that held for long as no failed try', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) exchange.drop()
       else if (index === 1) exchange.open()
@@ -239,8 +239,7 @@ describe('[R3] what a repeat may mend', () => {
       onConnection(state) {
         states.push(state)
         if (state.status === 'open' && server.exchanges.length === 2) {
-          clock.advance(10_000)
-          server.exchanges[1]?.drop()
+          void clock.advance(10_000).then(() => server.exchanges[1]?.drop())
         }
       },
     })
@@ -263,7 +262,7 @@ describe('[R3] what a repeat may mend', () => {
     })
     const client = createClient({
       baseUrl: server.url,
-      clock: fakeClock({ impatientUpToMs: 10_000 }),
+      clock: recordingClock({ skipUpToMs: 10_000 }),
       reconnect: { maxRetries: 2 },
     })
     await expect(collect(client.runs.events(RUN_ID))).rejects.toMatchObject({
@@ -283,7 +282,7 @@ describe('[R3] what a repeat may mend', () => {
   })
 
   it('outlives a server that is restarted', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     const before = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
     })

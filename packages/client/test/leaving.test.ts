@@ -4,15 +4,15 @@ import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState } from '../src/index.ts'
-import { fakeClock, type FakeClock } from './fake-clock.ts'
+import { recordingClock, type RecordingClock } from './recording-clock.ts'
 import { collect, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer } from './wire-server.ts'
 
-let clock: FakeClock
+let clock: RecordingClock
 let caller: AbortController
 
 beforeEach(() => {
-  clock = fakeClock()
+  clock = recordingClock()
   caller = new AbortController()
 })
 

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 
 import { createClient, TuttiClientError, type Fetch } from '../src/index.ts'
-import { fakeClock, START } from './fake-clock.ts'
+import { recordingClock, START } from './recording-clock.ts'
 import { wireServer } from './wire-server.ts'
 
 import type { RunAccepted, RunDetail, RunList, ServerStatus } from '@tutti/protocol'
@@ -242,7 +242,7 @@ describe('refusals', () => {
       const headers = { 'retry-after': new Date(START + 90_000).toUTCString() }
       exchange.json(503, { error: 'DRAINING', message: 'Bye' }, headers)
     })
-    const client = createClient({ baseUrl: server.url, clock: fakeClock() })
+    const client = createClient({ baseUrl: server.url, clock: recordingClock() })
     expect(await failure(client.runs.submit({}))).toMatchObject({ retryAfterMs: 90_000 })
   })
 
@@ -319,7 +319,7 @@ describe('failures of the network', () => {
   })
 
   it.each(['headers', 'body'])('gives up when the %s take too long', async (part) => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       if (part === 'body') exchange.open()
     })
@@ -334,7 +334,7 @@ describe('failures of the network', () => {
   })
 
   it('leaves no timer after an answer', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
     })
@@ -344,7 +344,7 @@ describe('failures of the network', () => {
   })
 
   it('ends the wait also when fetch does not heed the signal', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     const fetch = (): Promise<Response> => new Promise(() => undefined)
     const failed = failure(createClient({ baseUrl: 'http://x', clock, fetch }).status())
     await clock.pass(30_000)
@@ -381,7 +381,7 @@ describe('aborts', () => {
 
   it('closes the connection of a call that is aborted', async () => {
     await using server = await wireServer(() => undefined)
-    const client = createClient({ baseUrl: server.url, clock: fakeClock() })
+    const client = createClient({ baseUrl: server.url, clock: recordingClock() })
     const caller = new AbortController()
     const failed = failure(client.runs.submit({}, { signal: caller.signal }))
     const { closed } = await server.exchange(0)

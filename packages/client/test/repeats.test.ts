@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ClientOptions } from '../src/index.ts'
-import { fakeClock, type FakeClock } from './fake-clock.ts'
+import { recordingClock, type RecordingClock } from './recording-clock.ts'
 import { wireServer, type Handler, type WireServer } from './wire-server.ts'
 
 const STATUS = { status: 'running', clients: 0, port: 7329 }
@@ -10,17 +10,17 @@ const ACCEPTED = { runId: 'run-1', status: 'ACCEPTED', tasks: 2, workflow: 'SEQU
 const AWAY = { error: 'STORE_UNAVAILABLE', message: 'The store is away' }
 
 interface Called extends AsyncDisposable {
-  readonly clock: FakeClock
+  readonly clock: RecordingClock
   readonly server: WireServer
   readonly client: ReturnType<typeof createClient>
 }
 
 async function called(
   handler: Handler,
-  options: Partial<ClientOptions> & { readonly impatientUpToMs?: number } = {},
+  options: Partial<ClientOptions> & { readonly skipUpToMs?: number } = {},
 ): Promise<Called> {
-  const { impatientUpToMs = 10_000, ...rest } = options
-  const clock = fakeClock({ impatientUpToMs })
+  const { skipUpToMs = 10_000, ...rest } = options
+  const clock = recordingClock({ skipUpToMs })
   const server = await wireServer(handler)
   const client = createClient({ baseUrl: server.url, clock, random: () => 1, ...rest })
   return { clock, server, client, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
@@ -121,7 +121,7 @@ describe('[X3] Retry-After', () => {
 
 describe('[X1] the time limit of a call', () => {
   it('is the one of the call before that of the client', async () => {
-    await using on = await called(() => undefined, { impatientUpToMs: 0 })
+    await using on = await called(() => undefined, { skipUpToMs: 0 })
     const failed = expect(on.client.status({ timeoutMs: 70 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
       message: 'GET /api/status took longer than 70 ms',
@@ -139,7 +139,7 @@ describe('[X1] the time limit of a call', () => {
   })
 
   it('ends the wait for a repeat too', async () => {
-    await using on = await called(flaky(9, STATUS), { impatientUpToMs: 0 })
+    await using on = await called(flaky(9, STATUS), { skipUpToMs: 0 })
     const caller = new AbortController()
     const failed = expect(on.client.status({ signal: caller.signal })).rejects.toMatchObject({
       code: 'ABORTED',
@@ -157,7 +157,7 @@ describe('[X1] the time limit of a call', () => {
   })
 
   it('ends the wait for a run', async () => {
-    await using on = await called((exchange) => void exchange.open(), { impatientUpToMs: 0 })
+    await using on = await called((exchange) => void exchange.open(), { skipUpToMs: 0 })
     const told: string[] = []
     const onConnection = ({ status }: { readonly status: string }) => void told.push(status)
     const waiting = on.client.runs.result('r', { timeoutMs: 800, onConnection })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState, type TuttiClient } from '../src/index.ts'
-import { fakeClock } from './fake-clock.ts'
+import { recordingClock } from './recording-clock.ts'
 import { asked, collect, EVENTS_PATH, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer, type WireServer } from './wire-server.ts'
 
@@ -10,7 +10,7 @@ import type { RunDetail } from '@tutti/protocol'
 
 /** A client that does not wait before it comes back. */
 function eagerClient({ url }: WireServer): TuttiClient {
-  const clock = fakeClock({ impatientUpToMs: 10_000 })
+  const clock = recordingClock({ skipUpToMs: 10_000 })
   return createClient({ baseUrl: url, clock, random: () => 1 })
 }
 

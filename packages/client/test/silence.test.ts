@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState } from '../src/index.ts'
-import { fakeClock } from './fake-clock.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { recordingClock } from './recording-clock.ts'
 import { asked, collect, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer } from './wire-server.ts'
 
@@ -10,7 +11,7 @@ const random = (): number => 1
 
 describe('a silent connection', () => {
   it('is left after 45 s and resumed', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       await exchange.open().write(frames(index === 0 ? rest.slice(0, 2) : rest))
@@ -36,7 +37,7 @@ describe('a silent connection', () => {
   })
 
   it('is kept by comments', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.open()
     })
@@ -56,8 +57,8 @@ describe('a silent connection', () => {
     const exchange = await server.exchange(0)
     for (let heartbeat = 1; heartbeat <= 10; heartbeat += 1) {
       await exchange.write(': still here\n\n')
-      await until(() => comments === heartbeat)
-      clock.advance(44_999)
+      await until('the heartbeat', () => comments === heartbeat)
+      await clock.advance(44_999)
     }
     await exchange.write(frames(LOG))
     expect(await reading).toEqual(LOG)
@@ -65,7 +66,7 @@ describe('a silent connection', () => {
   })
 
   it('is left also when the server does not even answer', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) await exchange.open().write(frames(LOG))
     })
@@ -80,7 +81,7 @@ describe('a silent connection', () => {
   })
 
   it('is kept for ever when there is no limit', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -91,7 +92,7 @@ describe('a silent connection', () => {
   })
 
   it('is not blamed for a slow reader', async () => {
-    const clock = fakeClock()
+    const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       exchange.open()
       for (const event of LOG) await exchange.write(frame(event))
@@ -100,7 +101,7 @@ describe('a silent connection', () => {
     const client = createClient({ baseUrl: server.url, clock })
     for await (const event of client.runs.events(RUN_ID)) {
       got.push(event)
-      clock.advance(600_000)
+      await clock.advance(600_000)
     }
     expect(got).toEqual(LOG)
     expect(server.exchanges.length).toBe(1)
@@ -108,10 +109,3 @@ describe('a silent connection', () => {
 })
 
 /** Lets the event loop turn until `condition` holds. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) {
-    await new Promise((resolve) => {
-      setImmediate(resolve)
-    })
-  }
-}

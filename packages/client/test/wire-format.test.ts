@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { createClient } from '../src/index.ts'
-import { fakeClock } from './fake-clock.ts'
+import { recordingClock } from './recording-clock.ts'
 import { collect, frames, LOG, RUN_ID } from './sample-run.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -14,7 +14,7 @@ function eventsOf(body: ReadableStream<Uint8Array>): AsyncIterable<LoggedRunEven
   const headers = { 'content-type': 'text/event-stream' }
   const client = createClient({
     baseUrl: 'http://tutti.example',
-    clock: fakeClock(),
+    clock: recordingClock(),
     fetch: () => Promise.resolve(new Response(body, { headers })),
   })
   return client.runs.events(RUN_ID)
