@@ -1,10 +1,10 @@
 /** Who decides: a person at a terminal, or, where there is none, a reviewer who has made up their mind before. */
 import { createInterface } from 'node:readline/promises'
 
-import type { GateDecision, RunReviewer } from '@tutti/ensemble'
+import type { ReviewAnswer, RunReviewer } from '@tutti/ensemble'
 
 /** A person at the terminal, or the decisions of a script. */
-export function reviewer(script: readonly GateDecision[]): RunReviewer {
+export function reviewer(script: readonly ReviewAnswer[]): RunReviewer {
   return process.stdin.isTTY && process.stdout.isTTY ? terminalReviewer() : readReviewer(script)
 }
 
@@ -23,15 +23,15 @@ function terminalReviewer(): RunReviewer {
   }
 }
 
-function decisionOf(answer: string): GateDecision | undefined {
+function decisionOf(answer: string): ReviewAnswer | undefined {
   const [, feedback] = /^no:\s*(.+)/i.exec(answer) ?? []
   if (feedback !== undefined) return { action: 'REJECT', feedback }
   if (/^y(es)?$/i.test(answer)) return { action: 'CONTINUE' }
   return /^exit$/i.test(answer) ? { action: 'EXIT_EARLY' } : undefined
 }
 
-/** Decides one gate after the other as a list says. */
-function readReviewer(script: readonly GateDecision[]): RunReviewer {
+/** Decides one review after the other from a list. */
+function readReviewer(script: readonly ReviewAnswer[]): RunReviewer {
   const left = [...script]
   return {
     async decide({ prompt, taskOutput }) {

@@ -9,7 +9,7 @@ import {
   type Wire,
 } from './nested-servers.ts'
 
-import type { GateDecision } from '@tutti/ensemble'
+import type { ReviewAnswer } from '@tutti/ensemble'
 import type { RunEventOf } from '@tutti/protocol'
 import type { FakeClock } from '@tutti/testing'
 
@@ -153,7 +153,7 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
 })
 
 /** What lets the answer pass: in words; as the form of a review over MCP has it; where the review itself is. */
-function approval(wire: Wire): GateDecision {
+function approval(wire: Wire): ReviewAnswer {
   if (wire === 'peer') return { action: 'CONTINUE' }
   return { action: 'EDIT', input: wire === 'mcp' ? '{"decision":"CONTINUE"}' : 'approve' }
 }

@@ -26,8 +26,8 @@ export interface Ensemble extends ResolvedEnsemble {
    */
   run(inputs?: Inputs, options?: RunOptions): Promise<RunResult>
   /**
-   * Starts a run that can be steered: cancelled, switched to other models, told directives, and whose
-   * gates are decided through what this returns.
+   * Starts a run that can be steered through the returned handle: cancelled, switched to other models, given
+   * directives, and its reviews decided.
    *
    * @throws {TuttiError} as {@link run} does.
    */
@@ -39,7 +39,7 @@ export interface Ensemble extends ResolvedEnsemble {
   asAgent(options?: AgentRunOptions): LocalAgent
   /**
    * This ensemble as a tool, whose input is an object of the template variables. A cancel, the budget and the
-   * trace of the caller go down; what the run does and uses, and what its gates ask, comes up.
+   * trace of the caller go down; its events, usage and reviews come up.
    *
    * @throws {TypeError} naming every setting that does not fit.
    */

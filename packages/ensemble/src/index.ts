@@ -61,7 +61,6 @@ export {
   type ReviewDefaults,
   type ReviewSetting,
   type ReviewSettings,
-  type ReviewTimeoutAction,
 } from './definition/review-settings.ts'
 export { task } from './definition/define-task.ts'
 export {
@@ -70,7 +69,7 @@ export {
   type Task,
   type TaskDefinition,
 } from './definition/task.ts'
-export type { Workflow } from '@tutti/protocol'
+export type { ReviewTimeoutAction, ReviewTiming, Workflow } from '@tutti/protocol'
 
 // To run
 export type { ContextOutput } from './definition/handler.ts'
@@ -93,7 +92,7 @@ export type { ModelChoice, ModelSwitch } from './steering/model-steering.ts'
 export type { ModelRule, RuleMetric } from './definition/model-rule.ts'
 export type { RunProfile, RunProfiles } from './steering/profiles.ts'
 export type { TierChoice } from './steering/tiers.ts'
-export type { Gate, GateDecision, GateTiming, RunReviewer } from './ports/run-reviewer.ts'
+export type { OpenReview, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 export type { TaskPhase } from './run/next.ts'
 
 // To use as an agent or a tool

@@ -296,7 +296,7 @@ describe('[N2] what comes up', () => {
   })
 })
 
-describe('[N3] a gate of the run', () => {
+describe('[N3] a review of the run', () => {
   const reviewed = (): Ensemble => solo('inner', [answered], { review: true })
 
   it('is a question to the reviewer above, through two levels, and is decided by it', async () => {

@@ -27,7 +27,7 @@ afterAll(() => {
   process.off('unhandledRejection', note)
 })
 
-/** Tools, gates of all kinds, retries, a handler, delegation, tasks side by side. */
+/** Tools, reviews of all kinds, retries, a handler, delegation, tasks side by side. */
 function everything(clock: FakeClock): Ensemble {
   const slow = defineTextTool({
     name: 'slow',
@@ -63,12 +63,12 @@ function everything(clock: FakeClock): Ensemble {
       model: model(call('slow', 'pay', 'slow'), overloaded, 'tools done'),
     }),
     task({
-      name: 'gates',
-      description: 'Gates',
+      name: 'reviews',
+      description: 'Reviews',
       beforeReview: true,
       review: true,
       agent: agent({ role: 'Clerk', goal: 'Work' }),
-      model: scriptedModel(() => 'gates done', { clock, delayMs: 20 }),
+      model: scriptedModel(() => 'reviews done', { clock, delayMs: 20 }),
     }),
     task({
       name: 'boss',

@@ -31,7 +31,7 @@ import type {
 export interface World {
   /** Calls of tools and handlers that began, as they call themselves, in order. */
   readonly calls: WorldCall[]
-  /** Ids of the gates that a reviewer was asked, in order. */
+  /** Ids of the reviews that a reviewer was asked, in order. */
   readonly asked: string[]
   /** Whatever else a scenario keeps outside, such as a memory store. */
   readonly kept: Map<string, unknown>
@@ -224,8 +224,8 @@ async function runPiece(
   let left = typeof size === 'number' ? size : Infinity
   let untilStill = typeof size === 'number' ? Infinity : size.still
   const controller = new AbortController()
-  const standStill = (): void => {
-    void handle.standStill().then(() => {
+  const drain = (): void => {
+    void handle.drain().then(() => {
       left = 0
       controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
     })
@@ -238,7 +238,7 @@ async function runPiece(
     left -= 1
     untilStill -= 1
     durable.writes += 1
-    if (untilStill === 0) queueMicrotask(standStill)
+    if (untilStill === 0) queueMicrotask(drain)
     durable.at = clock.now()
     if (event !== undefined) {
       durable.events.push(event)
@@ -283,7 +283,7 @@ async function runPiece(
       signal: controller.signal,
     },
   )
-  if (untilStill === 0) standStill()
+  if (untilStill === 0) drain()
   for (const wish of due) wish.ask(handle)
   let result: RunResult | undefined
   void handle.result.then((ended) => {
@@ -300,7 +300,7 @@ async function runPiece(
   return durable.events.at(-1)?.type === 'run_result' ? result : undefined
 }
 
-/** No turn, no call and no gate that a step holds is done again. */
+/** No turn, no call and no review that a step holds is done again. */
 function expectNothingRepeated(
   earlier: Durable,
   durable: Durable,
@@ -391,7 +391,7 @@ function storyOf({ events, result }: ScenarioEnd): object {
           calls: toolCalls.map((call) => [call.id, call.name, call.status, call.result]),
         })),
     })),
-    gates: state.gates.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
+    reviews: state.gates.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
       taskName,
       timing,
       attempt,

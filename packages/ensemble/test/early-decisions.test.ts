@@ -1,4 +1,4 @@
-/** Decisions that come before their gate is open again, late, or twice. */
+/** Decisions that come before their review is open again, late, or twice. */
 import { describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble } from '../src/index.ts'
@@ -12,7 +12,7 @@ function team(timeoutMs = Infinity): Ensemble {
   return ensemble({ name: 'team', tasks: [task({ name: 'a', description: 'Do', model, review })] })
 }
 
-/** A run that was let go while its gate was open. */
+/** A run that was let go while its review was open. */
 async function atGate(of: Ensemble): Promise<KeptRun & { readonly reviewId: string }> {
   const run = startKept(of)
   await nextTurn()
@@ -31,18 +31,18 @@ async function decided(of: Ensemble, id: string): Promise<[KeptRun, string]> {
   return [joined(from, run), from.reviewId]
 }
 
-describe('[G12] a decision that comes before its gate is open again', () => {
+describe('[G12] a decision that comes before its review is open again', () => {
   it('waits for it, and decides it; the run is not told to wait meanwhile', async () => {
     const from = await atGate(team())
     const run = startKept(team(), { from })
-    expect(run.handle.snapshot().gates).toEqual([])
+    expect(run.handle.snapshot().reviews).toEqual([])
     await run.handle.decide(from.reviewId, { ...yes, decidedBy: 'Grace' })
     expect((await run.handle.result).status).toBe('COMPLETED')
     expect(eventsOf(run.events, 'review_decided')).toMatchObject([{ decidedBy: 'Grace' }])
     expect(run.waits.count).toBe(0)
   })
 
-  it('is checked then; the gate stays open, and the run waits', async () => {
+  it('is checked then; the review stays open, and the run waits', async () => {
     const from = await atGate(team())
     const run = startKept(team(), { from })
     await expect(
@@ -64,7 +64,7 @@ describe('[G12] a decision that comes before its gate is open again', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 
-  it('comes too late when the time of the gate was over before', async () => {
+  it('comes too late when the time of the review was over before', async () => {
     const from = await atGate(team(1_000))
     const clock = fakeClock(Date.UTC(2026, 0, 1) + 1_000)
     const run = startKept(team(1_000), { from, clock })
@@ -75,7 +75,7 @@ describe('[G12] a decision that comes before its gate is open again', () => {
     expect(eventsOf(run.events, 'review_timed_out')).toHaveLength(1)
   })
 
-  it('is refused when the gate never opens again, as the run is cancelled', async () => {
+  it('is refused when the review never opens again, as the run is cancelled', async () => {
     const from = await atGate(team())
     const run = startKept(team(), { from })
     const early = run.handle.decide(from.reviewId, yes)
@@ -111,7 +111,7 @@ describe('[G12] a decision that comes before its gate is open again', () => {
     expect(closed).toHaveLength(2)
   })
 
-  it('of a gate that nobody knows is not waited for', async () => {
+  it('of a review that nobody knows is not waited for', async () => {
     const from = await atGate(team())
     const run = startKept(team(), { from })
     await expect(run.handle.decide('review-x', yes)).rejects.toMatchObject({
@@ -120,11 +120,11 @@ describe('[G12] a decision that comes before its gate is open again', () => {
   })
 })
 
-describe('[G12] the decision that closed a gate, sent again under its id', () => {
+describe('[G12] the decision that closed a review, sent again under its id', () => {
   async function opened(): Promise<[KeptProcess, string]> {
     const run = startKept(team())
     await nextTurn()
-    return [run, run.handle.snapshot().gates[0]?.reviewId ?? '']
+    return [run, run.handle.snapshot().reviews[0]?.reviewId ?? '']
   }
 
   it('is taken as the same, in the same process, once it is durable', async () => {
@@ -136,7 +136,7 @@ describe('[G12] the decision that closed a gate, sent again under its id', () =>
       },
     })
     await nextTurn()
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     const first = run.handle.decide(reviewId, { ...yes, id: 'd1' })
     const again = run.handle.decide(reviewId, { ...yes, id: 'd1' })
     expect(await isSettled(again)).toBe(false)

@@ -113,10 +113,10 @@ describe('[T10] output guardrails', () => {
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('come before the gate: nobody is asked about what is refused', async () => {
+  it('come before the review: nobody is asked about what is refused', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     await run({ output: [() => 'Too old'] }, { review: true, options: { reviewer } })
-    expect(reviewer.gates).toEqual([])
+    expect(reviewer.reviews).toEqual([])
   })
 
   it('see the value of the answer, as the schema reads it', async () => {

@@ -265,7 +265,7 @@ describe('[H3] a delegated task', () => {
     expect(failuresOf(events)).toMatchObject([{ code: 'GUARDRAIL_VIOLATION' }])
   })
 
-  it('asks its gates, and stands still for the manager meanwhile', async () => {
+  it('asks its reviews, and stands still for the manager meanwhile', async () => {
     const clock = fakeClock()
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Write']), 'Done'],
@@ -279,7 +279,7 @@ describe('[H3] a delegated task', () => {
     const result = await ended
     expect(result.tasks).toMatchObject([{ taskName: 'writer', attempt: 2, output: 'Second' }, {}])
     expect(told(model.requestsOf(MANAGER)[1])).toEqual(['Second'])
-    expect(reviewer.gates.map(({ taskName }) => taskName)).toEqual(['writer', 'writer'])
+    expect(reviewer.reviews.map(({ taskName }) => taskName)).toEqual(['writer', 'writer'])
   })
 })
 

@@ -1,23 +1,23 @@
-/** What tests read from a run: its open gates, its ends, what its models were asked. */
+/** What tests read from a run: its open reviews, its ends, what its models were asked. */
 import { expect } from 'vitest'
 
 import { eventsOf, type WatchedRun } from './watch-run.ts'
 
-import type { Gate, ModelRequest } from '../src/index.ts'
+import type { OpenReview, ModelRequest } from '../src/index.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-/** The one gate that is open, of a task when several are. */
-export function gateOf({ handle }: WatchedRun, taskName?: string): Gate {
+/** The one review that is open, of a task when several are. */
+export function gateOf({ handle }: WatchedRun, taskName?: string): OpenReview {
   const open = handle
     .snapshot()
-    .gates.filter((gate) => taskName === undefined || gate.taskName === taskName)
+    .reviews.filter((review) => taskName === undefined || review.taskName === taskName)
   expect(open).toHaveLength(1)
-  const [gate] = open
-  if (gate === undefined) throw new Error('No gate is open')
-  return gate
+  const [review] = open
+  if (review === undefined) throw new Error('No review is open')
+  return review
 }
 
-/** What came of the gates, in the order in which they closed. */
+/** What came of the reviews, in the order in which they closed. */
 export function closingsOf({ events }: WatchedRun): readonly RunEvent[] {
   return events.filter(({ type }) => type.startsWith('review_') && type !== 'review_requested')
 }

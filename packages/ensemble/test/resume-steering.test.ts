@@ -2,16 +2,16 @@
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { ensemble, modelCatalog, task, type GateDecision } from '../src/index.ts'
+import { ensemble, modelCatalog, task, type ReviewAnswer } from '../src/index.ts'
 import { cutEverywhere, type Process, type Scenario, type Wish } from './cut-everywhere.ts'
 import { calling, contextIn, thinker, worldReviewer, worldTool } from './scenario-parts.ts'
 import { eventsOf } from './watch-run.ts'
 
-import type { Gate } from '../src/index.ts'
+import type { OpenReview } from '../src/index.ts'
 
-/** A reviewer who edits, sends back and lets pass at each kind of gate. */
+/** A reviewer who edits, sends back and lets pass at each kind of review. */
 function reviewed(process: Process): ReturnType<Scenario['open']> {
-  const decide = ({ timing, taskName, attempt, taskOutput }: Gate): GateDecision => {
+  const decide = ({ timing, taskName, attempt, taskOutput }: OpenReview): ReviewAnswer => {
     if (timing === 'DURING_EXECUTION') return { action: 'EDIT', input: 'edited' }
     if (timing === 'BEFORE_EXECUTION') return { action: 'EDIT', text: `${taskName} anew` }
     if (taskName === 'a' && attempt === 1) return { action: 'REJECT', feedback: 'Not so' }
@@ -40,7 +40,7 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
 }
 
 describe(
-  '[E6] [E16] [E17] [G6] gates of a run that is cut off, or let go',
+  '[E6] [E16] [E17] [G6] reviews of a run that is cut off, or let go',
   { timeout: 60_000 },
   () => {
     it('[G8] [G9] give the same answers, and are not asked again once decided', async () => {
@@ -63,7 +63,7 @@ describe(
               turn === 0 ? calling(['t', 'ask', 'me']) : 'done',
             )
             const tools = [worldTool(process, 'ask', { requireApproval: true })]
-            const gates = { tools, beforeReview: true, review: true }
+            const reviews = { tools, beforeReview: true, review: true }
             // Longer than all else, so that it decides nothing.
             const slow = thinker(process, () => 'at last done', { ms: 400 })
             return {
@@ -72,15 +72,15 @@ describe(
                 workflow: 'PARALLEL',
                 maxConcurrentTasks: 2,
                 tasks: [
-                  task({ name: 'a', description: 'Do a', model, ...gates }),
+                  task({ name: 'a', description: 'Do a', model, ...reviews }),
                   task({ name: 'b', description: 'Do b', model: slow }),
                   task({ name: 'c', description: 'Do c', model: slow }),
                   task({ name: 'd', description: 'Do d', model: slow, context: ['a'] }),
                 ],
               }),
               options: {
-                reviewer: worldReviewer(process, (gate) => ({
-                  action: gate.timing === timing ? 'EXIT_EARLY' : 'CONTINUE',
+                reviewer: worldReviewer(process, (review) => ({
+                  action: review.timing === timing ? 'EXIT_EARLY' : 'CONTINUE',
                 })),
               },
             }

@@ -128,13 +128,13 @@ describe('[E19] the log', () => {
 describe('a wish', () => {
   /** Starts a run whose first model call waits until the test has wished. */
   function started(own: boolean) {
-    const gate = Promise.withResolvers<void>()
+    const review = Promise.withResolvers<void>()
     const waits = defineTool({
       name: 'look',
       description: 'Waits',
       input: Type.Object({}),
       async execute() {
-        await gate.promise
+        await review.promise
         return 'looked'
       },
     })
@@ -147,7 +147,7 @@ describe('a wish', () => {
     const events: RunEvent[] = []
     const team = ensemble({ name: 'team', tasks: [first, second], model: main })
     const handle = team.start({}, { models, onEvent: (event) => events.push(event) })
-    return { handle, events, end: gate.resolve }
+    return { handle, events, end: review.resolve }
   }
 
   it('[S5] to switch says what it takes the place of, the first time too', async () => {

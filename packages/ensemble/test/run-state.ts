@@ -16,7 +16,11 @@ export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
   const said = {
     status: snapshot.status,
     tasks: snapshot.tasks.toSorted((a, b) => a.taskIndex - b.taskIndex),
-    gates: snapshot.gates.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
+    reviews: snapshot.reviews.map(({ reviewId, taskName, timing }) => ({
+      reviewId,
+      taskName,
+      timing,
+    })),
   }
   const told = {
     status: state.status,
@@ -26,12 +30,12 @@ export function expectSameState(state: RunState, snapshot: RunSnapshot): void {
       phase: phaseOf(task, open),
       attempt: task.attempt,
     })),
-    gates: open.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
+    reviews: open.map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
   }
   if (!isDeepStrictEqual(said, told)) expect(said).toEqual(told)
 }
 
-/** To the engine a task runs from the moment it is taken up: at its first gate, between attempts. */
+/** To the engine a task runs from the moment it is taken up: at its first review, between attempts. */
 function phaseOf(
   { name, status, error }: RunState['tasks'][number],
   open: RunState['gates'],

@@ -9,8 +9,8 @@ import type {
   Message,
   ModelRequest,
   RunReviewer,
-  GateDecision,
-  Gate,
+  ReviewAnswer,
+  OpenReview,
 } from '../src/index.ts'
 
 /** What a model is asked, as a script reads it. */
@@ -93,16 +93,16 @@ export function worldTool(
   })
 }
 
-/** A reviewer that takes 20 ms for what `decide` says of a gate; it is never asked about one twice. */
+/** A reviewer that takes 20 ms for what `decide` says of a review; it is never asked about one twice. */
 export function worldReviewer(
   { clock, world }: Process,
-  decide: (gate: Gate) => GateDecision,
+  decide: (review: OpenReview) => ReviewAnswer,
 ): RunReviewer {
   return {
-    async decide(gate, signal) {
-      world.asked.push(gate.reviewId)
+    async decide(review, signal) {
+      world.asked.push(review.reviewId)
       await sleep(clock, 20, signal)
-      return decide(gate)
+      return decide(review)
     },
   }
 }

@@ -3,7 +3,7 @@ import { defineTextTool, sleep } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { agent, ensemble, task, type ChatModel, type Ensemble } from '../src/index.ts'
-import { gatedTeam, WORKFLOWS } from './gated-team.ts'
+import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
 import { endsOf } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
@@ -26,7 +26,7 @@ describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) =
         yield { type: 'text', text: 'late' }
       },
     }
-    const run = start(gatedTeam(workflow, { model: stubborn }))
+    const run = start(reviewedTeam(workflow, { model: stubborn }))
     await clock.advance(500)
     expect(run.handle.cancel()).toBe(true)
     expect(run.handle.snapshot().status).toBe('CANCELLING')
@@ -41,7 +41,7 @@ describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) =
   })
 
   it('in mode boundary lets the task that runs finish, and starts no other', async () => {
-    const run = start(gatedTeam(workflow, { model: timedModel(clock, 1_000, 'work done') }))
+    const run = start(reviewedTeam(workflow, { model: timedModel(clock, 1_000, 'work done') }))
     await clock.advance(500)
     expect(run.handle.cancel({ mode: 'boundary' })).toBe(true)
     await clock.advance(500)
@@ -55,7 +55,7 @@ describe.each(WORKFLOWS)('[S1] a cancel through the handle, in %s', (workflow) =
   })
 
   it('can become harder, never softer', async () => {
-    const run = start(gatedTeam(workflow, { model: timedModel(clock, 10_000) }))
+    const run = start(reviewedTeam(workflow, { model: timedModel(clock, 10_000) }))
     await clock.advance(100)
     for (const mode of ['boundary', 'boundary', 'abort', 'boundary', 'abort'] as const) {
       expect(run.handle.cancel({ mode })).toBe(true)
@@ -219,7 +219,7 @@ it('[S1] [E4] a cancel during the wait for another attempt ends the task at once
 
 describe('[S3] a wish that comes when the run is over', () => {
   it('is refused and changes nothing', async () => {
-    const run = start(gatedTeam('SEQUENTIAL', {}))
+    const run = start(reviewedTeam('SEQUENTIAL', {}))
     await run.ended
     const count = run.events.length
     expect(run.handle.cancel()).toBe(false)
@@ -234,7 +234,7 @@ describe('[S3] a wish that comes when the run is over', () => {
 
   it('[C7] also from the listener that is told of the end', async () => {
     const answers: unknown[] = []
-    const run: WatchedRun = watchRun(gatedTeam('SEQUENTIAL', {}), {
+    const run: WatchedRun = watchRun(reviewedTeam('SEQUENTIAL', {}), {
       clock,
       onEvent({ type }) {
         if (type === 'ensemble_completed') answers.push(run.handle.cancel())

@@ -33,7 +33,7 @@ interface ReadTurn {
   open: boolean
 }
 
-interface ReadGate {
+interface ReadReview {
   readonly taskName: string
   readonly timing: RunEventOf<'review_requested'>['timing']
   open: boolean
@@ -47,7 +47,7 @@ interface ReadDelegation {
 
 class Reader {
   readonly tasks = new Map<string, ReadTask>()
-  readonly #gates = new Map<string, ReadGate>()
+  readonly #reviews = new Map<string, ReadReview>()
   readonly #delegations = new Map<string, ReadDelegation>()
   readonly #directives = new Set<string>()
   #last: RunEvent['type'] | undefined
@@ -86,7 +86,7 @@ class Reader {
       require(phase !== 'running' && phase !== 'pending', `task ${name} was left ${phase}`)
       require(!willRetry, `task ${name} was left between two attempts`)
     }
-    for (const [id, { open }] of this.#gates) require(!open, `gate ${id} was left open`)
+    for (const [id, { open }] of this.#reviews) require(!open, `review ${id} was left open`)
     for (const [id, { open }] of this.#delegations) require(!open, `delegation ${id} was left open`)
   }
 
@@ -94,16 +94,16 @@ class Reader {
     switch (event.type) {
       case 'review_requested': {
         const { reviewId, taskName, timing } = event
-        require(!this.#gates.has(reviewId), `gate ${reviewId} opened twice`)
-        this.#gates.set(reviewId, { taskName, timing, open: true })
+        require(!this.#reviews.has(reviewId), `review ${reviewId} opened twice`)
+        this.#reviews.set(reviewId, { taskName, timing, open: true })
         return
       }
       case 'review_decided':
       case 'review_timed_out':
       case 'review_withdrawn': {
-        const gate = this.#gates.get(event.reviewId)
-        require(gate?.open === true, `${event.type} of a gate that is not open`)
-        if (gate !== undefined) gate.open = false
+        const review = this.#reviews.get(event.reviewId)
+        require(review?.open === true, `${event.type} of a review that is not open`)
+        if (review !== undefined) review.open = false
         return
       }
       default:
@@ -168,8 +168,10 @@ class Reader {
     const { taskName } = event
     require(event.type !== 'task_failed' ||
       !event.willRetry, `${taskName} failed for good, and is retried`)
-    for (const gate of this.#gates.values()) {
-      require(!(gate.open && gate.taskName === taskName), `${taskName} ended with an open gate`)
+    for (const review of this.#reviews.values()) {
+      require(!(
+        review.open && review.taskName === taskName
+      ), `${taskName} ended with an open review`)
     }
     for (const { open, delegator, workerTask } of this.#delegations.values()) {
       require(!(open && delegator === taskName), `${taskName} ended before ${workerTask}`)

@@ -50,13 +50,13 @@ describe.each(['agent', 'handler'])('[L23] of an %s, a call that must not be mad
     const sent: string[] = []
     const first = startKept(teamOf(send(sent, true)))
     await nextTurn()
-    expect(first.handle.snapshot().gates).toHaveLength(1)
+    expect(first.handle.snapshot().reviews).toHaveLength(1)
     expect(kindsOf(first)).not.toContain('tool_begun')
     first.letGo()
     const clock = fakeClock(first.clock.now())
     const second = startKept(teamOf(send(sent, true)), { from: joined(first), clock })
     await nextTurn()
-    const { reviewId = '' } = second.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = second.handle.snapshot().reviews[0] ?? {}
     await second.handle.decide(reviewId, { action: 'CONTINUE' })
     expect((await endOf(second)).status).toBe('COMPLETED')
     expect(sent).toEqual(['x'])
@@ -69,7 +69,7 @@ describe.each(['agent', 'handler'])('[L23] of an %s, a call that must not be mad
     const sent: string[] = []
     const run = startKept(teamOf(send(sent, true)))
     await nextTurn()
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await run.handle.decide(reviewId, { action: 'REJECT' })
     await endOf(run)
     expect(sent).toEqual([])

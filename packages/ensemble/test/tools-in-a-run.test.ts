@@ -64,7 +64,7 @@ describe('approval', () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const run = watchRun(team([pay], calling('pay')), { clock, reviewer, runId: 'run-7' })
     expect((await run.ended).status).toBe('COMPLETED')
-    expect(reviewer.gates).toMatchObject([
+    expect(reviewer.reviews).toMatchObject([
       {
         runId: 'run-7',
         timing: 'DURING_EXECUTION',

@@ -10,7 +10,7 @@ import {
   task,
   type AppliedCommand,
   type Ensemble,
-  type GateDecision,
+  type ReviewAnswer,
   type RunStep,
   type TaskDefinition,
 } from '../src/index.ts'
@@ -33,7 +33,7 @@ const models = modelCatalog({
   slow: scriptedModel(() => 'slow'),
 })
 
-const gate = { timeoutMs: 1_000, onTimeout: 'FAIL' } as const
+const review = { timeoutMs: 1_000, onTimeout: 'FAIL' } as const
 
 const order = defineTool({
   name: 'order',
@@ -44,9 +44,9 @@ const order = defineTool({
 })
 
 const WORKS: Record<string, Partial<TaskDefinition>> = {
-  BEFORE_EXECUTION: { beforeReview: gate },
+  BEFORE_EXECUTION: { beforeReview: review },
   DURING_EXECUTION: { tools: [order] },
-  AFTER_EXECUTION: { review: gate },
+  AFTER_EXECUTION: { review: review },
 }
 
 function teamOf(work: Partial<TaskDefinition>): Ensemble {
@@ -70,7 +70,7 @@ function teamOf(work: Partial<TaskDefinition>): Ensemble {
   })
 }
 
-/** A run that was let go at the gate of its first task. */
+/** A run that was let go at the review of its first task. */
 async function restAt(
   team: Ensemble,
 ): Promise<KeptRun & { request: RunEventOf<'review_requested'> }> {
@@ -78,7 +78,7 @@ async function restAt(
   await nextTurn()
   run.letGo()
   const [request] = eventsOf(run.events, 'review_requested')
-  if (request === undefined) throw new Error('No gate is open')
+  if (request === undefined) throw new Error('No review is open')
   return { ...joined(run), request }
 }
 
@@ -124,15 +124,15 @@ const withoutTimes = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, inner: unknown) => (/(Id|At|Ms)$/.test(key) ? 0 : inner)))
 
 describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as const)(
-  '[S4] a decision of an unowned run, of a gate %s',
+  '[S4] a decision of an unowned run, of a review %s',
   (timing) => {
     const team = teamOf(WORKS[timing] ?? {})
-    const edit: GateDecision =
+    const edit: ReviewAnswer =
       timing === 'DURING_EXECUTION'
         ? { action: 'EDIT', input: { count: '7' } }
         : { action: 'EDIT', text: 'Edited' }
 
-    it.each<GateDecision>([
+    it.each<ReviewAnswer>([
       { ...yes, decidedBy: 'Grace', id: 'd1' },
       edit,
       { action: 'REJECT', feedback: 'No' },
@@ -155,7 +155,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
 
     it('is refused when it does not fit, as in a run', async () => {
       const from = await restAt(team)
-      const bad: GateDecision =
+      const bad: ReviewAnswer =
         timing === 'DURING_EXECUTION'
           ? { action: 'EDIT', input: { count: 'x' } }
           : { action: 'EDIT', input: 1 }
@@ -168,7 +168,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
       )
     })
 
-    it('is refused when the gate is closed, or its time is over', async () => {
+    it('is refused when the review is closed, or its time is over', async () => {
       const from = await restAt(team)
       const { steps, request } = from
       const applied = await rest(team, steps).decide(request, { ...yes, id: 'd1' })
@@ -185,7 +185,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
     })
 
     it.each(['abort', 'boundary'] as const)(
-      'is refused when the run is cancelled in mode %s, and its gate closes so',
+      'is refused when the run is cancelled in mode %s, and its review closes so',
       async (mode) => {
         const from = await restAt(team)
         const cancel = await rest(team, from.steps).cancel({ mode })
@@ -207,7 +207,7 @@ describe.each(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'] as con
 )
 
 describe('[S4] a decision of an unowned run', () => {
-  const team = teamOf({ output: Type.Object({ n: Type.Number() }), review: gate })
+  const team = teamOf({ output: Type.Object({ n: Type.Number() }), review: review })
 
   it('of an output with a schema is read by it', async () => {
     const model = scriptedModel(() => '{"n": 1}')
@@ -224,7 +224,7 @@ describe('[S4] a decision of an unowned run', () => {
   })
 
   it('is not found when the steps do not know it; those that are open are named', async () => {
-    const from = await restAt(teamOf({ review: gate }))
+    const from = await restAt(teamOf({ review: review }))
     const request = { ...from.request, reviewId: 'review-x' }
     await expect(rest(team, from.steps).decide(request, yes)).rejects.toMatchObject({
       code: 'REVIEW_NOT_FOUND',
@@ -232,17 +232,17 @@ describe('[S4] a decision of an unowned run', () => {
     })
   })
 
-  it('that ends the run closes all other gates', async () => {
+  it('that ends the run closes all other reviews', async () => {
     const model = scriptedModel(() => 'done')
     const two = ensemble({
       name: 'two',
       workflow: 'PARALLEL',
-      tasks: ['a', 'b'].map((name) => task({ name, description: name, model, review: gate })),
+      tasks: ['a', 'b'].map((name) => task({ name, description: name, model, review: review })),
     })
     const from = await restAt(two)
     const [, other] = eventsOf(from.events, 'review_requested')
     const applied = await rest(two, from.steps).decide(from.request, { action: 'EXIT_EARLY' })
-    if (other === undefined) throw new Error('No second gate')
+    if (other === undefined) throw new Error('No second review')
     await expect(
       rest(two, [...from.steps, ...applied.steps]).decide(other, yes),
     ).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
@@ -291,7 +291,7 @@ describe('[S4] a decision of an unowned run', () => {
       const from = await restAt(of)
       const second = eventsOf(from.events, 'review_requested')[1]
       expect(second?.taskName).toMatch(/#2$/)
-      if (second === undefined) throw new Error('No second gate')
+      if (second === undefined) throw new Error('No second review')
       const atRest = rest(of, from.steps)
       await expect(
         atRest.decide(second, { action: 'EDIT', input: { count: 'x' } }),
@@ -309,7 +309,7 @@ describe('[S4] a decision of an unowned run', () => {
 })
 
 describe('[S4] other commands for an unowned run', () => {
-  const team = teamOf({ review: gate })
+  const team = teamOf({ review: review })
 
   it('a switch counts from the next call on, and knows the one before it', async () => {
     const from = await restAt(team)

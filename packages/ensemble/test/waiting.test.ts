@@ -55,11 +55,11 @@ function startTeam(
 }
 
 function decideFirst({ handle }: KeptProcess): Promise<void> {
-  return handle.decide(handle.snapshot().gates[0]?.reviewId ?? '', { action: 'CONTINUE' })
+  return handle.decide(handle.snapshot().reviews[0]?.reviewId ?? '', { action: 'CONTINUE' })
 }
 
 describe('[E18] that the run only waits for reviewers is told', () => {
-  it('when its one task comes to a gate, again at the next gate, never within start', async () => {
+  it('when its one task comes to a review, again at the next review, never within start', async () => {
     const model = scriptedModel(() => 'done')
     const run = start([{ description: 'Do', model, beforeReview: LONG, review: LONG }])
     expect(run.waits.count).toBe(0)
@@ -73,13 +73,13 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(2)
   })
 
-  it('not of a run without gates', async () => {
+  it('not of a run without reviews', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done') }])
     await run.handle.result
     expect(run.waits.count).toBe(0)
   })
 
-  it('once when two tasks wait, when the second comes to its gate', async () => {
+  it('once when two tasks wait, when the second comes to its review', async () => {
     const clock = fakeClock()
     const run = startTeam(
       [
@@ -89,7 +89,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
       { clock },
     )
     await clock.advance(49)
-    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(run.waits.count).toBe(0)
     await clock.advance(1)
     expect(run.waits.count).toBe(1)
@@ -101,7 +101,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
   it('not when a decision does not fit, and the run waits as before', async () => {
     const run = start([{ description: 'Do', model: scriptedModel(() => 'done'), review: LONG }])
     await nextTurn()
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await expect(run.handle.decide(reviewId, { action: 'EDIT', input: 1 })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
     })
@@ -131,7 +131,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     const model = scriptedModel([calls('asks', 'free'), 'done'])
     const run = startTeam([{ description: 'Do', model, tools, review: false }], { clock })
     await clock.advance(49)
-    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(run.waits.count).toBe(0)
     await clock.advance(1)
     expect(run.waits.count).toBe(1)
@@ -150,7 +150,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
       maxConcurrentToolCalls: 1,
     })
     await clock.advance(1_000)
-    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(run.waits.count).toBe(0)
   })
 
@@ -167,7 +167,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     const model = scriptedModel([calls('asks'), 'done'])
     const run = start([{ description: 'Do', model, tools: [asking] }])
     await nextTurn()
-    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(run.waits.count).toBe(0)
     await decideFirst(run)
     expect((await run.handle.result).status).toBe('COMPLETED')
@@ -192,13 +192,13 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     const first = startKept(team)
     await nextTurn()
     expect(first.waits.count).toBe(1)
-    const still = first.handle.standStill()
+    const still = first.handle.drain()
     await still
     first.letGo()
     const second = startKept(team, { from: joined(first) })
     await nextTurn()
-    const [gate] = second.handle.snapshot().gates
-    await second.handle.decide(gate?.reviewId ?? '', { action: 'EDIT', input: 'this one' })
+    const [review] = second.handle.snapshot().reviews
+    await second.handle.decide(review?.reviewId ?? '', { action: 'EDIT', input: 'this one' })
     expect((await second.handle.result).output).toBe('this one')
     expect(new Set(bodies).size).toBe(1)
     expect(bodies).toHaveLength(2)
@@ -226,7 +226,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     })
     const run = startKept(team, { clock, onWaitingChange: (waits) => changes.push(waits) })
     await nextTurn()
-    expect([run.handle.snapshot().gates.length, changes]).toEqual([2, []])
+    expect([run.handle.snapshot().reviews.length, changes]).toEqual([2, []])
     await clock.advance(500)
     expect([changes, run.waits.count]).toEqual([[true], 0])
     await decideFirst(run)
@@ -259,13 +259,13 @@ describe('[E18] that the run only waits for reviewers is told', () => {
       { clock, errorStrategy: 'CONTINUE_ON_ERROR', modelRetries: what === 'a model' ? 1 : 0 },
     )
     await clock.advance(100)
-    expect(run.handle.snapshot().gates).toHaveLength(1)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
     expect(run.waits.count).toBe(0)
     await clock.advance(60_000)
     expect(run.waits.count).toBe(1)
   })
 
-  it('of a worker at a gate, whose delegator only waits for it', async () => {
+  it('of a worker at a review, whose delegator only waits for it', async () => {
     const delegation = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Writer', taskDescription: 'Write' } },
@@ -287,7 +287,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     expect(run.waits.count).toBe(1)
   })
 
-  it('once when the gates of a run that was cut off open again', async () => {
+  it('once when the reviews of a run that was cut off open again', async () => {
     const definition = { model: scriptedModel(() => 'done'), review: LONG }
     const team = ensemble({
       name: 'team',
@@ -302,7 +302,7 @@ describe('[E18] that the run only waits for reviewers is told', () => {
     first.letGo()
     const second = startKept(team, { from: joined(first) })
     await nextTurn()
-    expect(second.handle.snapshot().gates).toHaveLength(2)
+    expect(second.handle.snapshot().reviews).toHaveLength(2)
     expect(second.waits.count).toBe(1)
   })
 

@@ -25,7 +25,7 @@ export type { EventLog, EventQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad, StoreFigures } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
-export { ensembleOf } from './request/ensemble-of.ts'
+export { buildEnsemble } from './request/build-ensemble.ts'
 export type {
   ListedRun,
   NewRun,

@@ -1,5 +1,12 @@
 /** An ensemble whose runs do what a test says, in place of the engine. */
-import type { Ensemble, Gate, RunHandle, RunOptions, RunResult, RunSnapshot } from '@tutti/ensemble'
+import type {
+  Ensemble,
+  OpenReview,
+  RunHandle,
+  RunOptions,
+  RunResult,
+  RunSnapshot,
+} from '@tutti/ensemble'
 import type { RunCommand, RunEvent } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 
@@ -123,13 +130,15 @@ export class FakeEngineRun {
         if (isEnded(this.status)) throw new TuttiError('RUN_COMPLETED', 'The run is over')
         return this.onCommand === undefined ? {} : this.onCommand()
       },
-      standStill: async () => {
+      drain: async () => {
         if (this.isBusy) await this.#still.promise
       },
       snapshot: () => ({
         status: this.status,
         // NOTE: of a gate only its time is looked at.
-        gates: this.gatesMs.map((timeoutMs) => ({ timeoutMs }) as Partial<Gate> as Gate),
+        reviews: this.gatesMs.map(
+          (timeoutMs) => ({ timeoutMs }) as Partial<OpenReview> as OpenReview,
+        ),
       }),
     }
     // NOTE: each member is there and takes what the engine's takes; a test says what it gives.

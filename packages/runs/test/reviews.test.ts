@@ -6,7 +6,7 @@ import { allEvents } from './band.ts'
 import { desk, type Desk } from './desk.ts'
 import { PLACES, until, type Place } from './places.ts'
 
-import type { GateDecision } from '@tutti/ensemble'
+import type { ReviewAnswer } from '@tutti/ensemble'
 
 const SOON = { parkAfterMs: 20, pollMs: 50 } as const
 
@@ -112,7 +112,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     await service.close(close)
   })
 
-  it.each<[string, GateDecision, object]>([
+  it.each<[string, ReviewAnswer, object]>([
     ['EXIT_EARLY', { action: 'EXIT_EARLY' }, { status: 'COMPLETED', outputs: { length: 2 } }],
     ['REJECT', { action: 'REJECT', feedback: 'Be kind' }, { status: 'COMPLETED' }],
   ])('%s does what it does to a run in memory', async (action, decision, result) => {
@@ -139,7 +139,7 @@ describe.each(Object.entries(PLACES))('a run that waits for a person (%s)', (kin
     const service = await open(place, desk())
     const reviewId = await parked(service)
     // NOTE: what a careless caller may send.
-    const wrong = { action: 'EDIT', input: {} } as unknown as GateDecision
+    const wrong = { action: 'EDIT', input: {} } as unknown as ReviewAnswer
     await expect(decide(service, reviewId, wrong)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
     const unknown = {
       kind: 'decide',

@@ -46,7 +46,7 @@ it('an edit without input is refused by the tool', async () => {
   )
 })
 
-it('decides the gates of runs, and records them beside what tools asked', async () => {
+it('decides the reviews of runs and records them in addition to the requests of tools', async () => {
   const reviewer = scriptedReviewer([
     'CONTINUE',
     { action: 'EDIT', text: 'Better' },
@@ -60,7 +60,7 @@ it('decides the gates of runs, and records them beside what tools asked', async 
   ]
   const result = await ensemble({ name: 'team', tasks }).run({}, { reviewer })
   expect(result).toMatchObject({ status: 'FAILED', output: 'Better' })
-  expect(reviewer.gates.map(({ taskName, timing }) => `${taskName} ${timing}`)).toEqual([
+  expect(reviewer.reviews.map(({ taskName, timing }) => `${taskName} ${timing}`)).toEqual([
     'a DURING_EXECUTION',
     'a AFTER_EXECUTION',
     'b AFTER_EXECUTION',

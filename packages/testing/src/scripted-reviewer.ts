@@ -1,19 +1,19 @@
-/** A reviewer that answers from a list: for tools that ask for approval, and for the gates of runs. */
+/** A reviewer that answers from a list: for tools that ask for approval, and for the reviews of runs. */
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
-import type { Gate, GateDecision, RunReviewer } from '@tutti/ensemble'
+import type { OpenReview, ReviewAnswer, RunReviewer } from '@tutti/ensemble'
 
-/** Reviewer that records what it was asked. It decides calls of single tools and gates of runs alike. */
+/** Records the reviews and approvals that it decides. It decides calls of single tools and reviews of runs alike. */
 export interface ScriptedReviewer extends Reviewer, RunReviewer {
-  /** What tools asked, in order; those of a run with them. */
+  /** Approval requests of tools, in order, with those of runs. */
   readonly requests: readonly ApprovalRequest[]
-  /** The gates of runs, in order. */
-  readonly gates: readonly Gate[]
-  decide(asked: Gate, signal: AbortSignal): Promise<GateDecision>
+  /** The reviews of runs, in order. */
+  readonly reviews: readonly OpenReview[]
+  decide(asked: OpenReview, signal: AbortSignal): Promise<ReviewAnswer>
   decide(asked: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>
 }
 
 /** An answer of a script; one that is only an action has nothing else. */
-export type ScriptedDecision = GateDecision | GateDecision['action'] | 'never' | Error
+export type ScriptedDecision = ReviewAnswer | ReviewAnswer['action'] | 'never' | Error
 
 /**
  * Makes a reviewer. It gives the answers in order and repeats the last; `'never'` lets the question wait
@@ -24,15 +24,15 @@ export type ScriptedDecision = GateDecision | GateDecision['action'] | 'never' |
 export function scriptedReviewer(answers: readonly ScriptedDecision[]): ScriptedReviewer {
   if (answers.length === 0) throw new RangeError('Cannot make a reviewer without an answer')
   const requests: ApprovalRequest[] = []
-  const gates: Gate[] = []
+  const reviews: OpenReview[] = []
   let asked = 0
   return {
     requests,
-    gates,
-    decide(question: Gate | ApprovalRequest): Promise<never> {
+    reviews,
+    decide(question: OpenReview | ApprovalRequest): Promise<never> {
       const answer = answers[Math.min(asked, answers.length - 1)]
       asked += 1
-      if ('reviewId' in question) gates.push(question)
+      if ('reviewId' in question) reviews.push(question)
       const approval = 'reviewId' in question ? question.approval : question
       if (approval !== undefined) requests.push(approval)
       if (answer === undefined || answer === 'never') return new Promise(() => undefined)
@@ -44,6 +44,6 @@ export function scriptedReviewer(answers: readonly ScriptedDecision[]): Scripted
 }
 
 /** An action as a decision; an edit has no input then, and is refused by whatever needs one. */
-function toDecision(action: GateDecision['action']): GateDecision {
+function toDecision(action: ReviewAnswer['action']): ReviewAnswer {
   return action === 'EDIT' ? { action, input: undefined } : { action }
 }

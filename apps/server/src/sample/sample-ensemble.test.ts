@@ -52,7 +52,7 @@ describe('the sample ensemble with a review', () => {
     expect(run.status).toBe('COMPLETED')
     const [theory, practice] = run.tasks.map(({ output }) => output)
     expect(theory).not.toBe(practice)
-    const [first, second, ...others] = reviewer.gates.map(({ taskOutput }) => taskOutput)
+    const [first, second, ...others] = reviewer.reviews.map(({ taskOutput }) => taskOutput)
     expect(others).toEqual([])
     expect(first).not.toContain('Say who it is for.')
     expect(second).toContain('Changed as asked: Say who it is for.')

@@ -37,6 +37,6 @@ it('lets a person send an answer back, and accept the next one', async () => {
     'CONTINUE',
   ])
   const { output } = await supportDesk({ model, review: true }).run(INPUTS, { reviewer })
-  expect(reviewer.gates).toHaveLength(2)
+  expect(reviewer.reviews).toHaveLength(2)
   expect(output).toContain('Changed as asked: Say that we are sorry.')
 })

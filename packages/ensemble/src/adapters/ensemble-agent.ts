@@ -1,11 +1,11 @@
 /**
  * An ensemble as an agent of this process: a turn is a run of it.
  *
- * N1 What is left above goes down: the run is cancelled with the turn, has its trace, and no more budget than
- *    is left.
- * N2 What the run uses comes up as it is used, and what it does as chunks.
- * N3 Its gates are questions to the reviewer above, whose decision is that of the gate; who ends the run early
- *    there ends both.
+ * N1 A run inherits from its caller: it is cancelled with the turn, has its trace, and no more budget than is
+ *    left.
+ * N2 The usage of the run is reported as it happens, and its events as chunks.
+ * N3 Its reviews are questions to the reviewer of the caller, whose decision counts; an early exit there ends
+ *    both runs.
  */
 import { AgentError, type LocalAgent, type LocalAgentRequest } from '@tutti/agent-call'
 import { errorMessage, TuttiError } from '@tutti/core'
@@ -13,7 +13,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { narrowedBudget } from '../run/narrowed-budget.ts'
 import { startRun } from '../run/start-run.ts'
 import { inputsFrom } from './inputs-from.ts'
-import { CallerReviewer } from './reviews-above.ts'
+import { CallerReviewer } from './caller-reviewer.ts'
 import { UpdateQueue } from './update-queue.ts'
 
 import type { Budget } from '../usage/budget.ts'
@@ -47,10 +47,10 @@ async function* answer(
   request: LocalAgentRequest,
 ): AsyncGenerator<AgentUpdate, AgentAnswer> {
   const queue = new UpdateQueue<AgentUpdate>()
-  const gates = request.hasReviewer ? new CallerReviewer(ensemble.name, request) : undefined
+  const reviewer = request.hasReviewer ? new CallerReviewer(ensemble.name, request) : undefined
   const { result } = begin(ensemble, request, {
     ...options,
-    ...(gates === undefined ? {} : { reviewer: gates }),
+    ...(reviewer === undefined ? {} : { reviewer }),
     onEvent: (event) => {
       for (const update of toUpdates(event)) queue.add(update)
     },
@@ -63,7 +63,7 @@ async function* answer(
     await result
   }
   const ended = await result
-  if (gates?.exit !== undefined) throw gates.exit
+  if (reviewer?.exit !== undefined) throw reviewer.exit
   return toAnswer(ensemble, ended)
 }
 

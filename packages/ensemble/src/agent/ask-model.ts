@@ -5,12 +5,12 @@
  *   model ─▶ failed ─▶ wait, same model … ─▶ next model … ─▶ the turn fails
  *
  * L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed; one that
- *    fails emits llm_iteration_failed, and the next call of the turn begins it anew.
- * L5 Work that is stopped ends with the reason; nothing is emitted for the call that was cut off.
- * L16 A call that failed for a reason that may pass is made again after a growing wait, or the one that the
- *     provider asks for, `modelRetries` times; then the fallback models follow, each the same way.
- * L17 The model of a call is the one that answers for the task when the call begins; its events name it as
- *     a switch to it does: by its alias in the catalog of the run, else `provider:name`.
+ *    fails emits llm_iteration_failed, and the next call of the turn starts with llm_iteration_started again.
+ * L5 Stopped work ends with the reason; nothing is emitted for the interrupted call.
+ * L16 A call that failed for a transient reason is repeated up to `modelRetries` times, after a growing wait
+ *    or the one that the provider asks for; then the fallback models follow, each the same way.
+ * L17 The model of a call is the current model of the task when the call begins; its events name it as a
+ *    switch does: by its alias in the catalog of the run, else `provider:name`.
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
@@ -82,7 +82,7 @@ export async function askModel(
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
     const limit = findRateLimit(scope)
     if (limit !== undefined) await waitForTurn(scope, chain, limit)
-    const holding = scope.run.inFlight.heldBack(scope.signal, 'Model call')
+    const holding = scope.run.inFlight.waitIfDraining(scope.signal, 'Model call')
     if (holding !== undefined) await holding
     const named = chain.current()
     if (named.model !== asked) retries = 0
@@ -136,14 +136,14 @@ async function waitForTurn(
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw error
   } finally {
-    run.inFlight.goOn()
+    run.inFlight.continue()
   }
 }
 
 async function restFor({ run, signal }: TaskScope, ms: number): Promise<void> {
   run.inFlight.rest()
   await sleep(run.clock, ms, signal)
-  run.inFlight.goOn()
+  run.inFlight.continue()
 }
 
 function callOnce(

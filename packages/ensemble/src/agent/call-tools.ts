@@ -2,15 +2,15 @@
  * The tool calls of one model turn, as a part of the agent loop.
  *
  * L2 Tools of one turn run concurrently; their results join the conversation in the order of the calls.
- * L3 A tool's failure is told to the model and never ends the loop.
- * L13 What a tool does within its call is told before the call itself: steps, progress, changed files.
- * L14 A reviewer's early exit and a misconfigured tool end the loop, when the other calls of the turn
- *     have ended.
- * L20 A call that a step holds is not made again. One that was cut off is made again with the same
- *     idempotency key, unless its tool is not idempotent: then the model is told that nobody knows.
- * L21 Calls beyond a budget are not made; those before them are, in the order in which they were asked for.
- * L23 A call begins just before its tool does anything: one that was cut off while a reviewer was asked
- *     whether it may is made as if for the first time.
+ * L3 The model receives a tool's failure; a failure never ends the loop.
+ * L13 The steps, progress and file changes of a tool call are emitted before the event of the call itself.
+ * L14 A reviewer's early exit and a misconfigured tool end the loop, when the other calls of the turn have
+ *    ended.
+ * L20 A call that is recorded in a step is not repeated. An interrupted call is repeated with the same
+ *    idempotency key, unless its tool is not idempotent: then the model is told that the outcome is unknown.
+ * L21 Calls beyond a budget are not made; those before them are, in the order in which they were requested.
+ * L23 A call begins just before its tool does anything: a call that was interrupted while it waited for
+ *    approval is made as if for the first time.
  */
 import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
 

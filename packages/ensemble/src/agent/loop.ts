@@ -13,9 +13,9 @@
  *
  * L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
  *    Extra calls for an answer that ended early do not count.
- * L18 An answer that does not fit the schema of its task goes back to the model with every problem, up to
- *     `outputRetries` times; then the loop ends with OUTPUT_INVALID.
- * L19 A turn that a step holds is not asked again, and emits nothing.
+ * L18 An answer that does not match the schema of its task goes back to the model with every problem, up to
+ *    `outputRetries` times; then the loop ends with OUTPUT_INVALID.
+ * L19 A turn that is recorded in a step is not requested again, and emits nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 

@@ -48,7 +48,7 @@ export async function readNotes(
 ): Promise<TaskNotes> {
   const { task } = scope
   if (task.memory.length === 0 && task.reflection !== true) return NO_NOTES
-  const holding = scope.run.inFlight.heldBack(scope.signal, 'Memory')
+  const holding = scope.run.inFlight.waitIfDraining(scope.signal, 'Memory')
   if (holding !== undefined) await holding
   const read = await Promise.all(
     task.memory.map(async (memory) => ({
@@ -112,7 +112,7 @@ export async function remember(
   output: string,
 ): Promise<void> {
   const { clock, logger, runId, inFlight } = run
-  const holding = inFlight.heldBack(signal, 'Memory')
+  const holding = inFlight.waitIfDraining(signal, 'Memory')
   if (holding !== undefined) await holding
   const entry = {
     text: output,
@@ -161,7 +161,7 @@ export async function reflect(
   const { description, expectedOutput } = task
   const recorded = scope.replay('model_turn', ({ iterationIndex }) => iterationIndex === turns)
   try {
-    const holding = run.inFlight.heldBack(scope.signal, 'Reflection')
+    const holding = run.inFlight.waitIfDraining(scope.signal, 'Reflection')
     if (holding !== undefined) await holding
     const key = await findReflectionKey(scope)
     const earlier = await reflections.get(key)

@@ -2,7 +2,7 @@
 import { limitText } from '@tutti/core'
 
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { ReviewOutcome } from '../ports/run-reviewer.ts'
+import type { ReviewOutcome } from '../reviews/review-end.ts'
 import type { ReviewQuestion, Reviews } from '../reviews/reviews.ts'
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
@@ -47,7 +47,7 @@ async function askFor(
 ): Promise<ReviewOutcome> {
   const { inFlight } = scope.run
   if (question.approval?.hasBegun !== false) return reviews.ask(scope, question)
-  inFlight.goOn()
+  inFlight.continue()
   try {
     return await reviews.ask(scope, question)
   } finally {

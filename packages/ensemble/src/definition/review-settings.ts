@@ -1,31 +1,25 @@
-/** Which tasks a person looks at, and for how long the run waits. */
+/** Settings of reviews: which tasks are reviewed, and for how long the run waits. */
 import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
 
-import type { ReviewPolicy } from '@tutti/protocol'
+import { ReviewTimeoutAction, type ReviewPolicy } from '@tutti/protocol'
 
-/** Time a reviewer has when nothing else is said, as for tools. */
+/** Default time for a decision in milliseconds, as for tools. */
 export const DEFAULT_REVIEW_TIMEOUT_MS = 300_000
 
-/** How often a reviewer can send the same task back when nothing else is said. */
+/** Default number of times that a reviewer can reject the same task. */
 export const DEFAULT_MAX_REVISIONS = 5
 
-/** The actions that can follow when no decision arrives in time. */
-const TIMEOUT_ACTIONS = ['CONTINUE', 'EXIT_EARLY', 'FAIL'] as const
-
-/** Action when no decision arrives in time. */
-export type ReviewTimeoutAction = (typeof TIMEOUT_ACTIONS)[number]
-
-/** One gate of a task. */
+/** Settings of one review of a task. */
 export interface ReviewSettings {
-  /** What the reviewer is asked. */
+  /** Question to the reviewer. */
   readonly prompt?: string
-  /** In milliseconds; Infinity waits for ever. @default 300000 */
+  /** In milliseconds; Infinity waits forever. @default 300000 */
   readonly timeoutMs?: number
   /** @default EXIT_EARLY */
   readonly onTimeout?: ReviewTimeoutAction
   /** Role that the reviewer must have. A server checks it against the roles of API keys. */
   readonly requiredRole?: string
-  /** How often REJECT makes the task run again before it fails it. @default 5 */
+  /** Number of times that REJECT runs the task again before it fails the task. @default 5 */
   readonly maxRevisions?: number
 }
 
@@ -46,10 +40,10 @@ const DEFAULTS_NAMES = {
 /** Defaults for the reviews of tasks and tools. */
 export type ReviewDefaults = Pick<ReviewSettings, 'timeoutMs' | 'onTimeout' | 'requiredRole'>
 
-/** `true` asks with the defaults, `false` never asks, whatever the policy of the ensemble is. */
+/** `true` reviews with the defaults, `false` never, whatever the policy of the ensemble. */
 export type ReviewSetting = boolean | ReviewSettings
 
-/** The gate after a task, by its own setting, else by the policy; undefined when nobody is asked. */
+/** Returns the review after a task, by its own setting, else by the policy; undefined for none. */
 export function reviewAfter(
   task: { readonly name: string; readonly review?: ReviewSetting },
   policy: ReviewPolicy,
@@ -60,13 +54,13 @@ export function reviewAfter(
   return policy === 'AFTER_LAST_TASK' && task.name === lastTask ? {} : undefined
 }
 
-/** The gate that a setting asks for. */
+/** Returns the settings of a review; undefined when there is none. */
 export function reviewSettingsOf(setting: ReviewSetting | undefined): ReviewSettings | undefined {
   if (setting === undefined || setting === false) return undefined
   return setting === true ? {} : setting
 }
 
-/** What is wrong with a setting, one sentence each. */
+/** Returns the problems of a setting, one sentence each. */
 export function findReviewProblems(
   name: string,
   setting: ReviewSetting | undefined,
@@ -89,7 +83,7 @@ export function findReviewProblems(
 /** Returns the problems of review defaults, one sentence each. */
 export function findDefaultsProblems(name: string, defaults: ReviewDefaults): readonly string[] {
   const { timeoutMs = 1, onTimeout, requiredRole = 'any' } = defaults
-  const problems = [...findChoiceProblems(`${name}.onTimeout`, onTimeout, TIMEOUT_ACTIONS)]
+  const problems = [...findChoiceProblems(`${name}.onTimeout`, onTimeout, ReviewTimeoutAction.enum)]
   if (!(timeoutMs > 0)) problems.push(`${name}.timeoutMs must be > 0, got ${timeoutMs}`)
   if (typeof requiredRole !== 'string' || requiredRole.trim() === '') {
     problems.push(`${name}.requiredRole must be a name, got ${JSON.stringify(requiredRole)}`)

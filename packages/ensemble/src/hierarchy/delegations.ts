@@ -3,14 +3,15 @@
  *
  *   tool call ─▶ limits, policies ─▶ delegation_started ─▶ task … ─▶ its output ─▶ result of the call
  *
- * H1 A delegation that a limit or a policy refuses is one delegation_failed, and the agent is told why.
+ * H1 A delegation that a limit or a policy refuses is one delegation_failed, and the agent receives the
+ *    reason.
  * H2 A delegation that begins is one delegation_started, then the events of its task, then one of
  *    delegation_completed and delegation_failed.
- * H3 A manager delegates to the tasks of its ensemble, with their tools, context, gates and guardrails; an
+ * H3 A manager delegates to the tasks of its ensemble, with their tools, context, reviews and guardrails; an
  *    agent to the other agents of its ensemble.
- * H4 What a worker fails with is told to the agent that delegated; a reviewer's early exit ends both.
- * H5 A manager that ends without the delegations that are required fails with CONSTRAINT_VIOLATION.
- * H6 A delegation that was cut off goes on as the same task.
+ * H4 The delegating agent receives a worker's failure; a reviewer's early exit ends both.
+ * H5 A manager that ends without the required delegations fails with CONSTRAINT_VIOLATION.
+ * H6 An interrupted delegation continues as the same task.
  */
 import { errorMessage, isoNow, ToolResult, TuttiError } from '@tutti/core'
 

@@ -1,9 +1,9 @@
 /**
  * A memory store in the memory of this process.
  *
- * M3 The most recent entries are given, the oldest of them first, whatever is asked for.
+ * M3 The most recent entries are returned, the oldest of them first, whatever the query.
  * M4 A scope holds at most `maxEntriesPerScope` entries, the last ones, and none older than `maxAgeMs`.
- * M5 What was appended is a copy, and cannot be changed through what is given.
+ * M5 An appended entry is a copy, and cannot be changed through a returned one.
  */
 import { assertKnownOptions, systemClock, type Clock, type OptionNames } from '@tutti/core'
 

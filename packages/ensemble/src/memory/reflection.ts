@@ -4,10 +4,11 @@
  *
  *   output ─reflectionRequest─▶ model ─parseReflection─▶ store ─improvementNotes─▶ next prompt
  *
- * F1 What is learned is kept under the SHA-256 of the description, so it is found again in any process.
- * F2 A reply is read for its sections, in whatever order, case and Markdown they come; without a usable
- *    one there is no reflection.
- * F3 What a reply leaves out stays as it was: the texts of the task, the lists of the earlier reflection.
+ * F1 A reflection is stored under the SHA-256 of the description, so any process finds it again.
+ * F2 A reply is read for its sections, in any order, case and Markdown; without a usable one there is no
+ *    reflection.
+ * F3 Sections that a reply leaves out stay as they were: the texts of the task, the lists of the earlier
+ *    reflection.
  * F4 A reflection stays small however many runs it comes from: ten items a list, each text cut.
  */
 import { limitText } from '@tutti/core'

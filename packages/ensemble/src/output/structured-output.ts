@@ -3,12 +3,12 @@
  *
  *   text ─find JSON─▶ pieces ─read each as a tool reads its input─▶ the first that fits, else a problem
  *
- * O1 An answer is read as a tool reads its input: slips of form are mended, defaults filled in, unknown
- *    fields dropped, and every problem is told with its path.
- * O4 Where a text, number, boolean or null may fit, the whole answer as it stands is tried last.
- * O5 Of several pieces of which none fits, the problem told is that of the longest.
- * O6 A value is JSON: one that a schema turned into something else is refused as a wrong configuration.
- * O7 The model is told the author's schema, whole, and that it should give nothing but JSON.
+ * O1 An answer is read as a tool reads its input: it is coerced, defaults are filled in, unknown fields
+ *    dropped, and every problem is reported with its path.
+ * O4 Where a text, number, boolean or null is allowed, the whole answer is tried last.
+ * O5 Of several pieces that do not match, the problem of the longest is reported.
+ * O6 A value is JSON: one that a schema converted to something else is refused as a wrong configuration.
+ * O7 The model receives the author's schema, whole, and the instruction to answer with JSON only.
  */
 import {
   problemList,

@@ -6,7 +6,7 @@
  * Steps are plain data that survives JSON. They are no events: an event tells readers what happened, a
  * step holds what the engine needs to go on, such as the whole reply of a model.
  */
-import type { GateDecision, GateTiming } from './run-reviewer.ts'
+import type { ReviewAnswer } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
 import type { AgentUse } from '../usage/budget.ts'
 import type { Usage } from '../usage/usage.ts'
@@ -18,6 +18,7 @@ import type {
   FinishReason,
   MessagePart,
   Priority,
+  ReviewTiming,
 } from '@tutti/protocol'
 
 /** What every step says. */
@@ -48,7 +49,7 @@ export interface CancelAsked extends StepBase {
 }
 
 /** The next model calls go to another model. */
-export interface ModelSwitched extends StepBase {
+export interface ModelSwitchedStep extends StepBase {
   readonly kind: 'model_switched'
   /** Its alias in the catalog of the run, or `provider:name`. */
   readonly model: string
@@ -176,11 +177,11 @@ export interface DelegationEnded extends TaskStepBase {
 }
 
 /** A reviewer is asked. */
-export interface GateOpened extends TaskStepBase {
+export interface ReviewOpenedStep extends TaskStepBase {
   readonly kind: 'gate_opened'
   readonly reviewId: string
-  readonly timing: GateTiming
-  /** Which of the gates of this attempt it is. */
+  readonly timing: ReviewTiming
+  /** Identifies the review within its attempt. */
   readonly slot: string
   /** Milliseconds since 1970. */
   readonly openedAt: number
@@ -188,13 +189,13 @@ export interface GateOpened extends TaskStepBase {
   readonly answerSchema?: TSchema
 }
 
-/** A gate was decided, its time was over, or it was withdrawn. */
-export interface GateClosed extends TaskStepBase {
+/** A review was decided, its time was over, or it was withdrawn. */
+export interface ReviewClosedStep extends TaskStepBase {
   readonly kind: 'gate_closed'
   readonly reviewId: string
-  readonly decision: GateDecision
+  readonly decision: ReviewAnswer
   readonly timedOut: boolean
-  /** True when nobody decided, because the run was ended early at another gate. */
+  /** True when there was no decision, because another review ended the run early. */
   readonly withdrawn?: boolean
   /** Why nobody could decide; the decision has no meaning then. */
   readonly error?: StepError
@@ -253,7 +254,7 @@ export interface TaskSkippedStep extends StepBase {
 export type RunStep =
   | RunBegun
   | CancelAsked
-  | ModelSwitched
+  | ModelSwitchedStep
   | ModelCallFailed
   | DirectiveTaken
   | TaskBegun
@@ -265,8 +266,8 @@ export type RunStep =
   | HandlerEnded
   | DelegationBegun
   | DelegationEnded
-  | GateOpened
-  | GateClosed
+  | ReviewOpenedStep
+  | ReviewClosedStep
   | TaskFailedStep
   | TaskCompletedStep
   | TaskSkippedStep

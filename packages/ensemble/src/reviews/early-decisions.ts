@@ -1,4 +1,4 @@
-/** Decisions that came before their gate is open again. */
+/** Decisions that arrive before their review is open again. */
 import { reviewResolved } from './review-end.ts'
 
 interface EarlyDecision {
@@ -11,15 +11,15 @@ export class EarlyDecisions {
   readonly #waiting = new Map<string, Set<EarlyDecision>>()
   readonly #onOpen: () => void
 
-  /** `onOpen` is told for each decision, at the very moment when its gate opens. */
+  /** `onOpen` is called for each decision, synchronously when its review opens. */
   constructor(onOpen: () => void) {
     this.#onOpen = onOpen
   }
 
   /**
-   * Resolves when the gate is open.
+   * Resolves when the review is open.
    *
-   * @throws {TuttiError} REVIEW_RESOLVED when it never will be.
+   * @throws {TuttiError} REVIEW_RESOLVED when it never opens.
    */
   untilOpen(reviewId: string): Promise<void> {
     const waiting = this.#waiting.get(reviewId) ?? new Set()
@@ -37,19 +37,19 @@ export class EarlyDecisions {
     })
   }
 
-  /** The gate is open. */
+  /** Resolves the decisions of a review that is open now. */
   open(reviewId: string): void {
     for (const { onOpen } of this.#waiting.get(reviewId) ?? []) onOpen()
     this.#waiting.delete(reviewId)
   }
 
-  /** The gate never opens. */
+  /** Rejects the decisions of a review that never opens. */
   refuse(reviewId: string): void {
     for (const { onNever } of this.#waiting.get(reviewId) ?? []) onNever()
     this.#waiting.delete(reviewId)
   }
 
-  /** No gate opens any more. */
+  /** Rejects all decisions: the run is over. */
   refuseAll(): void {
     for (const reviewId of this.#waiting.keys()) this.refuse(reviewId)
   }

@@ -1,31 +1,37 @@
-/** Pure: how gates end, as events and steps say it, in a run that executes and in one at rest. */
-import { TuttiError, type Clock, isoNow } from '@tutti/core'
+/** Pure: how reviews end, as events, steps and errors, in a run that executes and in an unowned one. */
+import { isoNow, TuttiError, type Clock } from '@tutti/core'
 
 import { fromStepError, type StepLog } from '../scope/step-log.ts'
 
-import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
+import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { RunEventOf } from '@tutti/protocol'
-import type { Gate, GateDecision, ReviewOutcome } from '../ports/run-reviewer.ts'
 
-/** What the steps say of one gate. */
-export interface KnownGate {
+/** The end of a review: a decision, or the action of its timeout. */
+export interface ReviewOutcome {
+  readonly decision: ReviewAnswer
+  readonly timedOut: boolean
+}
+
+/** The steps of one review. */
+export interface RecordedReview {
   readonly opened: StepOf<'gate_opened'>
   readonly closed: StepOf<'gate_closed'> | undefined
 }
 
-/** The gate of that id; undefined when the steps do not know it. */
-export function knownGate(log: StepLog, reviewId: string): KnownGate | undefined {
+/** Finds the steps of a review; undefined when there are none. */
+export function findRecordedReview(log: StepLog, reviewId: string): RecordedReview | undefined {
   const isIt = (step: { readonly reviewId: string }): boolean => step.reviewId === reviewId
   for (const taskName of log.taskNames) {
-    const known = log.task(taskName)
-    const opened = known.of('gate_opened').find(isIt)
-    if (opened !== undefined) return { opened, closed: known.of('gate_closed').find(isIt) }
+    const task = log.task(taskName)
+    const opened = task.of('gate_opened').find(isIt)
+    if (opened !== undefined) return { opened, closed: task.of('gate_closed').find(isIt) }
   }
   return undefined
 }
 
-/** Whether a decision is the very one that closed a gate, sent again. */
+/** Whether a decision is the one that closed a review, sent again. */
 export function isSameDecision(
   { id }: { readonly id?: string },
   closing: { readonly id?: string },
@@ -33,7 +39,7 @@ export function isSameDecision(
   return id !== undefined && id === closing.id
 }
 
-/** Whether a gate that was closed so has ended the run early. */
+/** Whether a closed review has ended the run early. */
 export function hasEndedRun({
   decision,
   withdrawn,
@@ -42,7 +48,7 @@ export function hasEndedRun({
   return decision.action === 'EXIT_EARLY' && withdrawn !== true && error === undefined
 }
 
-/** What an earlier process came to at a gate. */
+/** Returns the outcome of a review that an earlier process closed. */
 export function toReviewOutcome({
   decision,
   timedOut,
@@ -52,20 +58,20 @@ export function toReviewOutcome({
   return { decision, timedOut }
 }
 
-/** What silence means; a gate that fails its task rejects its work, with no way to try again. */
+/** Returns the action of a timeout as a decision. FAIL rejects the work and allows no retry. */
 export function decisionAfterTimeout({
   onTimeout,
   timeoutMs,
-}: Pick<Gate, 'onTimeout' | 'timeoutMs'>): GateDecision {
+}: Pick<OpenReview, 'onTimeout' | 'timeoutMs'>): ReviewAnswer {
   if (onTimeout !== 'FAIL') return { action: onTimeout }
   return { action: 'REJECT', feedback: `Nobody reviewed within ${timeoutMs} ms` }
 }
 
-/** The event of a decision that was taken now. */
+/** Creates the event of a decision that was taken now. */
 export function decidedEvent(
   clock: Clock,
   reviewId: string,
-  decision: GateDecision,
+  decision: ReviewAnswer,
 ): RunEventOf<'review_decided'> {
   const { action, decidedBy } = decision
   return {
@@ -81,12 +87,12 @@ export function decidedEvent(
   }
 }
 
-function revisedText(decision: GateDecision & { readonly action: 'EDIT' }): string {
+function revisedText(decision: ReviewAnswer & { readonly action: 'EDIT' }): string {
   if ('text' in decision) return decision.text
   return typeof decision.input === 'string' ? decision.input : JSON.stringify(decision.input)
 }
 
-/** What is wrong with an edited output of `task`; undefined when it fits. */
+/** Returns the problem of an edited output of `task`; undefined when it is valid. */
 export async function findTextProblem(
   { outputReader }: Pick<Task, 'outputReader'>,
   edited: string,
@@ -95,15 +101,36 @@ export async function findTextProblem(
   return reading === undefined || reading.ok ? undefined : reading.problem
 }
 
-/** The refusal of a decision that came too late. */
+/** The error of a decision that came after the review was closed. */
 export function reviewResolved(reviewId: string): TuttiError {
   return new TuttiError('REVIEW_RESOLVED', `Review "${reviewId}" is closed`)
 }
 
-/** The refusal of a decision of something that nobody asks. */
+/** The error of a decision for an unknown review. */
 export function reviewNotFound(reviewId: string, open: readonly string[]): TuttiError {
   return new TuttiError(
     'REVIEW_NOT_FOUND',
     `No review has the id "${reviewId}". Open: [${open.join(', ')}]`,
   )
+}
+
+/** The error of a task that a reviewer rejected, or that nobody reviewed in time. */
+export function rejectionError(
+  taskName: string,
+  feedback: string | undefined,
+  timedOut: boolean,
+): TuttiError {
+  if (timedOut) {
+    return new TuttiError('REVIEW_TIMEOUT', `Task "${taskName}": ${feedback ?? 'nobody reviewed'}`)
+  }
+  const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
+  return new TuttiError('REVIEW_REJECTED', `The reviewer rejected task "${taskName}"${why}`)
+}
+
+/** The reason of a run that a review ended early. */
+export function exitEarlyError(taskName: string, timedOut: boolean): TuttiError {
+  const message = timedOut
+    ? `Nobody reviewed task "${taskName}" in time`
+    : `The reviewer of task "${taskName}" ended the run early`
+  return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
 }

@@ -1,112 +1,107 @@
 /**
- * The open gates of a run. A gate waits for the first of: a decision through the handle of the run, the
+ * The reviews of a run. An open review waits for the first of: a decision through the handle of the run, the
  * answer of its reviewer, the end of its time, the end of its task.
  *
  * G1 review_requested when it opens; then exactly one of review_decided, review_timed_out and
  *    review_withdrawn.
- * G2 Each gate has its own time and its own action when it is over; gates wait at the same time.
- * G3 A decision is durable before it is answered and before the task goes on; the second decision is
+ * G2 Each review has its own time limit, and its own action at the limit; reviews wait concurrently.
+ * G3 A decision is durable before it is confirmed and before the task continues; a second decision is
  *    refused.
- * G4 A decision that does not fit is refused, and the gate stays open.
- * G5 The working time of the task stands still while its gate is open.
- * G6 A gate that was open when the run was cut off is the same gate afterwards, with the time it has left;
- *    one that was decided is not asked again.
- * G7 When the run is ended early, the gates that are still open close, and no other opens.
- * G12 A decision that comes before its gate is open again waits for it; the decision that closed a gate,
- *     sent again under its id, is taken as the same.
+ * G4 An invalid decision is refused, and the review stays open.
+ * G5 The working time of a task stops while its review is open.
+ * G6 A review that was open when the run was interrupted is the same review afterwards, with the time it has
+ *    left; a decided one is not requested again.
+ * G7 When the run ends early, its open reviews are withdrawn and no other opens.
+ * G12 A decision that arrives before its review is open again waits for it; the decision that closed a
+ *    review, sent again under its id, is accepted again.
  */
 import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
 
-import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../definition/review-settings.ts'
-import { exitEarlyError } from './refusal.ts'
+import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { EarlyDecisions } from './early-decisions.ts'
-import { readDecision } from '../ports/run-reviewer.ts'
+import { readDecision } from './read-decision.ts'
 import {
   decidedEvent,
   decisionAfterTimeout,
+  exitEarlyError,
+  findRecordedReview,
   isSameDecision,
-  knownGate,
-  toReviewOutcome,
   reviewNotFound,
   reviewResolved,
+  toReviewOutcome,
+  type RecordedReview,
+  type ReviewOutcome,
 } from './review-end.ts'
 
+import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
 import type { StepOf } from '../ports/run-step.ts'
-import type { InFlight } from '../work/in-flight.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
-import type {
-  Gate,
-  GateDecision,
-  ReviewOutcome,
-  GateTiming,
-  RunReviewer,
-} from '../ports/run-reviewer.ts'
+import type { InFlight } from '../work/in-flight.ts'
+import type { ReviewTiming, ReviewVerdict, RunEventOf } from '@tutti/protocol'
 
-/** What a task asks. */
+/** A request for a review. */
 export interface ReviewQuestion {
-  readonly timing: GateTiming
-  /** Tells the gates of one attempt apart, also after a restart. */
+  readonly timing: ReviewTiming
+  /** Identifies the review within its attempt, also after a restart. */
   readonly slot: string
   readonly taskDescription: string
   readonly taskOutput?: string
   readonly settings: ReviewSettings
   readonly approval?: ApprovalRequest
-  /** Aborts when the answer is not needed any more. @default the signal of the task */
+  /** Aborts when the decision is no longer needed. @default the signal of the task */
   readonly signal?: AbortSignal
-  /** What is wrong with an edited output; undefined when it fits. */
-  readonly checkText?: (text: string) => Promise<string | undefined>
+  /** Returns the problem of an edited output; undefined when it is valid. */
+  readonly findTextProblem?: (text: string) => Promise<string | undefined>
 }
 
-interface Waiting {
-  readonly gate: Gate
+interface WaitingReview {
+  readonly review: OpenReview
   readonly question: ReviewQuestion
   readonly settle: (end: ReviewEnd) => void
   /** Resolves when its end is durable. */
-  readonly kept: Promise<void>
-  /** Aborts when no decision is needed any more. */
+  readonly recorded: Promise<void>
+  /** Aborts when the decision is no longer needed. */
   readonly signal: AbortSignal
 }
 
-/** A gate that was open and is not any more. */
-interface Closed {
+interface ClosedReview {
   /** Id of the decision that closed it. */
   readonly id?: string
   /** Resolves when its end is durable. */
-  readonly kept: Promise<void>
+  readonly recorded: Promise<void>
 }
 
 type ReviewEnd =
-  | { readonly kind: 'decided'; readonly decision: GateDecision }
+  | { readonly kind: 'decided'; readonly decision: ReviewAnswer }
   | { readonly kind: 'timed_out' }
   | { readonly kind: 'withdrawn'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: TuttiError }
 
-/** What gates are made with. */
+/** The parts that reviews work with. */
 export interface ReviewsOptions {
   readonly clock: Clock
-  /** What an earlier process knew. */
+  /** Steps of an earlier process. */
   readonly log: StepLog
   readonly inFlight: InFlight
-  /** Decides gates by itself; without one, only the handle of the run does. */
+  /** Decides reviews by itself; without one, only the handle of the run does. */
   readonly reviewer: RunReviewer | undefined
-  /** Whether reviews can also be decided through the handle of the run. */
+  /** Whether reviews can be decided through the handle of the run. */
   readonly decidable: boolean
-  /** Told at once of a decision that ends the run early. */
+  /** Called at once with a decision that ends the run early. */
   readonly onExit: (exit: TuttiError) => void
 }
 
-/** The gates of one run. */
+/** The reviews of one run. */
 export class Reviews {
   readonly #options: ReviewsOptions
-  readonly #open = new Map<string, Waiting>()
-  readonly #closed = new Map<string, Closed>()
+  readonly #open = new Map<string, WaitingReview>()
+  readonly #closed = new Map<string, ClosedReview>()
   readonly #early: EarlyDecisions
   /** Whether a reviewer has ended the run. */
   #exited = false
-  /** Why no task may begin any more. */
+  /** The reason why no further task may begin. */
   #cancelled: TuttiError | undefined
   #over = false
 
@@ -122,21 +117,21 @@ export class Reviews {
     return this.#options.reviewer !== undefined || this.#options.decidable
   }
 
-  /** The gates that wait, in the order in which they opened, with the time that is left. */
-  get open(): readonly Gate[] {
+  /** The open reviews, oldest first, with the time that is left. */
+  get open(): readonly OpenReview[] {
     const now = this.#options.clock.now()
-    return [...this.#open.values()].map(({ gate }) => ({
-      ...gate,
-      timeoutMs: Math.max(0, gate.openedAt + gate.timeoutMs - now),
+    return [...this.#open.values()].map(({ review }) => ({
+      ...review,
+      timeoutMs: Math.max(0, review.openedAt + review.timeoutMs - now),
     }))
   }
 
   /**
-   * Decides a gate; resolves when the decision is durable. One that an earlier process had open, and this
-   * one will open again, is waited for.
+   * Decides a review; resolves when the decision is durable. A review that an earlier process left open is
+   * waited for until it is open again.
    *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when it is closed by another decision or never
-   * opens again, BAD_REQUEST when the decision does not fit; the gate stays open then.
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED when another decision closed it or it never opens
+   * again, BAD_REQUEST when the decision is invalid; then the review stays open.
    */
   async decide(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const { inFlight } = this.#options
@@ -149,229 +144,163 @@ export class Reviews {
     }
   }
 
-  /** The run is over: no gate opens any more. */
+  /** Opens no further review: the run is over. */
   close(): void {
     this.#over = true
     this.#early.refuseAll()
   }
 
-  /** Closes all gates because the run ends early, and opens no other. */
+  /** Withdraws all open reviews, and opens no other: the run ends early. */
   exitAll(): void {
     this.#exited = true
     for (const { settle } of this.#open.values()) settle({ kind: 'withdrawn', reason: ENDED_EARLY })
   }
 
-  /** Closes the gates of tasks that have not begun, and are not to begin. */
+  /** Closes the reviews of tasks that have not begun and must not begin. */
   closeBefore(error: TuttiError): void {
     this.#cancelled = error
-    for (const { gate, settle } of this.#open.values()) {
-      if (gate.timing === 'BEFORE_EXECUTION') settle({ kind: 'failed', error })
+    for (const { review, settle } of this.#open.values()) {
+      if (review.timing === 'BEFORE_EXECUTION') settle({ kind: 'failed', error })
     }
   }
 
-  /** Closes the gates of an attempt that an earlier process left open, and that it ends without. */
+  /** Withdraws the reviews of an attempt that an earlier process left open, when the attempt ends without them. */
   closeUnasked(scope: TaskScope): void {
     const { log, identity, signal } = scope
     if (!log.isKnown) return
-    const isOfAttempt = ({ attempt }: { readonly attempt: number }): boolean =>
-      attempt === identity.attempt
     const closed = log.of('gate_closed').map(({ reviewId }) => reviewId)
-    for (const { reviewId } of log.of('gate_opened').filter(isOfAttempt)) {
-      if (closed.includes(reviewId) || this.#closed.has(reviewId)) continue
+    for (const { reviewId, attempt } of log.of('gate_opened')) {
+      if (attempt !== identity.attempt || closed.includes(reviewId)) continue
       const error = signal.aborted
         ? stoppedError(signal, 'Review')
         : new TuttiError('INTERRUPTED', 'The task ended without it')
-      this.#closed.set(reviewId, { kept: DONE })
-      this.#early.refuse(reviewId)
-      withdraw(scope, reviewId, { reason: error.message, error: toStepError(error) })
+      this.#withdrawRecorded(scope, reviewId, { reason: error.message, error: toStepError(error) })
     }
   }
 
   /**
-   * Opens a gate and waits for its end.
+   * Opens a review and waits for its end.
    *
-   * @throws {TuttiError} why the task was stopped, or that the reviewer could not be asked.
+   * @throws {TuttiError} the reason why the task was stopped, or the failure of the reviewer.
    */
   async ask(scope: TaskScope, question: ReviewQuestion): Promise<ReviewOutcome> {
-    const before = findEarlier(scope, question.slot)
-    if (before?.closed !== undefined) return toReviewOutcome(before.closed)
-    if (this.#exited) return this.#askNobody(scope, before?.opened.reviewId)
+    const earlier = replayReview(scope, question.slot)
+    if (earlier?.closed !== undefined) return toReviewOutcome(earlier.closed)
+    if (this.#exited) return this.#exitUnasked(scope, earlier?.opened.reviewId)
     const { timing } = question
-    if (timing === 'BEFORE_EXECUTION' && before === undefined && this.#cancelled !== undefined) {
+    if (timing === 'BEFORE_EXECUTION' && earlier === undefined && this.#cancelled !== undefined) {
       throw this.#cancelled
     }
-    const gate = this.#gateOf(scope, question, before?.opened)
-    const goOn = scope.stopwatch.hold()
-    const kept = Promise.withResolvers<void>()
-    kept.promise.catch(() => undefined)
+    const review = createReview(scope, question, earlier?.opened)
+    const resumeTime = scope.stopwatch.hold()
+    const recorded = Promise.withResolvers<void>()
+    recorded.promise.catch(() => undefined)
     try {
-      // Whoever is told of the gate can decide it at once.
-      const end = this.#wait(scope, { gate, question, kept: kept.promise })
-      if (before === undefined) this.#announce(scope, gate, question.slot)
-      this.#askReviewer(gate.reviewId)
-      const outcome = await this.#conclude(scope, gate, await end)
-      kept.resolve()
-      return gate.timing === 'BEFORE_EXECUTION' ? this.#unlessStopped(scope, outcome) : outcome
+      // A listener of the event below can decide the review at once.
+      const end = this.#wait(scope, { review, question, recorded: recorded.promise })
+      if (earlier === undefined) emitRequested(scope, review, question.slot)
+      this.#askReviewer(review.reviewId)
+      const outcome = await this.#conclude(scope, review, await end)
+      recorded.resolve()
+      return timing === 'BEFORE_EXECUTION' ? this.#unlessStopped(scope, outcome) : outcome
     } catch (error) {
-      kept.reject(error)
+      recorded.reject(error)
       throw error
     } finally {
-      goOn()
+      resumeTime()
     }
   }
 
-  /** What was decided before a task, unless the run was stopped while that became durable. */
+  /** Returns the decision before a task, unless the run was stopped while the decision became durable. */
   #unlessStopped({ signal }: TaskScope, outcome: ReviewOutcome): ReviewOutcome {
     if (signal.aborted) throw stoppedError(signal, 'Review')
     if (this.#cancelled !== undefined) throw this.#cancelled
-    return this.#exited ? { decision: { action: 'EXIT_EARLY' }, timedOut: false } : outcome
+    return this.#exited ? EXIT_EARLY : outcome
   }
 
   async #decideNow(reviewId: string, verdict: ReviewVerdict): Promise<void> {
-    const asked = this.#open.get(reviewId)
-    if (asked === undefined) return this.#decideAgain(reviewId, verdict)
-    const { gate, question } = asked
-    const decision = await readDecision(gate, verdict, question.checkText ?? fits)
+    const waiting = this.#open.get(reviewId)
+    if (waiting === undefined) return this.#decideAgain(reviewId, verdict)
+    const { review, question } = waiting
+    const decision = await readDecision(review, verdict, question.findTextProblem ?? noProblem)
     const open = this.#open.get(reviewId)
     if (open === undefined) return this.#decideAgain(reviewId, verdict)
     open.settle({ kind: 'decided', decision })
-    return open.kept
+    return open.recorded
   }
 
-  /** Takes the decision that closed the gate; any other comes too late. */
+  /** Accepts the decision that closed the review; any other comes too late. */
   async #decideAgain(reviewId: string, verdict: ReviewVerdict): Promise<void> {
     const closed = this.#closed.get(reviewId)
-    const earlier = closed === undefined ? knownGate(this.#options.log, reviewId) : undefined
+    const earlier =
+      closed === undefined ? findRecordedReview(this.#options.log, reviewId) : undefined
     if (closed === undefined && earlier === undefined) {
       throw reviewNotFound(reviewId, [...this.#open.keys()])
     }
     if (!isSameDecision(verdict, closed ?? earlier?.closed?.decision ?? {})) {
       throw reviewResolved(reviewId)
     }
-    await closed?.kept
+    await closed?.recorded
   }
 
-  /** Whether an earlier process had the gate open, and this one has not come to it. */
+  /** Whether an earlier process left the review open, and this one has not reached it. */
   #mayOpenAgain(reviewId: string): boolean {
     if (this.#over || this.#open.has(reviewId) || this.#closed.has(reviewId)) return false
-    const known = knownGate(this.#options.log, reviewId)
-    return known !== undefined && known.closed === undefined
+    const recorded = findRecordedReview(this.#options.log, reviewId)
+    return recorded !== undefined && recorded.closed === undefined
   }
 
-  /** The run was ended early: a gate that an earlier process left open closes without being asked. */
-  #askNobody(scope: TaskScope, reviewId: string | undefined): ReviewOutcome {
-    if (reviewId !== undefined && !this.#closed.has(reviewId)) {
-      this.#closed.set(reviewId, { kept: DONE })
-      this.#early.refuse(reviewId)
-      withdraw(scope, reviewId, { reason: ENDED_EARLY, withdrawn: true })
+  /** Ends a review without a request, because the run ends early. */
+  #exitUnasked(scope: TaskScope, reviewId: string | undefined): ReviewOutcome {
+    if (reviewId !== undefined) {
+      this.#withdrawRecorded(scope, reviewId, { reason: ENDED_EARLY, withdrawn: true })
     }
-    return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+    return EXIT_EARLY
   }
 
-  #gateOf(
-    { run, task, identity }: TaskScope,
-    { timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
-    opened: { readonly reviewId: string; readonly openedAt: number } | undefined,
-  ): Gate {
-    const merged = { ...run.ensemble.review, ...settings }
-    const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
-    const { taskName, taskIndex, attempt } = identity
-    return {
-      reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
-      runId: run.runId,
-      timing,
-      taskName,
-      taskIndex,
-      attempt,
-      agentRole: task.agent.role,
-      taskDescription,
-      taskOutput,
-      ...(prompt === undefined ? {} : { prompt }),
-      timeoutMs: merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
-      onTimeout,
-      ...(requiredRole === undefined ? {} : { requiredRole }),
-      openedAt: opened?.openedAt ?? run.clock.now(),
-      ...(approval === undefined ? {} : { approval }),
-    }
+  /** Withdraws a review that an earlier process left open. */
+  #withdrawRecorded(scope: TaskScope, reviewId: string, why: Withdrawal): void {
+    if (this.#closed.has(reviewId)) return
+    this.#closed.set(reviewId, { recorded: DONE })
+    this.#early.refuse(reviewId)
+    withdraw(scope, reviewId, why)
   }
 
-  #announce(scope: TaskScope, gate: Gate, slot: string): void {
-    const { reviewId, timing, taskName, taskIndex, attempt, agentRole, approval } = gate
-    scope.emit(
-      {
-        type: 'review_requested',
-        reviewId,
-        taskDescription: gate.taskDescription,
-        taskOutput: gate.taskOutput,
-        timing,
-        prompt: gate.prompt ?? null,
-        timeoutMs: gate.timeoutMs === Infinity ? 0 : gate.timeoutMs,
-        onTimeout: gate.onTimeout,
-        ...(gate.requiredRole === undefined ? {} : { requiredRole: gate.requiredRole }),
-        taskName,
-        taskIndex,
-        attempt,
-        agentRole,
-        requestedAt: new Date(gate.openedAt).toISOString(),
-        ...(approval === undefined
-          ? {}
-          : {
-              toolName: approval.toolName,
-              toolCallId: approval.callId,
-              toolInput: approval.input,
-            }),
-      },
-      {
-        kind: 'gate_opened',
-        reviewId,
-        timing,
-        slot,
-        openedAt: gate.openedAt,
-        ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
-      },
-    )
-  }
-
-  #wait(scope: TaskScope, asked: Pick<Waiting, 'gate' | 'question' | 'kept'>): Promise<ReviewEnd> {
-    const { gate, question } = asked
-    const { clock, inFlight } = this.#options
+  #wait(
+    scope: TaskScope,
+    waiting: Pick<WaitingReview, 'review' | 'question' | 'recorded'>,
+  ): Promise<ReviewEnd> {
+    const { review, question } = waiting
+    const { clock } = this.#options
     const { signal = scope.signal } = question
     const noLongerNeeded = new AbortController()
-    const { approval } = gate
-    // The body of a call that must not be repeated is at work all the time.
-    const rests =
-      approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
-    const { taskName, attempt } = gate
-    const call = `${taskName}/${attempt}/${approval?.callId}`
     return new Promise((resolve) => {
-      const leftMs = gate.openedAt + gate.timeoutMs - clock.now()
+      const endsAt = review.openedAt + review.timeoutMs
+      const leftMs = endsAt - clock.now()
       const stopTimer =
-        gate.timeoutMs === Infinity
+        review.timeoutMs === Infinity
           ? undefined
           : clock.after(Math.max(0, leftMs), () => {
               settle({ kind: 'timed_out' })
             })
       const onAbort = (): void => {
-        // A tool that asks keeps time too, and may be the first to see that it is over.
-        const isOver = !scope.signal.aborted && clock.now() >= gate.openedAt + gate.timeoutMs
-        if (isOver) settle({ kind: 'timed_out' })
+        // A tool that asks has a timer of its own, which may fire first.
+        if (!scope.signal.aborted && clock.now() >= endsAt) settle({ kind: 'timed_out' })
         else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
       }
+      const endWaiting = this.#beginWaiting(review)
       const settle = (end: ReviewEnd): void => {
-        if (!this.#open.delete(gate.reviewId)) return
-        this.#closed.set(gate.reviewId, closedBy(end, asked.kept))
-        if (rests) inFlight.fromGate()
-        else inFlight.endAsking(call)
+        if (!this.#open.delete(review.reviewId)) return
+        this.#closed.set(review.reviewId, closedBy(end, waiting.recorded))
+        endWaiting()
         stopTimer?.()
         signal.removeEventListener('abort', onAbort)
         resolve(end)
         noLongerNeeded.abort()
       }
-      this.#open.set(gate.reviewId, { ...asked, settle, signal: noLongerNeeded.signal })
-      this.#early.open(gate.reviewId)
-      if (rests) inFlight.toGate()
-      else inFlight.beginAsking(call)
-      const mayNotBegin = gate.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
+      this.#open.set(review.reviewId, { ...waiting, settle, signal: noLongerNeeded.signal })
+      this.#early.open(review.reviewId)
+      const mayNotBegin = review.timing === 'BEFORE_EXECUTION' ? this.#cancelled : undefined
       if (mayNotBegin !== undefined) settle({ kind: 'failed', error: mayNotBegin })
       else if (signal.aborted) onAbort()
       else if (leftMs <= 0) settle({ kind: 'timed_out' })
@@ -379,102 +308,175 @@ export class Reviews {
     })
   }
 
-  /** A reviewer that fails, or decides what does not fit, fails the task: silence is never a yes. */
+  /** Counts the review as waiting for a person; returns what ends that. */
+  #beginWaiting({ taskName, attempt, approval }: OpenReview): () => void {
+    const { inFlight } = this.#options
+    // The body of a call that must not be repeated counts as working while it waits.
+    const isReleasable =
+      approval === undefined || approval.hasBegun === false || approval.isRepeatable === true
+    if (isReleasable) {
+      inFlight.toReview()
+      return () => {
+        inFlight.fromReview()
+      }
+    }
+    const call = `${taskName}/${attempt}/${approval.callId}`
+    inFlight.beginAsking(call)
+    return () => {
+      inFlight.endAsking(call)
+    }
+  }
+
+  /** Asks the reviewer. One that fails, or decides invalidly, fails the task: no answer never counts as approval. */
   #askReviewer(reviewId: string): void {
     const { reviewer } = this.#options
     const open = this.#open.get(reviewId)
     if (reviewer === undefined || open === undefined) return
-    const { gate, signal } = open
+    const { review, signal } = open
     const answer = async (): Promise<void> => {
-      await this.decide(reviewId, await reviewer.decide(gate, signal))
+      await this.decide(reviewId, await reviewer.decide(review, signal))
     }
     answer().catch((error: unknown) => {
-      const message = `The reviewer of task "${gate.taskName}" could not be asked: ${errorMessage(error)}`
+      const message = `The reviewer of task "${review.taskName}" could not be asked: ${errorMessage(error)}`
       const failure = new TuttiError('TASK_FAILED', message, { cause: error })
       this.#open.get(reviewId)?.settle({ kind: 'failed', error: failure })
     })
   }
 
-  async #conclude(scope: TaskScope, gate: Gate, end: ReviewEnd): Promise<ReviewOutcome> {
-    const { reviewId } = gate
+  async #conclude(scope: TaskScope, review: OpenReview, end: ReviewEnd): Promise<ReviewOutcome> {
+    const { reviewId } = review
     switch (end.kind) {
       case 'decided': {
         const { decision } = end
         const outcome = { decision, timedOut: false }
-        await this.#close(scope, decidedEvent(scope.run.clock, reviewId, decision), outcome)
+        await this.#record(scope, decidedEvent(scope.run.clock, reviewId, decision), outcome)
         return outcome
       }
       case 'timed_out': {
-        const outcome = { decision: decisionAfterTimeout(gate), timedOut: true }
-        const { onTimeout: action } = gate
-        await this.#close(scope, { type: 'review_timed_out', reviewId, action }, outcome)
+        const outcome = { decision: decisionAfterTimeout(review), timedOut: true }
+        const { onTimeout: action } = review
+        await this.#record(scope, { type: 'review_timed_out', reviewId, action }, outcome)
         return outcome
       }
       case 'withdrawn':
         withdraw(scope, reviewId, { reason: end.reason, withdrawn: true })
-        return { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+        return EXIT_EARLY
       case 'failed':
         withdraw(scope, reviewId, { reason: end.error.message, error: toStepError(end.error) })
         throw end.error
     }
   }
 
-  /** Keeps what came of a gate; one that ends the run early lets nothing start while it is kept. */
-  async #close(
+  /** Records the outcome of a review. An early exit lets nothing start while it is recorded. */
+  async #record(
     scope: TaskScope,
     event: RunEventOf<'review_decided' | 'review_timed_out'>,
     outcome: ReviewOutcome,
   ): Promise<void> {
     const { reviewId } = event
-    const kept = scope.commit({ kind: 'gate_closed', reviewId, ...outcome }, event)
+    const recorded = scope.commit({ kind: 'gate_closed', reviewId, ...outcome }, event)
     if (outcome.decision.action === 'EXIT_EARLY') {
       this.#options.onExit(exitEarlyError(scope.identity.taskName, outcome.timedOut))
     }
-    await kept
+    await recorded
   }
 }
 
 const ENDED_EARLY = 'The run was ended early'
 
+const EXIT_EARLY: ReviewOutcome = { decision: { action: 'EXIT_EARLY' }, timedOut: false }
+
 const DONE = Promise.resolve()
 
-function closedBy(end: ReviewEnd, kept: Promise<void>): Closed {
-  const id = end.kind === 'decided' ? end.decision.id : undefined
-  return id === undefined ? { kept } : { id, kept }
+/** Returns the steps of this review that an earlier process recorded. */
+function replayReview(scope: TaskScope, slot: string): RecordedReview | undefined {
+  const opened = scope.replay('gate_opened', (step) => step.slot === slot)
+  if (opened === undefined) return undefined
+  return {
+    opened,
+    closed: scope.replay('gate_closed', ({ reviewId }) => reviewId === opened.reviewId),
+  }
 }
 
-function withdraw(
-  scope: TaskScope,
-  reviewId: string,
-  {
-    reason,
-    ...why
-  }: { readonly reason: string } & Pick<StepOf<'gate_closed'>, 'withdrawn' | 'error'>,
-): void {
-  const withdrawnAt = isoNow(scope.run.clock)
+function createReview(
+  { run, task, identity }: TaskScope,
+  { timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
+  opened: StepOf<'gate_opened'> | undefined,
+): OpenReview {
+  const merged = { ...run.ensemble.review, ...settings }
+  const { prompt, requiredRole, onTimeout = 'EXIT_EARLY' } = merged
+  const { taskName, taskIndex, attempt } = identity
+  return {
+    reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
+    runId: run.runId,
+    timing,
+    taskName,
+    taskIndex,
+    attempt,
+    agentRole: task.agent.role,
+    taskDescription,
+    taskOutput,
+    ...(prompt === undefined ? {} : { prompt }),
+    timeoutMs: merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
+    onTimeout,
+    ...(requiredRole === undefined ? {} : { requiredRole }),
+    openedAt: opened?.openedAt ?? run.clock.now(),
+    ...(approval === undefined ? {} : { approval }),
+  }
+}
+
+function emitRequested(scope: TaskScope, review: OpenReview, slot: string): void {
+  const { reviewId, timing, taskName, taskIndex, attempt, agentRole, approval } = review
   scope.emit(
-    { type: 'review_withdrawn', reviewId, reason, withdrawnAt },
     {
-      kind: 'gate_closed',
+      type: 'review_requested',
       reviewId,
-      decision: { action: 'EXIT_EARLY' },
-      timedOut: false,
-      ...why,
+      taskDescription: review.taskDescription,
+      taskOutput: review.taskOutput,
+      timing,
+      prompt: review.prompt ?? null,
+      timeoutMs: review.timeoutMs === Infinity ? 0 : review.timeoutMs,
+      onTimeout: review.onTimeout,
+      ...(review.requiredRole === undefined ? {} : { requiredRole: review.requiredRole }),
+      taskName,
+      taskIndex,
+      attempt,
+      agentRole,
+      requestedAt: new Date(review.openedAt).toISOString(),
+      ...(approval === undefined
+        ? {}
+        : {
+            toolName: approval.toolName,
+            toolCallId: approval.callId,
+            toolInput: approval.input,
+          }),
+    },
+    {
+      kind: 'gate_opened',
+      reviewId,
+      timing,
+      slot,
+      openedAt: review.openedAt,
+      ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
     },
   )
 }
 
-/** Returns what an earlier process recorded of this review. */
-function findEarlier(
-  scope: TaskScope,
-  slot: string,
-): { readonly opened: StepOf<'gate_opened'>; readonly closed?: StepOf<'gate_closed'> } | undefined {
-  const opened = scope.replay('gate_opened', (step) => step.slot === slot)
-  if (opened === undefined) return undefined
-  const closed = scope.replay('gate_closed', ({ reviewId }) => reviewId === opened.reviewId)
-  return closed === undefined ? { opened } : { opened, closed }
+function closedBy(end: ReviewEnd, recorded: Promise<void>): ClosedReview {
+  const id = end.kind === 'decided' ? end.decision.id : undefined
+  return id === undefined ? { recorded } : { id, recorded }
 }
 
-function fits(): Promise<undefined> {
+type Withdrawal = { readonly reason: string } & Pick<StepOf<'gate_closed'>, 'withdrawn' | 'error'>
+
+function withdraw(scope: TaskScope, reviewId: string, { reason, ...why }: Withdrawal): void {
+  const withdrawnAt = isoNow(scope.run.clock)
+  scope.emit(
+    { type: 'review_withdrawn', reviewId, reason, withdrawnAt },
+    { kind: 'gate_closed', reviewId, ...EXIT_EARLY, ...why },
+  )
+}
+
+function noProblem(): Promise<undefined> {
   return Promise.resolve(undefined)
 }

@@ -1,15 +1,14 @@
 /**
  * One attempt at a task: its events round one agent or one handler.
  *
- *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ gate ─▶ reflection ─▶ memory ─▶ completed
+ *   guardrails ─▶ notes ─▶ agent or handler ─▶ guardrails ─▶ review ─▶ reflection ─▶ memory ─▶ completed
  *
  * T1 task_started, task_input, the events of the work, then exactly one of task_completed,
  *    task_attempt_failed and task_failed.
  * T2 task_completed is committed together with the step that keeps the task from running again.
- * T3 task_input shows what the agent is given; its context is cut after 8 000 characters, the model's is
- *    not.
- * T4 task_attempt_failed and task_failed say why, with a code; another attempt follows the first.
- * T8 A task that is completed stays completed: what its memory or its reflection fails with is logged.
+ * T3 task_input shows the input of the agent; its context is cut after 8 000 characters, the model's is not.
+ * T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
+ * T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
 import { isoNow, limitText, TuttiError } from '@tutti/core'
 
@@ -31,7 +30,7 @@ import { findTextProblem } from '../reviews/review-end.ts'
 import { totalTokens } from '../usage/tokens.ts'
 import { usageFields, type Usage } from '../usage/usage.ts'
 import { mayRetry } from './may-retry.ts'
-import { exitEarlyError, rejectionError } from '../reviews/refusal.ts'
+import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { assertGuardrails } from './guardrails.ts'
 import { runHandler } from './run-handler.ts'
 import { stoppedError } from '../work/stopped-error.ts'
@@ -251,12 +250,12 @@ interface Accepted {
   readonly exit?: TuttiError
 }
 
-/** The gate after the task; undefined when nobody is asked. */
+/** Returns the review after the task; undefined when there is none. */
 function findReviewAfter({ task, run: { ensemble } }: TaskScope): ReviewSettings | undefined {
   return reviewAfter(task, ensemble.reviewPolicy, ensemble.plan.order.at(-1))
 }
 
-/** Asks the gate after the task. */
+/** Asks for the review after the task. */
 async function review(
   { scope, services, text }: AttemptInput,
   answer: TaskAnswer,
@@ -269,7 +268,7 @@ async function review(
     taskDescription: text.description,
     taskOutput: answer.output,
     settings,
-    checkText: (edited) => findTextProblem(scope.task, edited),
+    findTextProblem: (edited) => findTextProblem(scope.task, edited),
   })
   switch (decision.action) {
     case 'CONTINUE':
@@ -309,7 +308,7 @@ async function edit({ task }: TaskScope, answer: TaskAnswer, text: string): Prom
   const reading = await task.outputReader?.read(text)
   const { parts: _replaced, ...rest } = answer
   if (reading === undefined) return { ...rest, output: text }
-  // The gate took only an edit that fits.
+  // The review accepted only a valid edit.
   return reading.ok
     ? { ...rest, output: outputText(reading.value), structured: reading.value }
     : answer

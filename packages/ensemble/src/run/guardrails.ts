@@ -22,7 +22,7 @@ export async function assertGuardrails<Value>(
   { what, value }: { readonly what: 'input' | 'output'; readonly value: Value },
 ): Promise<void> {
   for (const [index, guardrail] of guardrails.entries()) {
-    const holding = run.inFlight.heldBack(signal, 'Guardrail')
+    const holding = run.inFlight.waitIfDraining(signal, 'Guardrail')
     if (holding !== undefined) await holding
     const asking = askGuardrail(() => guardrail(value, signal))
     const verdict = await untilStopped(asking, { signal, clock: run.clock, what: 'Guardrail' })

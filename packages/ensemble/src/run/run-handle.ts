@@ -1,14 +1,14 @@
-/** A run in flight, as whoever started it can steer it. */
+/** The handle of a run in flight. */
 import type { DirectiveInput, ReplyTo, RunCommandKind, RunCommandOf } from '@tutti/protocol'
 import type { Directive } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
-import type { Gate, GateDecision } from '../ports/run-reviewer.ts'
+import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ModelChoice, ModelSwitch } from '../steering/model-steering.ts'
 import type { CancelOptions } from '../steering/steering.ts'
 import type { TaskPhase } from './next.ts'
 import type { RunMetrics, RunResult } from './run-result.ts'
 
-/** What a run is doing at this moment. */
+/** The state of a run at this moment. */
 export interface RunSnapshot {
   readonly status:
     | 'RUNNING'
@@ -18,12 +18,12 @@ export interface RunSnapshot {
     | 'FAILED'
     | 'CANCELLED'
   readonly tasks: readonly TaskSnapshot[]
-  /** The gates that wait for a decision, with the time that is left. */
-  readonly gates: readonly Gate[]
+  /** The reviews that wait for a decision, with the time that is left. */
+  readonly reviews: readonly OpenReview[]
   readonly metrics: RunMetrics
 }
 
-/** What a task is doing at this moment. */
+/** The state of a task at this moment. */
 export interface TaskSnapshot {
   readonly taskName: string
   readonly taskIndex: number
@@ -32,10 +32,10 @@ export interface TaskSnapshot {
   readonly attempt: number
 }
 
-/** A run that was started. Its members may be taken out of it: none needs `this`. */
+/** A started run. Its members can be destructured: none needs `this`. */
 export interface RunHandle {
   readonly runId: string
-  /** What the run comes to; rejects only when it may write nothing more. */
+  /** The result of the run; rejects only when the run may no longer write. */
   readonly result: Promise<RunResult>
   /**
    * Does what a command says; resolves with its reply. The methods below do the same for callers in this process.
@@ -43,12 +43,12 @@ export interface RunHandle {
    * @throws {TuttiError} RUN_COMPLETED when the run is over, and what the method of the command throws.
    */
   readonly send: <K extends RunCommandKind>(command: RunCommandOf<K>) => Promise<ReplyTo<K>>
-  /** Asks the run to end. False when it is over already; asked again it can only become harder. */
+  /** Asks the run to end. False when it is already over; a repeated call can only escalate. */
   readonly cancel: (options?: CancelOptions) => boolean
   /**
    * Sends the next model calls of the run, or of one task, to another model or `{ tier }`; the call in flight ends
    * with the old one. A run that is to be resumed elsewhere needs an alias of its catalog: a model itself
-   * cannot be kept.
+   * cannot be stored.
    *
    * @throws {TuttiError} INVALID_MODEL for an alias or a tier that the run's catalog does not have, BAD_REQUEST for
    * an unknown task, RUN_COMPLETED when the run is over.
@@ -58,27 +58,26 @@ export interface RunHandle {
     options?: { readonly task?: string | Task; readonly actor?: string },
   ) => ModelSwitch
   /**
-   * Tells the agents something: see {@link DirectiveInput}.
+   * Gives the agents a directive: see {@link DirectiveInput}.
    *
    * @throws {TuttiError} BAD_REQUEST, naming every problem, RUN_COMPLETED when the run is over.
    */
   readonly inject: (directive: DirectiveInput | string) => Directive
   /**
-   * Decides an open gate; resolves when the decision is durable. A gate that was open when an earlier
-   * process was cut off is waited for until it is open again. The decision that closed a gate, sent again
-   * under its `id`, is taken as the same.
+   * Decides an open review; resolves when the decision is durable. A review that an interrupted process left
+   * open is waited for until it is open again. The decision that closed a review, sent again under its `id`, is
+   * accepted again.
    *
-   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, or BAD_REQUEST when the decision does not fit.
+   * @throws {TuttiError} REVIEW_NOT_FOUND, REVIEW_RESOLVED, or BAD_REQUEST when the decision is invalid.
    */
-  readonly decide: (reviewId: string, decision: GateDecision) => Promise<void>
+  readonly decide: (reviewId: string, decision: ReviewAnswer) => Promise<void>
   /**
-   * Lets nothing begin any more that must not be cut off lightly: no model call, tool, handler, guardrail,
-   * memory or reflection. Resolves when nothing of the kind is in flight and what came of it has been given
-   * to the journal; at once when the run is over. Gates can still be decided and wishes are taken. Whoever
-   * holds the journal can then flush it, take nothing more, abort the run's signal, and go on from its
-   * steps elsewhere. There is no way back; asked again it says the same.
+   * Begins no further model call, tool, handler, guardrail, memory access or reflection. Resolves when none of
+   * them is in flight and their results have been given to the journal; at once when the run is over. Reviews can
+   * still be decided and commands are accepted. The owner of the journal can then flush it, detach it, abort the
+   * signal of the run, and resume from its steps elsewhere. It cannot be undone; a repeated call returns the same.
    */
-  readonly standStill: () => Promise<void>
-  /** What the run is doing now. */
+  readonly drain: () => Promise<void>
+  /** Returns the current state. */
   readonly snapshot: () => RunSnapshot
 }

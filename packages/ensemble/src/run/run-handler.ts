@@ -89,7 +89,7 @@ function callHandler(
   const { run, identity, signal } = scope
   const { taskName, attempt } = identity
   const { request } = tooling.shared
-  const holding = run.inFlight.heldBack(signal, 'Handler')
+  const holding = run.inFlight.waitIfDraining(signal, 'Handler')
   if (holding !== undefined) return holding
   const given: HandlerContext = {
     runId: run.runId,

@@ -45,13 +45,13 @@ export interface RunOptions {
   readonly clock?: Clock
   readonly logger?: Logger
   /**
-   * Decides gates. Without one a run that is started with `run` has nobody to ask: tasks that need a
-   * review are refused at the start, tools that need approval fail their task.
+   * Decides reviews. A run that is started with `run` and without a reviewer cannot be reviewed: tasks that need
+   * a review are refused at the start, tools that need approval fail their task.
    */
   readonly reviewer?: RunReviewer
   /**
-   * Whether gates are decided through the handle of the run. Say no where nobody will: then a review is
-   * refused at the start, and not waited for. @default true with `start`, false with `run`
+   * Whether reviews are decided through the handle of the run. Without that and without a reviewer, a review is
+   * refused at the start. @default true with `start`, false with `run`
    */
   readonly decidable?: boolean
   /** Models that a switch may name by alias. */

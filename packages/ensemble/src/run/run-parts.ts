@@ -112,7 +112,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     rules,
     profiles: options.profiles ?? {},
     directives,
-    gates: reviews,
+    reviews,
     taskNames: () => tasks.map(({ name }) => name),
     roles: () => tasks.map(({ agent }) => agent.role),
   })

@@ -1,14 +1,14 @@
 /**
- * Runs one task: the gate before it, then attempts until one comes to an end that stays.
+ * Runs one task: the review before it, then attempts until one has a final end.
  *
- *   gate before ─▶ attempt ─▶ completed
- *                  ▲    └──▶ failed, and may be tried again ─┐
- *                  └───────── wait, or the reviewer's words ◀┘
+ *   review before ─▶ attempt ─▶ completed
+ *                    ▲    └──▶ failed, may be retried ─┐
+ *                    └── wait, or reviewer's feedback ◀┘
  *
- * T5 A task that failed is tried again `retries` times, after a growing wait, unless another attempt cannot
- *    help; one that a reviewer sent back, as often as its gate allows.
- * T6 The time limit of a task counts for each attempt, and stands still while a person is asked.
- * T7 The budget of a task counts for all its attempts and for the work that it delegates.
+ * T5 A failed task is retried `retries` times, after a growing wait, unless another attempt cannot help; a
+ *    task that a reviewer rejected, as often as its review allows.
+ * T6 The time limit of a task applies to each attempt, and does not run while a review is open.
+ * T7 The budget of a task covers all its attempts and the work that it delegates.
  */
 import { sleep, TuttiError } from '@tutti/core'
 
@@ -20,7 +20,7 @@ import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { reviewSettingsOf } from '../definition/review-settings.ts'
 import { failBeforeStart, runAttempt, type AttemptEnd, type TaskServices } from './attempt.ts'
-import { exitEarlyError, rejectionError } from '../reviews/refusal.ts'
+import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
 
@@ -31,7 +31,7 @@ import type { Usage } from '../usage/usage.ts'
 import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 
-/** What a task starts from. */
+/** The input of a task run. */
 export interface RunTaskInput {
   readonly run: RunScope
   readonly services: TaskServices
@@ -46,13 +46,13 @@ export interface RunTaskInput {
   readonly parent: TaskScope | undefined
   /** @default the signal of the run */
   readonly signal: AbortSignal | undefined
-  /** Told when the task begins to wait for people, and when it goes on. */
+  /** Called when the task begins to wait for people, and when it continues. */
   readonly onHold: (held: boolean) => void
-  /** Told of each attempt that begins. */
+  /** Called with each attempt that begins. */
   readonly onAttempt: (attempt: number) => void
 }
 
-/** What came of the gate before a task. */
+/** The outcome of the review before a task. */
 type Permission =
   | { readonly kind: 'go' }
   | { readonly kind: 'stopped' }
@@ -60,7 +60,7 @@ type Permission =
 
 const GO: Permission = { kind: 'go' }
 
-/** Runs a task; never rejects, but when the engine itself fails. */
+/** Runs a task; rejects only when the engine itself fails. */
 export function runTask(input: RunTaskInput): Promise<TaskOutcome> {
   return new TaskRun(input).run()
 }
@@ -93,7 +93,9 @@ class TaskRun {
   async run(): Promise<TaskOutcome> {
     const { run, taskName } = this.#input
     let progress = run.log.task(taskName).progress()
-    const before = this.#mustAskBefore(progress) ? await this.#askBefore(progress) : this.#passed()
+    const before = this.#mustAskBefore(progress)
+      ? await this.#askBefore(progress)
+      : this.#replayBefore()
     if (before.kind === 'stopped') return { kind: 'not_begun', lost: this.#lost }
     if (before.kind === 'exit') {
       return { kind: 'not_begun', exit: before.error, lost: this.#lost }
@@ -108,12 +110,12 @@ class TaskRun {
       }
       this.#lost.push(end.used)
       if (!end.willRetry) return { kind: 'failed', error: end.error, lost: this.#lost }
-      progress = after(progress, end)
+      progress = nextHistory(progress, end)
       if (end.revision === undefined) await this.#waitToRetry(progress.failures)
     }
   }
 
-  /** Whether there is a gate before the task that an earlier process has not passed. */
+  /** Whether there is a review before the task that an earlier process has not passed. */
   #mustAskBefore({ attempt, begun }: AttemptHistory): boolean {
     const { run, task, taskName } = this.#input
     const edited = run.log.task(taskName).find('task_begun', 1)?.description
@@ -121,8 +123,8 @@ class TaskRun {
     return reviewSettingsOf(task.beforeReview) !== undefined && attempt === 1 && !begun
   }
 
-  /** What came of the gate before a task that an earlier process began. */
-  #passed(): Permission {
+  /** Replays the review before a task that an earlier process began. */
+  #replayBefore(): Permission {
     const { run, taskName } = this.#input
     const log = run.log.task(taskName)
     const opened = log.find('gate_opened', 1, ({ slot }) => slot === 'before')
@@ -180,7 +182,7 @@ class TaskRun {
     return close === NOTHING_TO_CLOSE ? ending : ending.finally(close)
   }
 
-  /** The surroundings of an attempt, and what lets go of them. */
+  /** Creates the scope of an attempt, and what releases it. */
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
     const { run, task, taskName, taskIndex, parent, onHold } = this.#input
     const { attempt } = progress
@@ -248,7 +250,7 @@ class TaskRun {
     )
     run.inFlight.rest()
     await sleep(run.clock, Math.max(0, Math.min(delayMs ?? 0, leftMs)), signal)
-    run.inFlight.goOn()
+    run.inFlight.continue()
   }
 }
 
@@ -257,8 +259,8 @@ function earlierAttemptsMs(log: TaskLog): number {
   return log.of('task_failed').reduce((sum, { attempt }) => sum + log.workedMs(attempt), 0)
 }
 
-/** Where the task stands after an attempt that is to be followed by another. */
-function after(
+/** Returns the history after an attempt that another one follows. */
+function nextHistory(
   { attempt, failures, revisions }: AttemptHistory,
   { revision }: Extract<AttemptEnd, { kind: 'failed' }>,
 ): AttemptHistory {

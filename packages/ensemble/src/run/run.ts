@@ -7,12 +7,13 @@
  * durability to the journal. Everything that a reader can know of a run is in its events, in one order.
  *
  * E2 A task starts as soon as all it waits for is completed, and at most once per attempt.
- * E3 With FAIL_FAST nothing starts after a failure; what runs is left to finish.
+ * E3 With FAIL_FAST nothing starts after a failure; running tasks finish.
  * E4 When the signal aborts nothing starts; the run is CANCELLED when everything in flight has stopped.
- * E6 A resumed run repeats no task that has ended, no model call that was answered and no tool call that
- *    came to an end.
- * E14 When a reviewer ends the run early nothing starts any more; the run is COMPLETED with what is done.
- * E15 When the budget of the run is used up nothing starts any more; the run fails and says which limit.
+ * E6 A resumed run repeats no task that has ended, no model call that was answered and no tool call that has
+ *    ended.
+ * E14 When a reviewer ends the run early nothing starts any more; the run is COMPLETED with the completed
+ *    tasks.
+ * E15 When the budget of the run is used up nothing starts any more; the run fails and names the limit.
  */
 import { isoNow, type TuttiError } from '@tutti/core'
 
@@ -22,7 +23,7 @@ import { interpretCommand, type CommandTarget } from '../steering/interpret-comm
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { nextTasks } from './next.ts'
 import { emitEnd, emitStart, toResult } from './run-events.ts'
-import { exitEarlyError } from '../reviews/refusal.ts'
+import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
@@ -82,7 +83,7 @@ export class Run {
       },
       inject: (input) => steering.inject(typeof input === 'string' ? { content: input } : input),
       decide,
-      standStill: () => scope.inFlight.standStill(),
+      drain: () => scope.inFlight.drain(),
       snapshot: () => this.#snapshot(),
     }
   }
@@ -386,13 +387,13 @@ export class Run {
 
   #snapshot(): RunSnapshot {
     const { steering, services } = this.#parts
-    const gates = services.reviews.open
-    const waits = gates.length > 0 && this.#held >= this.#running
+    const reviews = services.reviews.open
+    const waits = reviews.length > 0 && this.#held >= this.#running
     const cancelling = steering.cancelMode === undefined ? undefined : 'CANCELLING'
     return {
       status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
       tasks: this.#tasks.snapshots(),
-      gates,
+      reviews,
       metrics: toRunMetrics(addUsage(this.#tasks.used())),
     }
   }

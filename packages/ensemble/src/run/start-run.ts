@@ -33,7 +33,7 @@ function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
     ...findUnknownOptions(options, RUN_OPTION_NAMES),
     ...findBudgetProblems(options.budget),
     ...(options.reviewer === undefined && options.decidable !== true
-      ? findGates(ensemble, tasks).map(
+      ? findReviewedTasks(ensemble, tasks).map(
           (name) => `task "${name}" needs a review, and there is nobody to ask: give a reviewer`,
         )
       : []),
@@ -50,7 +50,7 @@ function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
   })
 }
 
-function findGates(ensemble: ResolvedEnsemble, tasks: readonly Task[]): readonly string[] {
+function findReviewedTasks(ensemble: ResolvedEnsemble, tasks: readonly Task[]): readonly string[] {
   const last = ensemble.plan.order.at(-1)
   return tasks
     .filter(

@@ -1,10 +1,11 @@
 /**
  * Directives: what people tell the agents of a running run.
  *
- * D1 A directive reaches every matching task once an attempt: a running one at its next model call, a
- *    later one in its first prompt, until it expires.
- * D2 Those that reach the same call come by priority, then in the order in which they were given.
- * D3 What an attempt was told, the next attempt at the same task is told too, also when it has expired.
+ * D1 A directive reaches every matching task once an attempt: a running one at its next model call, a later
+ *    one in its first prompt, until it expires.
+ * D2 Directives that reach the same call are ordered by priority, then by arrival.
+ * D3 The directives that reached an attempt also reach the next attempt at the same task, even when they have
+ *    expired.
  */
 import { TuttiError } from '@tutti/core'
 import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@tutti/protocol'
@@ -37,7 +38,7 @@ export function directive(
 ): Directive {
   const { content = '', value, to, from, actor, priority = 'NORMAL', ttlMs, id } = input
   const problems: string[] = []
-  const action = actionOf(input, problems)
+  const action = readAction(input, problems)
   if (input.action === undefined && content.trim() === '') {
     problems.push(`content must be text that is not blank, got ${JSON.stringify(content)}`)
   }
@@ -70,7 +71,7 @@ export function directive(
 }
 
 /** The action that is asked for; what is wrong with it is added to `problems`. */
-function actionOf(
+function readAction(
   { action, value = '', content, ttlMs }: DirectiveInput,
   problems: string[],
 ): DirectiveAction | undefined {

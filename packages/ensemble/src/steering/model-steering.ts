@@ -1,10 +1,10 @@
 /**
  * Switches the models of a run: checks a switch, makes it, and records it in events and one step.
  *
- * S2 A switch counts from the next model call on, for the run or for one task; the last one counts.
- * S5 A switch says which model it takes the place of, the first one too; nothing for a run whose tasks have
- *    models of their own.
- * S7 A tier of which each task has a model of its own is one event for each task, and one step.
+ * S2 A switch applies from the next model call on, for the run or for one task; the last one counts.
+ * S5 A switch names the model that it replaces, the first one too; nothing for a run whose tasks have models
+ *    of their own.
+ * S7 A tier for which each task has a model of its own is one event for each task, and one step.
  */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 
@@ -15,7 +15,7 @@ import type { ReplyTo } from '@tutti/protocol'
 import type { ChatModel } from '../model/chat-model.ts'
 import type { ModelOfTasks } from '../definition/model-of-task.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
-import type { ModelSwitched } from '../ports/run-step.ts'
+import type { ModelSwitchedStep } from '../ports/run-step.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
 import type { MadeSwitch, ModelSwitches } from './models.ts'
 
@@ -110,7 +110,7 @@ export class ModelSteering {
     })
     switches.switch(to, taskName)
     const model = label ?? tier ?? ''
-    const step: ModelSwitched = {
+    const step: ModelSwitchedStep = {
       kind: 'model_switched',
       model,
       ...(taskName === undefined ? {} : { taskName }),
@@ -137,9 +137,9 @@ export class ModelSteering {
   }
 
   /** Switches made by an earlier process. */
-  restore({ model, tier, taskName }: ModelSwitched): void {
+  restore({ model, tier, taskName }: ModelSwitchedStep): void {
     const { switches } = this.#options
-    switches.switch(builtInTierOf(tier, switches) ?? switches.resolve(model), taskName)
+    switches.switch(findBuiltInTier(tier, switches) ?? switches.resolve(model), taskName)
   }
 
   /** Name of the target in events, for one task or for all; undefined when the tasks differ. */
@@ -155,7 +155,7 @@ export class ModelSteering {
 }
 
 /** The built-in tier that a step names; undefined for a tier of the catalog, which is one model. */
-export function builtInTierOf(
+export function findBuiltInTier(
   tier: string | undefined,
   { catalog }: Pick<ModelSwitches, 'catalog'>,
 ): 'PRIMARY' | 'FALLBACK' | undefined {

@@ -2,9 +2,9 @@
  * Applies commands to a run: ends it, switches its models, gives directives to its agents. Each command is recorded
  * as an event and a step, so that readers see it and a resumed run keeps it.
  *
- * S1 A cancel stops what is in flight through one tree of signals; in mode `boundary` the tasks that run
- *    finish, and no other starts.
- * S3 A command that comes when the run is over, or does not fit it, is refused and changes nothing.
+ * S1 A cancel stops work in flight through one tree of signals; in mode `boundary` running tasks finish, and
+ *    no other starts.
+ * S3 A command that is invalid, or comes when the run is over, is refused and changes nothing.
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
@@ -43,7 +43,7 @@ export interface SteeringOptions extends ModelSteeringOptions {
   /** Profiles that a directive may apply, by name. */
   readonly profiles: RunProfiles
   readonly directives: Directives
-  readonly gates: Pick<Reviews, 'closeBefore'>
+  readonly reviews: Pick<Reviews, 'closeBefore'>
   /** Roles of the agents of the run. */
   readonly roles: () => readonly string[]
 }
@@ -189,9 +189,9 @@ export class Steering {
 
   #cancelNow(mode: CancelMode, reason: unknown): void {
     this.#cancelMode = mode
-    const { runId, gates } = this.#options
+    const { runId, reviews } = this.#options
     if (mode === 'boundary') {
-      gates.closeBefore(new TuttiError('CANCELLED', 'The run was cancelled'))
+      reviews.closeBefore(new TuttiError('CANCELLED', 'The run was cancelled'))
       return
     }
     this.#controller.abort(reason ?? new TuttiError('CANCELLED', `Run ${runId} was cancelled`))

@@ -41,7 +41,9 @@ export function resolveTier(
   if (builtIn === 'PRIMARY' || (builtIn === 'FALLBACK' && hasFallback)) {
     return { kind: 'built_in', tier: builtIn }
   }
-  const known = [...new Set(['PRIMARY', ...(hasFallback ? ['FALLBACK'] : []), ...tiersOf(catalog)])]
+  const known = [
+    ...new Set(['PRIMARY', ...(hasFallback ? ['FALLBACK'] : []), ...listTiers(catalog)]),
+  ]
   const near = suggest(name, known)
   const hint = near === undefined ? '' : ` Did you mean '${near}'?`
   const why =
@@ -51,6 +53,6 @@ export function resolveTier(
   throw new TuttiError('INVALID_MODEL', `${why}. Available: [${known.join(', ')}]${hint}`)
 }
 
-function tiersOf(catalog: Pick<ModelCatalog, 'tiers'> | undefined): readonly string[] {
+function listTiers(catalog: Pick<ModelCatalog, 'tiers'> | undefined): readonly string[] {
   return [...(catalog?.tiers.keys() ?? [])]
 }

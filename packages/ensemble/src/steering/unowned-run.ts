@@ -3,14 +3,14 @@
  *
  *   steps so far ─▶ the same interpreter as in a run ─▶ events and steps ─▶ the caller stores them
  *
- * S4 A command for an unowned run is checked by the same rules as one for a run that executes, and is a part of
- *    the run when it continues.
+ * S4 A command for an unowned run is checked by the same rules as one for a run that executes, and is a part
+ *    of the run when it continues.
  */
 import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
 import { allTasks } from '../definition/manager.ts'
 import { workerTask } from '../hierarchy/delegations.ts'
-import { readDecision } from '../ports/run-reviewer.ts'
+import { readDecision } from '../reviews/read-decision.ts'
 import { StepLog } from '../scope/step-log.ts'
 import { fallbackModelIn, ownModelIn } from '../definition/model-of-task.ts'
 import { Directives } from './directives.ts'
@@ -19,13 +19,13 @@ import {
   findTextProblem,
   hasEndedRun,
   isSameDecision,
-  knownGate,
+  findRecordedReview,
   reviewNotFound,
   reviewResolved,
 } from '../reviews/review-end.ts'
 import { interpretCommand } from './interpret-command.ts'
 import { ModelRules } from './model-rules.ts'
-import { builtInTierOf } from './model-steering.ts'
+import { findBuiltInTier } from './model-steering.ts'
 import { ModelSwitches } from './models.ts'
 import { Steering } from './steering.ts'
 
@@ -122,8 +122,8 @@ function restoredSteering(
     rules: new ModelRules(),
     profiles,
     directives: new Directives(),
-    // The gates of a cancelled run close when it continues.
-    gates: { closeBefore: () => undefined },
+    // The reviews of a cancelled run close when it continues.
+    reviews: { closeBefore: () => undefined },
     taskNames: () => tasks.map(({ name }) => name),
     roles: () => tasks.map(({ agent }) => agent.role),
   })
@@ -131,7 +131,7 @@ function restoredSteering(
   for (const step of runSteps) {
     if (step.kind !== 'model_switched') continue
     // Only the name is used, so the catalog may no longer have the model.
-    const tier = builtInTierOf(step.tier, switches)
+    const tier = findBuiltInTier(step.tier, switches)
     switches.switch(tier ?? { label: step.model, model: NOT_ASKED }, step.taskName)
   }
   return steering
@@ -164,10 +164,10 @@ async function decide(
   { reviewId, verdict, written }: Deciding,
 ): Promise<void> {
   const log = new StepLog(steps)
-  const known = knownGate(log, reviewId)
+  const known = findRecordedReview(log, reviewId)
   const request = known === undefined ? undefined : await findRequest(reviewId)
   if (known === undefined || request === undefined) {
-    throw reviewNotFound(reviewId, openGates(steps))
+    throw reviewNotFound(reviewId, listOpenReviews(steps))
   }
   const { opened, closed } = known
   const { taskName, attempt, timing, openedAt, answerSchema } = opened
@@ -175,13 +175,13 @@ async function decide(
   const { timeoutMs, toolName } = request
   const isOver = timeoutMs > 0 && clock.now() >= openedAt + timeoutMs
   if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolved(reviewId)
-  const asked = taskOf(ensemble, log, taskName)
+  const asked = findReviewedTask(ensemble, log, taskName)
   const checkEdit = (input: unknown): Promise<readonly Problem[]> =>
     answerSchema === undefined
       ? findInputProblems(asked, toolName, input)
       : findAnswerProblems(answerSchema, input)
-  const gate = { reviewId, timing, approval: { checkEdit } }
-  const decision = await readDecision(gate, verdict, (text) => findTextProblem(asked ?? {}, text))
+  const review = { reviewId, timing, approval: { checkEdit } }
+  const decision = await readDecision(review, verdict, (text) => findTextProblem(asked ?? {}, text))
   const times = { runMs: workedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
   written.events.push(decidedEvent(clock, reviewId, decision))
   written.steps.push({
@@ -195,7 +195,7 @@ async function decide(
   })
 }
 
-/** Whether the run closes the gate as soon as it goes on, because it was cancelled or ended early. */
+/** Whether the run closes the review as soon as it continues, because it was cancelled or ended early. */
 function isEnding(steps: readonly RunStep[], { timing }: StepOf<'gate_opened'>): boolean {
   return steps.some((step) => {
     switch (step.kind) {
@@ -211,7 +211,7 @@ function isEnding(steps: readonly RunStep[], { timing }: StepOf<'gate_opened'>):
   })
 }
 
-function openGates(steps: readonly RunStep[]): readonly string[] {
+function listOpenReviews(steps: readonly RunStep[]): readonly string[] {
   const closed = new Set(
     steps.flatMap((step) => (step.kind === 'gate_closed' ? step.reviewId : [])),
   )
@@ -220,8 +220,12 @@ function openGates(steps: readonly RunStep[]): readonly string[] {
   )
 }
 
-/** The task that asks: one of the plan, or one that was delegated. */
-function taskOf(ensemble: ResolvedEnsemble, log: StepLog, taskName: string): Task | undefined {
+/** Finds the task under review: one of the plan, or a delegated one. */
+function findReviewedTask(
+  ensemble: ResolvedEnsemble,
+  log: StepLog,
+  taskName: string,
+): Task | undefined {
   const planned = allTasks(ensemble).find(({ name }) => name === taskName)
   if (planned !== undefined) return planned
   for (const delegator of log.taskNames) {
@@ -234,7 +238,7 @@ function taskOf(ensemble: ResolvedEnsemble, log: StepLog, taskName: string): Tas
   return undefined
 }
 
-/** The problems of an answer; the tool reads it again with the schema that it asked with. */
+/** Returns the problems of an answer; the tool reads it again with its own schema. */
 async function findAnswerProblems(
   answerSchema: TSchema,
   answer: unknown,
@@ -251,7 +255,12 @@ async function findInputProblems(
 ): Promise<readonly Problem[]> {
   const tool = asking?.tools.find(({ name }) => name === toolName)
   if (tool === undefined) {
-    return [{ path: '', message: `cannot be checked at rest: the task has no tool "${toolName}"` }]
+    return [
+      {
+        path: '',
+        message: `cannot be checked while the run is unowned: the task has no tool "${toolName}"`,
+      },
+    ]
   }
   const decoded = await tool.readInput(input)
   return decoded.ok ? [] : decoded.problems

@@ -2,11 +2,10 @@
  * Hard limits on what a run or a task may use, checked before each call.
  *
  * B1 Every limit is checked before each model call and each tool call; the first check after a limit is
- *    reached stops the work and says which limit it was.
- * B2 Calls are counted when they begin, so that calls that run at the same time share what is left.
- * B3 A call whose provider does not say its tokens counts by its length, 4 characters a token.
- * B6 What an agent that a tool asked says it has used counts for its task and its run as soon as it says it,
- *    also in another process.
+ *    reached stops the work and names the limit.
+ * B2 Calls are counted when they begin, so that concurrent calls share what is left.
+ * B3 A call whose provider does not report tokens counts by its length, 4 characters a token.
+ * B6 The usage that an agent tool reports counts for its task and its run at once, also in another process.
  */
 import { TuttiError, type Remaining } from '@tutti/core'
 

@@ -1,21 +1,21 @@
 /**
- * What a run is doing: whether anything is in flight that must not be cut off lightly, and whether all
- * that it does is to wait for people.
+ * Tracks what a run is doing: whether work is in flight that must not be interrupted, and whether the run only
+ * waits for people.
  *
- *   task ─▶ works ─▶ rests (for a retry, a turn, a place) ─▶ works ─▶ at a gate ─▶ works ─▶ over
- *               └─▶ so many calls, each of its own: rests ─▶ works ─▶ over
+ *   task ─▶ works ─▶ rests (for a retry, a turn, a slot) ─▶ works ─▶ in review ─▶ works ─▶ over
+ *               └─▶ several calls, each a thread of its own: rests ─▶ works ─▶ over
  *
- * It counts threads of work: a task that runs is one, and so is each of the tool calls that a task waits
- * for. A thread works, rests, or is at a gate. It works from the moment at which something begins until
- * all that follows from it has been given to the journal, so that nothing is lost when no thread works.
- * A task that delegates lends its thread to the worker. A tool that asks from inside its body rests while it
- * asks, if its call is repeatable. Otherwise its thread goes on working, as its body must not be cut off.
+ * It counts threads of work: a running task is one, and so is each tool call that a task waits for. A thread
+ * works, rests, or is in review. It works from the moment at which something begins until the journal has
+ * received everything that follows, so that nothing is lost when no thread works. A task that delegates lends its
+ * thread to the worker. A tool that asks from inside its body rests while it asks, if its call is repeatable.
+ * Otherwise its thread keeps working, as its body must not be interrupted.
  *
- * E17 A run that is to stand still begins no model call, tool, handler, guardrail, memory or reflection any
- *     more; what is in flight comes to its end and is kept.
- * E18 Whoever started the run is told each time it comes to do nothing but wait for reviewers.
- * E22 Whoever started the run is also told each time it begins, and ends, to wait for people with every thread,
- *     including threads of tools that ask from inside calls that must not be repeated.
+ * E17 A draining run begins no model call, tool, handler, guardrail, memory access or reflection; work in
+ *    flight ends and is recorded.
+ * E18 The caller is notified each time the run only waits for reviewers.
+ * E22 The caller is also notified each time the run begins, and ends, to wait for people with every thread,
+ *    including threads of tools that ask from inside calls that must not be repeated.
  */
 import { stoppedError } from './stopped-error.ts'
 
@@ -32,82 +32,82 @@ export class InFlight {
   readonly #options: InFlightOptions
   #threads = 0
   #working = 0
-  #atGates = 0
-  /** Open questions of bodies that must not be cut off, by call. */
+  #inReview = 0
+  /** Number of open questions from bodies that must not be interrupted, by call. */
   readonly #asking = new Map<string, number>()
-  /** Decisions on their way to a gate. */
+  /** Number of decisions on their way to a review. */
   #deciding = 0
-  /** Whether it has been told that the run waits, and the run still does. */
-  #told = false
+  /** Whether `onWaiting` has been called for the current wait. */
+  #reported = false
   /** Last value passed to {@link InFlightOptions.onWaitingChange}. */
-  #toldWaiting = false
+  #reportedWaiting = false
   #isDue = false
-  #still: PromiseWithResolvers<void> | undefined
+  #drained: PromiseWithResolvers<void> | undefined
 
   constructor(options: InFlightOptions = {}) {
     this.#options = options
   }
 
-  /** Lets nothing begin any more; resolves when no thread works. */
-  standStill(): Promise<void> {
-    this.#still ??= Promise.withResolvers<void>()
+  /** Begins no further work; resolves when no thread works. */
+  drain(): Promise<void> {
+    this.#drained ??= Promise.withResolvers<void>()
     this.#changed()
-    return this.#still.promise
+    return this.#drained.promise
   }
 
   /**
-   * What somebody who is about to begin has to wait for: nothing, or, when the run is to stand still, the
-   * abort of `signal`, which then is an error. `what` begins its message, such as `Model call`.
+   * Returns undefined while work may begin. In a draining run, returns a promise that rejects when `signal` aborts;
+   * `what` begins its message, such as `Model call`.
    */
-  heldBack(signal: AbortSignal, what: string): Promise<never> | undefined {
-    return this.#still === undefined ? undefined : this.#restUntilStopped(signal, what)
+  waitIfDraining(signal: AbortSignal, what: string): Promise<never> | undefined {
+    return this.#drained === undefined ? undefined : this.#restUntilStopped(signal, what)
   }
 
-  /** A task begins to run. */
+  /** Counts a task that begins. */
   beginTask(): void {
     this.#threads += 1
     this.#working += 1
     this.#changed()
   }
 
-  /** A task is over, and what follows from that has begun. */
+  /** Counts a task that is over, when its followers have begun. */
   endTask(): void {
     this.#threads -= 1
     this.#working -= 1
     this.#changed()
   }
 
-  /** A thread begins to wait for something that is not a reviewer. */
+  /** A thread begins to wait for something other than a reviewer. */
   rest(): void {
     this.#working -= 1
     this.#changed()
   }
 
-  /** It goes on. */
-  goOn(): void {
+  /** A resting thread continues. */
+  continue(): void {
     this.#working += 1
   }
 
   /** A thread begins to wait for a reviewer. */
-  toGate(): void {
-    this.#atGates += 1
+  toReview(): void {
+    this.#inReview += 1
     this.rest()
   }
 
-  /** It goes on. */
-  fromGate(): void {
-    this.#atGates -= 1
+  /** A thread continues after a review. */
+  fromReview(): void {
+    this.#inReview -= 1
     this.#working += 1
     this.#changed()
   }
 
-  /** The body of a call begins to wait for a reviewer and must not be cut off. */
+  /** The body of a call that must not be interrupted begins to wait for a reviewer. */
   beginAsking(call: string): void {
     this.#asking.set(call, (this.#asking.get(call) ?? 0) + 1)
     this.#changed()
   }
 
-  /** One of its questions is closed. */
+  /** One question of such a call is closed. */
   endAsking(call: string): void {
     const left = (this.#asking.get(call) ?? 0) - 1
     if (left > 0) this.#asking.set(call, left)
@@ -115,23 +115,23 @@ export class InFlight {
     this.#changed()
   }
 
-  /** A decision is on its way. */
+  /** Counts a decision on its way. */
   beginDecision(): void {
     this.#deciding += 1
   }
 
-  /** It has arrived, or was refused. */
+  /** Counts a decision that has arrived or was refused. */
   endDecision(): void {
     this.#deciding -= 1
     this.#changed()
   }
 
-  /** A thread waits for that many tool calls, at least one. */
+  /** Splits a thread into that many tool calls, at least one. */
   calls<Call extends object>(count: number): CallsInFlight<Call> {
     this.#threads += count - 1
     this.rest()
     return new CallsInFlight(count, {
-      isOpen: () => this.#still === undefined,
+      isOpen: () => this.#drained === undefined,
       onBegin: () => {
         this.#working += 1
       },
@@ -149,40 +149,41 @@ export class InFlight {
     try {
       return await untilStopped(signal, what)
     } finally {
-      this.goOn()
+      this.continue()
     }
   }
 
   #changed(): void {
-    if (this.#working === 0) this.#still?.resolve()
-    if (!this.#onlyRests) this.#told = false
-    const isNews = this.#isWaiting !== this.#toldWaiting || (this.#onlyRests && !this.#told)
-    if (isNews && !this.#isDue) this.#tellSoon()
+    if (this.#working === 0) this.#drained?.resolve()
+    if (!this.#onlyRests) this.#reported = false
+    const hasChanged =
+      this.#isWaiting !== this.#reportedWaiting || (this.#onlyRests && !this.#reported)
+    if (hasChanged && !this.#isDue) this.#reportSoon()
   }
 
-  /** Whether every thread rests at a gate, so that the run can be released. */
+  /** Whether every thread is in review, so that the run can be released. */
   get #onlyRests(): boolean {
-    return this.#atGates > 0 && this.#atGates === this.#threads
+    return this.#inReview > 0 && this.#inReview === this.#threads
   }
 
   /** Whether every thread waits for a person. */
   get #isWaiting(): boolean {
-    const waiting = this.#atGates + this.#asking.size
+    const waiting = this.#inReview + this.#asking.size
     return waiting > 0 && waiting === this.#threads
   }
 
-  /** What happens at the same moment may end the wait. */
-  #tellSoon(): void {
+  /** Reports in a microtask, as the same moment may end the wait. */
+  #reportSoon(): void {
     this.#isDue = true
     queueMicrotask(() => {
       this.#isDue = false
       const isWaiting = this.#isWaiting && this.#deciding === 0
-      if (isWaiting !== this.#toldWaiting) {
-        this.#toldWaiting = isWaiting
+      if (isWaiting !== this.#reportedWaiting) {
+        this.#reportedWaiting = isWaiting
         this.#options.onWaitingChange?.(isWaiting)
       }
-      if (!isWaiting || !this.#onlyRests || this.#told) return
-      this.#told = true
+      if (!isWaiting || !this.#onlyRests || this.#reported) return
+      this.#reported = true
       this.#options.onWaiting?.()
     })
   }
@@ -194,7 +195,7 @@ interface CallsOptions {
   readonly onEnd: (end: { readonly hadBegun: boolean; readonly isLast: boolean }) => void
 }
 
-/** The tool calls that one thread waits for. Each rests until its body begins. */
+/** The tool calls of one thread. Each rests until its body begins. */
 export class CallsInFlight<Call extends object> {
   readonly #options: CallsOptions
   readonly #begun = new Set<Call>()
@@ -205,10 +206,7 @@ export class CallsInFlight<Call extends object> {
     this.#options = options
   }
 
-  /**
-   * A body is about to begin. Gives what it has to wait for when the run is to stand still: see
-   * {@link InFlight.heldBack}.
-   */
+  /** Counts a body that begins. In a draining run, returns a promise as {@link InFlight.waitIfDraining} does. */
   begin(call: Call, signal: AbortSignal): Promise<never> | undefined {
     const { isOpen, onBegin } = this.#options
     if (!isOpen()) return untilStopped(signal, 'Tool call')
@@ -217,7 +215,7 @@ export class CallsInFlight<Call extends object> {
     return undefined
   }
 
-  /** A call has come to its end, whether it began or not, and the end is kept. */
+  /** Counts the recorded end of a call, whether its body began or not. */
   end(call: Call): void {
     this.#left -= 1
     this.#options.onEnd({ hadBegun: this.#begun.has(call), isLast: this.#left === 0 })

@@ -356,7 +356,7 @@ export class Execution {
   #waitsForMs(): number {
     const snapshot = this.#handle?.snapshot()
     if (snapshot?.status !== 'WAITING_REVIEW') return 0
-    return Math.min(...snapshot.gates.map(({ timeoutMs }) => timeoutMs))
+    return Math.min(...snapshot.reviews.map(({ timeoutMs }) => timeoutMs))
   }
 
   #parking(): Release {
@@ -370,7 +370,7 @@ export class Execution {
       await this.#started.promise
       // A run that cannot start ends by itself.
       if (this.#handle === undefined) return
-      await this.#handle.standStill()
+      await this.#handle.drain()
       await this.#settle()
       // A run that came to its end while it was waited for is not given up.
       if (this.#isOver) return

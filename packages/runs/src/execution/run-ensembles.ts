@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { ensemble as defineEnsemble, type Ensemble, type ReviewDefaults } from '@tutti/ensemble'
 import { shortList, shortText } from '@tutti/protocol'
 
-import { ensembleOf } from '../request/ensemble-of.ts'
+import { buildEnsemble } from '../request/build-ensemble.ts'
 
 import type { Catalogs } from '../request/catalog-names.ts'
 import type { RunRecord } from '../run-record.ts'
@@ -59,11 +59,11 @@ export class RunEnsembles {
   /**
    * Builds the ensemble of a run: the registered one with what the run requested. Every process builds the same.
    *
-   * @throws {TuttiError} CONFIG_INVALID when the ensemble is no longer registered, and as `ensembleOf`.
+   * @throws {TuttiError} CONFIG_INVALID when the ensemble is no longer registered, and as `buildEnsemble`.
    */
   build({ ensemble, request = {} }: Pick<RunRecord, 'ensemble' | 'request'>): Ensemble {
     const template = this.#byName.get(ensemble)
-    if (template !== undefined) return ensembleOf(template, request, this.#catalogs)
+    if (template !== undefined) return buildEnsemble(template, request, this.#catalogs)
     throw new TuttiError('CONFIG_INVALID', `Ensemble "${ensemble}" is not registered any more`)
   }
 }

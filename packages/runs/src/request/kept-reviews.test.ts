@@ -2,7 +2,7 @@ import { ensemble, task, type Ensemble, type EnsembleDefinition } from '@tutti/e
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { ensembleOf } from './ensemble-of.ts'
+import { buildEnsemble } from './build-ensemble.ts'
 import { assertReviewsKept } from './kept-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
@@ -24,7 +24,7 @@ function team(settings: Partial<EnsembleDefinition> = {}): Ensemble {
 
 /** The paths that a request is refused for; empty when it is allowed. */
 function refused(request: RunRequest, template: Ensemble = team()): readonly string[] {
-  const built = ensembleOf(template, request, { tools: undefined, models: undefined })
+  const built = buildEnsemble(template, request, { tools: undefined, models: undefined })
   try {
     assertReviewsKept(template, request, built)
     return []
@@ -100,7 +100,7 @@ describe('[R5] a request cannot relax the reviews of its operator', () => {
 
 describe('the reviews of a request', () => {
   const built = (request: RunRequest, template: Ensemble = team()): Ensemble =>
-    ensembleOf(template, request, { tools: undefined, models: undefined })
+    buildEnsemble(template, request, { tools: undefined, models: undefined })
 
   it('take what they do not set from the task, then the request, then the ensemble', () => {
     const template = team({ review: { timeoutMs: 1, onTimeout: 'FAIL', requiredRole: 'lead' } })

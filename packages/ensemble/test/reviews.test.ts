@@ -2,8 +2,8 @@
 import { defineTextTool, Type, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { agent, ensemble, task, type GateDecision } from '../src/index.ts'
-import { gatedTeam, WORKFLOWS, type Work } from './gated-team.ts'
+import { agent, ensemble, task, type ReviewAnswer } from '../src/index.ts'
+import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
 import { closingsOf, endsOf, gateOf, promptsOf } from './read-run.ts'
 import { scriptedModel, scriptedReviewer } from './testing.ts'
 import { eventsOf, failuresOf, nextTurn, watchRun, type WatchedRun } from './watch-run.ts'
@@ -21,14 +21,14 @@ function statusOf(run: WatchedRun): string | undefined {
   return eventsOf(run.events, 'run_result')[0]?.status
 }
 
-async function review(workflow: Workflow, work: Work, decision: GateDecision): Promise<WatchedRun> {
+async function review(workflow: Workflow, work: Work, decision: ReviewAnswer): Promise<WatchedRun> {
   const reviewer = scriptedReviewer([decision, 'CONTINUE'])
-  const run = watchRun(gatedTeam(workflow, work), { reviewer })
+  const run = watchRun(reviewedTeam(workflow, work), { reviewer })
   await run.ended
   return run
 }
 
-describe.each(WORKFLOWS)('[G8] the gate before a task, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[G8] the review before a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['work done'])
 
   it('CONTINUE lets it begin, with the words that it has', async () => {
@@ -102,7 +102,7 @@ describe.each(WORKFLOWS)('[G8] the gate before a task, in %s', (workflow) => {
   })
 })
 
-describe.each(WORKFLOWS)('the gate of a tool call, in %s', (workflow) => {
+describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
   const paid: string[] = []
   const pay: AgentTool = defineTextTool({
     name: 'pay',
@@ -141,7 +141,7 @@ describe.each(WORKFLOWS)('the gate of a tool call, in %s', (workflow) => {
   })
 })
 
-describe.each(WORKFLOWS)('[G9] the gate after a task, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[G9] the review after a task, in %s', (workflow) => {
   const model = (): ReturnType<typeof scriptedModel> => scriptedModel(['draft', 'better'])
 
   it('CONTINUE accepts its output', async () => {
@@ -188,10 +188,10 @@ describe.each(WORKFLOWS)('[G9] the gate after a task, in %s', (workflow) => {
   })
 })
 
-it('[T5] a reviewer can send a task back as often as its gate allows, whatever its retries', async () => {
+it('[T5] a reviewer can send a task back as often as its review allows, whatever its retries', async () => {
   const model = scriptedModel(() => 'draft')
   const review = { maxRevisions: 2 }
-  const run = watchRun(gatedTeam('SEQUENTIAL', { review, retries: 0, model }), {
+  const run = watchRun(reviewedTeam('SEQUENTIAL', { review, retries: 0, model }), {
     reviewer: scriptedReviewer([{ action: 'REJECT', feedback: 'No' }]),
   })
   expect(await run.ended).toMatchObject({ status: 'FAILED', error: { code: 'REVIEW_REJECTED' } })
@@ -208,13 +208,13 @@ describe('[G4] a decision that does not fit', () => {
     model: scriptedModel(() => '{"price": 5}'),
   })
 
-  it('is refused, names why, and leaves the gate open; the one that fits counts', async () => {
+  it('is refused, names why, and leaves the review open; the one that fits counts', async () => {
     const run = watchRun(ensemble({ name: 'team', tasks: [quote] }), { decidable: true })
     await nextTurn()
     const { reviewId } = gateOf(run)
     const decide = (decision: unknown): Promise<void> =>
       // NOTE: what a JavaScript caller may hand in.
-      run.handle.decide(reviewId, decision as GateDecision)
+      run.handle.decide(reviewId, decision as ReviewAnswer)
     const refused = (message: string): object => ({ code: 'BAD_REQUEST', message })
     const start = `Cannot decide review "${reviewId}": `
     await expect(decide({ action: 'EDIT', text: 'cheap' })).rejects.toMatchObject({
@@ -247,10 +247,10 @@ describe('[G4] a decision that does not fit', () => {
     })
     const call = { toolCalls: [{ name: 'pay', arguments: { input: '5' } }] }
     const work = { tools: [pay], model: scriptedModel([call, 'done']) }
-    const run = watchRun(gatedTeam('SEQUENTIAL', work), { decidable: true })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', work), { decidable: true })
     await nextTurn()
     const { reviewId } = gateOf(run)
-    const decide = (decision: GateDecision): Promise<void> => run.handle.decide(reviewId, decision)
+    const decide = (decision: ReviewAnswer): Promise<void> => run.handle.decide(reviewId, decision)
     await expect(decide({ action: 'EDIT', input: { sum: 5 } })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       message: expect.stringContaining('input/input: is required'),
@@ -265,7 +265,7 @@ describe('[G4] a decision that does not fit', () => {
 
 describe('[G3] a decision', () => {
   it('counts once: the second is refused, also one that comes at the same time', async () => {
-    const run = watchRun(gatedTeam('SEQUENTIAL', { review: true }), { decidable: true })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
     const { reviewId } = gateOf(run)
     const both = await Promise.allSettled([
@@ -283,8 +283,8 @@ describe('[G3] a decision', () => {
     })
   })
 
-  it('[S3] on an unknown gate is refused, and names those that are open', async () => {
-    const run = watchRun(gatedTeam('SEQUENTIAL', { review: true }), { decidable: true })
+  it('[S3] on an unknown review is refused, and names those that are open', async () => {
+    const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { decidable: true })
     await nextTurn()
     const { reviewId } = gateOf(run)
     await expect(run.handle.decide('review-0', { action: 'CONTINUE' })).rejects.toMatchObject({
@@ -309,10 +309,10 @@ describe('[G3] a decision', () => {
         kept.push(event?.type ?? step.kind)
       },
     }
-    const team = gatedTeam('SEQUENTIAL', { review: true })
+    const team = reviewedTeam('SEQUENTIAL', { review: true })
     const handle = team.start({}, { journal })
     await nextTurn()
-    const reviewId = handle.snapshot().gates[0]?.reviewId ?? ''
+    const reviewId = handle.snapshot().reviews[0]?.reviewId ?? ''
     let isAnswered = false
     const decided = handle.decide(reviewId, { action: 'CONTINUE' }).then(() => {
       isAnswered = true
@@ -352,8 +352,8 @@ describe('who is asked', () => {
   ] as const)('[G11] with %s, and %s for one task, these tasks: %j', async (policy, own, asked) => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const work = own === undefined ? {} : { review: own }
-    const team = ensemble({ ...gatedTeam('SEQUENTIAL', work), reviewPolicy: policy })
+    const team = ensemble({ ...reviewedTeam('SEQUENTIAL', work), reviewPolicy: policy })
     await watchRun(team, { reviewer }).ended
-    expect(reviewer.gates.map(({ taskName }) => taskName)).toEqual(asked)
+    expect(reviewer.reviews.map(({ taskName }) => taskName)).toEqual(asked)
   })
 })

@@ -31,7 +31,7 @@ import type { RunOptionsBody } from '@tutti/protocol'
  * every problem and its path in `details.problems`; CIRCULAR_DEPENDENCY naming the circle; BAD_REQUEST when
  * the tasks do not fit together.
  */
-export function ensembleOf(
+export function buildEnsemble(
   template: Ensemble,
   { tasks, taskOverrides, options = {} }: RunRequest,
   catalogs: Catalogs,

@@ -40,7 +40,7 @@ function look(calls: Calls, settings: { idempotent?: boolean; requireApproval?: 
 
 /** Asks the run to stand still at once; gives whether it does after so long. */
 async function standsAfter(run: KeptProcess, ms: number): Promise<readonly boolean[]> {
-  const still = run.handle.standStill()
+  const still = run.handle.drain()
   const atOnce = await isSettled(still)
   await run.clock.advance(ms - 1)
   const before = await isSettled(still)
@@ -87,7 +87,7 @@ describe('[E17] what is in flight ends and is kept', () => {
     const tools = [look(calls, { requireApproval: true })]
     const run = calls.start({ description: 'Do', model, tools })
     await nextTurn()
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await run.handle.decide(reviewId, { action: 'REJECT' })
     await nextTurn()
     expect(model.requests).toHaveLength(2)
@@ -153,7 +153,7 @@ describe('[E17] what is in flight ends and is kept', () => {
       await nextTurn()
       await run.clock.advance(20)
     }
-    const still = run.handle.standStill()
+    const still = run.handle.drain()
     expect(await isSettled(still)).toBe(false)
     await run.clock.advance(1_000)
     expect(await isSettled(still)).toBe(true)
@@ -169,7 +169,7 @@ describe('[E17] what is in flight ends and is kept', () => {
       { journal: { emit: () => undefined, commit: () => committed.promise } },
     )
     await nextTurn()
-    const still = run.handle.standStill()
+    const still = run.handle.drain()
     expect(await isSettled(still)).toBe(false)
     committed.resolve()
     expect(await isSettled(still)).toBe(true)
@@ -181,7 +181,7 @@ describe('[E17] it stands still at once', () => {
     const calls = new Calls()
     const model = scriptedModel(() => 'done')
     const run = calls.start({ description: 'Do', model })
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
     await run.clock.advance(10_000)
     expect(model.requests).toHaveLength(0)
   })
@@ -205,7 +205,7 @@ describe('[E17] it stands still at once', () => {
         { description: 'Do', ...definitions[what] },
         { reflections: reflections as never },
       )
-      expect(await isSettled(run.handle.standStill())).toBe(true)
+      expect(await isSettled(run.handle.drain())).toBe(true)
       await run.clock.advance(10_000)
       expect(calls.begun).toEqual([])
       expect(await isSettled(run.handle.result)).toBe(false)
@@ -218,7 +218,7 @@ describe('[E17] it stands still at once', () => {
     const model = timedModel(calls.clock, 0, new TuttiError(code, 'Busy', { retryable: true }))
     const run = calls.start({ description: 'Do', model, retries: what === 'a model' ? 0 : 1 })
     await run.clock.advance(0)
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
     await run.clock.advance(60_000)
     expect(model.requests).toHaveLength(1)
   })
@@ -230,7 +230,7 @@ describe('[E17] it stands still at once', () => {
     await limit.take({ clock: calls.clock })
     const run = calls.start({ description: 'Do', model, rateLimit: limit })
     await nextTurn()
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
     await run.clock.advance(10_000)
     expect(model.requests).toHaveLength(0)
   })
@@ -241,8 +241,8 @@ describe('[E17] it stands still at once', () => {
     const tools = [look(calls, { requireApproval: true, idempotent: false })]
     const run = calls.start({ description: 'Do', model, tools })
     await nextTurn()
-    expect(await isSettled(run.handle.standStill())).toBe(true)
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    expect(await isSettled(run.handle.drain())).toBe(true)
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await run.handle.decide(reviewId, { action: 'CONTINUE' })
     await run.clock.advance(10_000)
     expect(calls.begun).toEqual([])
@@ -270,16 +270,16 @@ describe('[E17] it stands still at once', () => {
     })
     const run = startKept(team)
     await nextTurn()
-    expect(run.handle.snapshot().gates).toHaveLength(1)
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(run.handle.snapshot().reviews).toHaveLength(1)
+    expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
   it('when it is over, and asked again', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
     await run.handle.result
-    expect(await isSettled(run.handle.standStill())).toBe(true)
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
   })
 
   it('when its journal was lost, and it could not go on', async () => {
@@ -292,7 +292,7 @@ describe('[E17] it stands still at once', () => {
     }
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') }, { journal })
     await run.handle.result.catch(() => undefined)
-    expect(await isSettled(run.handle.standStill())).toBe(true)
+    expect(await isSettled(run.handle.drain())).toBe(true)
   })
 })
 
@@ -311,9 +311,9 @@ describe('[E17] a run that stands still', () => {
     const model = scriptedModel([asks, 'done'])
     const run = calls.start({ description: 'Do', model, tools: [asking] })
     await nextTurn()
-    const still = run.handle.standStill()
+    const still = run.handle.drain()
     expect(await isSettled(still)).toBe(false)
-    const { reviewId = '' } = run.handle.snapshot().gates[0] ?? {}
+    const { reviewId = '' } = run.handle.snapshot().reviews[0] ?? {}
     await run.handle.decide(reviewId, { action: 'CONTINUE' })
     expect(await isSettled(still)).toBe(true)
     expect(run.steps.at(-1)).toMatchObject({ kind: 'tool_ended', text: 'asked' })
@@ -322,7 +322,7 @@ describe('[E17] a run that stands still', () => {
   it('emits nothing for it, takes wishes, and is cancelled like any other', async () => {
     const calls = new Calls()
     const run = calls.start({ description: 'Do', model: scriptedModel(() => 'done') })
-    await run.handle.standStill()
+    await run.handle.drain()
     await nextTurn()
     const types = run.events.map(({ type }) => type)
     expect(types).toEqual(['ensemble_started', 'task_started', 'task_input'])
@@ -339,7 +339,7 @@ describe('[E17] a run that stands still', () => {
       { description: 'Do', model: scriptedModel(() => 'done') },
       { signal: controller.signal },
     )
-    await run.handle.standStill()
+    await run.handle.drain()
     await nextTurn()
     controller.abort(new TuttiError('INTERRUPTED', 'Let go'))
     await run.handle.result

@@ -3,7 +3,7 @@ import { agent, ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensem
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { ensembleOf } from './ensemble-of.ts'
+import { buildEnsemble } from './build-ensemble.ts'
 
 import type { RunRequest } from '../run-record.ts'
 
@@ -36,7 +36,7 @@ const file = task({ name: 'file', description: 'File it', handler: async () => '
 const team = ensemble({ name: 'team', tasks: [research, write, file], model: main })
 
 function made(request: RunRequest, template: Ensemble = team): Ensemble {
-  return ensembleOf(template, request, catalogs)
+  return buildEnsemble(template, request, catalogs)
 }
 
 function problemOf(request: RunRequest, template: Ensemble = team): object {
@@ -152,7 +152,7 @@ describe('the ensemble of a request', () => {
   it('[R1] without catalogs is refused where it names something of them', () => {
     const without = { tools: undefined, models: undefined }
     const request = { tasks: [{ description: 'A', tools: ['search'], model: 'opus' }] }
-    expect(() => ensembleOf(team, request, without)).toThrow(
+    expect(() => buildEnsemble(team, request, without)).toThrow(
       expect.objectContaining({
         code: 'NOT_CONFIGURED',
         message:

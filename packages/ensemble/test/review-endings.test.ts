@@ -1,9 +1,9 @@
-/** Gates that nobody decides: the run is cancelled or ended, the reviewer fails, the budget is used up. */
+/** Reviews that nobody decides: the run is cancelled or ended, the reviewer fails, the budget is used up. */
 import { defineTextTool } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type RunReviewer } from '../src/index.ts'
-import { gatedTeam, WORKFLOWS } from './gated-team.ts'
+import { reviewedTeam, WORKFLOWS } from './reviewed-team.ts'
 import { closingsOf, endsOf, gateOf } from './read-run.ts'
 import { fakeClock, scriptedModel, scriptedReviewer, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
@@ -31,13 +31,13 @@ const during = (): object => ({
   model: scriptedModel([{ toolCalls: [{ name: 'pay', arguments: { input: '5' } }] }, 'done']),
 })
 
-describe.each(WORKFLOWS)('[C11] a cancel while a gate waits, in %s', (workflow) => {
+describe.each(WORKFLOWS)('[C11] a cancel while a review waits, in %s', (workflow) => {
   it.each([
     ['before', { beforeReview: true }, 'skipped'],
     ['during', during(), 'CANCELLED'],
     ['after', { review: true }, 'CANCELLED'],
   ] as const)('abort closes the one %s the task, which does not go on', async (_, work, end) => {
-    const run = start(gatedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
+    const run = start(reviewedTeam(workflow, { ...work, ...(_ === 'during' ? during() : {}) }))
     await clock.advance(60_000)
     const { reviewId } = gateOf(run)
     expect(run.handle.cancel()).toBe(true)
@@ -51,8 +51,8 @@ describe.each(WORKFLOWS)('[C11] a cancel while a gate waits, in %s', (workflow) 
     expect(clock.pending).toBe(0)
   })
 
-  it('[S1] at the boundary the gate before a task closes: no other task starts', async () => {
-    const run = start(gatedTeam(workflow, { beforeReview: true }))
+  it('[S1] at the boundary the review before a task closes: no other task starts', async () => {
+    const run = start(reviewedTeam(workflow, { beforeReview: true }))
     await clock.advance(10)
     run.handle.cancel({ mode: 'boundary' })
     await clock.advance(0)
@@ -70,7 +70,7 @@ describe.each(WORKFLOWS)('[C11] a cancel while a gate waits, in %s', (workflow) 
   ] as const)(
     '[S1] at the boundary the one %s it waits on, since the task runs',
     async (_, work) => {
-      const run = start(gatedTeam(workflow, work()))
+      const run = start(reviewedTeam(workflow, work()))
       await clock.advance(10)
       run.handle.cancel({ mode: 'boundary' })
       await clock.advance(60_000)
@@ -96,7 +96,7 @@ describe('[G7] when a reviewer ends the run', () => {
     ['before', { beforeReview: true }, 'skipped'],
     ['after', { review: true }, 'completed'],
     ['during', undefined, 'EXIT_EARLY'],
-  ] as const)('the gates that are still open close: %s', async (_, other, end) => {
+  ] as const)('the reviews that are still open close: %s', async (_, other, end) => {
     const run = start(pair(other ?? during()))
     await clock.advance(10)
     const { reviewId } = gateOf(run, 'asks')
@@ -126,7 +126,7 @@ describe('a reviewer', () => {
   ] as const)('[G1] that throws, %s the task, fails it: it is never a yes', async (_, work) => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
     const model = scriptedModel(['done'])
-    const run = watchRun(gatedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', { ...work, model }), { clock, reviewer })
     const message = 'The reviewer of task "work" could not be asked: The line is dead'
     expect(await run.ended).toMatchObject({
       status: 'FAILED',
@@ -140,7 +140,7 @@ describe('a reviewer', () => {
     const reviewer = scriptedReviewer([new Error('The line is dead'), 'CONTINUE'])
     const model = scriptedModel(() => 'done')
     const work = { beforeReview: true, retries: 2, model }
-    const run = watchRun(gatedTeam('SEQUENTIAL', work), { clock, reviewer })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', work), { clock, reviewer })
     await clock.advance(600_000)
     expect((await run.ended).status).toBe('FAILED')
     expect(model.requests).toEqual([])
@@ -149,7 +149,7 @@ describe('a reviewer', () => {
 
   it('[G1] that throws while a tool asks: the tool is not called, the model is told', async () => {
     const reviewer = scriptedReviewer([new Error('The line is dead')])
-    const run = watchRun(gatedTeam('SEQUENTIAL', during()), { clock, reviewer })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', during()), { clock, reviewer })
     await run.ended
     const [called] = eventsOf(run.events, 'tool_called')
     expect(called).toMatchObject({ outcome: 'FAILURE' })
@@ -159,7 +159,7 @@ describe('a reviewer', () => {
   it('[G4] that decides what does not fit fails the task: nobody is left to ask', async () => {
     // NOTE: what a reviewer in JavaScript may give.
     const reviewer = { decide: () => Promise.resolve(undefined) } as unknown as RunReviewer
-    const run = watchRun(gatedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
+    const run = watchRun(reviewedTeam('SEQUENTIAL', { review: true }), { clock, reviewer })
     expect((await run.ended).status).toBe('FAILED')
     expect(failuresOf(run.events)[0]?.reason).toContain(
       'action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got nothing',
@@ -178,7 +178,7 @@ describe('a reviewer', () => {
           }
         }),
     }
-    const team = gatedTeam('SEQUENTIAL', { review: true })
+    const team = reviewedTeam('SEQUENTIAL', { review: true })
     const run = watchRun(team, { clock, reviewer, decidable: true })
     await clock.advance(10)
     await run.handle.decide(gateOf(run).reviewId, { action: 'EDIT', text: 'mine' })
@@ -188,14 +188,14 @@ describe('a reviewer', () => {
   })
 })
 
-it('[T7] a gate stays open when the budget of its task is used up: what is done can be accepted', async () => {
+it('[T7] a review stays open when the budget of its task is used up: what is done can be accepted', async () => {
   const work = { review: true, budget: { maxModelCalls: 1, maxTokens: 1 } }
-  const run = start(gatedTeam('SEQUENTIAL', work))
+  const run = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)
   await run.handle.decide(gateOf(run).reviewId, { action: 'REJECT', feedback: 'Again' })
   expect((await run.ended).status).toBe('FAILED')
   expect(endsOf(run)).toMatchObject({ work: 'BUDGET_EXCEEDED' })
-  const accepted = start(gatedTeam('SEQUENTIAL', work))
+  const accepted = start(reviewedTeam('SEQUENTIAL', work))
   await clock.advance(10)
   await accepted.handle.decide(gateOf(accepted).reviewId, { action: 'CONTINUE' })
   expect((await accepted.ended).status).toBe('COMPLETED')

@@ -1,9 +1,9 @@
-/** How long gates wait, what silence means, and which clocks stand still meanwhile. */
+/** How long reviews wait, what silence means, and which clocks stand still meanwhile. */
 import { defineTextTool, sleep } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { ensemble, task, type Ensemble, type ReviewTimeoutAction } from '../src/index.ts'
-import { gatedTeam, WORKFLOWS, type Work } from './gated-team.ts'
+import { reviewedTeam, WORKFLOWS, type Work } from './reviewed-team.ts'
 import { closingsOf, endsOf, gateOf } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
 import { timedModel } from './timed-model.ts'
@@ -42,7 +42,7 @@ describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) =
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED', undefined],
   ] as const)('before a task: %s', async (onTimeout, work, last, status, exitReason) => {
     const run = start(
-      gatedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
+      reviewedTeam(workflow, { beforeReview: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
     )
     await clock.advance(1_999)
     expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'BEFORE_EXECUTION' })
@@ -60,7 +60,9 @@ describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) =
     ['EXIT_EARLY', 'completed', 'skipped', 'COMPLETED'],
     ['FAIL', 'REVIEW_TIMEOUT', after, isManaged ? 'COMPLETED' : 'FAILED'],
   ] as const)('after a task: %s', async (onTimeout, work, last, status) => {
-    const run = start(gatedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }))
+    const run = start(
+      reviewedTeam(workflow, { review: { timeoutMs: 2_000, onTimeout }, retries: 3 }),
+    )
     await clock.advance(2_000)
     expect((await run.ended).status).toBe(status)
     expect(endsOf(run)).toMatchObject({ work, last })
@@ -74,7 +76,7 @@ describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) =
     ['EXIT_EARLY', 'EXIT_EARLY', 'Error: '],
     ['FAIL', 'completed', 'Error: '],
   ] as const)('during a tool call: %s', async (onTimeout, work, told) => {
-    const run = start(gatedTeam(workflow, approvedTool(onTimeout, 2_000)))
+    const run = start(reviewedTeam(workflow, approvedTool(onTimeout, 2_000)))
     await clock.advance(1_999)
     expect(gateOf(run)).toMatchObject({ timeoutMs: 1, onTimeout, timing: 'DURING_EXECUTION' })
     await clock.advance(1)
@@ -86,7 +88,7 @@ describe.each(WORKFLOWS)('[G2] when nobody decides in time, in %s', (workflow) =
   })
 })
 
-describe('[G2] several gates at the same time', () => {
+describe('[G2] several reviews at the same time', () => {
   const NAMES = ['a', 'b', 'c'] as const
 
   function three(settings: readonly object[]): Ensemble {
@@ -110,7 +112,7 @@ describe('[G2] several gates at the same time', () => {
     await clock.advance(10)
     expect(run.handle.snapshot()).toMatchObject({
       status: 'WAITING_REVIEW',
-      gates: NAMES.map((taskName) => ({ taskName, taskOutput: `${taskName} done` })),
+      reviews: NAMES.map((taskName) => ({ taskName, taskOutput: `${taskName} done` })),
     })
     for (const name of order) {
       const text = `${name} edited`
@@ -149,7 +151,9 @@ describe('[G2] several gates at the same time', () => {
 })
 
 it('[G3] a decision that comes when the time is over is refused', async () => {
-  const run = start(gatedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }))
+  const run = start(
+    reviewedTeam('SEQUENTIAL', { review: { timeoutMs: 50, onTimeout: 'CONTINUE' } }),
+  )
   await clock.advance(10)
   const { reviewId } = gateOf(run)
   await clock.advance(40)
@@ -159,12 +163,12 @@ it('[G3] a decision that comes when the time is over is refused', async () => {
   })
 })
 
-describe('[G5] while a gate is open', () => {
+describe('[G5] while a review is open', () => {
   it.each(['beforeReview', 'review'] as const)(
     '[T6] the time limit of the task stands still (%s)',
     async (when) => {
       const work = { timeoutMs: 1_000, [when]: { timeoutMs: Infinity } }
-      const run = start(gatedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
+      const run = start(reviewedTeam('SEQUENTIAL', { ...work, model: timedModel(clock, 900) }))
       await clock.advance(3_600_000)
       await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
       await clock.advance(10_000)
@@ -187,7 +191,7 @@ describe('[G5] while a gate is open', () => {
         yield* script.stream(...args)
       },
     }
-    const run = start(gatedTeam('SEQUENTIAL', { ...work, model }))
+    const run = start(reviewedTeam('SEQUENTIAL', { ...work, model }))
     await clock.advance(600 + 60_000)
     await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })
     await clock.advance(399)
@@ -197,22 +201,22 @@ describe('[G5] while a gate is open', () => {
     expect((await run.ended).durationMs).toBe(61_000)
   })
 
-  it('[T6] two gates of one task: until both are closed', async () => {
+  it('[T6] two reviews of one task: until both are closed', async () => {
     const { tools = [] } = approvedTool('FAIL', Infinity)
     const call = { name: 'pay', arguments: { input: '5' } }
     const model = scriptedModel([{ toolCalls: [call, call] }, 'done'])
-    const run = start(gatedTeam('SEQUENTIAL', { tools, model, timeoutMs: 1_000 }))
+    const run = start(reviewedTeam('SEQUENTIAL', { tools, model, timeoutMs: 1_000 }))
     for (const left of [2, 1]) {
       await clock.advance(60_000)
-      const { gates } = run.handle.snapshot()
-      expect(gates).toHaveLength(left)
-      await run.handle.decide(gates[0]?.reviewId ?? '', { action: 'CONTINUE' })
+      const { reviews } = run.handle.snapshot()
+      expect(reviews).toHaveLength(left)
+      await run.handle.decide(reviews[0]?.reviewId ?? '', { action: 'CONTINUE' })
     }
     expect((await run.ended).status).toBe('COMPLETED')
   })
 
   it('[B4] the time of the run stands still when nothing else runs', async () => {
-    const team = gatedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
+    const team = reviewedTeam('SEQUENTIAL', { review: { timeoutMs: Infinity } })
     const run = watchRun(team, { clock, decidable: true, budget: { maxDurationMs: 1_000 } })
     await clock.advance(3_600_000)
     await run.handle.decide(gateOf(run).reviewId, { action: 'CONTINUE' })

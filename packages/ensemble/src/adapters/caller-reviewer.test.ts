@@ -1,11 +1,11 @@
 import { TuttiError, Type, type AnswerOptions, type TSchema } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { CallerReviewer } from './reviews-above.ts'
+import { CallerReviewer } from './caller-reviewer.ts'
 
-import type { Gate } from '../ports/run-reviewer.ts'
+import type { OpenReview } from '../ports/run-reviewer.ts'
 
-const gate: Gate = {
+const review: OpenReview = {
   reviewId: 'r',
   runId: 'run',
   timing: 'AFTER_EXECUTION',
@@ -25,7 +25,7 @@ interface Asked {
   readonly options: AnswerOptions<TSchema> | undefined
 }
 
-function gatesThat(answer: () => unknown): { gates: CallerReviewer; asked: Asked[] } {
+function reviewerThat(answer: () => unknown): { reviewer: CallerReviewer; asked: Asked[] } {
   const asked: Asked[] = []
   const requestAnswer = async (
     question: string,
@@ -35,7 +35,7 @@ function gatesThat(answer: () => unknown): { gates: CallerReviewer; asked: Asked
     // NOTE: these answers are what a reviewer above gives.
     return answer() as never
   }
-  return { gates: new CallerReviewer('inner', { requestAnswer }), asked }
+  return { reviewer: new CallerReviewer('inner', { requestAnswer }), asked }
 }
 
 function fail(error: Error): never {
@@ -44,7 +44,7 @@ function fail(error: Error): never {
 
 const { signal } = new AbortController()
 
-describe('[N3] a gate whose question goes up', () => {
+describe('[N3] a review whose question goes up', () => {
   it.each([
     ['BEFORE_EXECUTION', 'May task "write" of "inner" begin? Write it'],
     ['DURING_EXECUTION', 'In task "write" of "inner": Write it'],
@@ -52,8 +52,8 @@ describe('[N3] a gate whose question goes up', () => {
   ] as const)(
     'says what it is about %s, within its time, and can be taken back',
     async (timing, words) => {
-      const { gates, asked } = gatesThat(() => ({ answered: false, timedOut: false }))
-      expect(await gates.decide({ ...gate, timing, prompt: 'Look' }, signal)).toEqual({
+      const { reviewer, asked } = reviewerThat(() => ({ answered: false, timedOut: false }))
+      expect(await reviewer.decide({ ...review, timing, prompt: 'Look' }, signal)).toEqual({
         action: 'CONTINUE',
       })
       expect(asked).toMatchObject([
@@ -63,42 +63,44 @@ describe('[N3] a gate whose question goes up', () => {
   )
 
   it('takes what was answered as the text, or as the input of a tool', async () => {
-    const { gates, asked } = gatesThat(() => ({ answered: true, value: 7 }))
-    expect(await gates.decide(gate, signal)).toEqual({ action: 'EDIT', text: '7' })
-    const during = { ...gate, timing: 'DURING_EXECUTION' } as const
-    expect(await gates.decide(during, signal)).toEqual({ action: 'EDIT', input: 7 })
+    const { reviewer, asked } = reviewerThat(() => ({ answered: true, value: 7 }))
+    expect(await reviewer.decide(review, signal)).toEqual({ action: 'EDIT', text: '7' })
+    const during = { ...review, timing: 'DURING_EXECUTION' } as const
+    expect(await reviewer.decide(during, signal)).toEqual({ action: 'EDIT', input: 7 })
     expect(asked[0]?.options?.schema).toEqual(Type.String())
   })
 
-  it('decides nothing when the time is over, and ends with the gate', async () => {
+  it('decides nothing when the time is over, and ends with the review', async () => {
     const controller = new AbortController()
-    const { gates } = gatesThat(() => ({ answered: false, timedOut: true }))
-    const deciding = gates.decide(gate, controller.signal)
+    const { reviewer } = reviewerThat(() => ({ answered: false, timedOut: true }))
+    const deciding = reviewer.decide(review, controller.signal)
     controller.abort()
-    await expect(deciding).rejects.toThrow('The gate is closed')
-    await expect(gates.decide(gate, controller.signal)).rejects.toThrow('The gate is closed')
+    await expect(deciding).rejects.toThrow('The review is closed')
+    await expect(reviewer.decide(review, controller.signal)).rejects.toThrow('The review is closed')
   })
 
   it('is refused, or ends the run, as the reviewer above says', async () => {
     const details = { feedback: 'Shorter' }
-    const refused = gatesThat(() => fail(new TuttiError('TOOL_REJECTED', 'x', { details })))
-    expect(await refused.gates.decide(gate, signal)).toEqual({
+    const refused = reviewerThat(() => fail(new TuttiError('TOOL_REJECTED', 'x', { details })))
+    expect(await refused.reviewer.decide(review, signal)).toEqual({
       action: 'REJECT',
       feedback: 'Shorter',
     })
-    const silent = gatesThat(() => fail(new TuttiError('TOOL_REJECTED', 'x')))
-    expect(await silent.gates.decide(gate, signal)).toEqual({ action: 'REJECT' })
-    expect(silent.gates.exit).toBeUndefined()
+    const silent = reviewerThat(() => fail(new TuttiError('TOOL_REJECTED', 'x')))
+    expect(await silent.reviewer.decide(review, signal)).toEqual({ action: 'REJECT' })
+    expect(silent.reviewer.exit).toBeUndefined()
     const exit = new TuttiError('EXIT_EARLY', 'x')
-    const ended = gatesThat(() => fail(exit))
-    expect(await ended.gates.decide(gate, signal)).toEqual({ action: 'EXIT_EARLY' })
-    expect(ended.gates.exit).toBe(exit)
+    const ended = reviewerThat(() => fail(exit))
+    expect(await ended.reviewer.decide(review, signal)).toEqual({ action: 'EXIT_EARLY' })
+    expect(ended.reviewer.exit).toBe(exit)
   })
 
   it.each([new TuttiError('TOOL_FAILED', 'Odd'), new Error('Odd')])(
     'fails with what else goes wrong',
     async (error) => {
-      await expect(gatesThat(() => fail(error)).gates.decide(gate, signal)).rejects.toBe(error)
+      await expect(reviewerThat(() => fail(error)).reviewer.decide(review, signal)).rejects.toBe(
+        error,
+      )
     },
   )
 })

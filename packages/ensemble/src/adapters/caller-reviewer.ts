@@ -1,10 +1,10 @@
-/** The gates of a run as questions to the reviewer of whoever asked for the run. */
+/** The reviewer of a run that another run or agent started: it asks the reviewer of the caller. */
 import { Type, TuttiError, type Answer, type TSchema } from '@tutti/core'
 
-import type { Gate, GateDecision, RunReviewer } from '../ports/run-reviewer.ts'
+import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
 import type { LocalAgentRequest } from '@tutti/agent-call'
 
-/** A reviewer that asks the one above. */
+/** Asks the reviewer of the caller. */
 export class CallerReviewer implements RunReviewer {
   readonly #ensemble: string
   readonly #ask: LocalAgentRequest['requestAnswer']
@@ -15,17 +15,17 @@ export class CallerReviewer implements RunReviewer {
     this.#ask = requestAnswer
   }
 
-  /** What the reviewer above said to end the run above early; undefined when they did not. */
+  /** The error with which the caller's reviewer ended the caller's run early; undefined otherwise. */
   get exit(): TuttiError | undefined {
     return this.#exit
   }
 
-  /** See {@link RunReviewer}. The gate has a time limit of its own: when it is over, nothing is decided here. */
-  async decide(gate: Gate, signal: AbortSignal): Promise<GateDecision> {
+  /** See {@link RunReviewer}. The review has a time limit of its own; at the limit, this decides nothing. */
+  async decide(review: OpenReview, signal: AbortSignal): Promise<ReviewAnswer> {
     try {
-      const { timeoutMs, requiredRole } = gate
-      const schema: TSchema = gate.approval?.inputSchema ?? Type.String()
-      const question = describeReview(this.#ensemble, gate)
+      const { timeoutMs, requiredRole } = review
+      const schema: TSchema = review.approval?.inputSchema ?? Type.String()
+      const question = describeReview(this.#ensemble, review)
       const answer = await this.#ask(question, {
         schema,
         timeoutMs,
@@ -34,7 +34,7 @@ export class CallerReviewer implements RunReviewer {
         signal,
       })
       if (!answer.answered && answer.timedOut) return await never(signal)
-      return toDecision(gate, answer)
+      return toDecision(review, answer)
     } catch (error) {
       if (!TuttiError.isInstance(error)) throw error
       if (error.code === 'EXIT_EARLY') {
@@ -50,7 +50,7 @@ export class CallerReviewer implements RunReviewer {
 
 function describeReview(
   ensemble: string,
-  { timing, taskName, taskDescription, taskOutput, prompt }: Gate,
+  { timing, taskName, taskDescription, taskOutput, prompt }: OpenReview,
 ): string {
   const where = `task "${taskName}" of "${ensemble}"`
   const head = prompt === undefined ? '' : `${prompt}\n`
@@ -64,17 +64,17 @@ function describeReview(
   }
 }
 
-function toDecision({ timing }: Gate, answer: Answer<unknown>): GateDecision {
+function toDecision({ timing }: OpenReview, answer: Answer<unknown>): ReviewAnswer {
   if (!answer.answered) return { action: 'CONTINUE' }
   if (timing === 'DURING_EXECUTION') return { action: 'EDIT', input: answer.value }
   return { action: 'EDIT', text: String(answer.value) }
 }
 
-/** Waits until nothing is to be decided any more. */
+/** Waits until the review is closed. */
 function never(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = (): void => {
-      reject(new DOMException('The gate is closed', 'AbortError'))
+      reject(new DOMException('The review is closed', 'AbortError'))
     }
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })

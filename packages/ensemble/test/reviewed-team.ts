@@ -12,7 +12,7 @@ export type Work = Omit<TaskDefinition, 'description' | 'output'> &
   Pick<TaskDefinition, 'model' | 'review' | 'beforeReview' | 'tools'>
 
 /** The team; in HIERARCHICAL its manager delegates the three one after another. */
-export function gatedTeam(workflow: Workflow, work: Work): Ensemble {
+export function reviewedTeam(workflow: Workflow, work: Work): Ensemble {
   const roleOf = (name: string): string => name.toUpperCase()
   const plain = (name: string, context: readonly string[]): ReturnType<typeof task> =>
     task({

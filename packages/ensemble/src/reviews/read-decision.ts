@@ -1,0 +1,91 @@
+/** Decides whether a verdict is valid for its review. The owner of the run is the only judge of that. */
+import { TuttiError, type ApprovalRequest } from '@tutti/core'
+
+import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
+import type { ReviewVerdict } from '@tutti/protocol'
+
+/** The parts of a review that its decisions are checked against. */
+export interface DecidableReview extends Pick<OpenReview, 'timing' | 'reviewId'> {
+  readonly approval?: Pick<ApprovalRequest, 'checkEdit'>
+}
+
+/**
+ * Reads a verdict as the decision of its review. `findTextProblem` returns the problem of an edited output.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every problem.
+ */
+export async function readDecision(
+  review: DecidableReview,
+  verdict: ReviewVerdict,
+  findTextProblem: (text: string) => Promise<string | undefined>,
+): Promise<ReviewAnswer> {
+  const decision = toAnswer(review, verdict)
+  const problem = await findDecisionProblem(review, decision, findTextProblem)
+  if (problem === undefined) return decision
+  throw new TuttiError('BAD_REQUEST', `Cannot decide review "${review.reviewId}": ${problem}`)
+}
+
+type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
+
+/** Returns the decision; an edit that a person typed is the input of the tool under review, as JSON, or a text. */
+function toAnswer({ timing }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
+  if (!isTyped(verdict)) return verdict
+  const { revisedOutput, ...edit } = verdict
+  return timing === 'DURING_EXECUTION'
+    ? { ...edit, input: parseToolInput(revisedOutput) }
+    : { ...edit, text: revisedOutput }
+}
+
+/** NOTE: reviewers are third-party code and may return anything. */
+function isTyped(verdict: ReviewVerdict): verdict is TypedEdit {
+  return Object.hasOwn(Object(verdict), 'revisedOutput')
+}
+
+function parseToolInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    const path = '/revisedOutput'
+    const message = 'must be the input of the tool as JSON: the review is of a tool call'
+    throw new TuttiError('BAD_REQUEST', `Decision does not fit: ${path} ${message}`, {
+      details: { problems: [{ path, message }] },
+    })
+  }
+}
+
+async function findDecisionProblem(
+  { timing, approval }: DecidableReview,
+  decision: ReviewAnswer,
+  findTextProblem: (text: string) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  // NOTE: reviewers are third-party code and may return nothing at all.
+  switch ((decision as ReviewAnswer | undefined)?.action) {
+    case 'CONTINUE':
+    case 'REJECT':
+    case 'EXIT_EARLY':
+      return undefined
+    case 'EDIT': {
+      if (timing === 'DURING_EXECUTION') {
+        if (!('input' in decision)) return 'an EDIT of a tool call needs the field "input"'
+        const problems = (await approval?.checkEdit(decision.input)) ?? []
+        return problems.length === 0
+          ? undefined
+          : problems.map(({ path, message }) => `input${path}: ${message}`).join('; ')
+      }
+      if (!('text' in decision) || typeof decision.text !== 'string') {
+        return 'an EDIT of a task needs the field "text"'
+      }
+      return timing === 'AFTER_EXECUTION' ? findTextProblem(decision.text) : undefined
+    }
+    default:
+      return `action must be one of CONTINUE, EDIT, REJECT, EXIT_EARLY, got ${describeAction(decision)}`
+  }
+}
+
+function describeAction(decision: unknown): string {
+  const action: unknown =
+    typeof decision === 'object' && decision !== null && 'action' in decision
+      ? decision.action
+      : decision
+  return JSON.stringify(action) ?? 'nothing'
+}
