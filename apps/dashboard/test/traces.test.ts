@@ -7,7 +7,7 @@ import { runStateAfter, type LoggedRunEvent, type RunState, type TaskState } fro
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { traceState } from '../src/api/trace-state.ts'
+import { traceState } from '../src/features/trace-files/trace-state.ts'
 import { launchBrowser, openStage, visit, type Stage } from './stage.ts'
 
 import type { Browser, Page } from 'playwright-core'

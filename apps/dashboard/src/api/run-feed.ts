@@ -2,9 +2,12 @@
  * Follows one run: its events go into a log, frame by frame. It comes back by itself after a loss, and goes
  * on after the last event that it has; the client sees to it that none is missed and none comes twice.
  */
-import { emptyRunLog, withEvents, type RunLog } from './run-log.ts'
+import { useEffect, useState } from 'react'
+
 import { batched } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'
+import { emptyRunLog, withEvents, type RunLog } from './run-log.ts'
+import { useServer } from './server.ts'
 
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -60,4 +63,19 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
       void connection.close()
     },
   }
+}
+
+/** The feed of a run; undefined until it has begun. */
+export function useRunFeed(runId: string): RunFeed | undefined {
+  const { client } = useServer()
+  const [feed, setFeed] = useState<RunFeed>()
+  useEffect(() => {
+    const opened = openRunFeed(client, runId)
+    setFeed(opened)
+    return () => {
+      opened.close()
+      setFeed(undefined)
+    }
+  }, [client, runId])
+  return feed?.runId === runId ? feed : undefined
 }

@@ -1,15 +1,20 @@
 /** The dashboard: who may see it, its frame, and the page that the address names. */
 import { QueryClientProvider } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, lazy, Suspense, type ReactNode } from 'react'
 
 import { access, refuseKey, setKey } from '../api/access.ts'
 import { connectServer, ServerContext, type Server } from '../api/server.ts'
 import { KeyScreen } from '../features/access/key-screen.tsx'
-import { useStore } from '../lib/use-store.ts'
+import { useStore } from '../lib/store.ts'
 import { Toasts } from '../ui/feedback/toasts.tsx'
+import { runsHref } from '../api/links.ts'
+import { RunsPage } from '../features/runs/runs-page.tsx'
+import { usePlace, type Place } from '../lib/router.ts'
+import { LinkButton } from '../ui/controls/button.tsx'
+import { Empty, Loading } from '../ui/feedback/notice.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
-import { Pages } from './pages.tsx'
 import { Shell } from './shell.tsx'
+import { RunPage } from './run-page.tsx'
 
 /** The whole page. */
 export function App() {
@@ -44,4 +49,51 @@ function Connected({ apiKey }: { readonly apiKey: string | undefined }) {
       </QueryClientProvider>
     </ServerContext>
   )
+}
+
+const ReviewsPage = lazy(() =>
+  import('../features/reviews/reviews-page.tsx').then((page) => ({ default: page.ReviewsPage })),
+)
+const SubmitPage = lazy(() =>
+  import('../features/submit/submit-page.tsx').then((page) => ({ default: page.SubmitPage })),
+)
+const ToolsPage = lazy(() =>
+  import('../features/tools/tools-page.tsx').then((page) => ({ default: page.ToolsPage })),
+)
+const TracePage = lazy(() =>
+  import('./trace-page.tsx').then((page) => ({ default: page.TracePage })),
+)
+
+/** The page that the address names. */
+function Pages() {
+  const place = usePlace()
+  return (
+    <ErrorBoundary place={place.path.join('/')}>
+      <Suspense fallback={<Loading label="Loading the page" />}>{pageOf(place)}</Suspense>
+    </ErrorBoundary>
+  )
+}
+
+function pageOf({ path: [first = 'runs', second], query }: Place): ReactNode {
+  switch (first) {
+    case 'runs':
+      if (second === undefined) return <RunsPage query={query} />
+      return <RunPage key={second} runId={second} query={query} />
+    case 'reviews':
+      return <ReviewsPage />
+    case 'new':
+      return <SubmitPage key={query['from'] ?? ''} from={query['from']} />
+    case 'tools':
+      return <ToolsPage name={second} />
+    case 'traces':
+      return <TracePage />
+    default:
+      return (
+        <Empty
+          isPage
+          title="Page not found"
+          actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
+        />
+      )
+  }
 }

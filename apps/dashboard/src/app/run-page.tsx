@@ -1,27 +1,24 @@
 /** One run, followed live, or replayed up to any of its events. */
-import { useDeferredValue, useMemo, useRef } from 'react'
+import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
 
 import { failureCode, failureText } from '../api/failure.ts'
-import { runsHref } from '../api/links.ts'
-import { emptyRunLog, stateAfter } from '../api/run-log.ts'
-import { useRunFeed } from '../api/use-run-feed.ts'
+import { runsHref, runHref } from '../api/links.ts'
+import { emptyRunLog, stateAfter, type RunLog } from '../api/run-log.ts'
+import { useRunFeed, type RunFeedState } from '../api/run-feed.ts'
 import { RunHeader } from '../features/run-facts/run-header.tsx'
 import { ReplayBar } from '../features/replay/replay-bar.tsx'
 import { GatePanels } from '../features/reviews/gate-panels.tsx'
 import { SteerBar } from '../features/steering/steer-bar.tsx'
 import { ExportTrace } from '../features/trace-files/export-trace.tsx'
-import { createStore } from '../lib/store.ts'
+import { createStore, useStore } from '../lib/store.ts'
 import { ShownTime } from '../lib/use-now.ts'
-import { useStore } from '../lib/use-store.ts'
 import { LinkButton } from '../ui/controls/button.tsx'
 import { Empty, Loading } from '../ui/feedback/notice.tsx'
+import { goTo } from '../lib/router.ts'
 import { RunView } from './run-view.tsx'
-import { useReplayPosition } from './use-replay-position.ts'
 import styles from './run-page.module.css'
 
 import type { LoggedRunEvent, RunState } from '@tutti/protocol'
-import type { RunFeedState } from '../api/run-feed.ts'
-import type { RunLog } from '../api/run-log.ts'
 
 const NOT_BEGUN = createStore<RunFeedState>({ log: emptyRunLog(), connection: 'connecting' })
 
@@ -109,4 +106,38 @@ function NoRun({ runId, error }: { readonly runId: string; readonly error: unkno
       {isUnknown ? 'It may have been deleted, or was kept no longer.' : failureText(error)}
     </Empty>
   )
+}
+
+/** Time that a position must rest before it is written to the address, in milliseconds: browsers limit the rate. */
+const REST_MS = 300
+
+/**
+ * Returns the number of events that are shown, and a function that changes it; undefined is all of them, as they come.
+ * The address has it as `at`.
+ */
+function useReplayPosition(
+  runId: string,
+  query: Readonly<Record<string, string>>,
+): readonly [number | undefined, (position: number | undefined) => void] {
+  const { at } = query
+  const [position, setPosition] = useState(() => positionOf(at))
+  const [seen, setSeen] = useState(at)
+  if (at !== seen) {
+    setSeen(at)
+    if (at !== position?.toString()) setPosition(positionOf(at))
+  }
+  useEffect(() => {
+    const next = position?.toString()
+    if (next === at) return undefined
+    const timer = setTimeout(() => {
+      goTo(runHref(runId, { ...query, at: next }), { replace: true })
+    }, REST_MS)
+    return () => clearTimeout(timer)
+  }, [runId, query, at, position])
+  return [position, setPosition]
+}
+
+/** A position in an address; undefined when it is not a count of events. */
+function positionOf(at: string | undefined): number | undefined {
+  return at !== undefined && /^[1-9]\d{0,8}$/.test(at) ? Number(at) : undefined
 }

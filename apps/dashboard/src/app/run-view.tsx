@@ -1,5 +1,6 @@
 /** A run as a graph, a timeline and the work of one task: live, replayed, or out of a file. */
-import { memo, useCallback, useMemo, useState, type ReactNode } from 'react'
+import { memo, useCallback, useMemo, useState, type ReactNode, type ComponentProps } from 'react'
+import { ChevronDown, ChevronUp } from 'lucide-react'
 
 import { runHref, type RunPlace } from '../api/links.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
@@ -11,13 +12,15 @@ import { TaskTranscript } from '../features/transcript/task-transcript.tsx'
 import { goTo } from '../lib/router.ts'
 import { Tabs, type Tab } from '../ui/controls/tabs.tsx'
 import { Panel } from '../ui/layout/panel.tsx'
-import { chosenTask } from './chosen-task.ts'
+import { Timeline } from '../features/timeline/timeline.tsx'
+import { createStore, useStore } from '../lib/store.ts'
+import { IconButton } from '../ui/controls/button.tsx'
 import styles from './run-view.module.css'
-import { TimelinePanel } from './timeline-panel.tsx'
+
+import type { RunState, TaskState } from '@tutti/protocol'
 
 import type { RunLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
-import type { RunState } from '@tutti/protocol'
 
 type TabName = 'work' | 'events' | 'costs' | 'steering' | 'details'
 
@@ -109,4 +112,51 @@ function selectionOf(
     ...(turn === undefined ? {} : { iterationIndex: Number(turn) }),
     ...(call === undefined ? {} : { toolCallId: call }),
   }
+}
+
+/**
+ * The task that the reader has chosen; else the one that is most worth looking at: what waits for a
+ * person, what runs, what has failed, what ended last.
+ */
+function chosenTask({ tasks, gates }: RunState, chosen: string | undefined): string | undefined {
+  if (tasks.some(({ name }) => name === chosen)) return chosen
+  const held = gates.find(({ status }) => status === 'OPEN')?.taskName
+  const inState = (status: TaskState['status']): string | undefined =>
+    tasks.findLast((task) => task.status === status)?.name
+  return held ?? inState('RUNNING') ?? inState('FAILED') ?? inState('COMPLETED') ?? tasks[0]?.name
+}
+
+/** Where the browser keeps that it is folded. */
+const PLACE = 'tutti.timeline'
+
+/** Whether it is folded, on every run that this page shows. */
+const folded = createStore(localStorage.getItem(PLACE) === 'folded')
+
+/** The panel. */
+function TimelinePanel(props: ComponentProps<typeof Timeline>) {
+  const isFolded = useStore(folded)
+  const name = isFolded ? 'Show the timeline' : 'Fold the timeline'
+  return (
+    <Panel
+      title="Timeline"
+      flush
+      className={isFolded ? styles['folded'] : styles['timeline']}
+      actions={
+        <IconButton
+          label={name}
+          icon={isFolded ? <ChevronDown /> : <ChevronUp />}
+          aria-expanded={!isFolded}
+          onClick={() => fold(!isFolded)}
+        />
+      }
+    >
+      {!isFolded && <Timeline {...props} />}
+    </Panel>
+  )
+}
+
+function fold(isFolded: boolean): void {
+  folded.set(isFolded)
+  if (isFolded) localStorage.setItem(PLACE, 'folded')
+  else localStorage.removeItem(PLACE)
 }

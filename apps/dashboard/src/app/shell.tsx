@@ -1,18 +1,36 @@
 /** The frame of every page: where one can go, and how the connection is. */
-import { ListMusic, MessageSquareWarning, Plus, FileClock, Wrench } from 'lucide-react'
+import {
+  ListMusic,
+  MessageSquareWarning,
+  Plus,
+  FileClock,
+  Wrench,
+  BookOpen,
+  LogOut,
+  Monitor,
+  Moon,
+  Settings2,
+  Sun,
+} from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
 
 import { reviewsHref, runsHref, submitHref, toolsHref, tracesHref } from '../api/links.ts'
-import { useMissingScope } from '../api/use-identity.ts'
+import { useMissingScope, useIdentity } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { ReviewCount } from '../features/reviews/review-count.tsx'
 import { cx } from '../lib/cx.ts'
 import { usePlace } from '../lib/router.ts'
 import { usePageTitle } from '../lib/use-page-title.ts'
-import { KeyboardHelp } from './keyboard-help.tsx'
-import { Preferences } from './preferences.tsx'
+import { access, forgetKey } from '../api/access.ts'
+import { formatInstant } from '../lib/format.ts'
+import { useStore } from '../lib/store.ts'
+import { Menu, type MenuItem } from '../ui/layout/menu.tsx'
+import { isTextEntry } from '../lib/is-text-entry.ts'
+import { Dialog } from '../ui/layout/dialog.tsx'
+import { chooseTheme, theme } from './theme.ts'
 import styles from './shell.module.css'
 
-import type { ReactNode } from 'react'
+import type { Identity } from '@tutti/protocol'
 
 const PLACES = [
   { name: 'runs', label: 'Runs', href: runsHref(), icon: <ListMusic /> },
@@ -77,5 +95,113 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
     </div>
+  )
+}
+
+/** The menu at the end of the bar. */
+function Preferences() {
+  const chosen = useStore(theme)
+  const { key } = useStore(access)
+  const themes: readonly MenuItem[] = [
+    { label: 'Light', icon: <Sun />, onChoose: () => chooseTheme('light') },
+    { label: 'Dark', icon: <Moon />, onChoose: () => chooseTheme('dark') },
+    { label: 'As the system', icon: <Monitor />, onChoose: () => chooseTheme('system') },
+  ]
+  const others = themes.filter((_, index) => ['light', 'dark', 'system'][index] !== chosen)
+  const docs = { label: 'API reference', icon: <BookOpen />, onChoose: openDocs }
+  const identity = useIdentity()
+  const forget = { label: 'Sign out', icon: <LogOut />, onChoose: forgetKey }
+  const isSignedIn = key !== undefined && identity !== undefined
+  const items = [...others, docs, ...(key === undefined ? [] : [forget])]
+  return (
+    <Menu
+      label="Preferences"
+      icon={<Settings2 />}
+      items={items}
+      note={isSignedIn ? <SignedInAs {...identity} /> : undefined}
+    />
+  )
+}
+
+/** The name of the key, its scopes and its end. */
+function SignedInAs({ name, scopes, expiresAt }: Identity) {
+  return (
+    <>
+      Signed in as <b>{name}</b>
+      <br />
+      {scopes.join(', ')}
+      {expiresAt !== undefined && (
+        <>
+          <br />
+          Expires {formatInstant(Date.parse(expiresAt))}
+        </>
+      )}
+    </>
+  )
+}
+
+function openDocs(): void {
+  open('docs', '_blank', 'noopener')
+}
+
+/** Keys and what they do, by the part of the dashboard where they work. */
+const SHORTCUTS = [
+  { where: 'Everywhere', keys: [['?', 'Show these shortcuts']] },
+  {
+    where: 'Runs',
+    keys: [
+      ['/', 'Search'],
+      ['j or ↓', 'Go to the first run'],
+      ['↑ ↓', 'Previous or next run'],
+      ['Enter', 'Open the run'],
+    ],
+  },
+  {
+    where: 'Graph and timeline of a run',
+    keys: [
+      ['← → ↑ ↓', 'Next task, turn or tool call in that direction'],
+      ['Home, End', 'First or last'],
+      ['+ − 0', 'Zoom in, zoom out, show everything'],
+      ['Escape', 'Leave the timeline'],
+    ],
+  },
+  {
+    where: 'Forms and reviews',
+    keys: [
+      ['Ctrl or ⌘ + Enter', 'Send'],
+      ['Escape', 'Back'],
+    ],
+  },
+] as const
+
+/** Listens for `?` and shows the shortcuts. */
+function KeyboardHelp() {
+  const [isOpen, setOpen] = useState(false)
+  useEffect(() => {
+    const onKeyDown = ({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent): void => {
+      if (key === '?' && !ctrlKey && !metaKey && !altKey && !isTextEntry(target)) setOpen(true)
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+  if (!isOpen) return null
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
+      {SHORTCUTS.map(({ where, keys }) => (
+        <section key={where}>
+          <h3 className={styles['where']}>{where}</h3>
+          <dl className={styles['keys']}>
+            {keys.map(([key, action]) => (
+              <div key={key} className={styles['row']}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{action}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
   )
 }

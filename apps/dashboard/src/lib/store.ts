@@ -1,4 +1,5 @@
 /** A value that changes, and those who want to know. */
+import { useSyncExternalStore } from 'react'
 
 /** A value to be read, and followed. */
 export interface Readable<T> {
@@ -28,4 +29,9 @@ export function createStore<T>(initial: T): Store<T> {
       return () => readers.delete(reader)
     },
   }
+}
+
+/** The value of a store, anew after each change. */
+export function useStore<T>(store: Readable<T>): T {
+  return useSyncExternalStore(store.follow, store.get)
 }

@@ -1,13 +1,13 @@
 /** Asks for the key that the server wants. */
 import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { createClient } from '@tutti/client'
 
-import { tryKey, type KeyTrial } from '../../api/try-key.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { TextInput } from '../../ui/controls/inputs.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
+import { failureCode, failureText } from '../../api/failure.ts'
 import styles from './key-screen.module.css'
-import { Wordmark } from './wordmark.tsx'
 
 /** The whole page while there is no key that the server takes. */
 export function KeyScreen({
@@ -81,4 +81,56 @@ export function KeyScreen({
       </div>
     </main>
   )
+}
+
+/** The wordmark. */
+function Wordmark() {
+  return (
+    <p className={styles['wordmark']}>
+      <svg viewBox="0 0 16 16" aria-hidden>
+        <path d="M2.5 11a5.5 5.5 0 0 1 11 0" />
+        <circle cx="8" cy="10.6" r="1.7" />
+      </svg>
+      Tutti
+    </p>
+  )
+}
+
+/** Whoever waits for an answer to a key looks at the page. */
+const TIMEOUT_MS = 10_000
+
+/** What the server says to a key; `text` is for the reader. */
+type KeyTrial =
+  | { readonly answer: 'taken' }
+  | { readonly answer: 'refused' | 'away'; readonly text: string }
+
+/** Tries a key. It goes in a header, as every later one does. */
+async function tryKey(key: string): Promise<KeyTrial> {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    return { answer: 'refused', text: 'A key has letters, digits and signs only, and no spaces.' }
+  }
+  const client = createClient({ baseUrl: './', apiKey: key, timeoutMs: TIMEOUT_MS, maxRepeats: 0 })
+  try {
+    await client.status()
+    return { answer: 'taken' }
+  } catch (error) {
+    return trialOf(error)
+  }
+}
+
+function trialOf(error: unknown): KeyTrial {
+  switch (failureCode(error)) {
+    case 'UNAUTHORIZED':
+      return { answer: 'refused', text: `The server refused this key: ${failureText(error)}` }
+    case 'FORBIDDEN':
+      return {
+        answer: 'refused',
+        text: 'The server knows this key, but it may not read runs (scope "runs:read").',
+      }
+    case 'CONNECTION_FAILED':
+    case 'TIMED_OUT':
+      return { answer: 'away', text: 'The server does not answer. The key was not tried.' }
+    default:
+      return { answer: 'away', text: `The key could not be tried: ${failureText(error)}` }
+  }
 }

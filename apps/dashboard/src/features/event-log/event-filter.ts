@@ -1,5 +1,5 @@
 /** Pure: which events of a log are shown. */
-import { eventWords } from '../../api/words.ts'
+import { eventWords } from '../../ui/labels.ts'
 import { GROUP_OF, type EventGroup } from './event-groups.ts'
 import { eventSummary, taskOf } from './event-summary.ts'
 

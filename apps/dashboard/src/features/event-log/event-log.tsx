@@ -1,16 +1,19 @@
 /** The events of a run as they are. */
 import { memo, useDeferredValue, useMemo, useState } from 'react'
-
-import { isTerminalRunStatus } from '@tutti/protocol'
+import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
-import { FoldMemory, newFolds } from '../../ui/layout/fold.tsx'
+import { FoldMemory, newFolds, Fold } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
+import { eventWords } from '../../ui/labels.ts'
+import { cx } from '../../lib/cx.ts'
+import { formatClock, formatDuration } from '../../lib/format.ts'
+import { JsonView } from '../../ui/show/json-view.tsx'
 import { EventBar } from './event-bar.tsx'
 import { eventsMatching, upTo, type EventFilter } from './event-filter.ts'
-import { EVENT_GROUPS } from './event-groups.ts'
+import { EVENT_GROUPS, isFailure } from './event-groups.ts'
+import { eventSummary, taskOf } from './event-summary.ts'
 import styles from './event-log.module.css'
-import { EventRow } from './event-row.tsx'
 
 import type { RunLog } from '../../api/run-log.ts'
 
@@ -71,6 +74,40 @@ const Events = memo(function Events({ log, position }: EventLogProps) {
           </GrowingList>
         </FoldMemory>
       )}
+    </div>
+  )
+})
+
+/** An event; instants in milliseconds since 1970, `origin` that of the first event. */
+const EventRow = memo(function EventRow({
+  event,
+  instant = 0,
+  origin = 0,
+}: {
+  readonly event: LoggedRunEvent
+  readonly instant: number | undefined
+  readonly origin: number | undefined
+}) {
+  const { seq, type } = event
+  return (
+    <div className={styles['row']}>
+      <Fold
+        name={`event-${seq}`}
+        summary={
+          <span className={styles['line']}>
+            <span className={styles['seq']}>{seq}</span>
+            <span className={styles['clock']}>{formatClock(instant)}</span>
+            <span className={styles['offset']}>+{formatDuration(instant - origin)}</span>
+            <span className={cx(styles['type'], isFailure(event) && styles['failed'])}>
+              {eventWords(type)}
+            </span>
+            <span className={styles['task']}>{taskOf(event)}</span>
+            <span className={styles['summary']}>{eventSummary(event)}</span>
+          </span>
+        }
+      >
+        {() => <JsonView value={event} label={`event ${seq}`} depth={1} />}
+      </Fold>
     </div>
   )
 })

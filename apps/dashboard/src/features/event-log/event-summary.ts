@@ -1,5 +1,5 @@
 /** Pure: an event in one line. */
-import { DECISION, earlyEnd, RUN_STATUS } from '../../api/words.ts'
+import { DECISION, earlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'

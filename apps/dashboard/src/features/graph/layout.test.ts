@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { lanesWidth, pathOf, pitchOf } from './geometry.ts'
-import { layoutOf, type GraphLayout } from './layout.ts'
-import { lineTones } from './line-tones.ts'
-import { rowAfterKey } from './neighbours.ts'
-import { structureOf, type GraphTask } from './structure.ts'
+import { lanesWidth, pathOf, pitchOf, lineTones } from './graph-lines.tsx'
+import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
 import { costOf, heldTasks, toolCallsOf } from './task-facts.ts'
 
 import type { GateState, RunState, TaskState } from '@tutti/protocol'

@@ -10,9 +10,7 @@
  * at least as many tasks as lead to its target. So a fan of any width takes three lanes, and a lane never
  * joins two tasks that have nothing to do with each other.
  */
-import { topToBottom } from './order.ts'
-
-import type { GraphTask } from './structure.ts'
+import type { RunState } from '@tutti/protocol'
 
 /** A task in its row. */
 export interface GraphRow {
@@ -124,4 +122,96 @@ function freeLane(taken: ReadonlySet<number>, least: number): number {
   let lane = least
   while (taken.has(lane)) lane += 1
   return lane
+}
+
+/**
+ * The tasks from top to bottom: as they are listed, as far as what leads to them allows; what was
+ * delegated right below who did so. A file may tell of a circle: its tasks come as they are listed.
+ */
+function topToBottom(tasks: readonly GraphTask[]): readonly GraphTask[] {
+  const below = new Map<string, GraphTask[]>()
+  for (const task of tasks) {
+    const [delegator] = task.after
+    if (!task.isDelegated || delegator === undefined) continue
+    below.set(delegator, [...(below.get(delegator) ?? []), task])
+  }
+  const placed = new Set<string>()
+  const order: GraphTask[] = []
+  const place = (task: GraphTask): void => {
+    if (placed.has(task.name)) return
+    placed.add(task.name)
+    order.push(task)
+    for (const other of below.get(task.name) ?? []) place(other)
+  }
+  const waiting = tasks.filter(({ isDelegated }) => !isDelegated)
+  while (waiting.length > 0) {
+    const ready = waiting.findIndex(({ after }) => after.every((name) => placed.has(name)))
+    for (const task of waiting.splice(Math.max(0, ready), 1)) place(task)
+  }
+  for (const task of tasks) place(task)
+  return order
+}
+
+/**
+ * The row that a key leads to from another; undefined for other keys. Up and down go along the lines, to
+ * the nearest task, and where no line goes to the next row; left and right to the next row in any case.
+ */
+export function rowAfterKey(
+  { rows, links }: GraphLayout,
+  row: number,
+  key: string,
+): number | undefined {
+  const last = rows.length - 1
+  const above = links.flatMap(({ from, to }) => (to === row ? [from] : []))
+  const below = links.flatMap(({ from, to }) => (from === row ? [to] : []))
+  switch (key) {
+    case 'ArrowUp':
+      return above.length === 0 ? Math.max(0, row - 1) : Math.max(...above)
+    case 'ArrowDown':
+      return below.length === 0 ? Math.min(last, row + 1) : Math.min(...below)
+    case 'ArrowLeft':
+      return Math.max(0, row - 1)
+    case 'ArrowRight':
+      return Math.min(last, row + 1)
+    case 'Home':
+      return 0
+    case 'End':
+      return last
+    default:
+      return undefined
+  }
+}
+
+/** A task and what comes right before it. */
+export interface GraphTask {
+  readonly name: string
+  /** Names of the tasks that lead to it; those that it is given something of, or waits for. */
+  readonly after: readonly string[]
+  /** Whether it was handed down: it is drawn right below who did so. */
+  readonly isDelegated: boolean
+}
+
+/** The tasks of a run, in the order in which the run lists them. */
+export function structureOf({
+  tasks,
+  workflow,
+}: Pick<RunState, 'tasks' | 'workflow'>): readonly GraphTask[] {
+  const planned = tasks.filter(({ delegatedBy }) => delegatedBy === undefined)
+  const names = new Set(tasks.map(({ name }) => name))
+  const manager = workflow === 'HIERARCHICAL' ? planned.at(-1) : undefined
+  return tasks.map((task) => {
+    const { name, context, delegatedBy } = task
+    if (delegatedBy !== undefined && names.has(delegatedBy.taskName)) {
+      return { name, after: [delegatedBy.taskName], isDelegated: true }
+    }
+    if (manager !== undefined) {
+      const isWorker = task !== manager
+      return { name, after: isWorker ? [manager.name] : [], isDelegated: isWorker }
+    }
+    const before = planned[planned.indexOf(task) - 1]
+    if (workflow === 'SEQUENTIAL') {
+      return { name, after: before === undefined ? [] : [before.name], isDelegated: false }
+    }
+    return { name, after: context.filter((other) => names.has(other)), isDelegated: false }
+  })
 }

@@ -2,19 +2,22 @@
  * The tasks of a run and what each waits for: a row for each task, from top to bottom in the order in
  * which they can run, beside lanes that show what leads to what.
  */
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type RefObject,
+} from 'react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
-import { laneX, lanesWidth, pitchOf } from './geometry.ts'
-import { GraphLines } from './graph-lines.tsx'
-import { layoutOf, type GraphLayout } from './layout.ts'
-import { lineTones } from './line-tones.ts'
-import { rowAfterKey } from './neighbours.ts'
-import { structureOf, type GraphTask } from './structure.ts'
+import { laneX, lanesWidth, pitchOf, GraphLines, lineTones } from './graph-lines.tsx'
+import { layoutOf, type GraphLayout, rowAfterKey, structureOf, type GraphTask } from './layout.ts'
 import { heldTasks } from './task-facts.ts'
-import styles from './task-graph.module.css'
 import { TaskRow } from './task-row.tsx'
-import { useFollowing } from './use-following.ts'
+import styles from './task-graph.module.css'
 
 import type { RunState } from '@tutti/protocol'
 
@@ -113,4 +116,52 @@ function buttonsIn(list: HTMLElement): readonly HTMLElement[] {
 function afterWords(after: readonly string[], isDelegated: boolean): string {
   if (after.length === 0) return ''
   return `, ${isDelegated ? 'works for' : 'waits for'} ${after.join(', ')}`
+}
+
+/** How far a scroll may be from where it was put and still not be the reader's, in pixels. */
+const SLACK = 2
+/** Rows that are in sight below the one that is followed. */
+const AHEAD = 3
+
+/**
+ * Brings the button of `taskName` into sight when it becomes another one; once the reader has scrolled,
+ * only when that row was in sight until then. Gives what the scrolling element is to be told.
+ */
+function useFollowing(
+  scroller: RefObject<HTMLElement | null>,
+  taskName: string | undefined,
+): { readonly onScroll: () => void } {
+  const follows = useRef(true)
+  const placedAt = useRef(0)
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null || taskName === undefined || !follows.current) return
+    const row = rowIn(element, taskName)
+    if (row === undefined) return
+    const { offsetTop, offsetHeight } = row
+    const { scrollTop, clientHeight } = element
+    // What comes next is in sight too: it runs often at the same time, or is about to.
+    const below = Math.min(AHEAD * offsetHeight, clientHeight / 2)
+    const isInPlace =
+      offsetTop >= scrollTop && offsetTop + offsetHeight + below <= scrollTop + clientHeight
+    if (!isInPlace) element.scrollTop = offsetTop - clientHeight / 3
+    placedAt.current = element.scrollTop
+  }, [scroller, taskName])
+  const onScroll = useCallback(() => {
+    const element = scroller.current
+    if (element === null || Math.abs(element.scrollTop - placedAt.current) < SLACK) return
+    const row = taskName === undefined ? undefined : rowIn(element, taskName)
+    follows.current = row !== undefined && isInSight(element, row)
+  }, [scroller, taskName])
+  return { onScroll }
+}
+
+function rowIn(element: HTMLElement, taskName: string): HTMLElement | undefined {
+  const rows = [...element.querySelectorAll<HTMLElement>('[data-task]')]
+  return rows.find((row) => row.dataset['task'] === taskName)?.closest('li') ?? undefined
+}
+
+function isInSight({ scrollTop, clientHeight }: HTMLElement, row: HTMLElement): boolean {
+  const { offsetTop, offsetHeight } = row
+  return offsetTop + offsetHeight > scrollTop && offsetTop < scrollTop + clientHeight
 }

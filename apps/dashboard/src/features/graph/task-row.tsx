@@ -2,7 +2,7 @@
 import { MessageSquare, Wrench } from 'lucide-react'
 import { memo } from 'react'
 
-import { taskShown } from '../../api/words.ts'
+import { taskShown } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatMoney, plural } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'

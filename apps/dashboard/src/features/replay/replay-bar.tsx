@@ -1,17 +1,17 @@
 /** Goes back and forth in what happened. */
-import { isTerminalRunStatus } from '@tutti/protocol'
+import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { Pause, Play, StepBack, StepForward } from 'lucide-react'
-import { useState } from 'react'
+import { useState, memo, startTransition, useDeferredValue, useMemo, useOptimistic } from 'react'
 
 import { formatCount, formatDuration, plural } from '../../lib/format.ts'
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { Rail } from './rail.tsx'
-import styles from './replay-bar.module.css'
-import { silenceAfter } from './replay-clock.ts'
-import { eventLabel, nextStep, previousStep } from './replay-marks.ts'
-import { SpeedSelect } from './speed-select.tsx'
+import { cx } from '../../lib/cx.ts'
+import { Select } from '../../ui/controls/inputs.tsx'
+import { silenceAfter, MAX_SILENCE_MS, type ReplaySpeed } from './replay-clock.ts'
+import { eventLabel, nextStep, previousStep, marksOf, PLACES, type Matter } from './replay-marks.ts'
 import { useReplay } from './use-replay.ts'
+import styles from './replay-bar.module.css'
 
 import type { RunLog } from '../../api/run-log.ts'
 
@@ -117,5 +117,118 @@ function Since({ count }: { readonly count: number }) {
     <span className={styles['since']} title={plural(count, 'event')}>
       +{formatCount(count)} events
     </span>
+  )
+}
+
+/** The slider; `count` of `end` events are shown. */
+function Rail({
+  events,
+  count,
+  end,
+  text,
+  onSeek,
+}: {
+  readonly events: readonly LoggedRunEvent[]
+  readonly count: number
+  readonly end: number
+  /** Where it is, in words. */
+  readonly text: string
+  readonly onSeek: (count: number) => void
+}) {
+  // The thumb is where the pointer is, however long the page takes to follow.
+  const [thumb, setThumb] = useOptimistic(count)
+  const shown = end <= 1 ? 1 : (thumb - 1) / (end - 1)
+  return (
+    <div className={styles['rail']}>
+      <div className={styles['track']} aria-hidden>
+        <Marks events={useDeferredValue(events)} end={useDeferredValue(end)} />
+        <div className={styles['past']} style={{ width: `${shown * 100}%` }} />
+      </div>
+      <input
+        type="range"
+        className={styles['slider']}
+        aria-label="Place in the run"
+        aria-valuetext={text}
+        min={Math.min(1, end)}
+        max={end}
+        value={thumb}
+        onChange={({ currentTarget: { valueAsNumber: wanted } }) =>
+          startTransition(() => {
+            setThumb(wanted)
+            onSeek(wanted)
+          })
+        }
+      />
+    </div>
+  )
+}
+
+/** One path for each matter: thousands of events are five elements. */
+const Marks = memo(function Marks({
+  events,
+  end,
+}: {
+  readonly events: readonly LoggedRunEvent[]
+  readonly end: number
+}) {
+  const marks = useMemo(() => marksOf(events, end), [events, end])
+  return (
+    <svg className={styles['marks']} viewBox={`0 0 ${PLACES} 1`} preserveAspectRatio="none">
+      {[...marks].map(([matter, places]) => (
+        <path
+          key={matter}
+          className={cx(styles['mark'], MATTER_STYLE[matter])}
+          vectorEffect="non-scaling-stroke"
+          d={places.map((place) => `M${place} 0V1`).join('')}
+        />
+      ))}
+    </svg>
+  )
+})
+
+const MATTER_STYLE: Readonly<Record<Matter, string | undefined>> = {
+  task: styles['task'],
+  tool: styles['tool'],
+  gate: styles['gate'],
+  steering: styles['steering'],
+  failed: styles['failed'],
+}
+
+const SPEEDS: readonly (readonly [speed: ReplaySpeed, label: string])[] = [
+  [1, '1×'],
+  [2, '2×'],
+  [4, '4×'],
+  [8, '8×'],
+  ['fast', 'Fast'],
+]
+
+/** The choice of a speed, which says what it does to silences. */
+function SpeedSelect({
+  value,
+  onChange,
+}: {
+  readonly value: ReplaySpeed
+  readonly onChange: (speed: ReplaySpeed) => void
+}) {
+  const note = `Silences last ${MAX_SILENCE_MS / 1_000} s at most`
+  return (
+    <Select
+      aria-label="Speed"
+      title={note}
+      className={styles['speed']}
+      value={String(value)}
+      onChange={({ currentTarget }) => {
+        const chosen = SPEEDS.find(([speed]) => String(speed) === currentTarget.value)
+        if (chosen !== undefined) onChange(chosen[0])
+      }}
+    >
+      <optgroup label={note}>
+        {SPEEDS.map(([speed, label]) => (
+          <option key={label} value={String(speed)}>
+            {label}
+          </option>
+        ))}
+      </optgroup>
+    </Select>
   )
 }

@@ -1,5 +1,5 @@
 /** Pure: the events of a log that matter, to step to and to mark on the rail. */
-import { eventWords } from '../../api/words.ts'
+import { eventWords } from '../../ui/labels.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 

@@ -2,8 +2,7 @@
  * What a reader has written for reviews and not sent yet, and which reviews were decided here. It is kept
  * for the page as a whole, so that neither another tab, another page nor a lost connection takes it.
  */
-import { createStore } from '../../lib/store.ts'
-import { useStore } from '../../lib/use-store.ts'
+import { createStore, useStore } from '../../lib/store.ts'
 
 /** A decision that needs more than a click. */
 export type DraftMode = 'EDIT' | 'REJECT' | 'EXIT_EARLY'

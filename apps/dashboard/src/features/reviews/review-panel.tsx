@@ -7,15 +7,24 @@ import { Loading } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Countdown } from '../../ui/show/time.tsx'
+import { Field } from '../../ui/controls/field.tsx'
+import { TextArea } from '../../ui/controls/inputs.tsx'
 import { useDecidedHere, useDraft, type DraftMode } from './drafts.ts'
-import { ExitForm } from './exit-form.tsx'
-import { RejectForm } from './reject-form.tsx'
-import { ReviewActions } from './review-actions.tsx'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewFailure } from './review-failure.tsx'
 import { ReviewSubject } from './review-subject.tsx'
-import { reviewTitle, TIMING } from './review-words.ts'
+import {
+  reviewTitle,
+  TIMING,
+  EXIT_DOES,
+  REJECT_DOES,
+  actionWords,
+  forbiddenWords,
+  roleWords,
+  timeoutWords,
+} from './review-words.ts'
 import { useDecision, type Deciding } from './use-decision.ts'
+import { ReviewForm, type ReviewFormProps, focusOnce } from './review-form.tsx'
 import styles from './review-panel.module.css'
 
 import type { ReviewLike } from './review-like.ts'
@@ -142,5 +151,95 @@ function Decision({
       {draft.mode === 'REJECT' && <RejectForm {...form} />}
       {draft.mode === 'EXIT_EARLY' && <ExitForm {...form} />}
     </>
+  )
+}
+
+/** Says what ending the run does, before it is done. */
+function ExitForm(props: ReviewFormProps) {
+  return (
+    <ReviewForm {...props} mode="EXIT_EARLY" submit="End the run" kind="danger">
+      <p>{EXIT_DOES[props.review.timing]}</p>
+    </ReviewForm>
+  )
+}
+
+/** Asks what the agent is to be told. */
+function RejectForm(props: ReviewFormProps) {
+  const { review, draft, change, takesFocus } = props
+  return (
+    <ReviewForm
+      {...props}
+      mode="REJECT"
+      submit="Reject"
+      kind="danger"
+      isBlocked={draft.feedback.trim() === ''}
+    >
+      <Field label="What should be different" required hint={REJECT_DOES[review.timing]}>
+        {(control) => (
+          <TextArea
+            {...control}
+            ref={takesFocus ? focusOnce : undefined}
+            value={draft.feedback}
+            onChange={({ target }) => change({ feedback: target.value })}
+          />
+        )}
+      </Field>
+    </ReviewForm>
+  )
+}
+
+const FORMS: readonly DraftMode[] = ['EDIT', 'REJECT', 'EXIT_EARLY']
+
+/** The buttons; those with a form open it. */
+function ReviewActions({
+  review,
+  deciding,
+  focusOn,
+  onOpen,
+}: {
+  readonly review: ReviewLike
+  readonly deciding: Deciding
+  /** The form that was left: its button has the focus again. */
+  readonly focusOn: DraftMode | undefined
+  readonly onOpen: (mode: DraftMode) => void
+}) {
+  const words = actionWords(review)
+  const { isBusy } = deciding
+  const forbidden = forbiddenWords(review)
+  const isForbidden = forbidden !== undefined
+  const id = useId()
+  const rest = [
+    ...(review.expiresAt === undefined ? [] : [timeoutWords(review)]),
+    ...(isForbidden ? [forbidden] : roleWords(review)),
+  ]
+  return (
+    <div className={styles['actions']}>
+      <Button
+        kind="primary"
+        busy={isBusy}
+        disabled={isForbidden}
+        aria-describedby={isForbidden ? id : undefined}
+        onClick={() => deciding.decide({ decision: 'CONTINUE' })}
+      >
+        {isBusy ? 'Sending…' : words.CONTINUE}
+      </Button>
+      {FORMS.map((mode) => (
+        <Button
+          key={mode}
+          busy={isBusy}
+          disabled={isForbidden}
+          aria-describedby={isForbidden ? id : undefined}
+          ref={mode === focusOn ? focusOnce : undefined}
+          onClick={() => onOpen(mode)}
+        >
+          {words[mode]}
+        </Button>
+      ))}
+      {rest.length > 0 && (
+        <p id={id} className={styles['hint']}>
+          {rest.join(' ')}
+        </p>
+      )}
+    </div>
   )
 }

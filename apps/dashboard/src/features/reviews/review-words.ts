@@ -1,5 +1,5 @@
 /** Pure: what a review asks, and what comes of each answer, as a person says it. */
-import { DECISION } from '../../api/words.ts'
+import { DECISION } from '../../ui/labels.ts'
 import { isQuestion, type ReviewEnd, type ReviewLike } from './review-like.ts'
 
 import type { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import { failureCode } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
-import { DECISION } from '../../api/words.ts'
+import { DECISION } from '../../ui/labels.ts'
 import { plural } from '../../lib/format.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { noteDecided } from './drafts.ts'

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 
 import { failureCode } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
-import { DECISION } from '../../api/words.ts'
+import { DECISION } from '../../ui/labels.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { forgetDraft, noteDecided } from './drafts.ts'
 import { reviewTitle } from './review-words.ts'

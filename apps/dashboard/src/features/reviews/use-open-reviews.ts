@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 
 import { useServer, type Server } from '../../api/server.ts'
-import { useStore } from '../../lib/use-store.ts'
+import { useStore } from '../../lib/store.ts'
 import {
   openReviewsAfter,
   openReviewsFrom,

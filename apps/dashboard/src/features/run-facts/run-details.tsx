@@ -1,15 +1,22 @@
 /** What a run was asked to do, and the rest that is known of it. */
-import { formatDuration } from '../../lib/format.ts'
+import { useQuery } from '@tanstack/react-query'
+import { type RunState, type FileChange, isTerminalRunStatus } from '@tutti/protocol'
+import { RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+
+import { formatDuration, formatClock, plural, UNKNOWN } from '../../lib/format.ts'
 import { Ago } from '../../ui/show/time.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import { ChangedFiles } from './changed-files.tsx'
+import { failureText } from '../../api/failure.ts'
+import { useServer } from '../../api/server.ts'
+import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { Loading, Notice } from '../../ui/feedback/notice.tsx'
+import { JsonView } from '../../ui/show/json-view.tsx'
+import { submitHref } from '../../api/links.ts'
+import { useMissingScope } from '../../api/use-identity.ts'
 import { Fact, Facts } from './facts.tsx'
-import { ModelsUsed } from './models-used.tsx'
-import { RunActions } from './run-actions.tsx'
+import { DeleteRun } from './delete-run.tsx'
 import styles from './run-details.module.css'
-import { Submission } from './submission.tsx'
-
-import type { RunState } from '@tutti/protocol'
 
 const WORKFLOWS: Readonly<Record<NonNullable<RunState['workflow']>, string>> = {
   SEQUENTIAL: 'One task after the other',
@@ -96,5 +103,131 @@ function Id({ name, id }: { readonly name: string; readonly id: string | undefin
         <CopyButton text={id} label={`Copy ${name.toLowerCase()}`} />
       </span>
     </Fact>
+  )
+}
+
+const CHANGES: Readonly<Record<FileChange['changeType'], string>> = {
+  CREATED: 'created',
+  MODIFIED: 'modified',
+  DELETED: 'deleted',
+}
+
+/** Every change, in order; nothing when there is none. */
+function ChangedFiles({ files }: { readonly files: readonly FileChange[] }) {
+  if (files.length === 0) return null
+  return (
+    <Facts title="Changed files">
+      <ol className={styles['files']}>
+        {files.map((file, at) => (
+          // A run only gains changes.
+          <li key={`${at}-${file.filePath}`}>
+            <code className={styles['path']}>{file.filePath}</code>
+            <span className={styles['facts']}>
+              {CHANGES[file.changeType]} by {file.agentRole} +{file.linesAdded} −{file.linesRemoved}{' '}
+              {formatClock(Date.parse(file.timestamp))}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </Facts>
+  )
+}
+
+/** The models by task, and what was switched. */
+function ModelsUsed({ state: { tasks, model } }: { readonly state: RunState }) {
+  const asked = tasks.filter(({ turns, model: own }) => turns.length > 0 || own !== undefined)
+  if (asked.length === 0 && model === undefined) return null
+  return (
+    <Facts title="Models">
+      <Fact name="The run">{model === undefined ? undefined : `switched to ${model}`}</Fact>
+      {asked.map(({ name, turns, model: own }) => (
+        <Fact key={name} name={name} isOwn>
+          {[
+            ...countsOf(turns.map((turn) => turn.model)),
+            ...(own === undefined ? [] : [`switched to ${own}`]),
+          ].join(', ')}
+        </Fact>
+      ))}
+    </Facts>
+  )
+}
+
+/** `small: 3 calls`, in the order in which they were asked first. */
+function countsOf(models: readonly string[]): readonly string[] {
+  return [...new Set(models)].map((model) => {
+    const count = models.filter((one) => one === model).length
+    return `${model}: ${plural(count, 'call')}`
+  })
+}
+
+/** Who submitted the run, with which options, and who is told of it. */
+function Submission({ runId }: { readonly runId: string }) {
+  const { client } = useServer()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['run', runId],
+    queryFn: ({ signal }) => client.runs.get(runId, { signal }),
+  })
+  return (
+    <Facts title="Submission">
+      {data === undefined && error === null && <Loading label="Reading how it was submitted" />}
+      {error !== null && (
+        <Notice
+          tone="failed"
+          title="How it was submitted cannot be read"
+          actions={<Button onClick={() => void refetch()}>Try again</Button>}
+        >
+          {failureText(error)}
+        </Notice>
+      )}
+      {data !== undefined && (
+        <>
+          <Fact name="Submitted by">{data.submittedBy ?? UNKNOWN}</Fact>
+          <Fact name="Webhooks">{data.webhooks?.join(', ') ?? 'none'}</Fact>
+          <Fact name="Options">
+            {data.options === undefined ? (
+              'those of the ensemble'
+            ) : (
+              <JsonView value={data.options} label="the options" />
+            )}
+          </Fact>
+          <Fact name="Budget">
+            {data.budget === undefined ? (
+              'that of the ensemble'
+            ) : (
+              <JsonView value={data.budget} label="the budget" />
+            )}
+          </Fact>
+        </>
+      )}
+    </Facts>
+  )
+}
+
+/** The actions; a run that has ended has `Run again` at the head of the page, and only such a one can be deleted. */
+function RunActions({ runId, state }: { readonly runId: string; readonly state: RunState }) {
+  const [isAsking, setAsking] = useState(false)
+  const missing = useMissingScope('runs:control')
+  return (
+    <div role="group" aria-label="Actions" className={styles['actions']}>
+      {isTerminalRunStatus(state.status) ? (
+        <Button
+          kind="danger"
+          icon={<Trash2 />}
+          disabled={missing !== undefined}
+          title={missing}
+          onClick={() => setAsking(true)}
+        >
+          Delete run…
+        </Button>
+      ) : (
+        <>
+          <LinkButton href={submitHref(runId)} icon={<RotateCcw />}>
+            Run again…
+          </LinkButton>
+          <span className={styles['runActionsSoft']}>It can be deleted when it has ended.</span>
+        </>
+      )}
+      {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
+    </div>
   )
 }

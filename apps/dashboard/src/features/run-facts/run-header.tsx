@@ -1,21 +1,18 @@
 /** What a run is and how it stands, in one line. */
 import { useContext, type ReactNode } from 'react'
+import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
 
-import { RUN_STATUS } from '../../api/words.ts'
+import { RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatInstant, formatMoney, plural } from '../../lib/format.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { usePageTitle } from '../../lib/use-page-title.ts'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
-import { Marked } from '../../ui/show/mark.tsx'
+import { Marked, type MarkKind } from '../../ui/show/mark.tsx'
 import { CopyButton } from '../../ui/show/text.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { connectionWords } from './connection-words.ts'
-import { outcomeOf } from './outcome.ts'
 import styles from './run-header.module.css'
-import { runTitle } from './run-title.ts'
 
 import type { RunFeedState } from '../../api/run-feed.ts'
-import type { RunState, RunStatus } from '@tutti/protocol'
 
 /** The head of a run's page; `children` are what can be done with it. */
 export function RunHeader({
@@ -95,4 +92,53 @@ function RunFigures({ state }: { readonly state: RunState }) {
       </Figure>
     </Figures>
   )
+}
+
+const WORDS: Readonly<Record<RunFeedState['connection'], string>> = {
+  connecting: 'Connecting…',
+  open: '',
+  reconnecting: 'Reconnecting…',
+  closed: 'Not connected: load the page again to go on',
+}
+
+/** Nothing while it is open, and when there is nothing more to hear: the connection ends with the run. */
+export function connectionWords(
+  connection: RunFeedState['connection'],
+  status: RunStatus,
+  isReplay: boolean,
+): string {
+  if (isTerminalRunStatus(status)) return ''
+  // In a replay the run may be over already.
+  return isReplay && connection === 'closed' ? '' : WORDS[connection]
+}
+
+/** Why a run ended as it did, where its status alone does not say it. */
+export function outcomeOf({
+  status,
+  error,
+  exitReason,
+}: Pick<RunState, 'status' | 'error' | 'exitReason'>): string | undefined {
+  if (error !== undefined) return error.message
+  if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended it early'
+  if (exitReason === 'TIMEOUT') return 'Its time was up'
+  if (exitReason === 'ERROR' && status !== 'FAILED') return 'Something failed on the way'
+  return undefined
+}
+
+/** Signs that every font has, as a title has no marks. */
+const SIGNS: Readonly<Record<MarkKind, string>> = {
+  queued: '○',
+  live: '●',
+  stopping: '◐',
+  held: '◆',
+  done: '✓',
+  failed: '✕',
+  stopped: '■',
+  skipped: '–',
+}
+
+/** `● Running — briefing`. */
+export function runTitle(status: RunStatus, name: string): string {
+  const { mark, word } = RUN_STATUS[status]
+  return `${SIGNS[mark]} ${word} — ${name}`
 }

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { connectionWords } from './connection-words.ts'
-import { outcomeOf } from './outcome.ts'
-import { runTitle } from './run-title.ts'
+import { connectionWords, outcomeOf, runTitle } from './run-header.tsx'
 
 describe('the title of a run', () => {
   it.each([

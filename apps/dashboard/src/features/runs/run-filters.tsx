@@ -1,15 +1,13 @@
 /** What decides which runs are shown: status, text, ensemble, tag. It is all in the address. */
 import { X } from 'lucide-react'
-import type { Ref } from 'react'
+import { type Ref, useEffect, useRef, useState } from 'react'
 
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Select } from '../../ui/controls/inputs.tsx'
+import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { Segmented, type Segment } from '../../ui/controls/segmented.tsx'
-import { SearchBox } from './search-box.tsx'
+import { type RunFilter, type RunGroup, MAX_TEXT_LENGTH } from './run-filter.ts'
 import styles from './run-filters.module.css'
-
-import type { RunFilter, RunGroup } from './run-filter.ts'
 
 const GROUPS: readonly Segment<RunGroup>[] = [
   { value: 'all', label: 'All' },
@@ -80,5 +78,61 @@ export function RunFilters({
         </Button>
       )}
     </search>
+  )
+}
+
+/** Between two letters of somebody who types. */
+const PAUSE_MS = 150
+
+/** The box; `text` is what is looked for now. */
+function SearchBox({
+  ref,
+  text,
+  onText,
+}: {
+  readonly ref: Ref<HTMLInputElement>
+  readonly text: string
+  readonly onText: (text: string) => void
+}) {
+  const [typed, setTyped] = useState(text)
+  const [taken, setTaken] = useState(text)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  // Another part of the filter may change while the reader pauses.
+  const latest = useRef({ text, onText })
+  useEffect(() => {
+    latest.current = { text, onText }
+  })
+  if (text !== taken) {
+    setTaken(text)
+    // What comes from elsewhere goes before what is typed; an answer to what is typed is no news.
+    if (text !== typed.trim()) setTyped(text)
+  }
+  const take = (value: string): void => {
+    clearTimeout(timer.current)
+    const now = latest.current
+    if (value.trim() !== now.text) now.onText(value.trim())
+  }
+  return (
+    <span className={styles['box']}>
+      <TextInput
+        ref={ref}
+        type="search"
+        aria-label="Search runs"
+        aria-keyshortcuts="/"
+        placeholder="Id, tag or input"
+        maxLength={MAX_TEXT_LENGTH}
+        value={typed}
+        onChange={({ target: { value } }) => {
+          setTyped(value)
+          clearTimeout(timer.current)
+          timer.current = setTimeout(() => take(value), PAUSE_MS)
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') take(typed)
+        }}
+      />
+      {typed === '' && <kbd className={styles['key']}>/</kbd>}
+    </span>
   )
 }

@@ -1,18 +1,15 @@
 /** The cells of one run. The link is the whole row; tags lie above it. */
 import { memo } from 'react'
+import { type RunSummary, isTerminalRunStatus, type TagMap } from '@tutti/protocol'
 
 import { runHref } from '../../api/links.ts'
-import { RUN_STATUS } from '../../api/words.ts'
+import { RUN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatCount, formatMoney, shortId } from '../../lib/format.ts'
 import { Mark, Marked } from '../../ui/show/mark.tsx'
 import { Ago, Elapsed } from '../../ui/show/time.tsx'
 import unseen from '../../ui/show/unseen.module.css'
-import { RunProgress } from './run-progress.tsx'
-import { RunTags } from './run-tags.tsx'
 import styles from './run-row.module.css'
-
-import type { RunSummary } from '@tutti/protocol'
 
 /** A run; `fits` is whether the filter still fits it. */
 export const RunRow = memo(function RunRow({
@@ -78,6 +75,97 @@ function Status({ run: { status, openReviews } }: { readonly run: RunSummary }) 
             {openReviews === 1 ? ' review waiting' : ' reviews waiting'}
           </span>
         </span>
+      )}
+    </>
+  )
+}
+
+/** More tasks are a bar. */
+const MAX_MARKS = 8
+
+/** The progress of a run, and the reason when it failed. */
+function RunProgress({ run }: { readonly run: RunSummary }) {
+  const { taskCount, completedTasks, currentTask, error } = run
+  return (
+    <span className={styles['runProgressProgress']}>
+      <Marks run={run} />
+      <span className={styles['count']}>{`${completedTasks} of ${taskCount}`}</span>
+      {error !== undefined && (
+        <span className={styles['error']} title={error}>
+          {error}
+        </span>
+      )}
+      {error === undefined && currentTask !== undefined && (
+        <span className={styles['task']} title={currentTask.name}>
+          {currentTask.name}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Marks({ run }: { readonly run: RunSummary }) {
+  const { taskCount, completedTasks } = run
+  if (taskCount > MAX_MARKS) {
+    const share = `${(100 * completedTasks) / taskCount}%`
+    return (
+      <span aria-hidden className={styles['bar']}>
+        <span className={styles['done']} style={{ inlineSize: share }} />
+      </span>
+    )
+  }
+  const next = nextTone(run)
+  return (
+    <span aria-hidden className={styles['marks']}>
+      {Array.from({ length: taskCount }, (_, place) => (
+        <span
+          key={place}
+          className={
+            place < completedTasks ? styles['done'] : styles[place === completedTasks ? next : '']
+          }
+        />
+      ))}
+    </span>
+  )
+}
+
+/** How the first task stands that is not done. */
+function nextTone({ status, currentTask }: RunSummary): string {
+  if (status === 'WAITING_REVIEW') return 'held'
+  if (status === 'FAILED' || status === 'REJECTED') return 'failed'
+  return currentTask === undefined || isTerminalRunStatus(status) ? '' : 'live'
+}
+
+/** Tags that are shown; the rest is on the page of the run. */
+const SHOWN = 2
+
+/** The first tags of a run. */
+function RunTags({
+  tags,
+  onTag,
+}: {
+  readonly tags: Readonly<TagMap>
+  readonly onTag: (tag: string) => void
+}) {
+  const entries = Object.entries(tags)
+  return (
+    <>
+      {entries.slice(0, SHOWN).map(([key, value]) => (
+        <button
+          key={key}
+          type="button"
+          // The search finds tags too; two more stops a row would make a long list slow to walk.
+          tabIndex={-1}
+          className={styles['tag']}
+          aria-label={`Only runs with the tag ${key}: ${value}`}
+          title={`${key}: ${value}`}
+          onClick={() => onTag(`${key}:${value}`)}
+        >
+          <span className={styles['key']}>{key}</span> {String(value)}
+        </button>
+      ))}
+      {entries.length > SHOWN && (
+        <span className={styles['more']}>{`+${entries.length - SHOWN}`}</span>
       )}
     </>
   )

@@ -9,17 +9,21 @@ import { plural } from '../../lib/format.ts'
 import { isTextEntry } from '../../lib/is-text-entry.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
-import { Loading, Notice } from '../../ui/feedback/notice.tsx'
-import unseen from '../../ui/show/unseen.module.css'
-import { NoRuns } from './no-runs.tsx'
+import { Loading, Notice, Empty } from '../../ui/feedback/notice.tsx'
+import { access } from '../../api/access.ts'
+import { curlLine } from '../../api/curl-line.ts'
+import { useCapabilities } from '../../api/use-capabilities.ts'
+import { useStore } from '../../lib/store.ts'
+import { CodeBlock } from '../../ui/show/text.tsx'
 import { filterOf, filterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { useRunList } from './use-run-list.ts'
+import unseen from '../../ui/show/unseen.module.css'
 import styles from './runs-page.module.css'
 
-import type { RunListState } from './run-list.ts'
 import type { VirtualTableHandle } from '../../ui/layout/virtual-table.tsx'
+import type { RunListState } from './run-list.ts'
 
 const goToFilter = (filter: RunFilter, how?: { readonly replace: boolean }): void => {
   goTo(runsHref(filterQuery(filter)), how)
@@ -133,4 +137,38 @@ function usePageKeys(
 
 function isNowhere(target: EventTarget | null): boolean {
   return target === document.body || (target instanceof Element && target.matches('main'))
+}
+
+/** Nothing fits the filter, or nothing was submitted yet. */
+function NoRuns({ filter }: { readonly filter: RunFilter }) {
+  const { key } = useStore(access)
+  const { data } = useCapabilities()
+  if (!isUnfiltered(filter)) {
+    return (
+      <Empty
+        title="No run fits this filter"
+        actions={<LinkButton href={runsHref()}>Show all runs</LinkButton>}
+      />
+    )
+  }
+  const [first] = data?.ensembles ?? []
+  const inputs = Object.fromEntries(first?.variables.map((name) => [name, '…']) ?? [])
+  const body = { ...(first === undefined ? {} : { ensemble: first.name }), inputs }
+  return (
+    <Empty
+      title="No runs yet"
+      actions={
+        <LinkButton kind="primary" href={submitHref()}>
+          New run
+        </LinkButton>
+      }
+    >
+      <p>Fill in the form, or submit one from a shell:</p>
+      <div className={styles['line']}>
+        <CodeBlock label="the line">
+          {curlLine({ method: 'POST', path: '/api/runs', body, hasKey: key !== undefined })}
+        </CodeBlock>
+      </div>
+    </Empty>
+  )
 }

@@ -3,7 +3,7 @@ import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query'
 import { useCallback, useEffect } from 'react'
 
 import { useServer } from '../../api/server.ts'
-import { useStore } from '../../lib/use-store.ts'
+import { useStore } from '../../lib/store.ts'
 import { runListsOf } from './refresh-run-lists.ts'
 import { withoutPast, type RunListState } from './run-list.ts'
 

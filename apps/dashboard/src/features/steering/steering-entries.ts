@@ -6,9 +6,6 @@
  * E3 A directive of an earlier version does not say when it was given. The event before it does not come
  *    later, so that a time counted from there is never too short: `isAtMost`.
  */
-import { reachedBy, type FirstCall } from './first-call.ts'
-
-import type { RunLog } from '../../api/run-log.ts'
 import type {
   CancelMode,
   DirectiveState,
@@ -16,7 +13,10 @@ import type {
   LoggedRunEvent,
   Priority,
   RunState,
+  RunEventOf,
 } from '@tutti/protocol'
+
+import type { RunLog } from '../../api/run-log.ts'
 
 interface Act {
   readonly key: string
@@ -217,4 +217,40 @@ function reviewAct(gate: GateState): ReviewAct {
 /** When silence counted; the events that say so do not say when. */
 function deadlineOf({ status, requestedAt, timeoutMs }: GateState): number | undefined {
   return status === 'TIMED_OUT' ? Date.parse(requestedAt) + timeoutMs : undefined
+}
+
+/** A model call of a task. */
+interface FirstCall {
+  readonly taskName: string
+  readonly attempt: number
+  readonly iterationIndex: number
+  /** The model that was called, as the call names it. */
+  readonly model: string
+  /** Milliseconds since 1970, at the latest. */
+  readonly at: number
+}
+
+/**
+ * The first call that a switch concerns, among the events after it; undefined when there is none, or another
+ * switch came first. A switch counts for every call that begins after it, so that names need not be
+ * compared: in logs of earlier versions a switch has the alias of a model, and a call its own name.
+ */
+function reachedBy(
+  { taskName }: RunEventOf<'model_switched'>,
+  later: readonly TimedEvent[],
+): FirstCall | undefined {
+  /** Tasks that were switched on their own since then. */
+  const apart = new Set<string>()
+  for (const { event, at } of later) {
+    if (event.type === 'model_switched') {
+      // A switch of the run goes before those of its tasks; one of a task leaves the others as they are.
+      if (event.taskName === undefined || event.taskName === taskName) return undefined
+      apart.add(event.taskName)
+    }
+    if (event.type !== 'llm_iteration_started' || apart.has(event.taskName)) continue
+    if (taskName !== undefined && event.taskName !== taskName) continue
+    const { attempt, iterationIndex, model } = event
+    return { taskName: event.taskName, attempt, iterationIndex, model, at }
+  }
+  return undefined
 }

@@ -12,11 +12,10 @@ import { toast } from '../../ui/feedback/toasts.tsx'
 import { currentModels } from './can-steer.ts'
 import { otherProblems, problemsOf, targetsOf } from './inject-form.ts'
 import { SteerDialog } from './steer-dialog.tsx'
-import { readTarget, switchGroups, type SwitchGroup, type SwitchTarget } from './switch-target.ts'
 import styles from './steer-dialog.module.css'
 
 import type { TuttiClient } from '@tutti/client'
-import type { RunState } from '@tutti/protocol'
+import type { RunState, Capabilities } from '@tutti/protocol'
 
 /** The dialog, with what is used now. */
 export function SwitchDialog({
@@ -190,4 +189,72 @@ function ModelField({
       )}
     </Field>
   )
+}
+
+/** Target of a switch. */
+type SwitchTarget =
+  | { readonly kind: 'model'; readonly name: string }
+  | { readonly kind: 'tier'; readonly name: string }
+  | { readonly kind: 'profile'; readonly name: string }
+
+/** One entry of the list. */
+interface SwitchOption {
+  /** Value of the entry; {@link readTarget} reads it. */
+  readonly value: string
+  readonly label: string
+}
+
+/** A heading of the list with its entries. */
+interface SwitchGroup {
+  readonly label: string
+  readonly options: readonly SwitchOption[]
+}
+
+/** The list, without headings that have no entries. */
+export function switchGroups({
+  models,
+  modelTiers = [],
+  profiles = [],
+}: Pick<Capabilities, 'models' | 'modelTiers' | 'profiles'>): readonly SwitchGroup[] {
+  const hasFallback = modelTiers.some(({ name }) => name.toLowerCase() === 'fallback')
+  const groups: readonly SwitchGroup[] = [
+    {
+      label: 'Models',
+      options: models.map(({ alias, provider }) =>
+        option('model', alias, `${alias} (${provider})`),
+      ),
+    },
+    {
+      label: 'Tiers',
+      options: [
+        option('tier', 'PRIMARY', 'primary (the models of the tasks)'),
+        ...(hasFallback ? [] : [option('tier', 'FALLBACK', 'fallback (the fallback models)')]),
+        ...modelTiers.map(({ name, model }) => option('tier', name, `${name} (${model})`)),
+      ],
+    },
+    {
+      label: 'Profiles',
+      options: profiles.flatMap(({ name, modelTier }) =>
+        modelTier === undefined ? [] : option('profile', name, `${name} (tier ${modelTier})`),
+      ),
+    },
+  ]
+  return groups.filter(({ options }) => options.length > 0)
+}
+
+/** The target that the value of an entry names; undefined for none. */
+export function readTarget(value: string): SwitchTarget | undefined {
+  const [, kind, name = ''] = /^(model|tier|profile):(.*)$/s.exec(value) ?? []
+  switch (kind) {
+    case 'model':
+    case 'tier':
+    case 'profile':
+      return { kind, name }
+    default:
+      return undefined
+  }
+}
+
+function option(kind: SwitchTarget['kind'], name: string, label: string): SwitchOption {
+  return { value: `${kind}:${name}`, label }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { readTarget, switchGroups } from './switch-target.ts'
+import { readTarget, switchGroups } from './switch-dialog.tsx'
 
 it('offers models, tiers and the profiles that are for runs', () => {
   const groups = switchGroups({

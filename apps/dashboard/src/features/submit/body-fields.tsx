@@ -1,13 +1,14 @@
 /** Fields of the body, drawn from their schema: a choice, a number or text. */
-import { Field } from '../../ui/controls/field.tsx'
+import { createContext, useContext } from 'react'
+
+import { Field, type FieldControl } from '../../ui/controls/field.tsx'
 import { Select, TextArea, TextInput } from '../../ui/controls/inputs.tsx'
 import { NumberInput } from '../../ui/schema-form/number-input.tsx'
 import { listOf, partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
-import { useErrors } from './form-errors.ts'
 import styles from './submit.module.css'
 
+import type { PlacedProblems } from '../../ui/schema-form/placed-problems.ts'
 import type { Typed } from './draft.ts'
-import type { FieldControl } from '../../ui/controls/field.tsx'
 
 /** A value to choose. */
 interface Choice {
@@ -175,4 +176,14 @@ function choicesOf(schema: SchemaNode): readonly Choice[] | undefined {
     const label = value.replaceAll('_', ' ').toLowerCase()
     return { value, label: label.charAt(0).toUpperCase() + label.slice(1) }
   })
+}
+
+/** Messages by the pointer of the field. */
+export const FormErrors = createContext<PlacedProblems>(new Map())
+
+/** What is told at a field; `items` takes what is told at the items of its list, too. */
+export function useErrors(path: string, items = 0): readonly string[] {
+  const placed = useContext(FormErrors)
+  const paths = [path, ...Array.from({ length: items }, (_, at) => `${path}/${at}`)]
+  return paths.flatMap((place) => placed.get(place) ?? [])
 }

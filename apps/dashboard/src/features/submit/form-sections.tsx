@@ -1,16 +1,23 @@
 /** The sections of the form, as the level asks for them. */
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
+import { pointer } from '../../ui/schema-form/pointer.ts'
 import { BodyField } from './body-fields.tsx'
-import { chosenEnsemble, type Level, type SubmissionDraft, type ChangeDraft } from './draft.ts'
-import { InputsSection } from './inputs-section.tsx'
+import {
+  chosenEnsemble,
+  type Level,
+  type SubmissionDraft,
+  type ChangeDraft,
+  withField,
+} from './draft.ts'
 import { OptionsSection } from './options-section.tsx'
 import { OutlineSection } from './outline-section.tsx'
 import { OverridesSection } from './overrides-section.tsx'
-import styles from './submit.module.css'
 import { TasksSection } from './tasks-section.tsx'
+import { inputNames } from './variables.ts'
+import styles from './submit.module.css'
 
-import type { Capabilities } from '@tutti/protocol'
+import type { Capabilities, EnsembleInfo } from '@tutti/protocol'
 
 const LEVELS: readonly { readonly value: Level; readonly label: string }[] = [
   { value: 'inputs', label: 'Inputs' },
@@ -87,5 +94,46 @@ export function FormSections({
       )}
       <OptionsSection draft={draft} change={change} />
     </>
+  )
+}
+
+/** The section. */
+function InputsSection({
+  draft,
+  ensembles,
+  change,
+}: {
+  readonly draft: SubmissionDraft
+  readonly ensembles: readonly EnsembleInfo[]
+  readonly change: ChangeDraft
+}) {
+  const { needed, perhaps } = inputNames(draft, ensembles)
+  const names = [...needed, ...perhaps]
+  return (
+    <Panel title="Inputs">
+      <div className={styles['fields']}>
+        {names.length === 0 && (
+          <p className={styles['soft']}>
+            {draft.level === 'tasks'
+              ? 'Write {name} in a task, and its value is asked for here.'
+              : 'No task of this ensemble has a variable.'}
+          </p>
+        )}
+        {names.map((name) => (
+          <BodyField
+            key={name}
+            path={pointer('/inputs', name)}
+            label={name}
+            isRequired={needed.includes(name)}
+            area="line"
+            hint={needed.includes(name) ? undefined : 'Only if its expected output names it'}
+            value={Object.hasOwn(draft.inputs, name) ? draft.inputs[name] : undefined}
+            onChange={(value) =>
+              change((before) => ({ ...before, inputs: withField(before.inputs, name, value) }))
+            }
+          />
+        ))}
+      </div>
+    </Panel>
   )
 }

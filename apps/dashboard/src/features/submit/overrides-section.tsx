@@ -11,7 +11,7 @@ import {
 } from './draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { pointer } from '../../ui/schema-form/pointer.ts'
-import { useErrors } from './form-errors.ts'
+import { useErrors } from './body-fields.tsx'
 import { OverrideFields } from './task-fields.tsx'
 import styles from './submit.module.css'
 import { TemplateText } from './outline-section.tsx'

@@ -4,7 +4,7 @@ import { X } from 'lucide-react'
 import { cx } from '../../lib/cx.ts'
 import { Field } from '../../ui/controls/field.tsx'
 import { Select } from '../../ui/controls/inputs.tsx'
-import { useErrors } from './form-errors.ts'
+import { useErrors } from './body-fields.tsx'
 import styles from './submit.module.css'
 
 /** One that can be taken. */

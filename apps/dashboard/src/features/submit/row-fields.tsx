@@ -3,7 +3,7 @@ import { Plus, X } from 'lucide-react'
 
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { TextInput } from '../../ui/controls/inputs.tsx'
-import { useErrors } from './form-errors.ts'
+import { useErrors } from './body-fields.tsx'
 import { nextKey, type Row } from './draft.ts'
 import styles from './submit.module.css'
 

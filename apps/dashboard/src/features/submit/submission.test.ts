@@ -1,8 +1,12 @@
 import { decode, SubmitRunBody, type Capabilities, type EnsembleInfo } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { withCopy, withMoved, withNewTask, withoutTask } from './change-tasks.ts'
+import { placedProblems } from '../../ui/schema-form/placed-problems.ts'
 import {
+  withCopy,
+  withMoved,
+  withNewTask,
+  withoutTask,
   emptyDraft,
   withField,
   type OverrideDraft,
@@ -11,10 +15,8 @@ import {
 } from './draft.ts'
 import { draftOfBody } from './draft-of-body.ts'
 import { drawnPointers, placeWords } from './drawn-fields.ts'
-import { refusalsOf, standing } from './refusal-problems.ts'
+import { refusalsOf, standing, submissionProblems } from './submission-problems.ts'
 import { bodyOf, withoutNothing } from './submission.ts'
-import { submissionProblems } from './submission-problems.ts'
-import { placedProblems } from '../../ui/schema-form/placed-problems.ts'
 import { inputNames } from './variables.ts'
 
 const press: EnsembleInfo = {

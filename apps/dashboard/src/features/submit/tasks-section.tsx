@@ -3,17 +3,20 @@ import { Plus, ArrowDown, ArrowUp, Copy, Trash2 } from 'lucide-react'
 
 import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
-import { withCopy, withMoved, withNewTask, withoutTask } from './change-tasks.ts'
-import { useErrors } from './form-errors.ts'
-import styles from './submit.module.css'
 import {
+  withCopy,
+  withMoved,
+  withNewTask,
+  withoutTask,
   type SubmissionDraft,
   type TaskDraft,
   taskTitle,
   withField,
   type ChangeDraft,
 } from './draft.ts'
+import { useErrors } from './body-fields.tsx'
 import { TaskFields } from './task-fields.tsx'
+import styles from './submit.module.css'
 
 import type { Capabilities } from '@tutti/protocol'
 

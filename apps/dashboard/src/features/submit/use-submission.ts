@@ -8,13 +8,19 @@ import { useServer } from '../../api/server.ts'
 import { goTo } from '../../lib/router.ts'
 import { draftOfBody } from './draft-of-body.ts'
 import { keepSubmission, submissionKey, type Submission } from './kept-submission.ts'
-import { refusalsOf, standing, type Refusal } from './refusal-problems.ts'
+import {
+  refusalsOf,
+  standing,
+  type Refusal,
+  readBody,
+  submissionProblems,
+} from './submission-problems.ts'
 import { bodyOf } from './submission.ts'
-import { readBody, submissionProblems } from './submission-problems.ts'
 import { inputNames } from './variables.ts'
 
-import type { SubmissionDraft } from './draft.ts'
 import type { Capabilities, EnsembleInfo, Problem, SubmitRunBody } from '@tutti/protocol'
+
+import type { SubmissionDraft } from './draft.ts'
 
 /** What a submission begins with. */
 export interface Beginning {

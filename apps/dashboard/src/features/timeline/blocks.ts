@@ -3,7 +3,7 @@
  * one block, so that a lane of any length is at most as many blocks as it has pixels; one that failed is
  * kept in sight as a line of its own.
  */
-import type { Lane } from './lanes.ts'
+import type { Lane } from './timeline-model.ts'
 import { pxOf, type Frame } from './scale.ts'
 
 /** A note narrower than this is drawn together with its neighbours, in pixels. */

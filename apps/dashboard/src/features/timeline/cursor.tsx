@@ -2,13 +2,19 @@
 import { useState, type KeyboardEvent } from 'react'
 
 import unseen from '../../ui/show/unseen.module.css'
-import { firstPlace, placeAfterKey, placeNow, type Paper, type Place } from './places.ts'
+import {
+  firstPlace,
+  placeAfterKey,
+  placeNow,
+  type Paper,
+  type Place,
+  type Pointed,
+} from './places.ts'
 import { lanePlace } from './row-geometry.ts'
 import { placeWords } from './span-card.tsx'
 import { sentenceOf, type Times } from './span-words.ts'
 import styles from './timeline.module.css'
 
-import type { Pointed } from './score.tsx'
 import type { Viewport, Wanted } from './use-viewport.ts'
 
 /** What the cursor needs. */

@@ -4,7 +4,7 @@ import { blocksOf } from './blocks.ts'
 import { firstPlace, placeAfterKey, placeAt, placeNow, placesOf, type Paper } from './places.ts'
 import { drawRow } from './row-drawing.ts'
 import { laneAt, lanePlace, rowHeight, rowTops } from './row-geometry.ts'
-import { rowWords } from './row-words.ts'
+import { rowWords, blockWords, markWords, sentenceOf, spanWords } from './span-words.ts'
 import { offsetLabel, ticksOf } from './ruler-ticks.ts'
 import {
   allowedScale,
@@ -16,13 +16,11 @@ import {
   type Frame,
 } from './scale.ts'
 import { isSelected, selectedPlace } from './selected-place.ts'
-import { blockWords } from './block-words.ts'
-import { markWords, sentenceOf, spanWords } from './span-words.ts'
 
 import type { GateState, TaskState, ToolCallState } from '@tutti/protocol'
-import type { Lane } from './lanes.ts'
+
+import type { Lane, TimelineRow } from './timeline-model.ts'
 import type { AttemptSpan, GateSpan, ModelSpan, ToolSpan } from './spans.ts'
-import type { TimelineRow } from './timeline-model.ts'
 
 const frame = (scale: number, fromPx = 0, toPx = 1_000): Frame => ({
   originMs: 0,

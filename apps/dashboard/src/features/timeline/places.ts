@@ -22,6 +22,14 @@ export interface Place {
   readonly mark?: TimelineMark
 }
 
+/** Where a card points, in pixels of the window. */
+export interface Pointed {
+  readonly place: Place
+  readonly x: number
+  readonly top: number
+  readonly bottom: number
+}
+
 /** The sheet that places are on. */
 export interface Paper {
   readonly model: TimelineModel

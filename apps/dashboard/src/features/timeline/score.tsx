@@ -3,24 +3,24 @@
  * pointer shows what is under it; one button, the cursor, is moved from note to note with the keyboard.
  */
 import { useMemo, useState, type KeyboardEvent } from 'react'
+import { Minus, MoveHorizontal, Plus } from 'lucide-react'
 
 import { cx } from '../../lib/cx.ts'
 import { formatDuration, plural } from '../../lib/format.ts'
+import { IconButton } from '../../ui/controls/button.tsx'
 import { Cursor } from './cursor.tsx'
-import { Legend } from './legend.tsx'
+import { Legend, Ruler } from './ruler.tsx'
 import { rowTops } from './row-geometry.ts'
-import { Ruler } from './ruler.tsx'
 import { openingFactor, pxOf, type Sheet } from './scale.ts'
 import { selectedPlace } from './selected-place.ts'
 import { SpanCard } from './span-card.tsx'
 import { TimelineRowView } from './timeline-row.tsx'
-import styles from './timeline.module.css'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
-import { ZoomButtons } from './zoom-buttons.tsx'
+import styles from './timeline.module.css'
 
 import type { Selection } from '../../api/selection.ts'
-import type { Paper, Place } from './places.ts'
+import type { Paper, Place, Pointed } from './places.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 /** What a score shows. */
@@ -34,15 +34,6 @@ export interface ScoreProps {
   readonly onSelect: (selection: Selection) => void
 }
 
-/** Where a card points, in pixels of the window. */
-export interface Pointed {
-  readonly place: Place
-  readonly x: number
-  readonly top: number
-  readonly bottom: number
-}
-
-/** The score. */
 export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: ScoreProps) {
   const viewport = useViewport(sheet, playhead === 'live' ? nowMs : undefined)
   const { scroller, gutterPx, sheetPx, frame, zoom, fit } = viewport
@@ -172,4 +163,35 @@ function zoomKeys({
     else return
     event.preventDefault()
   }
+}
+
+/** How much one press zooms. */
+const STEP = 2
+
+/** Out, in, and all of it. */
+function ZoomButtons({ zoom, fit, isFitting }: Pick<Viewport, 'zoom' | 'fit' | 'isFitting'>) {
+  return (
+    <>
+      <IconButton
+        label="Zoom out"
+        icon={<Minus />}
+        className={styles['zoom']}
+        disabled={isFitting}
+        onClick={() => zoom(1 / STEP)}
+      />
+      <IconButton
+        label="Zoom in"
+        icon={<Plus />}
+        className={styles['zoom']}
+        onClick={() => zoom(STEP)}
+      />
+      <IconButton
+        label="Show all of it"
+        icon={<MoveHorizontal />}
+        className={styles['zoom']}
+        disabled={isFitting}
+        onClick={fit}
+      />
+    </>
+  )
 }

@@ -2,12 +2,10 @@
 import { plural } from '../../lib/format.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { blockWords } from './block-words.ts'
-import { markWords, spanWords, type Times, type Words } from './span-words.ts'
+import { blockWords, markWords, spanWords, type Times, type Words } from './span-words.ts'
 import styles from './timeline.module.css'
 
-import type { Place } from './places.ts'
-import type { Pointed } from './score.tsx'
+import type { Place, Pointed } from './places.ts'
 
 /** How much of a long note is shown. */
 const NOTE_LENGTH = 240

@@ -5,13 +5,15 @@ import {
   DECISION,
   taskShown,
   TURN_STATUS,
-} from '../../api/words.ts'
-import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
+} from '../../ui/labels.ts'
+import { formatClock, formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
 import { offsetLabel } from './ruler-ticks.ts'
 
 import type { GateState } from '@tutti/protocol'
+
 import type { MarkKind } from '../../ui/show/mark.tsx'
 import type { Span, TimelineMark } from './spans.ts'
+import type { TimelineRow } from './timeline-model.ts'
 
 /** A mark and its word, and facts as names with values. */
 export interface Words {
@@ -175,4 +177,68 @@ function ownFacts(span: Span): readonly Fact[] {
 
 function fact(name: string, value: string | undefined): readonly Fact[] {
   return value === undefined || value === '' ? [] : [[name, value]]
+}
+
+const NAMES: Readonly<Record<Span['kind'], string>> = {
+  model: 'model call',
+  tool: 'tool call',
+  agent: 'agent call',
+  attempt: 'attempt',
+  gate: 'review',
+}
+
+/** How many there are, when, and how many failed. */
+export function blockWords(spans: readonly Span[], { startMs, nowMs }: Times): Words {
+  const [first] = spans
+  const last = spans.at(-1)
+  if (first === undefined || last === undefined) return { title: 'Nothing', facts: [] }
+  const kinds = [...new Set(spans.map(({ kind }) => kind))]
+  const title = kinds
+    .map((kind) => plural(spans.filter((span) => span.kind === kind).length, NAMES[kind]))
+    .join(', ')
+  const failed = spans.filter(({ status }) => status === 'failed').length
+  const span = (last.endMs ?? nowMs) - first.startMs
+  return {
+    title,
+    ...(failed === 0 ? {} : { mark: 'failed', state: `${failed} failed` }),
+    facts: [
+      ['From', whenWords(first.startMs, startMs)],
+      ['Within', formatDuration(span)],
+    ],
+    note: 'Zoom in to tell them apart',
+  }
+}
+
+/** What happened in a task, and when. */
+export function rowWords(row: TimelineRow, { startMs, nowMs }: Times): string {
+  const { task, attempts, gates, lanes } = row
+  const [models = [], ...others] = lanes
+  const calls = others.flat()
+  const agents = calls.filter(({ kind }) => kind === 'agent')
+  const tools = agents.length === 0 ? calls : calls.filter(({ kind }) => kind === 'tool')
+  const isHeld = gates.some(({ endMs }) => endMs === undefined)
+  const heldMs = gates.reduce((sum, gate) => sum + (gate.endMs ?? nowMs) - gate.startMs, 0)
+  const [first] = attempts
+  const last = attempts.at(-1)
+  const lastMs = last?.endMs ?? nowMs
+  return [
+    `${task.name}: ${taskShown(task, isHeld).word}`,
+    first === undefined ? '' : `began ${offsetLabel(first.startMs - startMs)} into the run`,
+    first === undefined ? '' : `${formatDuration(lastMs - first.startMs)} long`,
+    attempts.length > 1 ? plural(attempts.length, 'attempt') : '',
+    counted(models, 'model call'),
+    counted(tools, 'tool call'),
+    counted(agents, 'agent call'),
+    gates.length === 0
+      ? ''
+      : `held for ${formatDuration(heldMs)} by ${plural(gates.length, 'review')}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ')
+}
+
+function counted(spans: readonly { readonly status: string }[], name: string): string {
+  if (spans.length === 0) return ''
+  const failed = spans.filter(({ status }) => status === 'failed').length
+  return `${plural(spans.length, name)}${failed === 0 ? '' : `, ${failed} of them failed`}`
 }

@@ -1,12 +1,12 @@
 /** One task of the timeline: its name, and its work as notes. */
 import { memo, useMemo } from 'react'
 
-import { taskShown } from '../../api/words.ts'
+import { taskShown } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { drawRow } from './row-drawing.ts'
 import { ATTEMPT, rowHeight } from './row-geometry.ts'
-import { rowWords } from './row-words.ts'
+import { rowWords } from './span-words.ts'
 import { pxOf, type Frame } from './scale.ts'
 import { selectedPlace } from './selected-place.ts'
 import styles from './timeline.module.css'

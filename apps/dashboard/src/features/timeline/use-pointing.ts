@@ -1,11 +1,10 @@
 /** The pointer on the timeline: shows what is under it, opens it, drags the sheet, zooms. */
 import { useEffect, useRef, useState, type MouseEvent, type PointerEvent } from 'react'
 
-import { placeAt, placesOf, type Paper, type Place } from './places.ts'
+import { placeAt, placesOf, type Paper, type Place, type Pointed } from './places.ts'
 import { laneAt } from './row-geometry.ts'
 
 import type { Selection } from '../../api/selection.ts'
-import type { Pointed } from './score.tsx'
 import type { Viewport } from './use-viewport.ts'
 
 /** How far beside a note one may point, in pixels. */

@@ -1,5 +1,5 @@
 /** How a call by hand is shown. */
-import { CALL_STATUS, type Shown } from '../../api/words.ts'
+import { CALL_STATUS, type Shown } from '../../ui/labels.ts'
 
 import type { ToolCall } from './tool-memory.ts'
 

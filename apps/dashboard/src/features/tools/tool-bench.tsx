@@ -1,5 +1,5 @@
 /** One tool: what it is, its input, and what came of calling it. */
-import { ArrowLeft, Play } from 'lucide-react'
+import { ArrowLeft, Play, RotateCcw } from 'lucide-react'
 import { useRef, type FormEvent } from 'react'
 import { ROUTES, routePath, type ToolInfo } from '@tutti/protocol'
 
@@ -7,17 +7,22 @@ import { access } from '../../api/access.ts'
 import { curlLine } from '../../api/curl-line.ts'
 import { toolsHref } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
-import { useStore } from '../../lib/use-store.ts'
-import { Button, LinkButton } from '../../ui/controls/button.tsx'
+import { useStore } from '../../lib/store.ts'
+import { Button, LinkButton, IconButton } from '../../ui/controls/button.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Panel } from '../../ui/layout/panel.tsx'
 import { focusFirst } from '../../ui/schema-form/focus-field.ts'
 import { SchemaForm } from '../../ui/schema-form/schema-form.tsx'
 import { CodeBlock } from '../../ui/show/text.tsx'
-import { CallList } from './call-list.tsx'
+import { formatDuration } from '../../lib/format.ts'
+import { Mark } from '../../ui/show/mark.tsx'
+import { Ago } from '../../ui/show/time.tsx'
 import { CallResult } from './call-result.tsx'
-import styles from './tools.module.css'
 import { useToolBench } from './use-tool-bench.ts'
+import { callShown, inputLine } from './call-words.ts'
+import styles from './tools.module.css'
+
+import type { ToolCall } from './tool-memory.ts'
 
 /** The bench of a tool. */
 export function ToolBench({ tool }: { readonly tool: ToolInfo }) {
@@ -116,5 +121,50 @@ function CurlFold({ name, input }: { readonly name: string; readonly input: unkn
         {curlLine({ method, path, body: { input }, hasKey: key !== undefined })}
       </CodeBlock>
     </details>
+  )
+}
+
+/** The list, newest first. */
+function CallList({
+  calls,
+  chosen,
+  isBusy,
+  onChoose,
+  onAgain,
+}: {
+  readonly calls: readonly ToolCall[]
+  readonly chosen: number | undefined
+  readonly isBusy: boolean
+  /** Shows a call again, with its input in the form. */
+  readonly onChoose: (call: ToolCall) => void
+  readonly onAgain: (call: ToolCall) => void
+}) {
+  return (
+    <ol className={styles['calls']} aria-label="Calls of this visit">
+      {calls.map((call) => (
+        <li key={call.id} className={styles['call']}>
+          <button
+            type="button"
+            aria-current={call.id === chosen ? 'true' : undefined}
+            onClick={() => onChoose(call)}
+          >
+            <Mark kind={callShown(call).mark} label={callShown(call).word} />
+            <code>{inputLine(call)}</code>
+            <span className={styles['figure']}>
+              {call.outcome.kind === 'answered' && formatDuration(call.outcome.answer.durationMs)}
+            </span>
+            <span className={styles['soft']}>
+              <Ago at={new Date(call.startedAt).toISOString()} />
+            </span>
+          </button>
+          <IconButton
+            label={`Call again with ${inputLine(call)}`}
+            icon={<RotateCcw />}
+            disabled={isBusy}
+            onClick={() => onAgain(call)}
+          />
+        </li>
+      ))}
+    </ol>
   )
 }

@@ -1,15 +1,23 @@
 /** What is typed for a tool, what is wrong with it, and what came of its calls. */
-import { useMemo, useState } from 'react'
+import { useMemo, useState, useRef } from 'react'
+import { useMutation } from '@tanstack/react-query'
 
-import { useStore } from '../../lib/use-store.ts'
-import { draftOf } from '../../ui/schema-form/form-draft.ts'
+import { useStore } from '../../lib/store.ts'
+import { draftOf, checkDraft } from '../../ui/schema-form/form-draft.ts'
 import { initialValue } from '../../ui/schema-form/initial-value.ts'
-import { checkDraft } from '../../ui/schema-form/schema-problems.ts'
-import { refusedInput } from './refused-input.ts'
-import { keepDraft, toolCalls, toolDrafts, type ToolCall } from './tool-memory.ts'
-import { useToolCalls } from './use-tool-calls.ts'
+import { failureProblems } from '../../api/failure.ts'
+import { valueAt } from '../../ui/schema-form/pointer.ts'
+import { useServer } from '../../api/server.ts'
+import {
+  keepDraft,
+  toolCalls,
+  toolDrafts,
+  type ToolCall,
+  beginCall,
+  endCall,
+} from './tool-memory.ts'
 
-import type { InvokeToolBody, ToolInfo } from '@tutti/protocol'
+import type { InvokeToolBody, ToolInfo, Problem } from '@tutti/protocol'
 
 /** What a tool takes that does not say what it takes. */
 const ANYTHING = { type: 'object' }
@@ -63,4 +71,45 @@ export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo)
       keepDraft(name, draftOf(value))
     },
   }
+}
+
+/** Where the body of a call holds its input. */
+const INPUT = '/input'
+
+/** The problems of the last call whose places still hold what they held then. */
+function refusedInput(call: ToolCall | undefined, value: unknown): readonly Problem[] {
+  if (call?.outcome.kind !== 'failed') return []
+  return failureProblems(call.outcome.error)
+    .filter(({ path }) => path === INPUT || path.startsWith(`${INPUT}/`))
+    .map((problem) => ({ ...problem, path: problem.path.slice(INPUT.length) }))
+    .filter(({ path }) => isSame(valueAt(call.input, path), valueAt(value, path)))
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Longer than tools take by default; the server has a limit of its own for each tool. */
+const TIMEOUT_MS = 300_000
+
+/** Calls the tool of a name; one call at a time. */
+function useToolCalls(name: string) {
+  const { client } = useServer()
+  const abort = useRef<AbortController>(undefined)
+  const mutation = useMutation({
+    mutationFn: async (input: ToolCall['input']) => {
+      const id = beginCall(name, input, Date.now())
+      const controller = new AbortController()
+      abort.current = controller
+      try {
+        const { signal } = controller
+        const answer = await client.tools.invoke(name, input, { timeoutMs: TIMEOUT_MS, signal })
+        endCall(id, { kind: 'answered', answer })
+      } catch (error) {
+        endCall(id, { kind: 'failed', error })
+        throw error
+      }
+    },
+  })
+  return { invoke: mutation.mutate, isBusy: mutation.isPending, stop: () => abort.current?.abort() }
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import graphFile from '../../../../../packages/protocol/fixtures/valid/DagModel.tasks.json' with { type: 'json' }
 import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
 import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
-import { exportName, ndjsonOf } from './export-file.ts'
+import { exportName, ndjsonOf } from './export-trace.tsx'
 import { MAX_FILE_BYTES, readTraceFile, sizeProblem } from './read-trace-file.ts'
 
 const full = JSON.stringify(fullFile)

@@ -4,7 +4,7 @@
  */
 import { decode, ExecutionTrace, type Problem, type RunState } from '@tutti/protocol'
 
-import { traceState } from '../../api/trace-state.ts'
+import { traceState } from './trace-state.ts'
 import { formatBytes } from '../../lib/format.ts'
 import { readEvents } from './read-events.ts'
 import { factsOfEvents, factsOfTrace, type TraceFacts } from './trace-facts.ts'

@@ -1,5 +1,5 @@
 /** Pure: what the head of a file tells: what it is, what it does not hold, and what no other place shows. */
-import { msOf } from '../../api/trace-state-values.ts'
+import { msOf } from './trace-state-values.ts'
 import { formatDuration, plural } from '../../lib/format.ts'
 
 import type { RunLog } from '../../api/run-log.ts'

@@ -2,19 +2,23 @@
  * Opens a trace file and shows it as a run. The file is read in this page; nothing of it is sent anywhere.
  */
 import { Fragment, useState, type DragEvent, type ReactNode } from 'react'
+import { X, FileClock } from 'lucide-react'
 
 import { cx } from '../../lib/cx.ts'
 import { ShownTime } from '../../lib/use-now.ts'
-import { Loading } from '../../ui/feedback/notice.tsx'
-import unseen from '../../ui/show/unseen.module.css'
-import { FileHead } from './file-head.tsx'
-import { FilePicker } from './file-picker.tsx'
-import { FileProblems } from './file-problems.tsx'
+import { Loading, Notice } from '../../ui/feedback/notice.tsx'
+import { IconButton } from '../../ui/controls/button.tsx'
+import { formatBytes, plural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
+import { FileButton } from './file-button.tsx'
+import { MAX_FILE_BYTES } from './read-trace-file.ts'
+import unseen from '../../ui/show/unseen.module.css'
 import styles from './trace-file.module.css'
 
+import type { RunState, Problem } from '@tutti/protocol'
+
 import type { RunLog } from '../../api/run-log.ts'
-import type { RunState } from '@tutti/protocol'
+import type { TraceFacts, TraceTable } from './trace-facts.ts'
 
 /** The page; `children` shows the run that a file tells of, with its log when the file is one. */
 export function TraceFile({
@@ -54,6 +58,150 @@ export function TraceFile({
           <FileHead name={opened.name} facts={opened.facts} onFile={open} onClose={close} />
           <ShownTime value={opened.at}>{children(opened.state, opened.log)}</ShownTime>
         </Fragment>
+      )}
+    </div>
+  )
+}
+
+/** The head. */
+function FileHead({
+  name,
+  facts,
+  onFile,
+  onClose,
+}: {
+  readonly name: string
+  readonly facts: TraceFacts
+  readonly onFile: (file: File) => void
+  readonly onClose: () => void
+}) {
+  const { format, notes, missing, tables } = facts
+  return (
+    <header className={styles['head']}>
+      <h2 className={styles['name']} title={name}>
+        {name}
+      </h2>
+      <p className={styles['facts']}>{[format, ...notes].join(' · ')}</p>
+      <div className={styles['actions']}>
+        <FileButton onFile={onFile}>Open another</FileButton>
+        <IconButton label="Close the file" icon={<X />} onClick={onClose} />
+      </div>
+      {(missing.length > 0 || tables.length > 0) && (
+        <details className={styles['more']}>
+          <summary>About this file</summary>
+          <div className={styles['about']}>
+            {missing.length > 0 && (
+              <section>
+                <h3>Not in this file</h3>
+                <ul className={styles['missing']}>
+                  {missing.map((what) => (
+                    <li key={what}>{what}</li>
+                  ))}
+                </ul>
+              </section>
+            )}
+            {tables.map((table) => (
+              <FactTable key={table.title} table={table} />
+            ))}
+          </div>
+        </details>
+      )}
+    </header>
+  )
+}
+
+function FactTable({ table: { title, columns, rows } }: { readonly table: TraceTable }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {/* A region that scrolls can be scrolled with the keyboard. */}
+      <div role="region" aria-label={title} tabIndex={0} className={styles['scroll']}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((cells, at) => (
+              <tr key={`${at}`}>
+                {cells.map((cell, place) => (
+                  <td key={columns[place]}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** The invitation to open a file. */
+function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
+  return (
+    <div className={styles['picker']}>
+      <FileClock aria-hidden className={styles['icon']} />
+      <h2>Open a trace</h2>
+      <p>Choose a file, or drop one anywhere on this page, to look at a run as it was.</p>
+      <FileButton kind="primary" onFile={onFile}>
+        Choose a file
+      </FileButton>
+      <dl className={styles['kinds']}>
+        <div>
+          <dt>.trace.json</dt>
+          <dd>A trace of AgentEnsemble (version 1.0 or 1.1), or one exported here</dd>
+        </div>
+        <div>
+          <dt>.ndjson</dt>
+          <dd>Events of a run, exported here; they can be replayed</dd>
+        </div>
+      </dl>
+      <p className={styles['promise']}>
+        The file is read in this browser and goes nowhere else. Up to {formatBytes(MAX_FILE_BYTES)}.
+      </p>
+    </div>
+  )
+}
+
+/** The problems of the file `name`. */
+function FileProblems({
+  name,
+  reason,
+  problems,
+  onFile,
+}: {
+  readonly name: string
+  readonly reason: string
+  readonly problems: readonly Problem[]
+  readonly onFile: (file: File) => void
+}) {
+  return (
+    <div className={styles['problems']}>
+      <Notice
+        tone="failed"
+        title={`"${name}" cannot be shown`}
+        actions={<FileButton onFile={onFile}>Choose another file</FileButton>}
+      >
+        <p>{reason}</p>
+      </Notice>
+      {problems.length > 0 && (
+        <section aria-label="Problems" className={styles['found']}>
+          <h2>{plural(problems.length, 'problem')}</h2>
+          <ul>
+            {problems.map(({ path, message }, at) => (
+              // The same words can be said of one place twice.
+              <li key={`${at} ${path}`}>
+                <code>{path === '' ? 'The whole file' : path}</code>
+                <span>{message}</span>
+              </li>
+            ))}
+          </ul>
+        </section>
       )}
     </div>
   )

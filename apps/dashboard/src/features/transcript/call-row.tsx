@@ -1,17 +1,15 @@
 /** One tool call, or a step of one: a line that unfolds to what went in and what came out. */
 import { memo } from 'react'
 
-import { CALL_STATUS } from '../../api/words.ts'
+import { CALL_STATUS, AGENT_CALL_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatClock } from '../../lib/format.ts'
+import { formatClock, formatMoney, plural } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText, JsonView } from '../../ui/show/json-view.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { AgentCalls } from './agent-calls.tsx'
-import styles from './call-row.module.css'
-import { Progress } from './progress.tsx'
 import { oneLine } from './text-shape.ts'
+import styles from './call-row.module.css'
 
 import type { AgentCallState, ToolCallState } from '@tutti/protocol'
 
@@ -137,4 +135,83 @@ const WITHOUT_RESULT: Readonly<Record<ToolCallState['status'], string>> = {
 
 function Absent({ children }: { readonly children: string }) {
   return <span className={styles['absent']}>{children}</span>
+}
+
+/** The tries of a call, in order. */
+function AgentCalls({ calls }: { readonly calls: readonly AgentCallState[] }) {
+  return (
+    <ul aria-label="Calls to another agent" className={styles['calls']}>
+      {calls.map((call) => (
+        <AgentCall key={call.retryIndex} call={call} />
+      ))}
+    </ul>
+  )
+}
+
+function AgentCall({ call }: { readonly call: AgentCallState }) {
+  const { mark, word } = AGENT_CALL_STATUS[call.status]
+  const { status, startedAt, completedAt, mode, protocol, chunks, turns, costUsd, error } = call
+  const brought = [
+    ...(call.retryIndex > 0 ? [`try ${call.retryIndex + 1}`] : []),
+    mode,
+    protocol,
+    ...(mode === 'streaming' || chunks > 0 ? [plural(chunks, 'chunk')] : []),
+    ...(mode === 'conversational' ? [plural(turns, 'turn')] : []),
+    ...(costUsd > 0 ? [formatMoney(costUsd)] : []),
+  ]
+  return (
+    <li className={styles['call']}>
+      <Mark kind={mark} />
+      <span>{word}</span>
+      <code className={styles['address']} title={call.agentUri}>
+        {call.agentUri}
+      </code>
+      <span className={styles['facts']}>{brought.join(' · ')}</span>
+      <span className={styles['agentCallsSpan']}>
+        <Elapsed
+          since={startedAt}
+          ms={status === 'RUNNING' ? null : spanOf(startedAt, completedAt)}
+        />
+      </span>
+      {error !== undefined && <p className={styles['error']}>{error}</p>}
+    </li>
+  )
+}
+
+/** NaN is a span that is over and not known. */
+function spanOf(startedAt: string | undefined, completedAt: string | undefined): number {
+  return Date.parse(completedAt ?? '') - Date.parse(startedAt ?? '')
+}
+
+/** The words, and a bar when it knows how much is done. */
+function Progress({
+  label,
+  message,
+  fraction,
+}: {
+  readonly label: string
+  readonly message: string
+  readonly fraction?: number
+}) {
+  const percent = fraction === undefined ? undefined : Math.round(fraction * 100)
+  return (
+    <div className={styles['progress']}>
+      {percent !== undefined && (
+        <div
+          role="progressbar"
+          aria-label={`Progress of ${label}`}
+          aria-valuenow={percent}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          className={styles['bar']}
+        >
+          <div style={{ inlineSize: `${percent}%` }} />
+        </div>
+      )}
+      <span className={styles['words']}>
+        {percent !== undefined && `${percent} % `}
+        {message}
+      </span>
+    </div>
+  )
 }

@@ -1,7 +1,7 @@
 /** A review where the task stood when it was asked for: what was decided, and by whom. */
 import { lazy, memo, Suspense } from 'react'
 
-import { DECISION } from '../../api/words.ts'
+import { DECISION } from '../../ui/labels.ts'
 import { formatClock } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { Mark, type MarkKind } from '../../ui/show/mark.tsx'

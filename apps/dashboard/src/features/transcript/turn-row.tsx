@@ -1,18 +1,23 @@
 /** One model call of a task: what it was shown, how it went, and its words. */
 import { memo } from 'react'
 
-import { earlyEnd, TURN_STATUS } from '../../api/words.ts'
+import { earlyEnd, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
+import {
+  formatClock,
+  formatCount,
+  formatDuration,
+  formatMoney,
+  formatBytes,
+} from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { GrowingText } from './growing-text.tsx'
 import { ShownMessages } from './shown-messages.tsx'
 import { Prose } from './prose.tsx'
-import { TurnFailures } from './turn-failures.tsx'
+import { newestBlocks } from './text-blocks.ts'
 import styles from './turn-row.module.css'
 
-import type { DirectiveState, TurnState } from '@tutti/protocol'
+import type { DirectiveState, TurnState, TurnFailure } from '@tutti/protocol'
 
 /** A turn; `onChoose` makes it the place that the address names. */
 export const TurnRow = memo(function TurnRow({
@@ -122,3 +127,69 @@ function Words({
   if (status === 'FAILED' || toolCalls.length > 0 || earlyEnd(finishReason)) return null
   return <p className={styles['soft']}>It answered without words</p>
 }
+
+/** The failures in order; `isAgain` when the last one was followed by another call. */
+function TurnFailures({
+  failures,
+  isAgain,
+}: {
+  readonly failures: readonly TurnFailure[]
+  readonly isAgain: boolean
+}) {
+  return (
+    <ul aria-label="Failed calls" className={styles['failures']}>
+      {failures.map((failure, at) => (
+        // A turn only gains failures.
+        <li key={`${at}-${failure.failedAt}`}>
+          <Mark kind="failed" label="Failed" />
+          <span className={styles['turnFailuresWords']}>
+            <span className={styles['reason']}>{failure.reason}</span>{' '}
+            <code className={styles['code']}>{failure.code}</code>
+            <span className={styles['next']}>
+              {nextOf(failure, isAgain || at < failures.length - 1)}
+            </span>
+          </span>
+          <span className={styles['when']}>
+            {formatClock(Date.parse(failure.failedAt))} after {formatDuration(failure.latencyMs)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** What came, or comes, after a failed call. */
+function nextOf(
+  { model, retryInMs, retryAfterMs, nextModel }: TurnFailure,
+  isAgain: boolean,
+): string {
+  const asked =
+    retryAfterMs === undefined || retryInMs !== undefined
+      ? ''
+      : `; it asks to wait ${formatDuration(retryAfterMs)}`
+  if (nextModel !== undefined) return `${model} → ${nextModel}: the fallback is asked next${asked}`
+  if (retryInMs === undefined) return `${model}: not asked again${asked}`
+  const wait = formatDuration(retryInMs)
+  return isAgain ? `${model} was asked again after ${wait}` : `${model} is asked again in ${wait}`
+}
+
+/** The text of a model call that still answers. */
+function GrowingText({ text }: { readonly text: string }) {
+  const { hidden, blocks } = newestBlocks(text)
+  return (
+    <div className={styles['text']}>
+      {hidden > 0 && (
+        <p className={styles['hidden']}>
+          {`${formatBytes(hidden)} before this are shown when the answer is whole`}
+        </p>
+      )}
+      {blocks.map(({ start, text: part }) => (
+        <Block key={start} text={part} />
+      ))}
+    </div>
+  )
+}
+
+const Block = memo(function Block({ text }: { readonly text: string }) {
+  return <div>{text}</div>
+})

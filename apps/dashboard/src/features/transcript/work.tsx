@@ -1,26 +1,32 @@
 /** The rows of one attempt of a task. */
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useState, type ReactNode, memo } from 'react'
+import { ArrowLeftRight } from 'lucide-react'
 
 import { FoldMemory, newFolds } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
+import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
+import { Elapsed } from '../../ui/show/time.tsx'
+import { Notice } from '../../ui/feedback/notice.tsx'
+import { JsonView } from '../../ui/show/json-view.tsx'
+import { CopyButton } from '../../ui/show/text.tsx'
 import { CallRow } from './call-row.tsx'
-import { DelegationRow } from './delegation-row.tsx'
-import { EndRow } from './end-row.tsx'
 import { GateRow } from './gate-row.tsx'
 import { GivenRow } from './given-row.tsx'
-import { SwitchRow } from './switch-row.tsx'
 import {
   agentsByCall,
   directivesByTurn,
   transcriptRows,
   type TranscriptRow,
+  rowKey,
 } from './transcript-rows.ts'
 import { TurnRow } from './turn-row.tsx'
-import { chosenKey, useReveal } from './use-reveal.ts'
+import { oneLine } from './text-shape.ts'
+import { Prose } from './prose.tsx'
+import styles from './work.module.css'
+
+import type { RunState, TaskState, DelegationState } from '@tutti/protocol'
 
 import type { Selection } from '../../api/selection.ts'
-import type { RunState, TaskState } from '@tutti/protocol'
-import type { ReactNode } from 'react'
 
 /** Heights of rows as they mostly are, in pixels; each is measured when it is in sight. */
 const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
@@ -105,5 +111,141 @@ export function Work({
         {content}
       </GrowingList>
     </FoldMemory>
+  )
+}
+
+const STATUS: Readonly<
+  Record<DelegationState['status'], { readonly mark: MarkKind; readonly word: string }>
+> = {
+  RUNNING: { mark: 'live', word: 'Works' },
+  COMPLETED: { mark: 'done', word: 'Answered' },
+  FAILED: { mark: 'failed', word: 'Failed' },
+}
+
+/** A delegation; `onOpen` shows the task that it made. */
+const DelegationRow = memo(function DelegationRow({
+  delegation,
+  onOpen,
+}: {
+  readonly delegation: DelegationState
+  readonly onOpen: (taskName: string) => void
+}) {
+  const { workerRole, workerTask, taskDescription = '', startedAt, durationMs, reason } = delegation
+  const { mark, word } = STATUS[delegation.status]
+  return (
+    <div className={styles['row']}>
+      <Mark kind={mark} label={word} />
+      <span>
+        Delegated to <strong>{workerRole}</strong>
+      </span>
+      {workerTask !== undefined && (
+        <button type="button" className={styles['task']} onClick={() => onOpen(workerTask)}>
+          {workerTask}
+        </button>
+      )}
+      <span className={styles['gist']} title={taskDescription}>
+        {oneLine(taskDescription)}
+      </span>
+      <span className={styles['span']}>
+        <Elapsed
+          since={startedAt}
+          ms={delegation.status === 'RUNNING' ? undefined : (durationMs ?? Number.NaN)}
+        />
+      </span>
+      {reason !== undefined && <p className={styles['reason']}>{reason}</p>}
+    </div>
+  )
+})
+
+/** From which model to which. */
+function SwitchRow({ from, to }: { readonly from: string; readonly to: string }) {
+  return (
+    <p className={styles['switch']}>
+      <ArrowLeftRight aria-hidden />
+      Model switched: {from} → {to}
+    </p>
+  )
+}
+
+/** The key of the chosen row; undefined when a whole task is chosen. */
+function chosenKey(selection: Selection | undefined): string | undefined {
+  if (selection?.iterationIndex === undefined) return undefined
+  return rowKey(selection.iterationIndex, selection.toolCallId)
+}
+
+/** Index of the chosen row as it was when it was first there; undefined when there is none. */
+function useReveal(rows: readonly TranscriptRow[], key: string | undefined): number | undefined {
+  const [found, setFound] = useState<{ readonly key: string; readonly index: number }>()
+  const isNew = key !== undefined && found?.key !== key
+  const index = isNew ? rows.findIndex((row) => row.key === key) : -1
+  if (isNew && index >= 0) setFound({ key, index })
+  return found?.key === key ? found?.index : undefined
+}
+
+/** The end of a task that has ended. */
+const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
+  const { output, structuredOutput, error, skipReason, status } = task
+  return (
+    <section aria-label="What came of it" className={styles['end']}>
+      {error !== undefined && status !== 'COMPLETED' && <Failure error={error} />}
+      {status === 'SKIPPED' && (
+        <Notice title="This task was skipped">{skipReason ?? 'The run does not say why'}</Notice>
+      )}
+      {output !== undefined && <Output task={task} output={output} />}
+      {structuredOutput !== undefined && (
+        <>
+          <h3>Output as a value</h3>
+          <JsonView value={structuredOutput} label="the output as a value" />
+        </>
+      )}
+    </section>
+  )
+})
+
+function Failure({
+  error: { reason, code, willRetry },
+}: {
+  readonly error: NonNullable<TaskState['error']>
+}) {
+  const isCancelled = code === 'CANCELLED'
+  return (
+    <Notice
+      tone={isCancelled ? 'plain' : 'failed'}
+      title={isCancelled ? 'This task was cancelled' : 'This task failed'}
+    >
+      {reason} <code>{code}</code>
+      {willRetry && <p>It is tried again by itself.</p>}
+    </Notice>
+  )
+}
+
+/** An answer that stands right above is not said twice. */
+function Output({
+  task: { turns },
+  output,
+}: {
+  readonly task: TaskState
+  readonly output: string
+}) {
+  const last = turns.at(-1)
+  if (last !== undefined && last.text.trim() === output.trim()) {
+    return (
+      <p className={styles['same']}>
+        <span>
+          <strong>Output</strong>: the answer of model call {last.iterationIndex + 1}
+        </span>
+        <CopyButton text={output} label="Copy the output" />
+      </p>
+    )
+  }
+  return (
+    <>
+      <h3>Output</h3>
+      {output === '' ? (
+        <p className={styles['soft']}>It is empty</p>
+      ) : (
+        <Prose name="output" label="the output" text={output} />
+      )}
+    </>
   )
 }

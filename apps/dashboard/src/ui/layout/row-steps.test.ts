@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { stepOf } from './row-steps.ts'
+import { stepOf } from './use-virtual-rows.ts'
 
 const pressed = (key: string, more = {}) => ({
   key,

@@ -2,8 +2,6 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useState, type KeyboardEvent, type RefObject } from 'react'
 
-import { stepOf } from './row-steps.ts'
-
 /** What rows there are. */
 export interface RowsOptions {
   readonly count: number
@@ -72,4 +70,30 @@ export function useVirtualRows(
 function withPlaces(range: readonly number[], places: readonly number[]): number[] {
   const more = places.filter((place) => place >= 0)
   return [...new Set([...range, ...more])].toSorted((one, other) => one - other)
+}
+
+/** A key that was pressed. */
+type PressedKey = Readonly<Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>>
+
+/** The row that a key goes to from row `at` (-1 is none) of `count`; undefined when it goes nowhere. */
+export function stepOf(
+  { key, ctrlKey, metaKey, altKey }: PressedKey,
+  at: number,
+  count: number,
+): number | undefined {
+  if (ctrlKey || metaKey || altKey || count === 0) return undefined
+  switch (key) {
+    case 'ArrowDown':
+    case 'j':
+      return Math.min(at + 1, count - 1)
+    case 'ArrowUp':
+    case 'k':
+      return Math.max(at - 1, 0)
+    case 'Home':
+      return 0
+    case 'End':
+      return count - 1
+    default:
+      return undefined
+  }
 }

@@ -2,9 +2,10 @@
  * A value while somebody types it. Pure: plain JSON, and beside it the texts that are meant to be JSON and
  * are not yet, by their places.
  */
-import { above, isWithin, valueAt, withoutValueAt, withValueAt } from './pointer.ts'
+import { type Problem, describeProblems } from '@tutti/protocol'
 
-import type { Problem } from '@tutti/protocol'
+import { above, isWithin, valueAt, withoutValueAt, withValueAt } from './pointer.ts'
+import { withDefaults } from './initial-value.ts'
 
 /** A value, and the parts of it that cannot be read. */
 export interface FormDraft {
@@ -72,4 +73,27 @@ function notAround(
   return Object.fromEntries(
     Object.entries(broken).filter(([path]) => !isWithin(path, place) && !isWithin(place, path)),
   )
+}
+
+/** What a check found. */
+interface Checked {
+  readonly problems: readonly Problem[]
+  /** Why the schema cannot be checked against; whoever takes the value judges alone. */
+  readonly unchecked: string | undefined
+}
+
+/**
+ * Every problem of a draft: texts that cannot be read, and beside them what the schema says of the value.
+ * Fields with a default may be left out.
+ */
+export function checkDraft(schema: object, draft: FormDraft): Checked {
+  const broken = brokenProblems(draft)
+  try {
+    const found = describeProblems(schema, withDefaults(schema, draft.value, schema))
+    const others = found.filter(({ path }) => !broken.some((one) => isWithin(path, one.path)))
+    return { problems: [...broken, ...others], unchecked: undefined }
+  } catch (error) {
+    // A schema may hold a pattern that is none.
+    return { problems: broken, unchecked: error instanceof Error ? error.message : String(error) }
+  }
 }

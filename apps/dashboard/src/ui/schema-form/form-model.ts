@@ -6,10 +6,17 @@
  * F3 A field that may be left out and is not there has no fields inside; so a schema that refers to itself
  *    ends where the value does.
  */
-import { withoutNull } from './nullable.ts'
+import {
+  withoutNull,
+  listOf,
+  numberOf,
+  partsOf,
+  resolved,
+  textOf,
+  type SchemaNode,
+} from './schema.ts'
 import { isObject, pointer } from './pointer.ts'
 import { hintOf } from './hints.ts'
-import { listOf, numberOf, partsOf, resolved, textOf, type SchemaNode } from './schema.ts'
 import { chosenVariant, variantNames } from './variants.ts'
 
 /** What all fields have. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 
-import { draftOf, withJson } from './form-draft.ts'
+import { draftOf, withJson, checkDraft } from './form-draft.ts'
 import { initialValue, newItem, withDefaults } from './initial-value.ts'
-import { numberFrom } from './number-from.ts'
-import { checkDraft } from './schema-problems.ts'
-import { localOf, utcOf } from './date-time.ts'
+import { numberFrom } from './number-input.tsx'
+import { localOf, utcOf } from './text-control.tsx'
 
 const schema = {
   type: 'object',

@@ -1,6 +1,5 @@
 /** What a form begins with. Pure. */
-import { withoutNull } from './nullable.ts'
-import { listOf, numberOf, partsOf, resolved, type SchemaNode } from './schema.ts'
+import { withoutNull, listOf, numberOf, partsOf, resolved, type SchemaNode } from './schema.ts'
 
 /** Objects inside of objects at most: a required field may ask for itself. */
 const MAX_DEPTH = 12

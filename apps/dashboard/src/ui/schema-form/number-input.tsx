@@ -2,7 +2,6 @@
 import { useState } from 'react'
 
 import { TextInput } from '../controls/inputs.tsx'
-import { numberFrom } from './number-from.ts'
 
 import type { FieldControl } from '../controls/field.tsx'
 
@@ -39,4 +38,12 @@ export function NumberInput({
 
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The number that a text says; the text itself when it says none, undefined when there is none. */
+export function numberFrom(text: string): number | string | undefined {
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  const number = Number(trimmed)
+  return Number.isFinite(number) ? number : text
 }

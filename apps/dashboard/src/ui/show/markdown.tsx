@@ -1,10 +1,9 @@
 /** Text of a model drawn as Markdown: no HTML of its own, no pictures of elsewhere. */
-import { useMemo } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import Library, { type Components } from 'react-markdown'
 
 import { cx } from '../../lib/cx.ts'
-import { TableView } from './markdown-table.tsx'
-import { markdownParts } from './markdown-tables.ts'
+import { markdownParts, type Alignment, type MarkdownTable } from './markdown-tables.ts'
 import styles from './text.module.css'
 
 /** Elements that a text may have; a picture would be a request to an address that a model chose. */
@@ -66,3 +65,47 @@ function drawCell(cell: string) {
 
 // oxlint-disable-next-line import/no-default-export -- what React loads late is a default export
 export default Markdown
+
+const ALIGNED: Readonly<Record<Alignment, string | undefined>> = {
+  start: undefined,
+  center: styles['center'],
+  end: styles['end'],
+}
+
+/** The table; `draw` makes of a cell what it shows. */
+function TableView({
+  table: { head, alignments, rows },
+  draw,
+}: {
+  readonly table: MarkdownTable
+  readonly draw: (cell: string) => ReactNode
+}) {
+  const aligned = (column: number): string => cx(ALIGNED[alignments[column] ?? 'start'])
+  return (
+    // What scrolls can be scrolled with the keyboard.
+    <div role="group" aria-label="Table" tabIndex={0} className={styles['table']}>
+      <table>
+        <thead>
+          <tr>
+            {head.map((cell, column) => (
+              <th key={`${column}`} scope="col" className={aligned(column)}>
+                {draw(cell)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells, row) => (
+            <tr key={`${row}`}>
+              {cells.map((cell, column) => (
+                <td key={`${row} ${column}`} className={aligned(column)}>
+                  {draw(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

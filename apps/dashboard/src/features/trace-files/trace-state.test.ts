@@ -1,8 +1,8 @@
 import { decode, ExecutionTrace, type RunState, type TaskTrace } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import fullFile from '../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
-import oldFile from '../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
+import fullFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.full.json' with { type: 'json' }
+import oldFile from '../../../../../packages/protocol/fixtures/valid/ExecutionTrace.version-1-0.json' with { type: 'json' }
 import { traceState } from './trace-state.ts'
 import { costOf, msOf } from './trace-state-values.ts'
 
