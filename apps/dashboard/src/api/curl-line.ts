@@ -1,6 +1,5 @@
 /** A call of the server as a line for a shell. */
 
-/** What the line calls. */
 export interface CurlCall {
   readonly method: string
   /** Path of the route, such as `/api/runs`. */
@@ -12,7 +11,6 @@ export interface CurlCall {
   readonly base?: string
 }
 
-/** The line. */
 export function curlLine({
   method,
   path,

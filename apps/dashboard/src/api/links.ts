@@ -17,7 +17,6 @@ export function runsHref(filter: QueryValues = {}): string {
   return hashOf(['runs'], filter)
 }
 
-/** One run. */
 export function runHref(runId: string, place: RunPlace = {}): string {
   return hashOf(['runs', runId], { ...place })
 }
@@ -32,7 +31,6 @@ export function reviewsHref(): string {
   return hashOf(['reviews'])
 }
 
-/** The tools, or one of them. */
 export function toolsHref(name?: string): string {
   return hashOf(name === undefined ? ['tools'] : ['tools', name])
 }

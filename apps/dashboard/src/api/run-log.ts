@@ -36,7 +36,6 @@ export function emptyRunLog(): RunLog {
   return { events: [], instants: [], state, kept: [state] }
 }
 
-/** The log with more events. */
 export function withEvents(log: RunLog, more: readonly LoggedRunEvent[]): RunLog {
   const events = [...log.events]
   const instants = [...log.instants]

@@ -31,7 +31,6 @@ export const LIST_EVENTS = [
 /** An event that changes what a list shows. */
 export type ListEvent = LoggedRunEventOf<(typeof LIST_EVENTS)[number]>
 
-/** How the connection is. */
 export interface FeedConnection {
   readonly status: ConnectionState['status'] | 'connecting'
   /** Grows each time the connection is there again after a loss: what was read before may be old. */

@@ -1,6 +1,6 @@
 /** The dashboard: who may see it, its frame, and the page that the address names. */
 import { QueryClientProvider } from '@tanstack/react-query'
-import { useEffect, useState, lazy, Suspense, type ReactNode } from 'react'
+import { useEffect, useState, lazy, Suspense, type ReactNode, Component } from 'react'
 
 import { access, refuseKey, setKey } from '../api/access.ts'
 import { connectServer, ServerContext, type Server } from '../api/server.ts'
@@ -10,13 +10,12 @@ import { Toasts } from '../ui/feedback/toasts.tsx'
 import { runsHref } from '../api/links.ts'
 import { RunsPage } from '../features/runs/runs-page.tsx'
 import { usePlace, type Place } from '../lib/router.ts'
-import { LinkButton } from '../ui/controls/button.tsx'
-import { Empty, Loading } from '../ui/feedback/notice.tsx'
-import { ErrorBoundary } from './error-boundary.tsx'
+import { LinkButton, Button } from '../ui/controls/button.tsx'
+import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
+import { failureText } from '../api/failure.ts'
 import { Shell } from './shell.tsx'
 import { RunPage } from './run-page.tsx'
 
-/** The whole page. */
 export function App() {
   const { key, isRefused } = useStore(access)
   return (
@@ -64,7 +63,6 @@ const TracePage = lazy(() =>
   import('./trace-page.tsx').then((page) => ({ default: page.TracePage })),
 )
 
-/** The page that the address names. */
 function Pages() {
   const place = usePlace()
   return (
@@ -95,5 +93,41 @@ function pageOf({ path: [first = 'runs', second], query }: Place): ReactNode {
           actions={<LinkButton href={runsHref()}>To the runs</LinkButton>}
         />
       )
+  }
+}
+
+interface State {
+  readonly error?: unknown
+}
+
+/** Keeps a broken part from taking the rest with it; `place` is what is shown, another one begins anew. */
+class ErrorBoundary extends Component<
+  { readonly place?: string; readonly children: ReactNode },
+  State
+> {
+  override state: State = {}
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error }
+  }
+
+  override componentDidUpdate({ place }: { readonly place?: string }): void {
+    if (place !== this.props.place && this.state.error !== undefined) {
+      this.setState({ error: undefined })
+    }
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return (
+      <Notice
+        tone="failed"
+        title="This part of the page broke"
+        actions={<Button onClick={() => location.reload()}>Load the page again</Button>}
+      >
+        <p>{failureText(error)}</p>
+      </Notice>
+    )
   }
 }

@@ -132,7 +132,6 @@ const PLACE = 'tutti.timeline'
 /** Whether it is folded, on every run that this page shows. */
 const folded = createStore(localStorage.getItem(PLACE) === 'folded')
 
-/** The panel. */
 function TimelinePanel(props: ComponentProps<typeof Timeline>) {
   const isFolded = useStore(folded)
   const name = isFolded ? 'Show the timeline' : 'Fold the timeline'

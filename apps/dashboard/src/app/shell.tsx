@@ -40,7 +40,6 @@ const PLACES = [
   { name: 'traces', label: 'Traces', href: tracesHref(), icon: <FileClock /> },
 ] as const
 
-/** The frame, round the page. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const {
     path: [here = 'runs', inner],

@@ -17,7 +17,6 @@ export function applyTheme(): void {
   else document.documentElement.dataset['theme'] = chosen
 }
 
-/** Chooses a theme. */
 export function chooseTheme(chosen: Theme): void {
   theme.set(chosen)
   if (chosen === 'system') localStorage.removeItem(PLACE)

@@ -12,7 +12,6 @@ import type { RunState } from '@tutti/protocol'
 /** A file has no address: where one is in it is kept elsewhere. */
 const NO_PLACE = {}
 
-/** The page that opens trace files. */
 export function TracePage() {
   return (
     <TraceFile>

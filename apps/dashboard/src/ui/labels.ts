@@ -69,7 +69,6 @@ export function earlyEnd(reason: FinishReason | undefined): string | undefined {
   }
 }
 
-/** A tool call. */
 export const CALL_STATUS: Readonly<Record<ToolCallState['status'], Shown>> = {
   RUNNING: { mark: 'live', word: 'Running' },
   SUCCEEDED: { mark: 'done', word: 'Succeeded' },

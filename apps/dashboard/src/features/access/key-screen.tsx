@@ -83,7 +83,6 @@ export function KeyScreen({
   )
 }
 
-/** The wordmark. */
 function Wordmark() {
   return (
     <p className={styles['wordmark']}>

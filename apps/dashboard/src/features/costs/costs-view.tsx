@@ -85,7 +85,6 @@ function priceNote(model: string, unpriced: readonly string[]): string | undefin
   return unpriced.includes(model) ? 'no price is known' : undefined
 }
 
-/** Why a cost is not known. */
 function Unknown({
   unpriced,
   isCostKnown,
@@ -101,7 +100,6 @@ function Unknown({
   return <p className={styles['note']}>The cost is not known in all: {why}.</p>
 }
 
-/** A line. */
 interface CostLine {
   readonly key: string
   readonly name: ReactNode

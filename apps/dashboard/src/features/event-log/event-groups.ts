@@ -12,10 +12,8 @@ export const EVENT_GROUPS = [
   { name: 'people', label: 'Reviews and steering' },
 ] as const
 
-/** A group of events. */
 export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
 
-/** The group of each type of event. */
 export const GROUP_OF: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
   run_queued: 'run',
   run_resumed: 'run',

@@ -1,17 +1,21 @@
 /** The events of a run as they are. */
 import { memo, useDeferredValue, useMemo, useState } from 'react'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
+import { Copy, Download } from 'lucide-react'
 
 import { Empty } from '../../ui/feedback/notice.tsx'
 import { FoldMemory, newFolds, Fold } from '../../ui/layout/fold.tsx'
 import { GrowingList } from '../../ui/layout/growing-list.tsx'
 import { eventWords } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import { formatClock, formatDuration } from '../../lib/format.ts'
+import { formatClock, formatDuration, plural } from '../../lib/format.ts'
 import { JsonView } from '../../ui/show/json-view.tsx'
-import { EventBar } from './event-bar.tsx'
+import { downloadText } from '../../lib/download.ts'
+import { useCopy } from '../../lib/use-copy.ts'
+import { Button, IconButton } from '../../ui/controls/button.tsx'
+import { Select, TextInput } from '../../ui/controls/inputs.tsx'
 import { eventsMatching, upTo, type EventFilter } from './event-filter.ts'
-import { EVENT_GROUPS, isFailure } from './event-groups.ts'
+import { EVENT_GROUPS, isFailure, type EventGroup } from './event-groups.ts'
 import { eventSummary, taskOf } from './event-summary.ts'
 import styles from './event-log.module.css'
 
@@ -111,3 +115,117 @@ const EventRow = memo(function EventRow({
     </div>
   )
 })
+
+/** The filter and the exports of a log. */
+function EventBar({
+  filter,
+  onFilter,
+  taskNames,
+  events,
+  shown,
+  isPast,
+}: {
+  readonly filter: EventFilter
+  readonly onFilter: (filter: EventFilter) => void
+  readonly taskNames: readonly string[]
+  readonly events: readonly LoggedRunEvent[]
+  /** Those that the filter asks for. */
+  readonly shown: readonly LoggedRunEvent[]
+  /** Whether an earlier moment is looked at. */
+  readonly isPast: boolean
+}) {
+  return (
+    <div role="search" aria-label="Events" className={styles['bar']}>
+      <div role="group" aria-label="Kinds of events" className={styles['groups']}>
+        {EVENT_GROUPS.map(({ name, label }) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={filter.groups.has(name)}
+            className={styles['group']}
+            onClick={() => onFilter({ ...filter, groups: toggled(filter.groups, name) })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <Select
+        aria-label="Task"
+        className={styles['eventBarTask']}
+        value={filter.taskName ?? ''}
+        onChange={({ target: { value } }) =>
+          onFilter({ ...filter, taskName: value === '' ? undefined : value })
+        }
+      >
+        <option value="">All tasks</option>
+        {taskNames.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </Select>
+      <TextInput
+        type="search"
+        aria-label="Text in events"
+        placeholder="Find in events"
+        className={styles['text']}
+        value={filter.text}
+        onChange={({ target: { value } }) => onFilter({ ...filter, text: value })}
+      />
+      <Exports events={events} shown={shown} isPast={isPast} />
+    </div>
+  )
+}
+
+function Exports({
+  events,
+  shown,
+  isPast,
+}: {
+  readonly events: readonly LoggedRunEvent[]
+  readonly shown: readonly LoggedRunEvent[]
+  readonly isPast: boolean
+}) {
+  const [copy, copied] = useCopy()
+  const count = plural(events.length, 'event')
+  const runId = events[0]?.runId ?? 'run'
+  const said = {
+    idle: 'Copy these as JSON',
+    copied: 'Copied',
+    failed: 'The browser did not copy it',
+  }
+  return (
+    <span className={styles['exports']}>
+      <span className={styles['count']}>
+        {shown.length === events.length && !isPast
+          ? count
+          : `${count}, ${shown.length} shown${isPast ? ' up to here' : ''}`}
+      </span>
+      <IconButton
+        label={said[copied]}
+        icon={<Copy />}
+        onClick={() => copy(JSON.stringify(shown, undefined, 2))}
+      />
+      <Button
+        kind="quiet"
+        icon={<Download />}
+        title="All events, one JSON object a line"
+        onClick={() =>
+          downloadText(`${runId}.events.ndjson`, linesOf(events), 'application/x-ndjson')
+        }
+      >
+        NDJSON
+      </Button>
+    </span>
+  )
+}
+
+function toggled(groups: ReadonlySet<EventGroup>, name: EventGroup): ReadonlySet<EventGroup> {
+  const others = new Set(groups)
+  if (!others.delete(name)) others.add(name)
+  return others
+}
+
+function linesOf(events: readonly LoggedRunEvent[]): string {
+  return events.map((event) => `${JSON.stringify(event)}\n`).join('')
+}

@@ -72,7 +72,6 @@ export function laneX(lane: number, pitch: number): number {
   return MARGIN + lane * pitch
 }
 
-/** Width of all lanes. */
 export function lanesWidth(layout: GraphLayout): number {
   return laneX(layout.lanes - 1, pitchOf(layout)) + MARGIN
 }

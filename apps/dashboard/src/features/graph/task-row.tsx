@@ -13,7 +13,6 @@ import { costOf, toolCallsOf } from './task-facts.ts'
 
 import type { TaskState } from '@tutti/protocol'
 
-/** What a row shows. */
 export interface TaskRowProps {
   readonly task: TaskState
   readonly isHeld: boolean

@@ -34,7 +34,6 @@ export function jsonProblem(text: string): string | undefined {
   }
 }
 
-/** The decision that a draft is. */
 export function decisionOf(review: ReviewLike, mode: DraftMode, draft: Draft): ReviewDecisionBody {
   if (mode === 'EXIT_EARLY') return { decision: mode }
   if (mode === 'REJECT') return { decision: mode, feedback: draft.feedback.trim() }

@@ -57,7 +57,6 @@ export function ReviewClosed({
   )
 }
 
-/** What the reader had written. */
 function Unsent({
   label,
   text,

@@ -78,7 +78,6 @@ export function reviewOfEvent(event: Requested): ReviewLike {
   return opened(event, event.runId)
 }
 
-/** The review of a gate of a run. */
 export function reviewOfGate(gate: GateState, runId: string): ReviewLike {
   return { ...opened(gate, runId), end: endOfGate(gate) }
 }

@@ -182,7 +182,6 @@ function RowActions({
   )
 }
 
-/** Where the question comes from. */
 function ReviewFacts({ review }: { readonly review: ReviewLike }) {
   const { runId, detail, run, timing, openedAt } = review
   const names = [run?.ensemble, detail?.taskName, TIMING[timing]]

@@ -53,7 +53,6 @@ export const KIND_WORDS: Readonly<Record<ReviewKind, string>> = {
   question: 'Agent question',
 }
 
-/** The kind of a review. */
 export function kindOf(review: ReviewLike): ReviewKind {
   if (review.timing === 'AFTER_EXECUTION') return 'output'
   if (review.timing === 'BEFORE_EXECUTION') return 'input'
@@ -100,7 +99,6 @@ export function goesOn(review: ReviewLike): string {
     : 'the output is taken as it is'
 }
 
-/** What rejecting does. */
 export const REJECT_DOES: Readonly<Record<ReviewTiming, string>> = {
   BEFORE_EXECUTION: 'The task is not done and fails with your words as the reason.',
   DURING_EXECUTION: 'The tool is not called; the agent is told your words and goes on.',

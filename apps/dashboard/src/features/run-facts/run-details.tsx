@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type RunState, type FileChange, isTerminalRunStatus } from '@tutti/protocol'
 import { RotateCcw, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 
 import { formatDuration, formatClock, plural, UNKNOWN } from '../../lib/format.ts'
 import { Ago } from '../../ui/show/time.tsx'
@@ -14,7 +14,7 @@ import { Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { JsonView } from '../../ui/show/json-view.tsx'
 import { submitHref } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
-import { Fact, Facts } from './facts.tsx'
+import { cx } from '../../lib/cx.ts'
 import { DeleteRun } from './delete-run.tsx'
 import styles from './run-details.module.css'
 
@@ -229,5 +229,35 @@ function RunActions({ runId, state }: { readonly runId: string; readonly state: 
       )}
       {isAsking && <DeleteRun runId={runId} onClose={() => setAsking(false)} />}
     </div>
+  )
+}
+
+/** A part; its children are `Fact`s, or words where there is none. */
+function Facts({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section aria-label={title} className={styles['part']}>
+      <h3>{title}</h3>
+      <div className={styles['factsFacts']}>{children}</div>
+    </section>
+  )
+}
+
+/** A fact; nothing when it is not known. */
+function Fact({
+  name,
+  isOwn = false,
+  children,
+}: {
+  readonly name: string
+  /** Whether the name is somebody's own and is written as it is. */
+  readonly isOwn?: boolean
+  readonly children: ReactNode
+}) {
+  if (children === undefined || children === null) return null
+  return (
+    <dl className={styles['fact']}>
+      <dt className={cx(styles['name'], isOwn && styles['own'])}>{name}</dt>
+      <dd>{children}</dd>
+    </dl>
   )
 }

@@ -21,7 +21,6 @@ const GROUPS: readonly Segment<RunGroup>[] = [
 /** How a filter is gone to; `replace` leaves no step to come back to. */
 export type GoToFilter = (filter: RunFilter, how?: { readonly replace: boolean }) => void
 
-/** The filter, to be changed. */
 export function RunFilters({
   filter,
   search,

@@ -122,7 +122,6 @@ export function matchingRuns({ filter, runs }: RunListState): readonly RunSummar
   return runs.filter(({ status }) => fitsGroup(filter, status))
 }
 
-/** The runs that are shown. */
 export function shownRuns({ runs, fresh }: RunListState): readonly RunSummary[] {
   return fresh.size === 0 ? runs : runs.filter(({ runId }) => !fresh.has(runId))
 }

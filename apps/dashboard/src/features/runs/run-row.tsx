@@ -139,7 +139,6 @@ function nextTone({ status, currentTask }: RunSummary): string {
 /** Tags that are shown; the rest is on the page of the run. */
 const SHOWN = 2
 
-/** The first tags of a run. */
 function RunTags({
   tags,
   onTag,

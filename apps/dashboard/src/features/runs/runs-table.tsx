@@ -41,7 +41,6 @@ const ROW = 41
 /** Where the reader was in each list. */
 const memories = new Map<string, { offset: number }>()
 
-/** The table of a list. */
 export function RunsTable({
   ref,
   list,

@@ -175,7 +175,6 @@ function TimeField({ form, change, problems }: PartProps) {
   )
 }
 
-/** Whom the directive is for. */
 function TargetField({ state, form, change, problems }: PartProps & { readonly state: RunState }) {
   const { tasks, roles } = targetsOf(state)
   const hint = state.tasks.length === 0 ? 'Tasks can be chosen once the run has begun.' : undefined

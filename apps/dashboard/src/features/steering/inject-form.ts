@@ -55,7 +55,6 @@ export function checkInject(form: InjectForm): InjectChecked {
   return decoded.ok ? { ok: true, body: { ...decoded.value, content } } : decoded
 }
 
-/** The problems of one field. */
 export function problemsOf(problems: readonly Problem[], field: string): readonly string[] {
   return problems.filter(({ path }) => path === `/${field}`).map(({ message }) => sentence(message))
 }

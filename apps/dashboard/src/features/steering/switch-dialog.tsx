@@ -191,7 +191,6 @@ function ModelField({
   )
 }
 
-/** Target of a switch. */
 type SwitchTarget =
   | { readonly kind: 'model'; readonly name: string }
   | { readonly kind: 'tier'; readonly name: string }

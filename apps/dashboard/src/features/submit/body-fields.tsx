@@ -69,7 +69,6 @@ export function BodyFields({
   ))
 }
 
-/** One field. */
 export function BodyField({
   schema = {},
   path,

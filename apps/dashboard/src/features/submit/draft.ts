@@ -72,7 +72,6 @@ export interface SubmissionDraft {
   readonly runId: string
 }
 
-/** Changes what is typed. */
 export type ChangeDraft = (next: (draft: SubmissionDraft) => SubmissionDraft) => void
 
 /** A draft in which nothing was typed yet. */

@@ -31,7 +31,6 @@ const MEANINGS: Readonly<Record<Level, string>> = {
   tasks: 'Tasks of your own run in place of those of the ensemble, with its model and limits.',
 }
 
-/** The sections. */
 export function FormSections({
   draft,
   capabilities,
@@ -97,7 +96,6 @@ export function FormSections({
   )
 }
 
-/** The section. */
 function InputsSection({
   draft,
   ensembles,

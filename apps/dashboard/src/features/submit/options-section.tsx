@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { isObject } from '../../ui/schema-form/pointer.ts'
 import { BodyField, BodyFields, type FieldLooks } from './body-fields.tsx'
 import { withField, type ChangeDraft, type SubmissionDraft } from './draft.ts'
-import { RowFields } from './row-fields.tsx'
+import { RowFields } from './list-fields.tsx'
 import styles from './submit.module.css'
 
 const SETTINGS: FieldLooks = {

@@ -6,7 +6,6 @@ import { templateParts } from './variables.ts'
 
 import type { EnsembleInfo } from '@tutti/protocol'
 
-/** The section. */
 export function OutlineSection({
   ensemble,
   inputs,
@@ -34,7 +33,6 @@ export function OutlineSection({
   )
 }
 
-/** The text. */
 export function TemplateText({
   text,
   inputs,

@@ -18,7 +18,6 @@ import { TemplateText } from './outline-section.tsx'
 
 import type { Capabilities, EnsembleInfo, PreconfiguredTask } from '@tutti/protocol'
 
-/** The section. */
 export function OverridesSection({
   draft,
   ensemble,

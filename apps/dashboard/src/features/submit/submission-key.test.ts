@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { submissionKey } from './kept-submission.ts'
+import { submissionKey } from './use-submission.ts'
 
 it('a body has one key, however often it is sent, and another body another one', () => {
   const key = submissionKey(undefined, '{}')

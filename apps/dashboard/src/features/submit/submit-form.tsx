@@ -125,7 +125,6 @@ function usePlaced(
   return { placed, touch }
 }
 
-/** The editor. */
 function BodyAsJson({
   text,
   problems,
@@ -161,7 +160,6 @@ function BodyAsJson({
 /** By which it is found when it has to take the focus. */
 const SUMMARY_ID = 'submission-problems'
 
-/** The summary. */
 function ProblemSummary({
   problems,
   draft,
@@ -194,7 +192,6 @@ function ProblemSummary({
   )
 }
 
-/** The preview. */
 function RequestPreview({ body }: { readonly body: unknown }) {
   const { key } = useStore(access)
   const { method } = ROUTES.submitRun

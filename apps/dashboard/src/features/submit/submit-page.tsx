@@ -10,7 +10,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../../ui/feedback/notice.tsx'
 import { emptyDraft } from './draft.ts'
 import { draftOfRun, hadOtherTasks } from './draft-of-body.ts'
-import { keptSubmission } from './kept-submission.ts'
+import { keptSubmission } from './use-submission.ts'
 import { SubmitForm } from './submit-form.tsx'
 
 import type { Capabilities, RunDetail } from '@tutti/protocol'

@@ -9,7 +9,7 @@ import { useState } from 'react'
 
 import { BodyFields, type FieldLook, type FieldLooks } from './body-fields.tsx'
 import { taskTitle, withField, type OverrideDraft, type TaskDraft } from './draft.ts'
-import { PickField } from './pick-field.tsx'
+import { PickField } from './list-fields.tsx'
 import styles from './submit.module.css'
 
 const EXPECTED_OUTPUT = { label: 'Expected output', area: 'line' } as const

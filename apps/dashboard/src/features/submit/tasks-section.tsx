@@ -20,7 +20,6 @@ import styles from './submit.module.css'
 
 import type { Capabilities } from '@tutti/protocol'
 
-/** The section. */
 export function TasksSection({
   draft: { tasks },
   capabilities,
@@ -77,7 +76,6 @@ export function TasksSection({
 /** What is done with a task as a whole. */
 type TaskAction = 'up' | 'down' | 'duplicate' | 'remove'
 
-/** The editor. */
 function TaskEditor({
   index,
   tasks,

@@ -54,7 +54,6 @@ interface Reached {
   readonly modelMs: number
 }
 
-/** The notes of one turn. */
 interface TurnNotes {
   readonly models: readonly ModelSpan[]
   readonly calls: readonly CallTree[]

@@ -1,7 +1,9 @@
 /** The button that is moved from note to note with the arrow keys. */
 import { useState, type KeyboardEvent } from 'react'
 
-import unseen from '../../ui/show/unseen.module.css'
+import { plural } from '../../lib/format.ts'
+import { cx } from '../../lib/cx.ts'
+import { Mark } from '../../ui/show/mark.tsx'
 import {
   firstPlace,
   placeAfterKey,
@@ -11,13 +13,19 @@ import {
   type Pointed,
 } from './places.ts'
 import { lanePlace } from './row-geometry.ts'
-import { placeWords } from './span-card.tsx'
-import { sentenceOf, type Times } from './span-words.ts'
+import {
+  sentenceOf,
+  type Times,
+  blockWords,
+  markWords,
+  spanWords,
+  type Words,
+} from './span-words.ts'
+import unseen from '../../ui/show/unseen.module.css'
 import styles from './timeline.module.css'
 
 import type { Viewport, Wanted } from './use-viewport.ts'
 
-/** What the cursor needs. */
 export interface CursorProps {
   readonly paper: Paper
   readonly tops: readonly number[]
@@ -104,4 +112,51 @@ function boxOf(
   if (track === 0 || drawn === undefined) return { ...sides, top, bottom: tops[row + 1] ?? top }
   const lane = lanePlace(drawn, track - 1)
   return { ...sides, top: top + lane.top - 1, bottom: top + lane.top + lane.height + 1 }
+}
+
+/** How much of a long note is shown. */
+const NOTE_LENGTH = 240
+
+/** What is said of a place. */
+function placeWords({ spans, mark }: Place, times: Times): Words {
+  if (mark !== undefined) return markWords(mark, times)
+  const [span] = spans
+  if (span === undefined) return { title: plural(0, 'note'), facts: [] }
+  return spans.length === 1 ? spanWords(span, times) : blockWords(spans, times)
+}
+
+/** The card; it lies over everything and takes no pointer. */
+export function SpanCard({ pointed, times }: { readonly pointed: Pointed; readonly times: Times }) {
+  const { title, mark, state, facts, note } = placeWords(pointed.place, times)
+  const isAbove = pointed.bottom > innerHeight * 0.6
+  const side = isAbove
+    ? { insetBlockEnd: innerHeight - pointed.top + 6 }
+    : { insetBlockStart: pointed.bottom + 6 }
+  return (
+    <div
+      aria-hidden
+      data-card
+      className={styles['card']}
+      style={{ insetInlineStart: `clamp(8px, ${pointed.x - 24}px, 100vw - 19rem)`, ...side }}
+    >
+      <p className={styles['cardTitle']}>
+        {mark !== undefined && <Mark kind={mark} />}
+        <span>{title}</span>
+        {state !== undefined && <span className={styles['cardState']}>{state}</span>}
+      </p>
+      <dl className={styles['facts']}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {note !== undefined && note !== '' && (
+        <p className={cx(styles['note'], mark === 'failed' && styles['noteFailed'])}>
+          {note.length > NOTE_LENGTH ? `${note.slice(0, NOTE_LENGTH)}…` : note}
+        </p>
+      )}
+    </div>
+  )
 }

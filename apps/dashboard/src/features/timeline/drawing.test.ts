@@ -5,8 +5,9 @@ import { firstPlace, placeAfterKey, placeAt, placeNow, placesOf, type Paper } fr
 import { drawRow } from './row-drawing.ts'
 import { laneAt, lanePlace, rowHeight, rowTops } from './row-geometry.ts'
 import { rowWords, blockWords, markWords, sentenceOf, spanWords } from './span-words.ts'
-import { offsetLabel, ticksOf } from './ruler-ticks.ts'
 import {
+  offsetLabel,
+  ticksOf,
   allowedScale,
   fittingScale,
   msAt,

@@ -10,7 +10,6 @@ import { pxOf, type Frame } from './scale.ts'
 import type { Span, TimelineMark } from './spans.ts'
 import type { TimelineModel, TimelineRow } from './timeline-model.ts'
 
-/** A place. */
 export interface Place {
   /** -1 for the marks over all rows. */
   readonly row: number

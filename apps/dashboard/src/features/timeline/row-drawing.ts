@@ -18,7 +18,6 @@ const NAMED = 44
 const LETTER = 6
 const AROUND = 10
 
-/** A name in a note. */
 export interface NoteName {
   readonly x: number
   readonly y: number

@@ -10,13 +10,11 @@ const END = 5
 const COMFORTABLE = 8
 const LANE = { comfortable: 13, low: 5 } as const
 
-/** Where a lane is in its row. */
 export interface LanePlace {
   readonly top: number
   readonly height: number
 }
 
-/** Where lane `index` of a row is. */
 export function lanePlace({ lanes }: TimelineRow, index: number): LanePlace {
   const low = lanes.length > COMFORTABLE
   // Model calls keep their height: they are the melody.
@@ -25,7 +23,6 @@ export function lanePlace({ lanes }: TimelineRow, index: number): LanePlace {
   return { top: FIRST_LANE + before, height }
 }
 
-/** Height of a row. */
 export function rowHeight(row: TimelineRow): number {
   const last = lanePlace(row, Math.max(1, row.lanes.length - 1))
   return last.top + last.height + END

@@ -3,8 +3,7 @@ import { memo } from 'react'
 
 import { cx } from '../../lib/cx.ts'
 import { Mark } from '../../ui/show/mark.tsx'
-import { ticksOf } from './ruler-ticks.ts'
-import { pxOf, type Frame } from './scale.ts'
+import { ticksOf, pxOf, type Frame } from './scale.ts'
 import styles from './timeline.module.css'
 
 import type { TimelineMark } from './spans.ts'
@@ -27,7 +26,6 @@ export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
   )
 }
 
-/** Lines of time, and the marks. */
 export const Ruler = memo(function Ruler({
   model,
   frame,
@@ -70,7 +68,6 @@ const MARK_WORDS: Readonly<Record<TimelineMark['kind'], string>> = {
 
 const MARK_KINDS = ['directive', 'switch', 'cancel', 'resume'] as const
 
-/** The legend. */
 export function Legend({ model: { rows, marks } }: { readonly model: TimelineModel }) {
   const isThere = (kind: 'tool' | 'agent'): boolean =>
     rows.some(({ lanes }) => lanes.slice(1).some((lane) => lane.some((note) => note.kind === kind)))

@@ -8,12 +8,11 @@ import { Minus, MoveHorizontal, Plus } from 'lucide-react'
 import { cx } from '../../lib/cx.ts'
 import { formatDuration, plural } from '../../lib/format.ts'
 import { IconButton } from '../../ui/controls/button.tsx'
-import { Cursor } from './cursor.tsx'
+import { Cursor, SpanCard } from './cursor.tsx'
 import { Legend, Ruler } from './ruler.tsx'
 import { rowTops } from './row-geometry.ts'
 import { openingFactor, pxOf, type Sheet } from './scale.ts'
 import { selectedPlace } from './selected-place.ts'
-import { SpanCard } from './span-card.tsx'
 import { TimelineRowView } from './timeline-row.tsx'
 import { usePointing } from './use-pointing.ts'
 import { useRevealed, useViewport, type Viewport, type Wanted } from './use-viewport.ts'
@@ -23,7 +22,6 @@ import type { Selection } from '../../api/selection.ts'
 import type { Paper, Place, Pointed } from './places.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
-/** What a score shows. */
 export interface ScoreProps {
   readonly model: TimelineModel
   readonly sheet: Sheet
@@ -168,7 +166,6 @@ function zoomKeys({
 /** How much one press zooms. */
 const STEP = 2
 
-/** Out, in, and all of it. */
 function ZoomButtons({ zoom, fit, isFitting }: Pick<Viewport, 'zoom' | 'fit' | 'isFitting'>) {
   return (
     <>

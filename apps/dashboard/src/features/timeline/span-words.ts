@@ -7,7 +7,7 @@ import {
   TURN_STATUS,
 } from '../../ui/labels.ts'
 import { formatClock, formatCount, formatDuration, formatMoney, plural } from '../../lib/format.ts'
-import { offsetLabel } from './ruler-ticks.ts'
+import { offsetLabel } from './scale.ts'
 
 import type { GateState } from '@tutti/protocol'
 

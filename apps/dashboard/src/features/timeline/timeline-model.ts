@@ -52,7 +52,6 @@ export interface TimelineModel {
   readonly isOver: boolean
 }
 
-/** What a model is made of. */
 export interface TimelineParts {
   readonly history: RunHistory
   /** Shown up to here; undefined is all that is known. */

@@ -12,7 +12,6 @@ export function callShown({ outcome }: ToolCall): Shown {
 
 const INPUT_SHOWN = 120
 
-/** The input in one line. */
 export function inputLine({ input }: ToolCall): string {
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   return text.length > INPUT_SHOWN ? `${text.slice(0, INPUT_SHOWN)}…` : text

@@ -24,7 +24,6 @@ import styles from './tools.module.css'
 
 import type { ToolCall } from './tool-memory.ts'
 
-/** The bench of a tool. */
 export function ToolBench({ tool }: { readonly tool: ToolInfo }) {
   const bench = useToolBench(tool)
   return (
@@ -124,7 +123,6 @@ function CurlFold({ name, input }: { readonly name: string; readonly input: unkn
   )
 }
 
-/** The list, newest first. */
 function CallList({
   calls,
   chosen,

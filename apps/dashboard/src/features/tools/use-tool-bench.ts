@@ -22,7 +22,6 @@ import type { InvokeToolBody, ToolInfo, Problem } from '@tutti/protocol'
 /** What a tool takes that does not say what it takes. */
 const ANYTHING = { type: 'object' }
 
-/** The bench of a tool. */
 export function useToolBench({ name, inputSchema: schema = ANYTHING }: ToolInfo) {
   const [wasTried, setTried] = useState(false)
   const [chosen, setChosen] = useState<number>()

@@ -30,7 +30,6 @@ const NEVER_HELD = [
   'which task waited for which',
 ]
 
-/** The facts of a trace. */
 export function factsOfTrace(trace: ExecutionTrace, state: RunState): TraceFacts {
   const { captureMode, workflow, errors } = trace
   const isOurs = state.ensemble !== undefined

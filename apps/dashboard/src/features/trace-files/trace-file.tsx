@@ -1,16 +1,15 @@
 /**
  * Opens a trace file and shows it as a run. The file is read in this page; nothing of it is sent anywhere.
  */
-import { Fragment, useState, type DragEvent, type ReactNode } from 'react'
+import { Fragment, useState, type DragEvent, type ReactNode, useRef } from 'react'
 import { X, FileClock } from 'lucide-react'
 
 import { cx } from '../../lib/cx.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
-import { IconButton } from '../../ui/controls/button.tsx'
+import { IconButton, Button, type ButtonKind } from '../../ui/controls/button.tsx'
 import { formatBytes, plural } from '../../lib/format.ts'
 import { useOpenedFile } from './use-opened-file.ts'
-import { FileButton } from './file-button.tsx'
 import { MAX_FILE_BYTES } from './read-trace-file.ts'
 import unseen from '../../ui/show/unseen.module.css'
 import styles from './trace-file.module.css'
@@ -63,7 +62,6 @@ export function TraceFile({
   )
 }
 
-/** The head. */
 function FileHead({
   name,
   facts,
@@ -141,7 +139,6 @@ function FactTable({ table: { title, columns, rows } }: { readonly table: TraceT
   )
 }
 
-/** The invitation to open a file. */
 function FilePicker({ onFile }: { readonly onFile: (file: File) => void }) {
   return (
     <div className={styles['picker']}>
@@ -204,5 +201,37 @@ function FileProblems({
         </section>
       )}
     </div>
+  )
+}
+
+/** The button; the same file can be chosen again. */
+function FileButton({
+  onFile,
+  kind = 'plain',
+  children,
+}: {
+  readonly onFile: (file: File) => void
+  readonly kind?: ButtonKind
+  readonly children: string
+}) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Button kind={kind} onClick={() => input.current?.click()}>
+        {children}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept=".json,.ndjson,.jsonl,application/json,application/x-ndjson"
+        aria-label={children}
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? []
+          currentTarget.value = ''
+          if (file !== undefined) onFile(file)
+        }}
+      />
+    </>
   )
 }

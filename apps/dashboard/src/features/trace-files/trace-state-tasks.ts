@@ -3,13 +3,6 @@
  * delegated task is inside the delegation (in HIERARCHICAL runs also at top level). The result has each
  * task once, delegated ones included.
  */
-import {
-  delegationOf,
-  NO_AGENTS,
-  NO_REASON,
-  workerOf,
-  type DelegatedBy,
-} from './trace-state-delegations.ts'
 import { costOf, countAt, msOf, textAt } from './trace-state-values.ts'
 import { tracedTurns } from './trace-state-turns.ts'
 
@@ -217,4 +210,73 @@ function withIndex(
 ): DelegationState {
   const worker = tasks.get(delegation.workerTask ?? '')
   return worker === undefined ? delegation : { ...delegation, workerTaskIndex: worker.index }
+}
+
+type DelegationTrace = TaskTrace['delegations'][number]
+
+/** The delegation that made a task. */
+type DelegatedBy = NonNullable<TaskState['delegatedBy']>
+
+/** Why something failed, when the file does not say it. */
+const NO_REASON: TaskError = {
+  reason: 'The file does not say why',
+  code: '',
+  willRetry: false,
+}
+
+/** What the agents of other servers have used: a trace counts it with the task. */
+const NO_AGENTS: TaskState['agentUsage'] = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
+
+/** What an attempt has used of which the file says nothing. */
+const UNKNOWN_USAGE: AttemptUsage = { inputTokens: -1, outputTokens: -1, toolCallCount: 0 }
+
+/** The task of a delegation of which the file has no trace. */
+function workerOf(
+  handed: DelegationTrace,
+  { name, delegatedBy, index }: { name: string; delegatedBy: DelegatedBy; index: number },
+): TaskState {
+  const { startedAt, completedAt, result, succeeded } = handed
+  const durationMs = msOf(handed.duration)
+  return {
+    name,
+    index,
+    description: handed.taskDescription,
+    agentRole: handed.workerRole,
+    context: [],
+    status: succeeded ? 'COMPLETED' : 'FAILED',
+    attempt: 1,
+    startedAt,
+    completedAt,
+    ...(durationMs === undefined ? {} : { durationMs }),
+    turns: [],
+    agentCalls: [],
+    agentUsage: NO_AGENTS,
+    ...(result === null ? {} : { output: result }),
+    ...(succeeded ? {} : { error: NO_REASON }),
+    usage: UNKNOWN_USAGE,
+    earlierAttempts: [],
+    delegatedBy,
+  }
+}
+
+/** A delegation, of which the worker is the task `name`. */
+function delegationOf(
+  handed: DelegationTrace,
+  { name, ...by }: DelegatedBy & { readonly attempt: number; readonly name: string },
+): DelegationState {
+  const { delegatorRole, workerRole, taskDescription, startedAt, completedAt, depth } = handed
+  const durationMs = msOf(handed.duration)
+  return {
+    ...by,
+    delegatingAgentRole: delegatorRole,
+    workerRole,
+    status: handed.succeeded ? 'COMPLETED' : 'FAILED',
+    taskDescription,
+    workerTask: name,
+    depth,
+    startedAt,
+    completedAt,
+    ...(handed.succeeded && durationMs !== undefined ? { durationMs } : {}),
+    ...(handed.succeeded ? {} : { reason: NO_REASON.reason }),
+  }
 }

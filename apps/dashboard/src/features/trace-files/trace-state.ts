@@ -18,7 +18,6 @@ import {
 import { costOf, msOf, tagsAt, textAt } from './trace-state-values.ts'
 import { tracedTasks } from './trace-state-tasks.ts'
 
-/** The run of a trace. */
 export function traceState(trace: ExecutionTrace): RunState {
   const { ensembleId: id, startedAt, completedAt, metadata } = trace
   const { tasks, delegations } = tracedTasks(trace)

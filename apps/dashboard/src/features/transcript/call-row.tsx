@@ -23,7 +23,6 @@ interface CallProps {
   readonly agents: AgentsByCall
 }
 
-/** A tool call of a turn. */
 export const CallRow = memo(function CallRow({
   isChosen,
   ...rest

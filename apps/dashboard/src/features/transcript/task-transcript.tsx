@@ -73,7 +73,6 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
   )
 })
 
-/** Why it failed, and its reviews. */
 function EarlierAttempt({
   attempt: { attempt, reason, code },
   gates,

@@ -16,7 +16,6 @@ export interface TextBlock {
   readonly text: string
 }
 
-/** The blocks of a text. */
 export function textBlocks(text: string): readonly TextBlock[] {
   const blocks: TextBlock[] = []
   let start = 0

@@ -19,7 +19,6 @@ import type {
   TurnState,
 } from '@tutti/protocol'
 
-/** A row of a transcript. */
 export type TranscriptRow = { readonly key: string } & (
   | { readonly kind: 'given' }
   | { readonly kind: 'gate'; readonly gate: GateState }

@@ -157,7 +157,6 @@ const DelegationRow = memo(function DelegationRow({
   )
 })
 
-/** From which model to which. */
 function SwitchRow({ from, to }: { readonly from: string; readonly to: string }) {
   return (
     <p className={styles['switch']}>
@@ -182,7 +181,6 @@ function useReveal(rows: readonly TranscriptRow[], key: string | undefined): num
   return found?.key === key ? found?.index : undefined
 }
 
-/** The end of a task that has ended. */
 const EndRow = memo(function EndRow({ task }: { readonly task: TaskState }) {
   const { output, structuredOutput, error, skipReason, status } = task
   return (

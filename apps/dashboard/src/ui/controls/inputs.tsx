@@ -4,7 +4,6 @@ import styles from './inputs.module.css'
 
 import type { ComponentProps, ReactNode } from 'react'
 
-/** One line of text. */
 export function TextInput({ className, ...rest }: ComponentProps<'input'>) {
   return <input type="text" {...rest} className={cx(styles['input'], className)} />
 }
@@ -30,7 +29,6 @@ export function Select({ className, ...rest }: ComponentProps<'select'>) {
   return <select {...rest} className={cx(styles['input'], styles['select'], className)} />
 }
 
-/** Yes or no, with its words. */
 export function Checkbox({
   children,
   ...rest

@@ -4,7 +4,6 @@ import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { cx } from '../../lib/cx.ts'
 import styles from './tabs.module.css'
 
-/** A tab. */
 export interface Tab<T extends string> {
   readonly value: T
   readonly label: ReactNode

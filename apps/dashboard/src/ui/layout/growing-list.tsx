@@ -27,7 +27,6 @@ import {
 import { Button } from '../controls/button.tsx'
 import styles from './growing-list.module.css'
 
-/** Settings of a list. */
 export interface GrowingListProps<T> {
   readonly items: readonly T[]
   readonly keyOf: (item: T) => string | number
@@ -45,7 +44,6 @@ export interface GrowingListProps<T> {
 /** How near to the end counts as being there, in pixels. */
 const NEAR_END = 32
 
-/** A list that follows its end. */
 export function GrowingList<T>(props: GrowingListProps<T>) {
   const { items, keyOf, children, estimate, label, isGrowing, reveal } = props
   const scroller = useRef<HTMLDivElement>(null)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { stepOf } from './use-virtual-rows.ts'
+import { stepOf } from './virtual-table.tsx'
 
 const pressed = (key: string, more = {}) => ({
   key,

@@ -14,7 +14,6 @@ export interface FormDraft {
   readonly broken: Readonly<Record<string, string>>
 }
 
-/** A draft of a value. */
 export function draftOf(value: unknown): FormDraft {
   return { value, broken: {} }
 }

@@ -19,7 +19,6 @@ import { isObject, pointer } from './pointer.ts'
 import { hintOf } from './hints.ts'
 import { chosenVariant, variantNames } from './variants.ts'
 
-/** What all fields have. */
 interface FieldBase {
   readonly pointer: string
   readonly label: string
@@ -40,7 +39,6 @@ interface FieldBase {
 /** How the text of a field is typed. */
 export type TextInputKind = 'text' | 'area' | 'date' | 'date-time' | 'email' | 'url' | 'time'
 
-/** A field of a form. */
 export type FormField = FieldBase &
   (
     | { readonly kind: 'text'; readonly input: TextInputKind }
@@ -87,7 +85,6 @@ interface Whole {
   readonly choices: Choices
 }
 
-/** The field of the whole value. */
 export function formField({ schema, value, choices = {} }: FormSource): FormField {
   const place = { pointer: '', label: 'Value', value, isRequired: true, depth: 0 }
   return fieldAt(schema, place, { root: schema, choices })

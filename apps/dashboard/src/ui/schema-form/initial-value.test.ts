@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { draftOf, withJson, checkDraft } from './form-draft.ts'
 import { initialValue, newItem, withDefaults } from './initial-value.ts'
 import { numberFrom } from './number-input.tsx'
-import { localOf, utcOf } from './text-control.tsx'
+import { localOf, utcOf } from './leaf-field.tsx'
 
 const schema = {
   type: 'object',

@@ -8,7 +8,6 @@ export function Figures({ children }: { readonly children: ReactNode }) {
   return <dl className={styles['figures']}>{children}</dl>
 }
 
-/** One figure. */
 export function Figure({
   name,
   title,

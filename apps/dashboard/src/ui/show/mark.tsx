@@ -55,7 +55,6 @@ export function Mark({ kind, label }: { readonly kind: MarkKind; readonly label?
   )
 }
 
-/** A mark with its word. */
 export function Marked({ kind, children }: { readonly kind: MarkKind; readonly children: string }) {
   return (
     <span className={cx(styles['marked'], styles[kind])}>

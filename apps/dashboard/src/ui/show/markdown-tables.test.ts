@@ -1,7 +1,7 @@
 /** Tables in Markdown. */
 import { expect, it } from 'vitest'
 
-import { markdownParts } from './markdown-tables.ts'
+import { markdownParts } from './markdown.tsx'
 
 const TABLE = ['| Name | Sold | Share |', '|---|---:|:-:|', '| a | 1 | 2 |', '| b | 3 |']
 
