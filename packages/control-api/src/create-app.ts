@@ -14,7 +14,7 @@ import {
   type Caller,
   isAudited,
   mcpRoutes,
-  type Route,
+  type HttpRoute,
   tasksRoutes,
   type TellSubject,
   toResponse,
@@ -58,7 +58,7 @@ export interface AppParts {
   /** Signs tickets and MCP request states. */
   readonly signer: Signer
   /** Tells the metrics of the process. */
-  readonly metrics: Route
+  readonly metrics: HttpRoute
   /** What browsers are shown; undefined for nothing but the text that programs get. */
   readonly dashboard?: Dashboard | undefined
 }
@@ -131,7 +131,7 @@ function tellRequests(app: Hono<Env>, options: ResolvedControlApiOptions): void 
 function controlRoutes(
   options: ResolvedControlApiOptions,
   { signer, dashboard }: Pick<AppParts, 'signer' | 'dashboard'>,
-): readonly Route[] {
+): readonly HttpRoute[] {
   return [
     ...(dashboard === undefined ? [] : [dashboardPageRoute(dashboard)]),
     welcomeRoute(options),
@@ -161,7 +161,7 @@ function controlRoutes(
 
 /** Makes what answers the requests to one route. */
 function dispatcher(
-  route: Route,
+  route: HttpRoute,
   { trail, clock }: ResolvedControlApiOptions,
   guard: RequestGuard,
 ): (context: Context<Env>) => Promise<Response> {
@@ -202,21 +202,25 @@ function callerUnknown({ env }: Context<Env>): Caller {
 function identify(
   { env }: Context<Env>,
   guard: RequestGuard,
-  route?: Pick<Route, 'takesTicket'>,
+  route?: Pick<HttpRoute, 'takesTicket'>,
 ): Caller {
   return guard.identify(requestFacts(env.incoming), { takesTicket: route?.takesTicket === true })
 }
 
 /** What somebody should know who asks a process for something that it does not serve. */
-function hint({ surface }: ResolvedControlApiOptions, routes: readonly Route[]): string {
+function hint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
   if (surface === 'all') return '; GET /docs lists all routes'
   const served = routes.map(({ path }) => path).join(', ')
   return `: this process is a worker, which executes runs and serves only ${served}`
 }
 
 /** Known paths answer any other method with the list of those they take. */
-function refuseOtherMethods(app: Hono<Env>, routes: readonly Route[], guard: RequestGuard): void {
-  const methods = new Map<string, readonly Route[]>()
+function refuseOtherMethods(
+  app: Hono<Env>,
+  routes: readonly HttpRoute[],
+  guard: RequestGuard,
+): void {
+  const methods = new Map<string, readonly HttpRoute[]>()
   for (const route of routes) {
     methods.set(route.path, [...(methods.get(route.path) ?? []), route])
   }

@@ -2,7 +2,7 @@
 import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
 
 import { shortText } from '@tutti/protocol'
-import { sharedEnsembles, sharedTools, type Sharing, tagsOf } from '@tutti/gateway'
+import { sharedEnsembles, sharedTools, type Sharing, sharedTagsOf } from '@tutti/gateway'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
 import type {
@@ -192,7 +192,7 @@ export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog 
 }
 
 function toSharedInfo(sharing: Sharing, { name, description }: SharedInfo): SharedInfo {
-  return { name, description, ...tagsOf(sharing, name) }
+  return { name, description, ...sharedTagsOf(sharing, name) }
 }
 
 function toPreconfiguredTask(task: Task): PreconfiguredTask {

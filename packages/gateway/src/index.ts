@@ -7,13 +7,13 @@
 export { a2aRoutes } from './a2a/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
-export { peerRefusal } from './peer/peer-refusal.ts'
+export { peerRefusal } from './peer/events.ts'
 export {
   assertShared,
   sharedCapabilities,
   sharedEnsembles,
   sharedTools,
-  tagsOf,
+  sharedTagsOf,
 } from './service/sharing.ts'
 export { tasksRoutes } from './tasks/routes.ts'
 
@@ -35,20 +35,18 @@ export { audited, isAudited, type AuditSubject, type TellSubject } from './http/
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { decideReview } from './runs/decide-review.ts'
 export { findPlace, findRecord, findRun, runNotFound, type ReadingPlace } from './runs/find-run.ts'
-export { submitRun } from './runs/submit-run.ts'
+export { submitAs } from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
-export { findTool, invokeTool } from './tools/invoke-tool.ts'
+export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 
 // HTTP
 export { durationMs } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
-export { eventBytes } from './http/event-json.ts'
-export { eventStream, runEventsEncoder, STREAM_HEADERS } from './http/event-stream.ts'
-export { idempotencyKey } from './http/idempotency-key.ts'
+export { eventBytes, eventStream, runEventsEncoder, STREAM_HEADERS } from './http/event-stream.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'
 export { errorHeaders, toResponse, wireErrorOf, type Redactor } from './http/on-error.ts'
-export { parseJson } from './http/parse-json.ts'
-export { assertJson, readBody } from './http/read-body.ts'
-export type { Route } from './http/route.ts'
-export { traceOf } from './http/trace-of.ts'
+export { parseJsonBytes } from './http/parse-json.ts'
+export { assertJson, readJsonBody } from './http/read-body.ts'
+export type { HttpRoute } from './http/route.ts'
+export { idempotencyKey, traceOf } from './http/request-headers.ts'

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest'
 
 import { anyone } from '../src/caller.ts'
-import { followRun, type FollowedRun } from '../src/mcp/follow-run.ts'
-import { NO_REVIEWS } from '../src/mcp/reviews.ts'
+import { followCall, type FollowedCall } from '../src/mcp/follow-run.ts'
+import { NO_CALL_REVIEWS } from '../src/mcp/reviews.ts'
 import { auditedCall } from '../src/service/gateway-call.ts'
 import { GatewayService } from '../src/service/gateway-service.ts'
 import { openGateway } from './open-gateway.ts'
@@ -10,14 +10,14 @@ import { openGateway } from './open-gateway.ts'
 /** A gateway with the parts that a call follows a run with. */
 async function stage() {
   const gateway = await openGateway()
-  const follow = (runId: string, more: Partial<FollowedRun>) =>
-    followRun({
+  const follow = (runId: string, more: Partial<FollowedCall>) =>
+    followCall({
       service: new GatewayService(gateway.options),
       call: auditedCall(gateway.options, anyone()),
       runId,
       valueTask: undefined,
       lastSeq: -1,
-      reviews: NO_REVIEWS,
+      reviews: NO_CALL_REVIEWS,
       signal: new AbortController().signal,
       isExplicit: true,
       report: undefined,

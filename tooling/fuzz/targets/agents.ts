@@ -8,10 +8,7 @@ import {
   SendParams,
   TaskIdParams,
 } from '../../../packages/gateway/src/a2a/wire.ts'
-import {
-  CancelParams,
-  SendParams as TasksSendParams,
-} from '../../../packages/gateway/src/tasks/wire.ts'
+import { CancelParams, TasksSendParams } from '../../../packages/gateway/src/tasks/wire.ts'
 import { bodiesOf, requestAttempt, type Target } from './target.ts'
 
 import type { Request } from '../lib/exchange.ts'

@@ -4,7 +4,7 @@ import { AuditQuery, ROUTES, type AuditList, type Identity, type Ticket } from '
 import { readQuery } from '../http/read-query.ts'
 import { makeTicket } from '../tickets.ts'
 
-import type { Caller, Route, Signer } from '@tutti/gateway'
+import type { Caller, HttpRoute, Signer } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Entries on a page when the query names no limit. */
@@ -24,7 +24,10 @@ function identityOf({ name, scopes, roles, expiresAt }: Caller): Identity {
 }
 
 /** The routes for the identity of the caller, for tickets and for the audit trail. */
-export function accessRoutes(options: ResolvedControlApiOptions, signer: Signer): readonly Route[] {
+export function accessRoutes(
+  options: ResolvedControlApiOptions,
+  signer: Signer,
+): readonly HttpRoute[] {
   const { apiKeys, clock, ticketTtlMs, runs, trail } = options
   return [
     {

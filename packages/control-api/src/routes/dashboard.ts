@@ -4,14 +4,14 @@ import { fileKind } from '../dashboard/file-kind.ts'
 import { ASK_AGAIN, PAGE_HEADERS } from '../dashboard/page-headers.ts'
 import { prefersHtml } from '../http/prefers-html.ts'
 
-import type { Route } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway'
 import type { Dashboard, DashboardFile } from '../dashboard/read-dashboard.ts'
 
 /** The names of files in `assets/` have a hash of what is in them: what is kept never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 
 /** `GET /` of a browser. Everybody may have the page: it is the page that asks for a key. */
-export function dashboardPageRoute({ page }: Dashboard): Route {
+export function dashboardPageRoute({ page }: Dashboard): HttpRoute {
   const answer = keptDocument({
     source: () => Promise.resolve(page),
     headers: PAGE_HEADERS,
@@ -27,11 +27,11 @@ export function dashboardPageRoute({ page }: Dashboard): Route {
 }
 
 /** What the page loads, each file at its own address: nothing else below `/assets/` is anything. */
-export function dashboardFileRoutes({ files }: Dashboard): readonly Route[] {
+export function dashboardFileRoutes({ files }: Dashboard): readonly HttpRoute[] {
   return files.map(fileRoute)
 }
 
-function fileRoute({ name, bytes }: DashboardFile): Route {
+function fileRoute({ name, bytes }: DashboardFile): HttpRoute {
   const { contentType, isCompressed } = fileKind(name)
   const answer = keptDocument({
     source: () => Promise.resolve(bytes),

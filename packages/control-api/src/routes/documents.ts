@@ -7,7 +7,7 @@ import { readDocsScript } from '../documents/docs-script.ts'
 import { keptDocument, type DocumentAnswer } from '../documents/kept-document.ts'
 import { openApiDocument } from '../documents/open-api-document.ts'
 
-import type { Route } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Asked for again each time, and nearly always answered with 304: a new version shows at once. */
@@ -17,7 +17,7 @@ const ASK_AGAIN = 'no-cache'
 const A_WEEK = 'public, max-age=604800'
 
 /** The routes of the documents and the page that shows them. */
-export function documentRoutes(_options: ResolvedControlApiOptions): readonly Route[] {
+export function documentRoutes(_options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const openApi = jsonDocument(openApiDocument)
   const asyncApi = jsonDocument(asyncApiDocument)
   const page = keptDocument({

@@ -7,7 +7,7 @@
 import { TuttiError } from '@tutti/core'
 import { ROUTES, type DrainAccepted } from '@tutti/protocol'
 
-import type { Caller, Route } from '@tutti/gateway'
+import type { Caller, HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)
@@ -15,7 +15,7 @@ const ACCEPTED = JSON.stringify({ status: 'DRAINING' } satisfies DrainAccepted)
 /** The route that drains the server. Asked again it answers the same, and does nothing more. */
 export function lifecycleRoutes({
   drain,
-}: Pick<ResolvedControlApiOptions, 'drain'>): readonly Route[] {
+}: Pick<ResolvedControlApiOptions, 'drain'>): readonly HttpRoute[] {
   let isAsked = false
   const drainOnce = (): void => {
     if (isAsked) return

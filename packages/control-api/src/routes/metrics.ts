@@ -11,12 +11,12 @@ import { processFigures } from '../metrics/process-figures.ts'
 import { storeFigures } from '../metrics/store-figures.ts'
 import { formatFor, MEDIA_TYPES, metricsText } from '../metrics/text-format.ts'
 
-import type { Route } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** The route, and what ends the measuring. */
 export interface MetricsRoute {
-  readonly route: Route
+  readonly route: HttpRoute
   stop(): void
 }
 

@@ -5,7 +5,7 @@ import {
   findPlace,
   runEventsEncoder,
   STREAM_HEADERS,
-  type Route,
+  type HttpRoute,
 } from '@tutti/gateway'
 
 import { eventFilter } from '../event-filter.ts'
@@ -16,7 +16,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** The event stream route. */
-export function runEventsRoute(options: ResolvedControlApiOptions): Route {
+export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
   const { runs, clock, heartbeatMs, logger, metrics, unread } = options
   return {
     ...ROUTES.streamRunEvents,

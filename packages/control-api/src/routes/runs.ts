@@ -11,9 +11,9 @@ import {
 import {
   idempotencyKey,
   largeResponse,
-  readBody,
-  type Route,
-  submitRun,
+  readJsonBody,
+  type HttpRoute,
+  submitAs,
   traceOf,
   waitForEnd,
   type WaitOptions,
@@ -31,7 +31,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** The routes below `/api/runs`, but for the event stream. */
-export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, reads, maxBodyBytes } = options
   return [
     {
@@ -39,8 +39,8 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
       async handle({ request, caller, tell }) {
         const key = idempotencyKey(request.headers)
         const { wait = 0 } = readQuery(request.url, SubmitRunQuery)
-        const body = await readBody(request, SubmitRunBody, maxBodyBytes)
-        const run = await submitRun(options, body, {
+        const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
+        const run = await submitAs(options, body, {
           caller,
           ...traceOf(request.headers),
           ...(key === undefined ? {} : { idempotencyKey: key }),
@@ -69,14 +69,14 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly Route[] 
     {
       ...ROUTES.cancelRun,
       async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readBody(request, CancelBody, maxBodyBytes)
+        const body = await readJsonBody(request, CancelBody, maxBodyBytes)
         return Response.json({ runId, ...(await runs.send(runId, cancelCommand(body, caller))) })
       },
     },
     {
       ...ROUTES.cancelRuns,
       async handle({ request, caller, tell }) {
-        const body = await readBody(request, CancelRunsBody, maxBodyBytes)
+        const body = await readJsonBody(request, CancelRunsBody, maxBodyBytes)
         tell({ target: body.tag })
         return Response.json(await cancelRuns(runs, body, caller))
       },

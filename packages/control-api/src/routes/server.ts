@@ -1,6 +1,6 @@
 /** The server itself: what it can do, and how it is. */
 import { ROUTES } from '@tutti/protocol'
-import { assertShared, type Route, sharedCapabilities } from '@tutti/gateway'
+import { assertShared, type HttpRoute, sharedCapabilities } from '@tutti/gateway'
 
 import { toCapabilities } from '../to-wire.ts'
 
@@ -20,7 +20,7 @@ export interface ServerFacts {
  *
  * @throws {TuttiError} CONFIG_INVALID when what is to be shared is not there.
  */
-export function capabilitiesRoute(options: ResolvedControlApiOptions): Route {
+export function capabilitiesRoute(options: ResolvedControlApiOptions): HttpRoute {
   assertShared(options)
   return {
     ...ROUTES.getCapabilities,
@@ -32,7 +32,7 @@ export function capabilitiesRoute(options: ResolvedControlApiOptions): Route {
 export function healthRoutes(
   options: ResolvedControlApiOptions,
   facts: ServerFacts,
-): readonly Route[] {
+): readonly HttpRoute[] {
   const { runs } = options
   return [
     {

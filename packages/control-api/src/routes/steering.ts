@@ -8,7 +8,7 @@ import {
   type InjectAccepted,
   type ModelSwitched,
 } from '@tutti/protocol'
-import { decideReview, readBody, type Route } from '@tutti/gateway'
+import { decideReview, readJsonBody, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
 import { assertFeedback, listReviews } from '../steering/reviews.ts'
@@ -17,13 +17,13 @@ import { injectCommand, switchCommand } from '../steering/to-command.ts'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** The routes for model switches, directives and reviews. */
-export function steeringRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function steeringRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const { runs, maxBodyBytes } = options
   return [
     {
       ...ROUTES.switchModel,
       async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readBody(request, SwitchModelBody, maxBodyBytes)
+        const body = await readJsonBody(request, SwitchModelBody, maxBodyBytes)
         const switched = await runs.send(runId, switchCommand(body, caller))
         return Response.json({ runId, ...switched, status: 'APPLIED' } satisfies ModelSwitched)
       },
@@ -31,7 +31,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
     {
       ...ROUTES.injectDirective,
       async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readBody(request, InjectBody, maxBodyBytes)
+        const body = await readJsonBody(request, InjectBody, maxBodyBytes)
         const { id } = await runs.send(runId, injectCommand(body, caller))
         return Response.json({ directiveId: id, status: 'ACTIVE' } satisfies InjectAccepted)
       },
@@ -46,7 +46,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Rou
     {
       ...ROUTES.decideReview,
       async handle({ request, caller, tell, parameters: { reviewId = '' } }) {
-        const body = await readBody(request, ReviewDecisionBody, maxBodyBytes)
+        const body = await readJsonBody(request, ReviewDecisionBody, maxBodyBytes)
         assertFeedback(body)
         return Response.json(await decideReview(runs, reviewId, { ...body, caller, tell }))
       },

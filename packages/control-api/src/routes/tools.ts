@@ -1,20 +1,20 @@
 /** Calling tools by hand. */
 import { InvokeToolBody, ROUTES } from '@tutti/protocol'
-import { findTool, invokeTool, readBody, type Route, traceOf } from '@tutti/gateway'
+import { findTool, invokeCatalogTool, readJsonBody, type HttpRoute, traceOf } from '@tutti/gateway'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** The route that calls one tool of the catalog. */
-export function toolRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function toolRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   return [
     {
       ...ROUTES.invokeTool,
       async handle({ request, parameters: { name = '' } }) {
         const tool = findTool(options.tools.tools, name)
-        const { input } = await readBody(request, InvokeToolBody, options.maxBodyBytes)
+        const { input } = await readJsonBody(request, InvokeToolBody, options.maxBodyBytes)
         const { signal } = request
         return Response.json(
-          await invokeTool(options, tool, { input, signal, ...traceOf(request.headers) }),
+          await invokeCatalogTool(options, tool, { input, signal, ...traceOf(request.headers) }),
         )
       },
     },

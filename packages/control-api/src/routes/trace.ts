@@ -1,13 +1,13 @@
 /** Exports of runs in AgentEnsemble's file formats. */
 import { ROUTES } from '@tutti/protocol'
-import { largeResponse, type Route } from '@tutti/gateway'
+import { largeResponse, type HttpRoute } from '@tutti/gateway'
 
 import { runDag, runTrace } from '../agentensemble/trace/run-trace.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** The routes of the trace and of the task graph of a run. */
-export function traceRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function traceRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   return [
     {
       ...ROUTES.getRunTrace,

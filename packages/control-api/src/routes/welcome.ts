@@ -1,11 +1,11 @@
 /** What a person who opens the server's address sees: that it runs, and what to do next. */
 import { inputVariables } from '@tutti/ensemble'
 
-import type { Route } from '@tutti/gateway'
+import type { HttpRoute } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** `GET /`: a short text with commands that work as they are. A browser may get the dashboard there. */
-export function welcomeRoute({ runs }: ResolvedControlApiOptions): Route {
+export function welcomeRoute({ runs }: ResolvedControlApiOptions): HttpRoute {
   return {
     method: 'GET',
     path: '/',

@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 
 import { errorMessage, TuttiError } from '@tutti/core'
 import { ROUTES, WorkspaceFileQuery, WorkspaceFilesQuery } from '@tutti/protocol'
-import { findRecord, type Route } from '@tutti/gateway'
+import { findRecord, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
 import { listDirectory } from '../workspace/list-directory.ts'
@@ -20,18 +20,18 @@ const TEXT = { 'content-type': 'text/plain; charset=utf-8' }
  *
  * @throws {TuttiError} CONFIG_INVALID when the workspace is no directory.
  */
-export function workspaceRoutes(options: ResolvedControlApiOptions): readonly Route[] {
+export function workspaceRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
   const root = options.workspace === undefined ? undefined : workspaceRoot(options.workspace)
-  const list: Route['handle'] = async ({ request }) => {
+  const list: HttpRoute['handle'] = async ({ request }) => {
     const { path = '' } = readQuery(request.url, WorkspaceFilesQuery)
     return Response.json(await listDirectory(configured(root), path))
   }
-  const read: Route['handle'] = async ({ request }) => {
+  const read: HttpRoute['handle'] = async ({ request }) => {
     const { path } = readQuery(request.url, WorkspaceFileQuery)
     return new Response(await readTextFile(configured(root), path), { headers: TEXT })
   }
   const ofRun =
-    (handle: Route['handle']): Route['handle'] =>
+    (handle: HttpRoute['handle']): HttpRoute['handle'] =>
     async (call) => {
       await findRecord(options.runs, call.parameters['runId'] ?? '')
       return handle(call)

@@ -12,7 +12,7 @@ import {
   isAudited,
   largeJson,
   sharedCapabilities,
-  submitRun,
+  submitAs,
   type TellSubject,
 } from '@tutti/gateway'
 
@@ -168,7 +168,7 @@ async function answer(message: ClientMessage, asker: Asker, tell: TellSubject): 
 /** Submits a run; gives its id. */
 async function submit(message: MessageOf<'run_request'>, asker: Asker): Promise<string> {
   const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
-  const { runId, taskCount, workflow } = await submitRun(asker.options, body, {
+  const { runId, taskCount, workflow } = await submitAs(asker.options, body, {
     caller: asker.caller,
     ...traceContextOf(traceContext?.traceparent, traceContext?.tracestate),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -3,7 +3,7 @@
  * wrong with a message is the expensive part, and its result is only for callers that may send it.
  */
 import { decodeClientMessage, type ClientMessage } from '@tutti/protocol'
-import { badRequest, parseJson } from '@tutti/gateway'
+import { badRequest, parseJsonBytes } from '@tutti/gateway'
 
 import type { TuttiError } from '@tutti/core'
 import type { RawData } from 'ws'
@@ -34,7 +34,7 @@ const SHORT = 4_096
 /** Parses JSON and reads which message it says it is. Never throws. */
 export function parseMessage(data: RawData): ParsedMessage {
   const bytes = bytesOf(data)
-  const parsed = parseJson(bytes)
+  const parsed = parseJsonBytes(bytes)
   if (!parsed.ok) return { ok: false, error: badRequest('Message', [parsed.problem]), head: {} }
   const { value } = parsed
   return { ok: true, value, head: headOf(value), isShort: bytes.length <= SHORT }

@@ -9,7 +9,7 @@ import type { GatewayService } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
 
 /** One agent: all shared ensembles together, or one of them alone. */
-export interface Agent {
+export interface ServedAgent {
   readonly name: string
   readonly description: string
   /** Path of its addresses: empty, or `/agents/{ensemble}`. */
@@ -19,7 +19,7 @@ export interface Agent {
 }
 
 /** Returns the agent of all shared ensembles; undefined when none is shared. */
-export function rootAgent(sharing: Sharing): Agent | undefined {
+export function rootAgent(sharing: Sharing): ServedAgent | undefined {
   const ensembles = sharedEnsembles(sharing)
   const [only, ...others] = ensembles
   if (only === undefined) return undefined
@@ -35,7 +35,7 @@ export function rootAgent(sharing: Sharing): Agent | undefined {
 }
 
 /** Returns the agent of one shared ensemble; undefined when there is none of that name. */
-export function ensembleAgent(sharing: Sharing, name: string): Agent | undefined {
+export function ensembleAgent(sharing: Sharing, name: string): ServedAgent | undefined {
   const found = sharedEnsembles(sharing).find((ensemble) => ensemble.name === name)
   if (found === undefined) return undefined
   return {
@@ -50,7 +50,7 @@ export function ensembleAgent(sharing: Sharing, name: string): Agent | undefined
 export interface A2aCall {
   readonly service: GatewayService
   readonly call: GatewayCall
-  readonly agent: Agent
+  readonly agent: ServedAgent
   /** Headers of the request. */
   readonly headers: Headers
   /** Aborts when the caller is gone; tasks continue. */

@@ -12,13 +12,13 @@ import { inputVariables, type Ensemble } from '@tutti/ensemble'
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { API_VERSION, type GatewayOptions } from '../gateway-options.ts'
-import { MEDIA_TYPES } from './message.ts'
+import { MESSAGE_MEDIA_TYPES } from './message.ts'
 
-import type { Agent } from './agent.ts'
+import type { ServedAgent } from './agent.ts'
 
 /** What a card is made of. */
 export interface CardParts {
-  readonly agent: Agent
+  readonly agent: ServedAgent
   /** Where the server is, without a slash at its end. */
   readonly base: string
   /** Whether callers need a key. */
@@ -50,8 +50,8 @@ export function agentCard({ agent, base, isSecured }: CardParts): Json {
           securityRequirements: [{ schemes: { bearer: { list: [] } } }],
         }
       : {}),
-    defaultInputModes: [...MEDIA_TYPES],
-    defaultOutputModes: [...MEDIA_TYPES],
+    defaultInputModes: [...MESSAGE_MEDIA_TYPES],
+    defaultOutputModes: [...MESSAGE_MEDIA_TYPES],
     skills: skillsOf(agent),
   }
 }
@@ -89,7 +89,7 @@ export function hybridCard(parts: CardParts): Json {
   }
 }
 
-function skillsOf({ ensembles }: Agent): readonly Json[] {
+function skillsOf({ ensembles }: ServedAgent): readonly Json[] {
   const isOne = ensembles.length === 1
   return ensembles.map((ensemble) => {
     const { name, description, plan } = ensemble
@@ -121,7 +121,7 @@ const MAX_AGE_S = 300
 /** Answers with the card of an agent, in the version that the request asks for. */
 export function answerCard(
   request: Request,
-  agent: Agent,
+  agent: ServedAgent,
   { publicUrl, apiKeys }: Pick<GatewayOptions, 'publicUrl' | 'apiKeys'>,
 ): Response {
   const { origin } = new URL(request.url)

@@ -13,10 +13,10 @@ import { usageMetadata, type RunUsage } from '../service/usage.ts'
 import {
   outputsOf,
   progressOf,
-  statusOf,
+  wireStatusOf,
   takes,
   toArtifact,
-  toTask,
+  toWireTask,
   type Showing,
 } from './to-task.ts'
 import { isSettled, isTerminal, toOutput, viewAfter, type TaskView } from './view.ts'
@@ -72,7 +72,7 @@ export class TaskUpdates {
       event.type === 'run_cancelling' ||
       (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
     if (!isUpdate) return
-    yield { statusUpdate: { ...ids, status: statusOf(this.#facts, view), ...this.#usage() } }
+    yield { statusUpdate: { ...ids, status: wireStatusOf(this.#facts, view), ...this.#usage() } }
   }
 
   /** What a task that ended without its output has in place of it. */
@@ -155,7 +155,7 @@ export class TaskStream {
   constructor({ facts, view }: LoadedTask, { showing, until }: Following) {
     this.runId = facts.id
     this.from = view.nextSeq
-    this.first = { task: toTask(facts, view, showing) }
+    this.first = { task: toWireTask(facts, view, showing) }
     this.#updates = new TaskUpdates(facts, view, showing)
     this.#until = until
   }

@@ -22,22 +22,21 @@ import {
   rpcParams,
   rpcRequest,
   rpcResult,
-  type RpcId,
+  type JsonRpcId,
 } from './json-rpc.ts'
 import { legacyItem, legacyTask } from './legacy.ts'
 import { methodNamed, type Method } from './methods.ts'
-import { protocolVersion } from './protocol-version.ts'
-import { readRequest } from './read-request.ts'
+import { protocolVersion, readRequest } from './read-request.ts'
 import { streamResponse } from './stream-response.ts'
 
 import type { A2aCall } from './agent.ts'
-import type { Outcome } from './operations.ts'
+import type { OperationOutcome } from './operations.ts'
 
 /** The answer to one request. */
 export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise<Response> {
   const { headers, service } = a2aCall
   const { options } = service
-  let id: RpcId = null
+  let id: JsonRpcId = null
   let method: Method | undefined
   try {
     const sent = await readJson(request, options.maxBodyBytes)
@@ -86,7 +85,7 @@ function statusOf({ rpcCode, httpStatus }: ErrorAnswer): number {
   return OF_A2A.has(rpcCode) ? 200 : httpStatus
 }
 
-type Whole = Exclude<Outcome, { kind: 'stream' }>
+type Whole = Exclude<OperationOutcome, { kind: 'stream' }>
 
 function resultOf(outcome: Whole, { version }: Method): unknown {
   const isLegacy = version === '0.3'

@@ -2,16 +2,16 @@
 import { previewOf } from '@tutti/protocol'
 
 import { A2aError } from './errors.ts'
-import { isObject, type Params } from './params.ts'
+import { isParams, type Params } from './params.ts'
 
 import type { ErrorAnswer } from './errors.ts'
 
 /** What ties an answer to its request; null when the request has none that can be read. */
-export type RpcId = string | number | null
+export type JsonRpcId = string | number | null
 
 /** A request. */
 export interface RpcRequest {
-  readonly id: RpcId
+  readonly id: JsonRpcId
   readonly method: string
   readonly params: unknown
 }
@@ -20,8 +20,8 @@ export interface RpcRequest {
 export const MAX_RPC_ID_LENGTH = 255
 
 /** Returns the id of anything that was sent as a request; null when it has none, or one that is too long. */
-export function rpcIdOf(sent: unknown): RpcId {
-  const id = isObject(sent) ? sent['id'] : undefined
+export function rpcIdOf(sent: unknown): JsonRpcId {
+  const id = isParams(sent) ? sent['id'] : undefined
   if (typeof id === 'string') return id.length <= MAX_RPC_ID_LENGTH ? id : null
   return typeof id === 'number' ? id : null
 }
@@ -33,7 +33,7 @@ export function rpcIdOf(sent: unknown): RpcId {
  */
 export function rpcRequest(sent: unknown): RpcRequest {
   if (Array.isArray(sent)) throw invalid(['must be one request, and no batch of them'])
-  if (!isObject(sent)) throw invalid([`must be an object, got ${said(sent)}`])
+  if (!isParams(sent)) throw invalid([`must be an object, got ${said(sent)}`])
   const { jsonrpc, method, id, params } = sent
   const isId = ['string', 'number', 'undefined'].includes(typeof id) || id === null
   const problems = [
@@ -56,7 +56,7 @@ export function rpcRequest(sent: unknown): RpcRequest {
  * @throws {A2aError} INVALID_REQUEST when there is no id.
  */
 export function assertAnswerable(sent: unknown): void {
-  if (isObject(sent) && sent['id'] !== undefined) return
+  if (isParams(sent) && sent['id'] !== undefined) return
   throw invalid(['id must be a string or a number, got nothing'])
 }
 
@@ -67,17 +67,17 @@ export function assertAnswerable(sent: unknown): void {
  */
 export function rpcParams(params: unknown): Params {
   if (params === undefined) return {}
-  if (isObject(params)) return params
+  if (isParams(params)) return params
   throw new A2aError('INVALID_PARAMS', `params must be an object, got ${said(params)}`)
 }
 
 /** An answer with a result. */
-export function rpcResult(id: RpcId, result: unknown): object {
+export function rpcResult(id: JsonRpcId, result: unknown): object {
   return { jsonrpc: '2.0', id, result }
 }
 
 /** An answer with an error. */
-export function rpcError(id: RpcId, { rpcCode, message, details }: ErrorAnswer): object {
+export function rpcError(id: JsonRpcId, { rpcCode, message, details }: ErrorAnswer): object {
   return { jsonrpc: '2.0', id, error: { code: rpcCode, message, data: details } }
 }
 

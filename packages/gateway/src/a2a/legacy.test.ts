@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 
 import { legacyItem, legacyTask } from './legacy.ts'
 
-import type { Part, A2aTask } from './wire.ts'
+import type { WirePart, WireTask } from './wire.ts'
 
-const TASK: A2aTask = {
+const TASK: WireTask = {
   id: 'run-1',
   contextId: 'c',
   status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: '2026-01-01T00:00:00Z' },
 }
 
 describe('objects of 0.3', () => {
-  it.each<[Part, object]>([
+  it.each<[WirePart, object]>([
     [
       { text: 'a', mediaType: 'text/plain' },
       { kind: 'text', text: 'a' },

@@ -4,14 +4,14 @@
  *
  * @see https://a2a-protocol.org/v0.3.0/specification/
  */
-import { isObject } from './params.ts'
+import { isParams } from './params.ts'
 
 import type {
   Artifact,
-  Message,
-  Part,
+  WireMessage,
+  WirePart,
   StreamItem,
-  A2aTask,
+  WireTask,
   A2aTaskState,
   A2aTaskStatus,
 } from './wire.ts'
@@ -19,7 +19,7 @@ import type {
 type Json = Readonly<Record<string, unknown>>
 
 /** A task of 0.3. */
-export function legacyTask({ status, artifacts, history, ...task }: A2aTask): Json {
+export function legacyTask({ status, artifacts, history, ...task }: WireTask): Json {
   return {
     kind: 'task',
     ...task,
@@ -49,7 +49,7 @@ function legacyStatus({ state, message, timestamp }: A2aTaskStatus): Json {
   }
 }
 
-function legacyMessage({ role, parts, ...message }: Message): Json {
+function legacyMessage({ role, parts, ...message }: WireMessage): Json {
   const who = role === 'ROLE_USER' ? 'user' : 'agent'
   return { kind: 'message', ...message, role: who, parts: parts.map(legacyPart) }
 }
@@ -59,11 +59,11 @@ function legacyArtifact({ parts, ...artifact }: Artifact): Json {
 }
 
 /** Data of 0.3 are objects; others are told as the JSON that they are. */
-function legacyPart({ text, raw, url, data, metadata, filename, mediaType }: Part): Json {
+function legacyPart({ text, raw, url, data, metadata, filename, mediaType }: WirePart): Json {
   const more = metadata === undefined ? {} : { metadata }
   if (text !== undefined) return { kind: 'text', text, ...more }
   if (raw === undefined && url === undefined) {
-    return isObject(data)
+    return isParams(data)
       ? { kind: 'data', data, ...more }
       : { kind: 'text', text: JSON.stringify(data ?? null), ...more }
   }

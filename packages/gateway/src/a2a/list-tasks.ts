@@ -11,11 +11,11 @@ import { Type } from '@tutti/core'
 import { eventSize, readTurn } from '@tutti/runs'
 
 import { invalidParams } from './errors.ts'
-import { taskOf } from './load-task.ts'
-import { CONTEXT_TAG, toTask, type Showing } from './to-task.ts'
+import { readTask } from './load-task.ts'
+import { CONTEXT_TAG, toWireTask, type Showing } from './to-task.ts'
 
 import type { A2aCall } from './agent.ts'
-import type { A2aTask, A2aTaskState, ListTasksParams, TaskPage } from './wire.ts'
+import type { WireTask, A2aTaskState, ListTasksParams, TaskPage } from './wire.ts'
 import type { ChangedRun, ChangedRunsQuery } from '@tutti/runs'
 
 /** Tasks on a page when nothing else is said. A2A's number. */
@@ -60,11 +60,11 @@ async function tasksOf(
   showing: Showing,
   call: Pick<A2aCall, 'service' | 'agent'>,
 ): Promise<{
-  readonly tasks: A2aTask[]
+  readonly tasks: WireTask[]
   readonly last: ChangedRun | undefined
   readonly read: number
 }> {
-  const tasks: A2aTask[] = []
+  const tasks: WireTask[] = []
   let bytes = 0
   let read = 0
   for (const { runId, changedAt } of page) {
@@ -72,8 +72,8 @@ async function tasksOf(
     await readTurn()
     const run = await call.service.options.runs.record(runId)
     if (run === undefined) continue
-    const { facts, view } = await taskOf(call, run, showing)
-    const { status: shown, ...task } = toTask(facts, view, showing)
+    const { facts, view } = await readTask(call, run, showing)
+    const { status: shown, ...task } = toWireTask(facts, view, showing)
     // What the list is in the order of, also where the log is a moment ahead.
     tasks.push({ ...task, status: { ...shown, timestamp: new Date(changedAt).toISOString() } })
     bytes += eventSize(task)

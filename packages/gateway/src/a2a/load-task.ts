@@ -3,7 +3,7 @@ import { eventPages } from '@tutti/runs'
 
 import { USAGE_EVENTS } from '../service/usage.ts'
 import { A2aError } from './errors.ts'
-import { factsOf, type TaskFacts } from './to-task.ts'
+import { identityOf, type WireTaskIdentity } from './to-task.ts'
 import { firstView, VIEW_EVENTS, viewAfter, type TaskView } from './view.ts'
 
 import type { A2aCall } from './agent.ts'
@@ -12,7 +12,7 @@ import type { RunRecord } from '@tutti/runs'
 /** A task as of the newest event that was read. */
 export interface LoadedTask {
   readonly run: RunRecord
-  readonly facts: TaskFacts
+  readonly facts: WireTaskIdentity
   readonly view: TaskView
 }
 
@@ -39,11 +39,11 @@ export async function loadTask(
   call: Pick<A2aCall, 'service' | 'agent'>,
   id: string,
 ): Promise<LoadedTask> {
-  return taskOf(call, await findTaskRun(call, id))
+  return readTask(call, await findTaskRun(call, id))
 }
 
 /** Reads the task that a run is, up to the newest event of its log; its usage only where that is wanted. */
-export async function taskOf(
+export async function readTask(
   { service }: Pick<A2aCall, 'service'>,
   run: RunRecord,
   { usage = true }: { readonly usage?: boolean } = {},
@@ -58,5 +58,5 @@ export async function taskOf(
   })) {
     for (const event of events) view = viewAfter(view, event)
   }
-  return { run, facts: factsOf(run), view }
+  return { run, facts: identityOf(run), view }
 }

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { A2aError } from './errors.ts'
 import { objectsIn, readContent } from './message.ts'
 
-import type { Part } from './wire.ts'
+import type { WirePart } from './wire.ts'
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-function refusal(parts: readonly Part[]): A2aError {
+function refusal(parts: readonly WirePart[]): A2aError {
   try {
     readContent(parts)
   } catch (error) {
@@ -35,7 +35,7 @@ describe('readContent', () => {
     expect(readContent([{ raw, mediaType: 'text/plain' }]).text).toBe('??>>')
   })
 
-  it.each<Part>([
+  it.each<WirePart>([
     { raw: base64('a') },
     { raw: base64('a'), mediaType: 'image/png' },
     { raw: base64('a'), mediaType: 'application/jsonx' },

@@ -1,12 +1,12 @@
 /** Pure: reads the parts of a message. */
 import { A2aError, invalidParams } from './errors.ts'
-import { isObject, type Params } from './params.ts'
+import { isParams, type Params } from './params.ts'
 
-import type { Part } from './wire.ts'
+import type { WirePart } from './wire.ts'
 import type { Problem } from '@tutti/protocol'
 
 /** Media types of messages and answers. */
-export const MEDIA_TYPES = ['text/plain', 'application/json'] as const
+export const MESSAGE_MEDIA_TYPES = ['text/plain', 'application/json'] as const
 
 /** Content of a message. */
 export interface MessageContent {
@@ -27,7 +27,7 @@ const KINDS: readonly unknown[] = ['text', 'data', 'file']
  * @throws {A2aError} INVALID_PARAMS naming every invalid part; CONTENT_TYPE_NOT_SUPPORTED for a file that is not text,
  * and for a URL: the server does not fetch what a caller names.
  */
-export function readContent(parts: readonly Part[]): MessageContent {
+export function readContent(parts: readonly WirePart[]): MessageContent {
   const problems = parts.flatMap(problemsOf)
   if (problems.length > 0) throw invalidParams(problems)
   const read = parts.map(readPart)
@@ -37,13 +37,13 @@ export function readContent(parts: readonly Part[]): MessageContent {
 
 /** The objects among the data, merged in order. */
 export function objectsIn({ data }: MessageContent): Params {
-  return Object.assign({}, ...data.filter(isObject)) as Params
+  return Object.assign({}, ...data.filter(isParams)) as Params
 }
 
-function problemsOf(part: Part, index: number): readonly Problem[] {
+function problemsOf(part: WirePart, index: number): readonly Problem[] {
   const path = `/message/parts/${index}`
   // NOTE: fields that the schema does not have are still there.
-  const { kind, type } = part as Part & { readonly kind?: unknown; readonly type?: unknown }
+  const { kind, type } = part as WirePart & { readonly kind?: unknown; readonly type?: unknown }
   const word = kind ?? type
   const given = CONTENTS.filter((content) => Object.hasOwn(part, content))
   return [
@@ -62,7 +62,7 @@ function problemsOf(part: Part, index: number): readonly Problem[] {
 }
 
 function readPart(
-  part: Part,
+  part: WirePart,
   index: number,
 ): { readonly text?: string; readonly data?: readonly unknown[] } {
   if (part.text !== undefined) return { text: part.text }
@@ -75,7 +75,7 @@ const TEXT_FILE = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?json)(?:;|$)/i
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-function fileText(part: Part, index: number): string {
+function fileText(part: WirePart, index: number): string {
   const { raw = '', mediaType = 'application/octet-stream' } = part
   if (!TEXT_FILE.test(mediaType)) throw notSupported('a file', part)
   const path = `/message/parts/${index}/raw`
@@ -87,7 +87,7 @@ function fileText(part: Part, index: number): string {
   }
 }
 
-function notSupported(what: string, { mediaType }: Part): A2aError {
+function notSupported(what: string, { mediaType }: WirePart): A2aError {
   const type = mediaType === undefined ? '' : ` of "${mediaType}"`
   return new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',

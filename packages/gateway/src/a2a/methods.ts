@@ -1,13 +1,13 @@
 /** Pure: the methods of JSON-RPC, in all versions. */
 import { A2aError } from './errors.ts'
-import { assertParams, OPERATIONS, type Operation, type OperationName } from './operations.ts'
+import { assertParams, OPERATIONS, type A2aOperation, type OperationName } from './operations.ts'
 
 import type { Params } from './params.ts'
-import type { A2aVersion } from './protocol-version.ts'
+import type { A2aVersion } from './read-request.ts'
 
 /** A method of JSON-RPC. */
 export interface Method {
-  readonly operation: Operation
+  readonly operation: A2aOperation
   /** The version whose objects are in the answer. */
   readonly version: A2aVersion
   /** Whether results are sent as a stream. */

@@ -6,18 +6,18 @@ import { activeExtensions, type A2aCall } from './agent.ts'
 import { A2aError, invalidParams } from './errors.ts'
 import { TaskStream, type Following } from './events.ts'
 import { listTasks } from './list-tasks.ts'
-import { findTaskRun, loadTask, taskOf, type LoadedTask } from './load-task.ts'
-import { MEDIA_TYPES, objectsIn, readContent } from './message.ts'
+import { findTaskRun, loadTask, readTask, type LoadedTask } from './load-task.ts'
+import { MESSAGE_MEDIA_TYPES, objectsIn, readContent } from './message.ts'
 import { modernParams, type Params } from './params.ts'
 import { readBegin, readReply } from './request.ts'
-import { factsOf, takes, toTask, type Showing } from './to-task.ts'
+import { identityOf, takes, toWireTask, type Showing } from './to-task.ts'
 import { firstView, isSettled, isTerminal, viewAfter, withoutReview } from './view.ts'
 import {
   GetTaskParams,
   ListTasksParams,
   SendParams,
   TaskIdParams,
-  type A2aTask,
+  type WireTask,
   type TaskPage,
 } from './wire.ts'
 
@@ -28,15 +28,15 @@ import type { TaskView } from './view.ts'
 const CANCEL_WAIT_MS = 10_000
 
 /** Result of an operation. */
-export type Outcome =
+export type OperationOutcome =
   /** The task that a message began or continued. */
-  | { readonly kind: 'sent'; readonly task: A2aTask }
-  | { readonly kind: 'task'; readonly task: A2aTask }
+  | { readonly kind: 'sent'; readonly task: WireTask }
+  | { readonly kind: 'task'; readonly task: WireTask }
   | { readonly kind: 'page'; readonly page: TaskPage }
   | { readonly kind: 'stream'; readonly stream: TaskStream }
 
 /** Performs an operation; `params` are those of any version, unchecked. */
-export type Operation = (params: Params, call: A2aCall) => Promise<Outcome>
+export type A2aOperation = (params: Params, call: A2aCall) => Promise<OperationOutcome>
 
 /**
  * The operations by their names in 1.0.
@@ -50,7 +50,7 @@ export const OPERATIONS = {
     const started = await startOrContinue(sent, call)
     const waits = !(returnImmediately ?? !blocking)
     const loaded = waits ? await whenSettled(started, call) : started
-    return { kind: 'sent', task: toTask(loaded.facts, loaded.view, showingOf(sent, call)) }
+    return { kind: 'sent', task: toWireTask(loaded.facts, loaded.view, showingOf(sent, call)) }
   },
   async SendStreamingMessage(params, call) {
     const sent = sendParams(params)
@@ -60,7 +60,7 @@ export const OPERATIONS = {
   async GetTask(params, call) {
     const { id, historyLength } = checked(GetTaskParams, params)
     const { facts, view } = await call.service.options.reads.run(() => loadTask(call, id))
-    return { kind: 'task', task: toTask(facts, view, plainShowing(call, { historyLength })) }
+    return { kind: 'task', task: toWireTask(facts, view, plainShowing(call, { historyLength })) }
   },
   async ListTasks(params, call) {
     const query = checked(ListTasksParams, params)
@@ -71,7 +71,7 @@ export const OPERATIONS = {
   },
   async CancelTask(params, call) {
     const { facts, view } = await cancelTask(checked(TaskIdParams, params).id, call)
-    return { kind: 'task', task: toTask(facts, view, plainShowing(call)) }
+    return { kind: 'task', task: toWireTask(facts, view, plainShowing(call)) }
   },
   async SubscribeToTask(params, call) {
     const loaded = await loadTask(call, checked(TaskIdParams, params).id)
@@ -91,7 +91,7 @@ export const OPERATIONS = {
     const message = 'Operation not supported: the public agent card says everything'
     throw new A2aError('UNSUPPORTED_OPERATION', message)
   },
-} as const satisfies Readonly<Record<string, Operation>>
+} as const satisfies Readonly<Record<string, A2aOperation>>
 
 /** Name of an operation in 1.0. */
 export type OperationName = keyof typeof OPERATIONS
@@ -136,10 +136,10 @@ function sendParams(params: Params): SendParams {
   const { acceptedOutputModes: modes = [], ...configuration } = sent.configuration ?? {}
   const push = configuration.taskPushNotificationConfig ?? configuration.pushNotificationConfig
   if (push !== undefined) throw pushNotSupported()
-  if (MEDIA_TYPES.some((type) => takes(modes, type))) return sent
+  if (MESSAGE_MEDIA_TYPES.some((type) => takes(modes, type))) return sent
   throw new A2aError(
     'CONTENT_TYPE_NOT_SUPPORTED',
-    `Incompatible content type: ${modes.join(', ')} is not supported. Answers are ${MEDIA_TYPES.join(' or ')}`,
+    `Incompatible content type: ${modes.join(', ')} is not supported. Answers are ${MESSAGE_MEDIA_TYPES.join(' or ')}`,
   )
 }
 
@@ -159,8 +159,8 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
   const { service, call, agent, headers } = a2aCall
   const sender = { agent, headers, name: call.caller.name }
   const run = await service.begin(call, () => readBegin(params, sender))
-  if (run.lastSeq > 0) return taskOf(a2aCall, run)
-  return { run, facts: factsOf(run), view: firstView(run) }
+  if (run.lastSeq > 0) return readTask(a2aCall, run)
+  return { run, facts: identityOf(run), view: firstView(run) }
 }
 
 /**
@@ -246,7 +246,7 @@ async function whenSettled(
   return { ...task, view }
 }
 
-function streamOf(task: LoadedTask, following: Following): Outcome {
+function streamOf(task: LoadedTask, following: Following): OperationOutcome {
   return { kind: 'stream', stream: new TaskStream(task, following) }
 }
 

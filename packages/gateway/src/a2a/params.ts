@@ -36,7 +36,7 @@ export function modernParams(params: Params): Params {
 }
 
 /** Whether a value is an object with fields. */
-export function isObject(value: unknown): value is Params {
+export function isParams(value: unknown): value is Params {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
@@ -44,7 +44,7 @@ function renamed(value: Params): Params {
   const entries = Object.entries(value).flatMap(([key, field]): [string, unknown][] => {
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
     if (name !== 'data' && (field === null || (field === '' && IDS.includes(name)))) return []
-    const isOpen = isObject(field) && !OPAQUE.includes(name)
+    const isOpen = isParams(field) && !OPAQUE.includes(name)
     return [[name, isOpen ? renamed(field) : field]]
   })
   return Object.fromEntries(entries)
@@ -56,7 +56,7 @@ const ROLES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 function modernMessage(message: unknown): unknown {
-  if (!isObject(message)) return message
+  if (!isParams(message)) return message
   const { role, parts, ...rest } = message
   return {
     ...rest,
@@ -71,9 +71,9 @@ function modernParts(parts: unknown): unknown {
 
 /** 0.3 has `{kind: 'file', file: {bytes | uri, mimeType, name}}`, and drafts of 1.0 had other names in it. */
 function modernPart(part: unknown): unknown {
-  if (!isObject(part)) return part
+  if (!isParams(part)) return part
   const { file, ...rest } = renamed(part)
-  if (!isObject(file)) return rest
+  if (!isParams(file)) return rest
   const raw = file['bytes'] ?? file['fileWithBytes']
   const url = file['uri'] ?? file['fileWithUri']
   const mediaType = file['mimeType'] ?? file['mediaType']

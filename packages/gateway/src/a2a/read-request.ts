@@ -1,7 +1,7 @@
-/** Reads the body of a request over A2A: bounded, and as JSON. */
+/** Reads requests over A2A: the version, and the body within its limits. */
 import { assertJson } from '../http/read-body.ts'
-import { parseJson, type ParsedJson } from '../http/parse-json.ts'
-import { invalidParams } from './errors.ts'
+import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
+import { A2aError, invalidParams } from './errors.ts'
 
 /** How much of a body that is too long is taken, as a multiple of what may be: callers that still send read no answer. */
 const PATIENCE = 8
@@ -20,7 +20,7 @@ export async function readRequest(
   const type = request.headers.get('content-type')
   if (bytes.length === 0 && type === null) return undefined
   assertJson(type)
-  return bytes.length === 0 ? undefined : parseJson(bytes)
+  return bytes.length === 0 ? undefined : parseJsonBytes(bytes)
 }
 
 async function readBytes({ body }: Request, maxBodyBytes: number): Promise<Uint8Array> {
@@ -38,4 +38,27 @@ async function readBytes({ body }: Request, maxBodyBytes: number): Promise<Uint8
   }
   if (size <= maxBodyBytes) return Buffer.concat(chunks)
   throw invalidParams([{ path: '', message: `a request must be at most ${maxBodyBytes} bytes` }])
+}
+
+/** A version of A2A. */
+export type A2aVersion = '0.3' | '1.0'
+
+/**
+ * Returns the version in the header `A2A-Version`, whose third number is ignored; undefined when there is none.
+ *
+ * @throws {A2aError} VERSION_NOT_SUPPORTED for one that is not among `known`.
+ */
+export function protocolVersion(
+  headers: Headers,
+  known: readonly A2aVersion[],
+): A2aVersion | undefined {
+  const given = (headers.get('a2a-version') ?? '').trim()
+  if (given === '') return undefined
+  const named = given.replace(/^(\d+\.\d+)\.\d+$/, '$1')
+  const found = known.find((version) => version === named || version === `${named}.0`)
+  if (found !== undefined) return found
+  throw new A2aError(
+    'VERSION_NOT_SUPPORTED',
+    `Version "${given}" of A2A is not supported here; ${known.join(' and ')} are`,
+  )
 }

@@ -2,7 +2,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { readDecision, readInputs } from './request.ts'
+import { readA2aDecision, readInputs } from './request.ts'
 
 import type { OpenReview } from './view.ts'
 
@@ -46,14 +46,16 @@ describe('readDecision', () => {
       { decision: 'REJECT', feedback: 'x' },
     ],
   ])('[D1] takes %j as it is over REST', (data, decision) => {
-    expect(readDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
-    expect(readDecision(content('', data), QUESTION)).toEqual(decision)
+    expect(readA2aDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
+    expect(readA2aDecision(content('', data), QUESTION)).toEqual(decision)
   })
 
   it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])(
     '[D1] refuses %j',
     (data) => {
-      expect(() => readDecision(content('approve', data), AFTER)).toThrow('Decision does not fit')
+      expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
+        'Decision does not fit',
+      )
     },
   )
 
@@ -61,13 +63,13 @@ describe('readDecision', () => {
     '[D2] takes "%s" as the answer to a question',
     (text) => {
       const answer = { decision: 'EDIT', revisedOutput: JSON.stringify(text) }
-      expect(readDecision(content(text), QUESTION)).toEqual(answer)
-      expect(readDecision(content(text), FORM)).toEqual(answer)
+      expect(readA2aDecision(content(text), QUESTION)).toEqual(answer)
+      expect(readA2aDecision(content(text), FORM)).toEqual(answer)
     },
   )
 
   it('[D2] takes data as the answer to a question', () => {
-    expect(readDecision(content('', { key: 'D' }), FORM)).toEqual({
+    expect(readA2aDecision(content('', { key: 'D' }), FORM)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"key":"D"}',
     })
@@ -87,29 +89,32 @@ describe('readDecision', () => {
     ['EXIT_EARLY', { decision: 'EXIT_EARLY' }],
   ])('[D3] takes "%s" as a word for a decision, of tasks and of tools', (text, decision) => {
     for (const review of [AFTER, CALL, TEXT_CALL]) {
-      expect(readDecision(content(text), review)).toEqual(decision)
+      expect(readA2aDecision(content(text), review)).toEqual(decision)
     }
   })
 
   it.each(['No man is an island', 'yes we can', 'approve of this?', 'nothing', 'exit the hall'])(
     '[D4] takes "%s" as what takes the place of the output',
     (text) => {
-      expect(readDecision(content(text), AFTER)).toEqual({ decision: 'EDIT', revisedOutput: text })
+      expect(readA2aDecision(content(text), AFTER)).toEqual({
+        decision: 'EDIT',
+        revisedOutput: text,
+      })
     },
   )
 
   it('[D4] takes JSON as the input of a tool, and no remark', () => {
     const edit = { decision: 'EDIT', revisedOutput: '{"a":2}' }
-    expect(readDecision(content('{"a":2}'), CALL)).toEqual(edit)
+    expect(readA2aDecision(content('{"a":2}'), CALL)).toEqual(edit)
     for (const review of [CALL, TEXT_CALL]) {
-      expect(() => readDecision(content('a bit less'), review)).toThrow(
+      expect(() => readA2aDecision(content('a bit less'), review)).toThrow(
         'the input of the tool as JSON',
       )
     }
   })
 
   it.each([AFTER, CALL, QUESTION])('refuses to be told nothing', (review) => {
-    expect(() => readDecision(content(' '), review)).toThrow('must say something')
+    expect(() => readA2aDecision(content(' '), review)).toThrow('must say something')
   })
 })
 

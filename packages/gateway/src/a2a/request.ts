@@ -2,25 +2,24 @@
 import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
 import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
 
-import { idempotencyKey } from '../http/idempotency-key.ts'
-import { traceOf } from '../http/trace-of.ts'
+import { idempotencyKey, traceOf } from '../http/request-headers.ts'
 import { readLimits } from '../service/caller-limits.ts'
 import { decisionInMessage, type ReviewAsked } from '../service/decision-in-text.ts'
 import { inputsInText } from '../service/inputs-in-text.ts'
 import { requestKey } from '../service/request-key.ts'
 import { invalidParams } from './errors.ts'
 import { objectsIn, readContent, type MessageContent } from './message.ts'
-import { isObject } from './params.ts'
+import { isParams } from './params.ts'
 import { CONTEXT_TAG } from './to-task.ts'
 
 import type { BeginRequest, TaskMessage } from '../service/gateway-service.ts'
-import type { Agent } from './agent.ts'
+import type { ServedAgent } from './agent.ts'
 import type { SendParams } from './wire.ts'
 import type { A2aRequest } from '@tutti/core'
 
 /** A sender of messages, as the reading depends on it. */
 export interface MessageSender {
-  readonly agent: Agent
+  readonly agent: ServedAgent
   readonly headers: Headers
   /** Name of the caller. */
   readonly name: string | undefined
@@ -39,7 +38,7 @@ export function readBegin(
   const { message, metadata } = params
   const ensemble = ensembleFor(params, agent)
   const inputs = readInputs(ensemble, readContent(message.parts))
-  const read = readLimits(isObject(metadata) ? metadata : undefined)
+  const read = readLimits(isParams(metadata) ? metadata : undefined)
   if (!read.ok) {
     throw invalidParams(read.problems.map((one) => ({ ...one, path: `/metadata${one.path}` })))
   }
@@ -60,7 +59,7 @@ export function readBegin(
 export function readReply(content: MessageContent, reviewId: string | undefined): TaskMessage {
   return {
     reviewId,
-    decide: (review) => readDecision(content, review),
+    decide: (review) => readA2aDecision(content, review),
     guide() {
       const texts = [content.text, ...content.data.map((data) => JSON.stringify(data))]
       const guidance = texts.filter((text) => text.trim() !== '').join('\n')
@@ -78,11 +77,11 @@ const PARTS = '/message/parts'
  *
  * @throws {TuttiError} BAD_REQUEST if it does not decide the review.
  */
-export function readDecision(
+export function readA2aDecision(
   { text, data }: MessageContent,
   review: ReviewAsked,
 ): ReviewDecisionBody {
-  const given = data.filter(isObject).find((one) => Object.hasOwn(one, 'decision'))
+  const given = data.filter(isParams).find((one) => Object.hasOwn(one, 'decision'))
   const { decision, revisedOutput, feedback } = given ?? {}
   const object = {
     decision,
@@ -164,7 +163,7 @@ function originOf({ message, metadata: ofRequest }: SendParams, contextId: strin
 const PART_FIELDS = ['text', 'raw', 'url', 'data', 'metadata', 'filename', 'mediaType']
 
 /** Returns the ensemble that `metadata.ensemble` of the request or of its message names, or else the first. */
-function ensembleFor({ message, metadata }: SendParams, agent: Agent): Ensemble {
+function ensembleFor({ message, metadata }: SendParams, agent: ServedAgent): Ensemble {
   const [first] = agent.ensembles
   const wanted = ensembleIn(metadata) ?? ensembleIn(message.metadata) ?? first?.name
   const found = agent.ensembles.find(({ name }) => name === wanted)
@@ -178,5 +177,5 @@ function ensembleFor({ message, metadata }: SendParams, agent: Agent): Ensemble 
 }
 
 function ensembleIn(metadata: object | undefined): unknown {
-  return isObject(metadata) ? (metadata['ensemble'] ?? undefined) : undefined
+  return isParams(metadata) ? (metadata['ensemble'] ?? undefined) : undefined
 }

@@ -9,10 +9,9 @@ import { Type, type TObject } from '@tutti/core'
 
 import { largeJson } from '../http/large-json.ts'
 import { A2aError, errorAnswer, invalidParams, type ErrorAnswer } from './errors.ts'
-import { OPERATIONS, type Outcome, type OperationName } from './operations.ts'
-import { isObject, type Params } from './params.ts'
-import { protocolVersion } from './protocol-version.ts'
-import { readRequest } from './read-request.ts'
+import { OPERATIONS, type OperationOutcome, type OperationName } from './operations.ts'
+import { isParams, type Params } from './params.ts'
+import { protocolVersion, readRequest } from './read-request.ts'
 import { streamResponse } from './stream-response.ts'
 import { GetTaskParams, ListTasksParams } from './wire.ts'
 
@@ -62,7 +61,7 @@ async function bodyOf(request: Request, maxBodyBytes: number): Promise<Params> {
   if (!parsed.ok) {
     throw new A2aError('PARSE_ERROR', `Cannot read the request: the body ${parsed.problem.message}`)
   }
-  if (isObject(parsed.value)) return parsed.value
+  if (isParams(parsed.value)) return parsed.value
   throw invalidParams([{ path: '', message: 'must be an object' }])
 }
 
@@ -87,7 +86,7 @@ function queryOf(url: string, operation: OperationName): Params {
   return Object.fromEntries(entries)
 }
 
-type Whole = Exclude<Outcome, { kind: 'stream' }>
+type Whole = Exclude<OperationOutcome, { kind: 'stream' }>
 
 function bodyFor(outcome: Whole): object {
   switch (outcome.kind) {

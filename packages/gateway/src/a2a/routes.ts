@@ -12,19 +12,25 @@ import { TuttiError } from '@tutti/core'
 
 import { auditedCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
-import { activeExtensions, ensembleAgent, rootAgent, type A2aCall, type Agent } from './agent.ts'
+import {
+  activeExtensions,
+  ensembleAgent,
+  rootAgent,
+  type A2aCall,
+  type ServedAgent,
+} from './agent.ts'
 import { answerCard } from './card.ts'
 import { answerJsonRpc } from './json-rpc-answer.ts'
 import { answerRest, restCall } from './rest.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { Route, RouteCall } from '../http/route.ts'
+import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 
 /** Every request shows tasks, and so needs to read runs; operations that change something need more. */
 const SCOPE = 'runs:read'
 
 /** The routes of the A2A agent. */
-export function a2aRoutes(options: GatewayOptions): readonly Route[] {
+export function a2aRoutes(options: GatewayOptions): readonly HttpRoute[] {
   return [
     ...routesBelow('', options, () => rootAgent(options)),
     ...routesBelow('/agents/{ensemble}', options, ({ ensemble = '' }) =>
@@ -33,29 +39,29 @@ export function a2aRoutes(options: GatewayOptions): readonly Route[] {
   ]
 }
 
-type FindAgent = (parameters: RouteCall['parameters']) => Agent | undefined
+type FindAgent = (parameters: HttpRouteCall['parameters']) => ServedAgent | undefined
 
-function routesBelow(base: string, options: GatewayOptions, find: FindAgent): readonly Route[] {
-  const agentOf = ({ request, parameters }: RouteCall): Agent => {
+function routesBelow(base: string, options: GatewayOptions, find: FindAgent): readonly HttpRoute[] {
+  const agentOf = ({ request, parameters }: HttpRouteCall): ServedAgent => {
     const agent = find(parameters)
     if (agent !== undefined) return agent
     const { pathname } = new URL(request.url)
     throw new TuttiError('NOT_FOUND', `There is no agent at ${pathname}`)
   }
   const service = new GatewayService(options)
-  const a2aCallOf = (routeCall: RouteCall): A2aCall => {
+  const a2aCallOf = (routeCall: HttpRouteCall): A2aCall => {
     const { request, caller } = routeCall
     const { headers, signal: gone } = request
     const call = auditedCall(options, caller)
     return { service, call, agent: agentOf(routeCall), headers, gone }
   }
-  const card = (file: string): Route => ({
+  const card = (file: string): HttpRoute => ({
     method: 'GET',
     path: `${base}/.well-known/${file}`,
     scope: null,
     handle: (call) => answerCard(call.request, agentOf(call), options),
   })
-  const jsonRpc = (path: string): Route => ({
+  const jsonRpc = (path: string): HttpRoute => ({
     method: 'POST',
     path,
     scope: SCOPE,
@@ -65,7 +71,7 @@ function routesBelow(base: string, options: GatewayOptions, find: FindAgent): re
       return withExtensions(await answerJsonRpc(call.request, a2aCall), a2aCall)
     },
   })
-  const rest = ([method, path]: readonly [string, string]): Route => ({
+  const rest = ([method, path]: readonly [string, string]): HttpRoute => ({
     method,
     path: `${base}/a2a/v1/${path}`,
     scope: SCOPE,

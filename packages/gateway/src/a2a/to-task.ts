@@ -3,7 +3,7 @@ import { usageMetadata } from '../service/usage.ts'
 import { isTerminal } from './view.ts'
 
 import type { OpenReview, TaskOutput, TaskView, Turn } from './view.ts'
-import type { A2aTask, A2aTaskStatus, Artifact, Message, Part } from './wire.ts'
+import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs that says which context they belong to. */
@@ -13,11 +13,11 @@ export const CONTEXT_TAG = 'a2aContext'
 const MESSAGE_MEMO = 'a2aMessage'
 
 /** What belongs to a task and does not change. */
-export interface TaskFacts {
+export interface WireTaskIdentity {
   readonly id: string
   readonly contextId: string
   /** The message that asked for it. */
-  readonly asked: Message
+  readonly asked: WireMessage
 }
 
 /** How a task is shown to a caller. */
@@ -33,7 +33,7 @@ export interface Showing {
 }
 
 /** The facts of a task, out of the record of its run; a run that came over another wire gets a message made. */
-export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts {
+export function identityOf({ runId, tags, inputs, request }: RunRecord): WireTaskIdentity {
   const contextId = String(tags[CONTEXT_TAG] ?? runId)
   const asked = messageIn(request) ?? {
     messageId: `${runId}-input`,
@@ -43,25 +43,25 @@ export function factsOf({ runId, tags, inputs, request }: RunRecord): TaskFacts 
   return { id: runId, contextId, asked: { ...asked, contextId, taskId: runId } }
 }
 
-function messageIn(request: RunRecord['request']): Message | undefined {
+function messageIn(request: RunRecord['request']): WireMessage | undefined {
   const { origin, memo } = request ?? {}
   if (origin?.protocol === 'a2a') {
     const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
     return { role: 'ROLE_USER', ...message }
   }
   // NOTE: only earlier versions wrote it, and they wrote a message that was checked.
-  return memo?.[MESSAGE_MEMO] as Message | undefined
+  return memo?.[MESSAGE_MEMO] as WireMessage | undefined
 }
 
 /** The task as it stands. */
-export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): A2aTask {
+export function toWireTask(facts: WireTaskIdentity, view: TaskView, showing: Showing): WireTask {
   const { historyLength = Infinity, artifacts: wanted = true, modes, usage } = showing
   const history = historyLength === 0 ? [] : historyOf(facts, view).slice(-historyLength)
   const artifacts = wanted ? outputsOf(view).map((output) => toArtifact(output, modes)) : []
   return {
     id: facts.id,
     contextId: facts.contextId,
-    status: statusOf(facts, view),
+    status: wireStatusOf(facts, view),
     ...(artifacts.length === 0 ? {} : { artifacts }),
     ...(history.length === 0 ? {} : { history }),
     ...(usage ? { metadata: usageMetadata(view.usage) } : {}),
@@ -69,7 +69,7 @@ export function toTask(facts: TaskFacts, view: TaskView, showing: Showing): A2aT
 }
 
 /** Where the task stands, with its question, or why it failed. */
-export function statusOf(facts: TaskFacts, view: TaskView): A2aTaskStatus {
+export function wireStatusOf(facts: WireTaskIdentity, view: TaskView): A2aTaskStatus {
   const { state, changedAt: timestamp, reviews, error } = view
   const [review] = reviews
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
@@ -81,11 +81,11 @@ export function statusOf(facts: TaskFacts, view: TaskView): A2aTaskStatus {
 }
 
 /** What was said: what asked for the task, then questions and answers, in order. */
-function historyOf(facts: TaskFacts, { turns }: TaskView): readonly Message[] {
+function historyOf(facts: WireTaskIdentity, { turns }: TaskView): readonly WireMessage[] {
   return [facts.asked, ...turns.map((turn) => messageOf(facts, turn))]
 }
 
-function messageOf(facts: TaskFacts, turn: Turn): Message {
+function messageOf(facts: WireTaskIdentity, turn: Turn): WireMessage {
   if (turn.by === 'agent') return questionOf(facts, turn.review)
   const { id: taskId, contextId } = facts
   return {
@@ -98,15 +98,15 @@ function messageOf(facts: TaskFacts, turn: Turn): Message {
 }
 
 function agentMessage(
-  { id: taskId, contextId }: TaskFacts,
+  { id: taskId, contextId }: WireTaskIdentity,
   messageId: string,
-  parts: readonly Part[],
-): Message {
+  parts: readonly WirePart[],
+): WireMessage {
   return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts }
 }
 
 /** A gate as a question: in words for people, and as data for programs. */
-function questionOf(facts: TaskFacts, review: OpenReview): Message {
+function questionOf(facts: WireTaskIdentity, review: OpenReview): WireMessage {
   const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
   const asked = prompt ?? questionText(review)
   const data = {
@@ -141,7 +141,7 @@ export function outputsOf(view: TaskView): readonly TaskOutput[] {
 
 /** The status of a task at work, with what one of the tasks of its run has given. */
 export function progressOf(
-  facts: TaskFacts,
+  facts: WireTaskIdentity,
   { state, changedAt: timestamp }: TaskView,
   { taskName, text }: TaskOutput,
 ): A2aTaskStatus {
@@ -155,7 +155,7 @@ export function toArtifact(
   modes: readonly string[],
 ): Artifact {
   if (given !== undefined) return { artifactId: taskName, name: taskName, parts: given }
-  const data: Part = { data: value === undefined ? text : value, mediaType: 'application/json' }
+  const data: WirePart = { data: value === undefined ? text : value, mediaType: 'application/json' }
   const parts = [
     ...(takes(modes, 'text/plain') ? [{ text }] : []),
     ...((value !== undefined || !takes(modes, 'text/plain')) && takes(modes, 'application/json')

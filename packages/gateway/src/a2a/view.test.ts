@@ -8,7 +8,7 @@ import {
   withoutReview,
   type TaskView,
 } from './view.ts'
-import { statusOf, toTask } from './to-task.ts'
+import { wireStatusOf, toWireTask } from './to-task.ts'
 
 import type { RunEvent } from '@tutti/protocol'
 
@@ -119,14 +119,14 @@ describe('a task as its events tell it', () => {
   })
 
   it('[V1] asks the oldest question, and none while it is canceled', () => {
-    const status = statusOf(FACTS, viewOf(gate('a', 1), gate('b', 2)))
+    const status = wireStatusOf(FACTS, viewOf(gate('a', 1), gate('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
-    expect(statusOf(FACTS, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
+    expect(wireStatusOf(FACTS, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
   })
 
   it('[V2] has the last output of its last task as the artifact', () => {
     const idsOf = (view: TaskView) =>
-      toTask(FACTS, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [artifactId, parts])
+      toWireTask(FACTS, view, SHOWN).artifacts?.map(({ artifactId, parts }) => [artifactId, parts])
     const view = viewOf(started, done('last', 'old'), done('first', 'a'), done('last', 'b'))
     expect(idsOf(view)).toEqual([['last', [{ text: 'b' }]]])
     expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
@@ -137,7 +137,7 @@ describe('a task as its events tell it', () => {
       ...viewOf(started, done('first', 'a')),
       state: 'TASK_STATE_FAILED',
     }
-    const { artifacts } = toTask(FACTS, view, SHOWN)
+    const { artifacts } = toWireTask(FACTS, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
@@ -152,7 +152,9 @@ describe('a task as its events tell it', () => {
     const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
     const view = viewOf(started, gate('a', 2), decided('a', 3), directive)
     const texts = (historyLength?: number) =>
-      toTask(FACTS, view, { ...SHOWN, historyLength }).history?.map(({ parts }) => parts[0]?.text)
+      toWireTask(FACTS, view, { ...SHOWN, historyLength }).history?.map(
+        ({ parts }) => parts[0]?.text,
+      )
     expect(texts()).toEqual([
       'Ode',
       'Is the output of "first" right?\n\nLa',
@@ -164,7 +166,7 @@ describe('a task as its events tell it', () => {
   })
 
   it('says why it failed', () => {
-    const { message } = statusOf(FACTS, viewOf(started, result('FAILED')))
+    const { message } = wireStatusOf(FACTS, viewOf(started, result('FAILED')))
     expect(message?.parts).toEqual([{ text: 'out of voice' }])
   })
 

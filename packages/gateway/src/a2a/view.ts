@@ -12,7 +12,7 @@
  */
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
-import type { Part, A2aTaskState } from './wire.ts'
+import type { WirePart, A2aTaskState } from './wire.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
@@ -26,7 +26,7 @@ export interface TaskOutput {
   /** The same as a value, where the task has a schema for it. */
   readonly value?: unknown
   /** Files, URLs and data that a handler gave in place of both. */
-  readonly parts?: readonly Part[]
+  readonly parts?: readonly WirePart[]
 }
 
 /** Something that was said while the run went on. */

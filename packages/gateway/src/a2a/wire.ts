@@ -26,7 +26,7 @@ export const A2aTaskState = Type.Enum([...TASK_STATES])
 export type A2aTaskState = Type.Static<typeof A2aTaskState>
 
 /** One piece of a message or an artifact; exactly one of `text`, `raw`, `url` and `data` is there. */
-export const Part = Type.Object({
+export const WirePart = Type.Object({
   text: Type.Optional(Type.String()),
   /** Base64. */
   raw: Type.Optional(Type.String()),
@@ -36,30 +36,30 @@ export const Part = Type.Object({
   filename: Type.Optional(Type.String()),
   mediaType: Type.Optional(Type.String()),
 })
-export type Part = Type.Static<typeof Part>
+export type WirePart = Type.Static<typeof WirePart>
 
 /** Who says something. */
-export type Role = 'ROLE_USER' | 'ROLE_AGENT'
+type Role = 'ROLE_USER' | 'ROLE_AGENT'
 
 /** What a client says. */
-export const ClientMessage = Type.Object({
+export const SentMessage = Type.Object({
   messageId: NonEmpty,
   /** Long enough for whatever makes ids, and short enough to be kept with every task. */
   contextId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
   taskId: Type.Optional(NonEmpty),
   role: Type.Literal('ROLE_USER'),
-  parts: Type.Array(Part, { minItems: 1 }),
+  parts: Type.Array(WirePart, { minItems: 1 }),
   metadata: Type.Optional(Metadata),
   extensions: Type.Optional(Type.Array(Type.String())),
   referenceTaskIds: Type.Optional(Type.Array(Type.String())),
 })
-export type ClientMessage = Type.Static<typeof ClientMessage>
+export type SentMessage = Type.Static<typeof SentMessage>
 
 const HistoryLength = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })
 
 /** Parameters of `SendMessage` and `SendStreamingMessage`. */
 export const SendParams = Type.Object({
-  message: ClientMessage,
+  message: SentMessage,
   configuration: Type.Optional(
     Type.Object({
       acceptedOutputModes: Type.Optional(Type.Array(Type.String())),
@@ -98,12 +98,12 @@ export const ListTasksParams = Type.Object({
 export type ListTasksParams = Type.Static<typeof ListTasksParams>
 
 /** What is said in a task, by whom. */
-export interface Message {
+export interface WireMessage {
   readonly messageId: string
   readonly contextId?: string
   readonly taskId?: string
   readonly role: Role
-  readonly parts: readonly Part[]
+  readonly parts: readonly WirePart[]
   readonly metadata?: object
   readonly extensions?: readonly string[]
   readonly referenceTaskIds?: readonly string[]
@@ -113,24 +113,24 @@ export interface Message {
 export interface Artifact {
   readonly artifactId: string
   readonly name?: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly WirePart[]
 }
 
 /** Where a task stands, since when, and what is said with it. */
 export interface A2aTaskStatus {
   readonly state: A2aTaskState
-  readonly message?: Message
+  readonly message?: WireMessage
   /** RFC 3339, in UTC. */
   readonly timestamp: string
 }
 
 /** A task. */
-export interface A2aTask {
+export interface WireTask {
   readonly id: string
   readonly contextId: string
   readonly status: A2aTaskStatus
   readonly artifacts?: readonly Artifact[]
-  readonly history?: readonly Message[]
+  readonly history?: readonly WireMessage[]
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
@@ -155,13 +155,13 @@ export interface ArtifactUpdate {
 
 /** One message of a stream. */
 export type StreamItem =
-  | { readonly task: A2aTask }
+  | { readonly task: WireTask }
   | { readonly statusUpdate: StatusUpdate }
   | { readonly artifactUpdate: ArtifactUpdate }
 
 /** A page of tasks. */
 export interface TaskPage {
-  readonly tasks: readonly A2aTask[]
+  readonly tasks: readonly WireTask[]
   /** Empty on the last page. */
   readonly nextPageToken: string
   readonly pageSize: number

@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { eventStream, runEventsEncoder } from './event-stream.ts'
+import { eventBytes, eventJson, eventStream, runEventsEncoder } from './event-stream.ts'
 
 import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -131,6 +131,16 @@ describe('eventStream', () => {
     const { stream, stop } = streamOf(() => true)
     await stream.cancel()
     expect(stop.signal.aborted).toBe(true)
+  })
+})
+
+describe('eventJson', () => {
+  it('encodes an event once, as text and as UTF-8', () => {
+    const one = event(1, 'cœur \u{1F3B5} "\n')
+    expect(JSON.parse(eventJson(one))).toEqual(one)
+    expect(JSON.parse(eventBytes(one).toString('utf8'))).toEqual(one)
+    expect(eventBytes(one)).toBe(eventBytes(one))
+    expect(eventBytes({ ...one, seq: 2 })).not.toEqual(eventBytes(one))
   })
 })
 

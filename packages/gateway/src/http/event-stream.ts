@@ -6,8 +6,6 @@
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-import { eventJson } from './event-json.ts'
-
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -155,6 +153,27 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
 
 function frameOf(event: LoggedRunEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`
+}
+
+const texts = new WeakMap<LoggedRunEvent, string>()
+const bytes = new WeakMap<LoggedRunEvent, Buffer>()
+
+/** Returns an event as JSON text, encoded once however many readers it has. */
+export function eventJson(event: LoggedRunEvent): string {
+  const known = texts.get(event)
+  if (known !== undefined) return known
+  const text = JSON.stringify(event)
+  texts.set(event, text)
+  return text
+}
+
+/** Returns an event as JSON text in UTF-8. All readers share the bytes, which must not be changed. */
+export function eventBytes(event: LoggedRunEvent): Buffer {
+  const known = bytes.get(event)
+  if (known !== undefined) return known
+  const encoded = Buffer.from(eventJson(event))
+  bytes.set(event, encoded)
+  return encoded
 }
 
 /** Returns the result of `promise`, or `quiet` when it takes longer than `quietMs`. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { MAX_DEPTH, parseJson } from './parse-json.ts'
+import { MAX_BODY_DEPTH, parseJsonBytes } from './parse-json.ts'
 
-const parse = (text: string) => parseJson(Buffer.from(text))
+const parse = (text: string) => parseJsonBytes(Buffer.from(text))
 
 describe('parseJson', () => {
   it.each(['{}', '"\\"["', '[[],[],{"a":"]"}]', '{"a":"\\\\","b":[1]}', '1', 'null', '"🎻["'])(
@@ -14,13 +14,13 @@ describe('parseJson', () => {
 
   it('takes as many levels as it says, and not one more', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-    expect(parse(nested(MAX_DEPTH)).ok).toBe(true)
-    expect(parse(`[${nested(MAX_DEPTH - 1)},${nested(MAX_DEPTH - 1)}]`).ok).toBe(true)
-    expect(parse(nested(MAX_DEPTH + 1))).toMatchObject({
+    expect(parse(nested(MAX_BODY_DEPTH)).ok).toBe(true)
+    expect(parse(`[${nested(MAX_BODY_DEPTH - 1)},${nested(MAX_BODY_DEPTH - 1)}]`).ok).toBe(true)
+    expect(parse(nested(MAX_BODY_DEPTH + 1))).toMatchObject({
       ok: false,
       problem: { message: 'must be nested at most 128 deep' },
     })
-    expect(parse('{"a":'.repeat(MAX_DEPTH + 1)).ok).toBe(false)
+    expect(parse('{"a":'.repeat(MAX_BODY_DEPTH + 1)).ok).toBe(false)
   })
 
   it.each(['', '{', '"\\', '{"a":"', '[1,]', '\ufeff\ufeff{}', "{'a':1}"])('refuses %j', (text) => {

@@ -5,7 +5,7 @@ import { errorMessage, type Problem } from '@tutti/core'
  * Deepest nesting that is read: far more than anything the protocol has, and far less than the stack of
  * whatever walks over the value later.
  */
-export const MAX_DEPTH = 128
+export const MAX_BODY_DEPTH = 128
 
 /** A value, or why there is none. */
 export type ParsedJson =
@@ -13,8 +13,8 @@ export type ParsedJson =
   | { readonly ok: false; readonly problem: Problem }
 
 /** Reads JSON in UTF-8. */
-export function parseJson(bytes: Uint8Array): ParsedJson {
-  if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_DEPTH} deep`)
+export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
+  if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_BODY_DEPTH} deep`)
   try {
     return { ok: true, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
   } catch (error) {
@@ -42,7 +42,7 @@ function isDeep(bytes: Uint8Array): boolean {
     } else if (byte === QUOTE) inString = true
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       depth += 1
-      if (depth > MAX_DEPTH) return true
+      if (depth > MAX_BODY_DEPTH) return true
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1
   }
   return false

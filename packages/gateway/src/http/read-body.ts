@@ -3,7 +3,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 
 import { badRequest } from './api-error.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJsonBytes } from './parse-json.ts'
 
 import type { Static, TSchema } from '@tutti/core'
 
@@ -13,7 +13,7 @@ import type { Static, TSchema } from '@tutti/core'
  *
  * @throws {TuttiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or BAD_REQUEST with every problem.
  */
-export async function readBody<Schema extends TSchema>(
+export async function readJsonBody<Schema extends TSchema>(
   request: Request,
   schema: Schema,
   maxBodyBytes: number,
@@ -47,7 +47,7 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
 
 function parseBody(request: Request, bytes: Uint8Array): unknown {
   assertJson(request.headers.get('content-type'))
-  const parsed = parseJson(bytes)
+  const parsed = parseJsonBytes(bytes)
   if (parsed.ok) return parsed.value
   throw badRequest('Request body', [parsed.problem])
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts'
 import type { Scope } from '@tutti/protocol'
 
 /** A route of the protocol's table with what answers it. */
-export interface Route {
+export interface HttpRoute {
   readonly method: string
   /** As in the table, with parameters like `{runId}`. */
   readonly path: string
@@ -22,11 +22,11 @@ export interface Route {
   readonly takesTicket?: true
   /** True where the route itself refuses what forms of web pages send, in the words of its own protocol. */
   readonly refusesForms?: true
-  handle(call: RouteCall): Promise<Response> | Response
+  handle(call: HttpRouteCall): Promise<Response> | Response
 }
 
 /** One request to a route. */
-export interface RouteCall {
+export interface HttpRouteCall {
   readonly request: Request
   readonly parameters: Readonly<Record<string, string>>
   readonly caller: Caller

@@ -4,13 +4,13 @@ import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { findRecord } from '../runs/find-run.ts'
 import { auditedCall } from '../service/gateway-call.ts'
 import { errorResult } from './answer.ts'
-import { callerOf, progressReporter } from './caller.ts'
-import { followRun } from './follow-run.ts'
+import { mcpCallerOf, progressReporter } from './caller.ts'
+import { followCall } from './follow-run.ts'
 import { structuredTask } from './listed-tools.ts'
 import { readCall, toolCall } from './request.ts'
 import {
   liveReviews,
-  NO_REVIEWS,
+  NO_CALL_REVIEWS,
   roundReviews,
   type CallReviews,
   type ReviewContext,
@@ -54,7 +54,7 @@ export async function callEnsemble(
 ): Promise<CallToolResult | InputRequiredResult> {
   const { service, context, name, given } = ensembleCall
   const { options } = service
-  const caller = callerOf(context)
+  const caller = mcpCallerOf(context)
   const state = stateOf(ensembleCall)
   const begin = auditedCall(options, caller, { target: name })
   const request = toolCall(name, given, context)
@@ -63,7 +63,7 @@ export async function callEnsemble(
   const reviewContext = { service, call: auditedCall(options, caller), runId }
   try {
     if (state !== undefined) await findRecord(options.runs, runId)
-    return await followRun({
+    return await followCall({
       ...reviewContext,
       valueTask: structuredTask(ensemble)?.name,
       lastSeq: state?.seq ?? -1,
@@ -97,10 +97,10 @@ async function reviewsOf(
   reviewContext: ReviewContext,
   state: RoundState | undefined,
 ): Promise<CallReviews> {
-  const { scopes } = callerOf(context)
+  const { scopes } = mcpCallerOf(context)
   const { runId } = reviewContext
   const mayDecide = scopes.has('reviews:decide') || scopes.has('admin')
-  if (!hasForms || !mayDecide) return NO_REVIEWS
+  if (!hasForms || !mayDecide) return NO_CALL_REVIEWS
   const { mcpReq } = context
   if (era === 'legacy') {
     return liveReviews({

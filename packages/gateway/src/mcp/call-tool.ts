@@ -1,5 +1,5 @@
 /** Calls a tool of the catalog for an MCP client, through the same path as REST and WebSocket. */
-import { invokeTool, type Invocation } from '../tools/invoke-tool.ts'
+import { invokeCatalogTool, type Invocation } from '../tools/invoke-tool.ts'
 import { structuredContentOf } from './object-schema.ts'
 
 import type { ReportProgress } from './caller.ts'
@@ -9,7 +9,7 @@ import type { AgentTool, McpRequest, TraceContext } from '@tutti/core'
 import type { ToolInvocation } from '@tutti/protocol'
 
 /** Arguments and context of a call. */
-export interface CallToolOptions {
+export interface McpToolCallOptions {
   readonly given: Readonly<Record<string, unknown>>
   /** Aborts when the client abandons the call. */
   readonly signal: AbortSignal
@@ -29,10 +29,10 @@ export interface CallToolOptions {
 export async function callTool(
   options: GatewayOptions,
   tool: AgentTool,
-  { given, signal, trace, report, request }: CallToolOptions,
+  { given, signal, trace, report, request }: McpToolCallOptions,
 ): Promise<CallToolResult> {
   const progress = report === undefined ? {} : { onProgress: countingReports(report) }
-  const invocation = await invokeTool(options, tool, {
+  const invocation = await invokeCatalogTool(options, tool, {
     input: given,
     signal,
     ...trace,

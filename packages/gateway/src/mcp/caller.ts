@@ -15,7 +15,7 @@ export function authInfoOf(caller: Caller): AuthInfo {
 }
 
 /** Returns the caller of the request that a handler answers. */
-export function callerOf({ http }: Pick<ServerContext, 'http'>): Caller {
+export function mcpCallerOf({ http }: Pick<ServerContext, 'http'>): Caller {
   const caller = http?.authInfo?.extra?.['caller']
   // NOTE: `authInfoOf` made it. A request without one may do nothing.
   return caller === undefined ? { ...anyone(), scopes: new Set() } : (caller as Caller)

@@ -16,17 +16,16 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { errorMessage, TuttiError, Type } from '@tutti/core'
 
 import { MAX_RPC_ID_LENGTH } from '../a2a/json-rpc.ts'
-import { isObject } from '../a2a/params.ts'
+import { isParams } from '../a2a/params.ts'
 import { badRequest } from '../http/api-error.ts'
 import { limitedMessage, MAX_ERROR_BYTES } from '../http/error-limits.ts'
-import { readBody } from '../http/read-body.ts'
+import { readJsonBody } from '../http/read-body.ts'
 import { GatewayService } from '../service/gateway-service.ts'
-import { jsonRpcError } from './json-rpc-error.ts'
 import { authInfoOf } from './caller.ts'
 import { listedTools } from './listed-tools.ts'
 import { roundStates } from './round-state.ts'
 import { mcpServer, type McpServerParts } from './server.ts'
-import { McpSessions } from './sessions.ts'
+import { jsonRpcError, McpSessions } from './sessions.ts'
 
 import type { Caller } from '../caller.ts'
 import type { GatewayOptions, Signer } from '../gateway-options.ts'
@@ -40,13 +39,13 @@ export interface McpParts {
 }
 
 /** Answers one HTTP request of a caller. */
-export type McpEndpoint = (request: Request, caller: Caller) => Promise<Response>
+export type AnswerMcp = (request: Request, caller: Caller) => Promise<Response>
 
 /** Messages of one batch, at most; batches were taken out of MCP with 2025-06-18. */
 const MAX_BATCH = 50
 
 /** Makes the endpoint of a server. */
-export function mcpEndpoint(options: GatewayOptions, parts: McpParts): McpEndpoint {
+export function mcpEndpoint(options: GatewayOptions, parts: McpParts): AnswerMcp {
   const { signer, reader } = parts
   const serverParts: McpServerParts = {
     service: new GatewayService(options),
@@ -88,8 +87,8 @@ async function limitedError(response: Response): Promise<Response> {
   const text = await response.text()
   if (Buffer.byteLength(text) <= MAX_ERROR_BYTES) return new Response(text, { status, headers })
   const parsed: unknown = JSON.parse(text)
-  const { id = null, error } = isObject(parsed) ? parsed : {}
-  const { code, message } = isObject(error) ? error : {}
+  const { id = null, error } = isParams(parsed) ? parsed : {}
+  const { code, message } = isParams(error) ? error : {}
   const cut = { code: Number(code), message: limitedMessage(String(message)) }
   return Response.json({ jsonrpc: '2.0', id, error: cut }, { status })
 }
@@ -101,9 +100,9 @@ const MAX_REPEATED_LENGTH = MAX_RPC_ID_LENGTH
 function longFieldOf(body: unknown): string | undefined {
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   for (const message of messages) {
-    if (!isObject(message)) continue
-    const meta = isObject(message['params']) ? message['params']['_meta'] : undefined
-    const progressToken = isObject(meta) ? meta['progressToken'] : undefined
+    if (!isParams(message)) continue
+    const meta = isParams(message['params']) ? message['params']['_meta'] : undefined
+    const progressToken = isParams(meta) ? meta['progressToken'] : undefined
     const { id, method } = message
     for (const [name, value] of Object.entries({ id, method, progressToken })) {
       if (typeof value !== 'string' || value.length <= MAX_REPEATED_LENGTH) continue
@@ -120,7 +119,7 @@ type Body =
 async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   if (request.method !== 'POST') return { ok: true, value: undefined }
   try {
-    return { ok: true, value: await readBody(request, Type.Unknown(), maxBytes) }
+    return { ok: true, value: await readJsonBody(request, Type.Unknown(), maxBytes) }
   } catch (error) {
     if (!TuttiError.isInstance(error) || error.code !== 'BAD_REQUEST') throw error
     return { ok: false, problem: error.message }

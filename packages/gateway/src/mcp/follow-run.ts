@@ -18,7 +18,7 @@ import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** A run and the call that waits for it. */
-export interface FollowedRun extends ReviewContext {
+export interface FollowedCall extends ReviewContext {
   /** Name of the task whose structured output is that of the run. */
   readonly valueTask: string | undefined
   /** The last event of an earlier round; -1 in the first. */
@@ -38,8 +38,8 @@ export interface FollowedRun extends ReviewContext {
  * @throws {TuttiError} STORE_UNAVAILABLE when the events cannot be read, RUN_NOT_FOUND when the run was
  * deleted meanwhile.
  */
-export async function followRun(
-  followed: FollowedRun,
+export async function followCall(
+  followed: FollowedCall,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { service, call, runId, signal, reviews, isExplicit } = followed
   const abandon = (): void => {
@@ -58,7 +58,7 @@ export async function followRun(
 }
 
 async function endOf(
-  { service, runId, valueTask, lastSeq, reviews, signal }: FollowedRun,
+  { service, runId, valueTask, lastSeq, reviews, signal }: FollowedCall,
   progress: Progress,
 ): Promise<CallToolResult | InputRequiredResult> {
   const answer = runAnswer(runId, valueTask)
@@ -85,7 +85,7 @@ interface Progress {
 }
 
 /** Reports events after `lastSeq`, and now and then that nothing has happened. */
-function progressOf({ service, report, lastSeq }: FollowedRun): Progress {
+function progressOf({ service, report, lastSeq }: FollowedCall): Progress {
   if (report === undefined) return { report: () => Promise.resolve(), stop: () => undefined }
   const { clock, heartbeatMs } = service.options
   const notes = runNotes()

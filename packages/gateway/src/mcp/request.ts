@@ -13,7 +13,7 @@ import type { Problem } from '@tutti/protocol'
 const MCP_TAG = 'mcp'
 
 /** One call of a listed tool. */
-export interface ToolCall {
+export interface McpCall {
   /** Name under which the tool was called. */
   readonly name: string
   readonly given: Readonly<Record<string, unknown>>
@@ -27,9 +27,9 @@ export interface ToolCall {
  * @throws {TuttiError} BAD_REQUEST with every problem.
  * @see https://modelcontextprotocol.io/specification/draft/basic on the reserved keys `traceparent` and `tracestate`
  */
-export function readCall(call: ToolCall, ensemble: Ensemble): BeginRequest {
+export function readCall(call: McpCall, ensemble: Ensemble): BeginRequest {
   const { name, given, meta } = call
-  const inputs = readArguments(ensemble, given)
+  const inputs = readInputArguments(ensemble, given)
   const read = readLimits(meta)
   if (!read.ok) {
     const problems = read.problems.map((one) => ({ ...one, path: `/_meta${one.path}` }))
@@ -46,21 +46,21 @@ export function readCall(call: ToolCall, ensemble: Ensemble): BeginRequest {
 }
 
 /** Returns the call in the form in which tools and handlers see it. */
-export function mcpRequest({ name, given, meta }: ToolCall): McpRequest {
+export function mcpRequest({ name, given, meta }: McpCall): McpRequest {
   return { protocol: 'mcp', name, arguments: given, ...(meta === undefined ? {} : { meta }) }
 }
 
 /** Returns the call in a context of the SDK. */
 export function toolCall(
   name: string,
-  given: ToolCall['given'],
+  given: McpCall['given'],
   { mcpReq }: Pick<ServerContext, 'mcpReq'>,
-): ToolCall {
+): McpCall {
   return { name, given, meta: mcpReq._meta }
 }
 
 /** Returns the trace that `_meta` names; an invalid one is ignored. */
-export function callTrace(meta: ToolCall['meta']): TraceContext {
+export function callTrace(meta: McpCall['meta']): TraceContext {
   return traceContextOf(meta?.['traceparent'], meta?.['tracestate'])
 }
 
@@ -69,7 +69,7 @@ export function callTrace(meta: ToolCall['meta']): TraceContext {
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
-export function readArguments(
+export function readInputArguments(
   { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
   given: Readonly<Record<string, unknown>>,
 ): Inputs {

@@ -2,7 +2,7 @@
 import { limitText } from '@tutti/core'
 import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
 
-import { isQuestion } from '../service/decision-in-text.ts'
+import { asksQuestion } from '../service/decision-in-text.ts'
 
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 
@@ -18,7 +18,7 @@ export function reviewForm(
     ...(problem === undefined ? [] : [`The last answer could not be taken: ${problem}`]),
     ...questionOf(review),
   ].join('\n\n')
-  if (isQuestion(review)) return { message, requestedSchema: ANSWER }
+  if (asksQuestion(review)) return { message, requestedSchema: ANSWER }
   const { timing } = review
   return {
     message,

@@ -32,7 +32,7 @@ export interface CallReviews {
 }
 
 /** For clients without forms: no questions. */
-export const NO_REVIEWS: CallReviews = {
+export const NO_CALL_REVIEWS: CallReviews = {
   opened: () => Promise.resolve(undefined),
   see: () => undefined,
   end: () => undefined,
@@ -71,7 +71,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
     } else declined.add(reviewId)
   }
   return {
-    ...NO_REVIEWS,
+    ...NO_CALL_REVIEWS,
     async opened(seq) {
       const open = await runs.openReviews({ runId })
       const asked = open.filter(({ reviewId }) => !declined.has(reviewId))

@@ -6,7 +6,7 @@
  */
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
 
-import { callerOf } from './caller.ts'
+import { mcpCallerOf } from './caller.ts'
 
 import type { Signer, SigningKey } from '../gateway-options.ts'
 
@@ -37,7 +37,7 @@ const TTL_SECONDS = 7 * 24 * 3_600
 /** Returns what signs the states of the callers of one server. */
 export function roundStates(keys: readonly SigningKey[], signer: Signer): RoundStates {
   const codecOf = (context: ServerContext) => {
-    const { name } = callerOf(context)
+    const { name } = mcpCallerOf(context)
     const key = signer.signingKey(
       PURPOSE,
       keys.find((known) => known.name === name),

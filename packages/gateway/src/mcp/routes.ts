@@ -1,7 +1,7 @@
 /** The server as an MCP server, of both protocol eras, at one address. */
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { Route } from '../http/route.ts'
-import type { McpEndpoint, McpParts } from './endpoint.ts'
+import type { HttpRoute } from '../http/route.ts'
+import type { AnswerMcp, McpParts } from './endpoint.ts'
 
 /** Where MCP clients find it. */
 export const MCP_PATH = '/mcp'
@@ -10,9 +10,9 @@ export const MCP_PATH = '/mcp'
  * The routes of the MCP server. They need `runs:read`; what a call needs beside that is told apart by what is
  * called.
  */
-export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly Route[] {
-  let endpoint: Promise<McpEndpoint> | undefined
-  const handle: Route['handle'] = async ({ request, caller }) => {
+export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly HttpRoute[] {
+  let endpoint: Promise<AnswerMcp> | undefined
+  const handle: HttpRoute['handle'] = async ({ request, caller }) => {
     endpoint ??= loadEndpoint(options, parts)
     return (await endpoint)(request, caller)
   }
@@ -24,7 +24,7 @@ export function mcpRoutes(options: GatewayOptions, parts: McpParts): readonly Ro
   }))
 }
 
-async function loadEndpoint(options: GatewayOptions, parts: McpParts): Promise<McpEndpoint> {
+async function loadEndpoint(options: GatewayOptions, parts: McpParts): Promise<AnswerMcp> {
   const { mcpEndpoint } = await import('./endpoint.ts')
   return mcpEndpoint(options, parts)
 }

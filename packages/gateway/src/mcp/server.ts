@@ -24,7 +24,7 @@ import { auditedCall } from '../service/gateway-call.ts'
 import { errorResult } from './answer.ts'
 import { callEnsemble } from './call-ensemble.ts'
 import { callTool } from './call-tool.ts'
-import { callerOf, progressReporter } from './caller.ts'
+import { mcpCallerOf, progressReporter } from './caller.ts'
 import { promptOf, promptsOf } from './prompts.ts'
 import { callTrace, mcpRequest, toolCall } from './request.ts'
 import { listResources, readResource, RESOURCE_TEMPLATES, type RunReader } from './resources.ts'
@@ -207,7 +207,7 @@ async function callListed(
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, given, context } = call
   const { options } = service
-  const caller = callerOf(context)
+  const caller = mcpCallerOf(context)
   try {
     if (listed.kind === 'ensemble') {
       return await callEnsemble({ ...call, service, states }, listed.ensemble)

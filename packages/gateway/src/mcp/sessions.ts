@@ -18,7 +18,6 @@ import {
 } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
 
-import { jsonRpcError } from './json-rpc-error.ts'
 import { authInfoOf } from './caller.ts'
 import { mcpServer, type McpServerParts } from './server.ts'
 
@@ -176,3 +175,14 @@ function longestIdle(sessions: readonly Entry[]): string | undefined {
 
 const NO_SESSION =
   'Mcp-Session-Id is required: begin with initialize, or speak 2026-07-28, which has no sessions'
+
+/** An error of JSON-RPC. @see https://www.jsonrpc.org/specification#error_object */
+interface JsonRpcFault {
+  readonly code: number
+  readonly message: string
+}
+
+/** Answers with an error before a message has reached the SDK. */
+export function jsonRpcError(status: number, error: JsonRpcFault): Response {
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
+}

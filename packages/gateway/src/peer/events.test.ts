@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { taskEnd, taskReporter } from './events.ts'
+import { peerRefusal, taskEnd, taskReporter } from './events.ts'
 
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -95,5 +95,34 @@ describe('taskEnd', () => {
         error: 'The run of the task was cancelled',
       })
     }
+  })
+})
+
+describe('peerRefusal', () => {
+  it.each([
+    ['TOOL_NOT_FOUND', 404, 'REJECTED'],
+    ['CONCURRENCY_LIMIT', 429, 'REJECTED'],
+    ['NOT_CONFIGURED', 503, 'REJECTED'],
+    ['TOOL_EXECUTION_FAILED', 500, 'FAILED'],
+    ['INTERNAL', 500, 'FAILED'],
+  ] as const)('%s with status %i is %s', (error, status, word) => {
+    const refused = peerRefusal(
+      { status, body: { error, message: 'Why' } },
+      { type: 'tool_request', requestId: 'r', from: 'kitchen', tool: 'x' },
+    )
+    expect(refused).toEqual({
+      type: 'tool_response',
+      requestId: 'r',
+      status: word,
+      error: `${error}: Why`,
+    })
+  })
+
+  it('answers the request for a task in kind', () => {
+    const refused = peerRefusal(
+      { status: 400, body: { error: 'BAD_REQUEST', message: 'Why' } },
+      { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'x' },
+    )
+    expect(refused).toMatchObject({ type: 'task_response', requestId: 'r', status: 'REJECTED' })
   })
 })

@@ -1,8 +1,9 @@
 /** Pure: from the events of a run to the messages that a peer gets about its task. */
-import type { RunEvent, RunEventOf, ServerMessage } from '@tutti/protocol'
+import type { WireError } from '../http/api-error.ts'
+import type { RunEvent, RunEventOf, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
 /** Progress of a task, without its `requestId`. */
-export type TaskProgress = Omit<
+export type PeerTaskProgress = Omit<
   Extract<ServerMessage, { type: 'task_progress' }>,
   'type' | 'requestId'
 >
@@ -14,7 +15,7 @@ export type PeerTaskEnd = Omit<
 >
 
 /** Returns a function that maps the events of one run, in order, to progress; most map to undefined. */
-export function taskReporter(): (event: RunEvent) => TaskProgress | undefined {
+export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefined {
   let done = 0
   return (event) => {
     if (event.type === 'review_requested') {
@@ -45,4 +46,23 @@ export function taskEnd(
       ? 'The deadline passed before the task was done, and its run was cancelled'
       : 'The run of the task was cancelled'
   return { status: 'FAILED', error: why, durationMs }
+}
+
+/** The response to a request of a peer. */
+export type PeerResponse = Extract<ServerMessage, { type: 'task_response' | 'tool_response' }>
+
+/**
+ * Returns the response to a request that was refused: REJECTED, or FAILED for an internal error. The text begins with
+ * the code, since the wire has no other place for it.
+ */
+export function peerRefusal(
+  { status, body }: WireError,
+  { type, requestId }: TaskRequest | ToolRequest,
+): PeerResponse {
+  return {
+    type: type === 'task_request' ? 'task_response' : 'tool_response',
+    requestId,
+    status: status === 500 ? 'FAILED' : 'REJECTED',
+    error: `${body.error}: ${body.message}`,
+  }
 }

@@ -57,7 +57,7 @@ export function peerTrace({
 }
 
 /** How a peer wants its task; `priority` is ignored. */
-export interface Delivery {
+export interface TaskDelivery {
   readonly isReported: boolean
   /** Maximum duration from the submission, in milliseconds. */
   readonly deadlineMs?: number
@@ -75,7 +75,7 @@ const METHODS = ['WEBSOCKET', 'NONE']
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
-export function readDelivery(request: TaskRequest): Delivery {
+export function readDelivery(request: TaskRequest): TaskDelivery {
   const { deadline, delivery, cachePolicy, cacheKey, maxAge } = request
   const deadlineMs = deadline === undefined ? undefined : durationMs(deadline)
   const maxAgeMs = ageMs(maxAge)

@@ -15,7 +15,7 @@ import { GatewayService } from '../service/gateway-service.ts'
 import { recordedCall } from '../service/gateway-call.ts'
 import { requestKey } from '../service/request-key.ts'
 import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
-import { findTool, invokeTool } from '../tools/invoke-tool.ts'
+import { findTool, invokeCatalogTool } from '../tools/invoke-tool.ts'
 import { taskEnd, taskReporter } from './events.ts'
 import { peerTrace, readTaskRequest } from './request.ts'
 
@@ -105,7 +105,7 @@ export async function answerToolRequest(
 ): Promise<void> {
   const { requestId, from } = request
   const tool = findTool(sharedTools(options), request.tool)
-  const { status, output, errorMessage, durationMs } = await invokeTool(options, tool, {
+  const { status, output, errorMessage, durationMs } = await invokeCatalogTool(options, tool, {
     input: request.input ?? {},
     signal: gone,
     idempotencyKey: requestKey(from, requestId),

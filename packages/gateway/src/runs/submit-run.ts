@@ -8,7 +8,7 @@ import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord, SubmitRun } from '@tutti/runs'
 
 /** Who submits, under which key, and what else is kept with the run that a body cannot say. */
-export interface SubmitOptions extends Pick<
+export interface SubmissionOptions extends Pick<
   SubmitRun,
   | 'idempotencyKey'
   | 'budget'
@@ -27,10 +27,10 @@ export interface SubmitOptions extends Pick<
  *
  * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
  */
-export function submitRun(
+export function submitAs(
   { runs, webhooks }: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
-  { caller, ...more }: SubmitOptions,
+  { caller, ...more }: SubmissionOptions,
 ): Promise<RunRecord> {
   assertWebhooks(body.webhooks ?? [], Object.keys(webhooks))
   const quota = caller.quota()

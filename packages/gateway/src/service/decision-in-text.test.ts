@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { decisionInText, isQuestion } from './decision-in-text.ts'
+import { decisionInText, asksQuestion } from './decision-in-text.ts'
 
 describe('decisionInText', () => {
   it.each(['yes', ' Approve. ', 'OK', 'okay', 'continue', 'Accepted!', 'lgtm', 'go on'])(
@@ -41,18 +41,18 @@ describe('isQuestion', () => {
   it.each([null, 'Which city?', { input: 'Which city?' }])(
     'is one with the input %j',
     (toolInput) => {
-      expect(isQuestion({ ...gate, toolInput })).toBe(true)
+      expect(asksQuestion({ ...gate, toolInput })).toBe(true)
     },
   )
 
   it.each([{ city: 'Bonn' }, 'Bonn', { input: 'Bonn' }])(
     'is none with the input %j',
     (toolInput) => {
-      expect(isQuestion({ ...gate, toolInput })).toBe(false)
+      expect(asksQuestion({ ...gate, toolInput })).toBe(false)
     },
   )
 
   it('is none before and after a task', () => {
-    expect(isQuestion({ ...gate, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
+    expect(asksQuestion({ ...gate, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
   })
 })

@@ -33,7 +33,7 @@ export function decisionInText(text: string): ReviewDecisionBody | undefined {
  * Whether a tool asks a question, and not for permission to be called: its question is its whole input, or it has no
  * input. Then any text is the answer.
  */
-export function isQuestion({ timing, taskDescription: asked, toolInput }: ReviewAsked): boolean {
+export function asksQuestion({ timing, taskDescription: asked, toolInput }: ReviewAsked): boolean {
   if (timing !== 'DURING_EXECUTION') return false
   if (toolInput === null || toolInput === asked) return true
   return typeof toolInput === 'object' && 'input' in toolInput && toolInput.input === asked
@@ -63,7 +63,7 @@ export function decisionInMessage(
   review: ReviewAsked,
 ): ReviewDecisionBody {
   if (object !== undefined) return decisionInObject(object, path)
-  if (answer !== undefined && isQuestion(review)) return edit(JSON.stringify(answer))
+  if (answer !== undefined && asksQuestion(review)) return edit(JSON.stringify(answer))
   if (text.trim() === '') {
     throw badRequest('Decision', [{ path, message: 'must say something' }])
   }

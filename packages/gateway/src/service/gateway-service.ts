@@ -18,7 +18,7 @@ import { isTerminalRunStatus, type ReviewDecisionBody } from '@tutti/protocol'
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
 import { decideReview } from '../runs/decide-review.ts'
-import { submitRun, type SubmitOptions } from '../runs/submit-run.ts'
+import { submitAs, type SubmissionOptions } from '../runs/submit-run.ts'
 import { waitForEnd } from '../runs/wait-for-end.ts'
 import { budgetOf, exceededLimit, type RunLimits, type UsageLimits } from './caller-limits.ts'
 import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
@@ -31,7 +31,7 @@ import type { TagMap } from '@tutti/protocol'
 
 /** A task to begin. */
 export interface BeginRequest extends Pick<
-  SubmitOptions,
+  SubmissionOptions,
   'idempotencyKey' | 'memo' | 'origin' | 'cacheKey'
 > {
   readonly ensemble: Pick<Ensemble, 'name'>
@@ -95,7 +95,7 @@ export class GatewayService {
       ...(tags === undefined ? {} : { tags: { ...tags } }),
       ...(runId === undefined ? {} : { runId }),
     }
-    return submitRun(this.options, body, { caller, ...trace, ...budgetOf(limits), ...more })
+    return submitAs(this.options, body, { caller, ...trace, ...budgetOf(limits), ...more })
   }
 
   async #cached({ cacheKey, maxAgeMs }: BeginRequest): Promise<RunRecord | undefined> {

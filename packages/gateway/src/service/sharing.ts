@@ -38,7 +38,7 @@ export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
   const described = (
     type: SharedCapability['type'],
     { name, description }: Pick<SharedCapability, 'name' | 'description'>,
-  ): SharedCapability => ({ name, description, type, ...tagsOf(sharing, name) })
+  ): SharedCapability => ({ name, description, type, ...sharedTagsOf(sharing, name) })
   return [
     ...sharedEnsembles(sharing).map((ensemble) => described('TASK', ensemble)),
     ...sharedTools(sharing).map((tool) => described('TOOL', tool)),
@@ -46,7 +46,7 @@ export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
 }
 
 /** The tags of a shared ensemble or tool, as a field; nothing when it has none. */
-export function tagsOf(
+export function sharedTagsOf(
   { shared }: Pick<Sharing, 'shared'>,
   name: string,
 ): { readonly tags?: string[] } {

@@ -20,12 +20,16 @@ export function wrapped<Value>(
 }
 
 /** Answers with a value. */
-export function answer(envelope: Envelope, value: object, status = 200): Response {
+export function answerValue(envelope: Envelope, value: object, status = 200): Response {
   return Response.json(wrapped(envelope, value), { status })
 }
 
 /** Answers with an error; `more` goes into its body, or into the `data` of the JSON-RPC error. */
-export function refusal({ rpcId }: Envelope, { status, body }: WireError, more = {}): Response {
+export function answerRefusal(
+  { rpcId }: Envelope,
+  { status, body }: WireError,
+  more = {},
+): Response {
   const wire = { status, body: { ...body, ...more } }
   if (rpcId === undefined) return toResponse(wire)
   const error = { code: rpcCode(wire), message: body.message, data: wire.body }
@@ -44,7 +48,7 @@ export async function answering(
   } catch (error) {
     // A bare error is answered like every other, so that the audit trail has its code.
     if (envelope.rpcId === undefined) throw error
-    return refusal(envelope, wireErrorOf(error, options))
+    return answerRefusal(envelope, wireErrorOf(error, options))
   }
 }
 

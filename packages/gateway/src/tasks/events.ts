@@ -18,7 +18,7 @@ import type { LoggedRunEvent, RunEventOf, RunStatus } from '@tutti/protocol'
 export type TaskLine = { readonly status: 'working' } & Readonly<Record<string, unknown>>
 
 /** The task as the answer shows it. */
-export interface TaskAnswer {
+export interface TaskReply {
   readonly id: string
   readonly sessionId?: string
   readonly status: 'completed' | 'failed' | 'canceled' | 'input-required'
@@ -61,7 +61,7 @@ export interface TaskLinesOptions {
 export interface TaskUpdate {
   readonly line?: TaskLine
   /** The answer, after which nothing follows. */
-  readonly end?: TaskAnswer
+  readonly end?: TaskReply
 }
 
 /** Returns a function that maps the events of a run, in order. */
@@ -145,7 +145,7 @@ interface EndParts {
 function endOf(
   { status, outputs, durationMs, error, code = 'TASK_FAILED' }: RunEventOf<'run_result'>,
   { options, used, structured }: EndParts,
-): TaskAnswer {
+): TaskReply {
   const artifacts = outputs.map(({ taskName, output }, index) => {
     const data = structured.get(taskName)
     const parts = [
@@ -172,7 +172,7 @@ function asking(
   asked: RunEventOf<'review_requested'>,
   options: TaskLinesOptions,
   used: RunUsage,
-): TaskAnswer {
+): TaskReply {
   const { reviewId, taskName: task, timing, timeoutMs, onTimeout, toolName, toolInput } = asked
   const tool = toolName === undefined ? {} : { tool: toolName, tool_input: toolInput }
   return {
@@ -193,7 +193,7 @@ function asking(
   }
 }
 
-function named({ id, sessionId }: TaskLinesOptions): Pick<TaskAnswer, 'id' | 'sessionId'> {
+function named({ id, sessionId }: TaskLinesOptions): Pick<TaskReply, 'id' | 'sessionId'> {
   return { id, ...(sessionId === undefined ? {} : { sessionId }) }
 }
 
@@ -227,4 +227,4 @@ export const TASK_STATUSES = {
   FAILED: 'failed',
   CANCELLED: 'canceled',
   REJECTED: 'failed',
-} as const satisfies Readonly<Record<RunStatus, TaskAnswer['status'] | 'working'>>
+} as const satisfies Readonly<Record<RunStatus, TaskReply['status'] | 'working'>>

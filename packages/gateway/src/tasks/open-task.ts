@@ -19,17 +19,17 @@ import { findRecord, runNotFound } from '../runs/find-run.ts'
 import { runLimits, type RunLimits } from '../service/caller-limits.ts'
 import { inputsInText } from '../service/inputs-in-text.ts'
 import { findShared } from '../service/sharing.ts'
-import { readDecision, readMessage } from './request.ts'
+import { readTasksDecision, readMessage } from './request.ts'
 
 import type { TellSubject } from '../http/audited.ts'
 import type { GatewayCall } from '../service/gateway-call.ts'
 import type { BeginRequest, GatewayService } from '../service/gateway-service.ts'
 import type { Ensemble } from '@tutti/ensemble'
 import type { RunRecord } from '@tutti/runs'
-import type { SendParams } from './wire.ts'
+import type { TasksSendParams } from './wire.ts'
 
 /** A request and its sender. */
-export interface Sender {
+export interface TaskSender {
   readonly service: GatewayService
   readonly call: GatewayCall
   /** Records the subject of the request in the audit trail. */
@@ -66,7 +66,7 @@ const SESSION_TAG = 'session'
  * @throws {TuttiError} BAD_REQUEST with every problem, INVALID_ENSEMBLE, RUN_NOT_FOUND, RUN_COMPLETED, FORBIDDEN, and as
  * `GatewayService.begin` and `continue`.
  */
-export async function openTask(params: SendParams, sender: Sender): Promise<OpenTask> {
+export async function openTask(params: TasksSendParams, sender: TaskSender): Promise<OpenTask> {
   const { service, call } = sender
   const asked = params.metadata?.[USAGE_EXTENSION] ?? {}
   const limits = runLimits(asked, service.options.clock.now())
@@ -76,8 +76,8 @@ export async function openTask(params: SendParams, sender: Sender): Promise<Open
 }
 
 async function openedTask(
-  params: SendParams,
-  sender: Sender,
+  params: TasksSendParams,
+  sender: TaskSender,
   limits: RunLimits,
 ): Promise<OpenTask> {
   const { id, message } = params
@@ -94,7 +94,7 @@ async function openedTask(
 }
 
 /** Whether the run was begun by the same send. */
-function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: Sender): boolean {
+function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: TaskSender): boolean {
   const key = memoOf(request).idempotencyKey
   return key !== undefined && key === idempotencyKey && actor === call.caller.name
 }
@@ -110,7 +110,11 @@ function memoOf(request: RunRecord['request']): Static<typeof Memo> {
   return decoded.ok ? decoded.value : {}
 }
 
-async function begin(params: SendParams, sender: Sender, limits: RunLimits): Promise<OpenTask> {
+async function begin(
+  params: TasksSendParams,
+  sender: TaskSender,
+  limits: RunLimits,
+): Promise<OpenTask> {
   const { id, sessionId } = params
   const run = await sender.service.begin(sender.call, () => beginRequest(params, sender))
   sender.tell({ target: run.ensemble })
@@ -125,8 +129,8 @@ async function begin(params: SendParams, sender: Sender, limits: RunLimits): Pro
 }
 
 function beginRequest(
-  { id: runId, sessionId, message, metadata }: SendParams,
-  { call: { caller }, ensembles, idempotencyKey, trace }: Sender,
+  { id: runId, sessionId, message, metadata }: TasksSendParams,
+  { call: { caller }, ensembles, idempotencyKey, trace }: TaskSender,
 ): BeginRequest {
   const ensemble = ensembleOf(metadata?.ensemble, ensembles)
   const key = idempotencyKey === undefined ? {} : { idempotencyKey }
@@ -157,8 +161,8 @@ function ensembleOf(name: string | undefined, ensembles: readonly Ensemble[]): E
 
 async function goOn(
   run: RunRecord,
-  params: SendParams,
-  { service, call, tell }: Sender,
+  params: TasksSendParams,
+  { service, call, tell }: TaskSender,
 ): Promise<Omit<OpenTask, 'limits'>> {
   const { runId, lastSeq } = run
   const { caller } = call
@@ -176,7 +180,7 @@ async function goOn(
   const message = readMessage(params.message.parts)
   await service.continue(call, run, {
     reviewId: params.metadata?.reviewId,
-    decide: (review) => readDecision(message, review),
+    decide: (review) => readTasksDecision(message, review),
     guide: () => message.text,
   })
   const after = await findRecord(service.options.runs, runId)
@@ -184,7 +188,7 @@ async function goOn(
 }
 
 /** @throws {TuttiError} BAD_REQUEST when the request contradicts the task. */
-function assertSameTask({ runId, ensemble, request }: RunRecord, params: SendParams): void {
+function assertSameTask({ runId, ensemble, request }: RunRecord, params: TasksSendParams): void {
   const { sessionId, metadata } = params
   const stored = memoOf(request).sessionId
   const stated = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { readDecision, readMessage } from './request.ts'
+import { readTasksDecision, readMessage } from './request.ts'
 
 import type { ReviewAsked } from '../service/decision-in-text.ts'
 
@@ -42,7 +42,8 @@ const CALL: ReviewAsked = {
   toolInput: { hertz: 440 },
 }
 
-const decide = (text: string, review: ReviewAsked) => readDecision(readMessage([{ text }]), review)
+const decide = (text: string, review: ReviewAsked) =>
+  readTasksDecision(readMessage([{ text }]), review)
 
 describe('the decision of a text', () => {
   it.each(['yes', 'Yes.', ' approve ', 'APPROVED!', 'continue', 'ok', 'y', '"lgtm"', 'go on'])(

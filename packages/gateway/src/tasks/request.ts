@@ -10,7 +10,7 @@ import { decode, type Problem, type ReviewDecisionBody } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 import { decisionInMessage, type ReviewAsked } from '../service/decision-in-text.ts'
-import { CancelParams, RpcId, type SendParams, type TextPart } from './wire.ts'
+import { CancelParams, RpcId, type TasksSendParams, type TextPart } from './wire.ts'
 
 /** The part of a body that determines the form of the answer. */
 export interface Envelope {
@@ -73,7 +73,7 @@ export function readCancel(body: Readonly<Record<string, unknown>>): CancelParam
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
-export function assertSendable(params: SendParams): void {
+export function assertSendable(params: TasksSendParams): void {
   const { id, message } = params
   const parts = message?.parts ?? []
   const problems = parts.flatMap((part, index) =>
@@ -137,7 +137,7 @@ export function readMessage(parts: readonly TextPart[]): MessageText {
  *
  * @throws {TuttiError} BAD_REQUEST if it does not decide the review.
  */
-export function readDecision(
+export function readTasksDecision(
   { raw, text, object }: MessageText,
   review: ReviewAsked,
 ): ReviewDecisionBody {

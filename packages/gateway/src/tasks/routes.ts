@@ -20,23 +20,22 @@ import { Type } from '@tutti/core'
 
 import { TASK_WITHOUT_RESULT } from '../http/audited.ts'
 import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
-import { idempotencyKey } from '../http/idempotency-key.ts'
 import { wireErrorOf } from '../http/on-error.ts'
-import { readBody } from '../http/read-body.ts'
-import { traceOf } from '../http/trace-of.ts'
+import { readJsonBody } from '../http/read-body.ts'
+import { idempotencyKey, traceOf } from '../http/request-headers.ts'
 import { findRecord, runNotFound } from '../runs/find-run.ts'
 import { exceededLimit } from '../service/caller-limits.ts'
 import { recordedCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { findShared, sharedEnsembles } from '../service/sharing.ts'
-import { answer, answering, refusal, wrapped } from './answer.ts'
-import { TASK_STATUSES, taskLines, type TaskAnswer, type TaskLine } from './events.ts'
-import { openTask, type OpenTask, type Sender } from './open-task.ts'
+import { answerValue, answering, answerRefusal, wrapped } from './answer.ts'
+import { TASK_STATUSES, taskLines, type TaskReply, type TaskLine } from './events.ts'
+import { openTask, type OpenTask, type TaskSender } from './open-task.ts'
 import { assertSendable, readCancel, readEnvelope, readParams, type Envelope } from './request.ts'
-import { SendParams } from './wire.ts'
+import { TasksSendParams } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { Route, RouteCall } from '../http/route.ts'
+import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { RunUsage } from '../service/usage.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -60,7 +59,7 @@ const METHODS = [
 const PREFIXES = ['', '/agents/{ensemble}']
 
 /** The routes of the `/tasks` wire. */
-export function tasksRoutes(options: GatewayOptions): readonly Route[] {
+export function tasksRoutes(options: GatewayOptions): readonly HttpRoute[] {
   const service = new GatewayService(options)
   return PREFIXES.flatMap((prefix) =>
     METHODS.map(({ path, scope, answer: answerCall }) => ({
@@ -76,7 +75,7 @@ export function tasksRoutes(options: GatewayOptions): readonly Route[] {
 interface WireCall {
   readonly body: Readonly<Record<string, unknown>>
   readonly envelope: Envelope
-  readonly sender: Sender
+  readonly sender: TaskSender
   /** Aborts when the caller has gone. */
   readonly signal: AbortSignal
 }
@@ -84,7 +83,7 @@ interface WireCall {
 const AnyObject = Type.Record(Type.String(), Type.Unknown())
 
 async function handle(
-  { request, caller, tell, parameters }: RouteCall,
+  { request, caller, tell, parameters }: HttpRouteCall,
   service: GatewayService,
   answerCall: (call: WireCall) => Promise<Response>,
 ): Promise<Response> {
@@ -96,7 +95,7 @@ async function handle(
       ? shared
       : [findShared(shared, ensemble, { kind: 'agent', code: 'NOT_FOUND' })]
   const key = idempotencyKey(request.headers)
-  const body = await readBody(asJson(request), AnyObject, options.maxBodyBytes)
+  const body = await readJsonBody(asJson(request), AnyObject, options.maxBodyBytes)
   const envelope = readEnvelope(body)
   const sender = {
     service,
@@ -123,13 +122,13 @@ function asJson(request: Request): Request {
 
 /** Begins or continues the task of a send. */
 async function takeSend(method: string, { body, sender }: WireCall): Promise<OpenTask> {
-  const params = readParams(body, method, SendParams)
+  const params = readParams(body, method, TasksSendParams)
   assertSendable(params)
   return openTask(params, sender)
 }
 
 /** Cancels the run later if no request can name it. A server that stops has left its callers, and not they it. */
-function leaveTask({ run, isUnnamed }: OpenTask, { service, call }: Sender): void {
+function leaveTask({ run, isUnnamed }: OpenTask, { service, call }: TaskSender): void {
   const { runs, clock } = service.options
   if (!isUnnamed || runs.state === 'DRAINING') return
   service.cancelAt(run, clock.now() + GRACE_MS, call.caller)
@@ -148,17 +147,17 @@ async function answerSend(call: WireCall): Promise<Response> {
     }
   } catch (error) {
     // The run exists all the same: with its id the caller can ask for it again.
-    return refusal(envelope, wireErrorOf(error, options), firstLine(task))
+    return answerRefusal(envelope, wireErrorOf(error, options), firstLine(task))
   }
   leaveTask(task, sender)
-  return answer(envelope, firstLine(task))
+  return answerValue(envelope, firstLine(task))
 }
 
-function answerWith(end: TaskAnswer, envelope: Envelope): Response {
+function answerWith(end: TaskReply, envelope: Envelope): Response {
   const { total_cost_usd: cost } = end
   const body = cost === undefined ? end : { ...end, cost_usd: cost }
   const hasResult = end.status === 'completed' || end.status === 'input-required'
-  return answer(
+  return answerValue(
     envelope,
     body,
     hasResult || envelope.rpcId !== undefined ? 200 : TASK_WITHOUT_RESULT,
@@ -214,12 +213,12 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
 function lineReader(
   { run: { runId: id }, sessionId, tellFrom, stopFrom, limits }: OpenTask,
   { clock }: Pick<GatewayOptions, 'clock'>,
-): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskAnswer)[] {
+): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskReply)[] {
   const whyCancelled = (usage: RunUsage): string | undefined =>
     exceededLimit(limits, usage, clock.now())
   const updateOf = taskLines({ id, sessionId, stopFrom, whyCancelled })
   return (events) => {
-    const lines: (TaskLine | TaskAnswer)[] = []
+    const lines: (TaskLine | TaskReply)[] = []
     for (const event of events) {
       const { line, end } = updateOf(event)
       if (line !== undefined && event.seq >= tellFrom) lines.push(line)
@@ -229,7 +228,7 @@ function lineReader(
   }
 }
 
-function isAnswer(line: TaskLine | TaskAnswer): line is TaskAnswer {
+function isAnswer(line: TaskLine | TaskReply): line is TaskReply {
   return line.status !== 'working'
 }
 
@@ -241,5 +240,5 @@ async function answerCancel({ body, envelope, sender, signal }: WireCall): Promi
   if (run === undefined) throw runNotFound(id)
   await service.cancel(call, run, { waitMs: CANCEL_WAIT_MS, signal })
   const { status } = await findRecord(service.options.runs, id)
-  return answer(envelope, { id, status: TASK_STATUSES[status] })
+  return answerValue(envelope, { id, status: TASK_STATUSES[status] })
 }

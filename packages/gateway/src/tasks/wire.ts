@@ -35,7 +35,7 @@ const Message = Type.Object({
 })
 
 /** The parameters of `tasks/send` and `tasks/sendSubscribe`. */
-export const SendParams = Type.Object({
+export const TasksSendParams = Type.Object({
   /** Id of an existing task, or of the one to begin. */
   id: Type.Optional(SubmitRunBody.properties.runId),
   sessionId: Type.Optional(SessionId),
@@ -51,7 +51,7 @@ export const SendParams = Type.Object({
     }),
   ),
 })
-export type SendParams = Static<typeof SendParams>
+export type TasksSendParams = Static<typeof TasksSendParams>
 
 /** The parameters of `tasks/cancel`. */
 export const CancelParams = Type.Object({ id: Type.String({ minLength: 1 }) })

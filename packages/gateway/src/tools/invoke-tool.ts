@@ -27,7 +27,7 @@ import { unknownName, type Problem, type ToolInvocation } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 import { boundedResult } from './bounded-result.ts'
-import { toolArguments, type GivenInput } from './tool-arguments.ts'
+import { invocationArguments, type GivenInput } from './tool-arguments.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { Redactor } from '../http/on-error.ts'
@@ -84,7 +84,7 @@ export function findTool(known: readonly AgentTool[], name: string): AgentTool {
  * @throws {TuttiError} BAD_REQUEST with every problem of the input; FORBIDDEN when the tool needs
  * approval; CONCURRENCY_LIMIT; TOOL_EXECUTION_FAILED.
  */
-export async function invokeTool(
+export async function invokeCatalogTool(
   desk: ToolDesk,
   tool: AgentTool,
   invocation: Invocation,
@@ -154,7 +154,7 @@ function withoutSecrets(
 
 /** The arguments as JSON text, which is what a tool call carries. */
 async function fittingArguments(tool: AgentTool, input: GivenInput): Promise<string> {
-  const given = toolArguments(tool, input)
+  const given = invocationArguments(tool, input)
   const read = given.ok ? await tool.readInput(given.value) : given
   if (given.ok && read.ok) return JSON.stringify(given.value)
   const problems: readonly Problem[] = read.ok ? [] : read.problems

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { toolArguments } from './tool-arguments.ts'
+import { invocationArguments } from './tool-arguments.ts'
 
 const typed = { name: 'tune', kind: 'typed' } as const
 const text = { name: 'say', kind: 'text' } as const
@@ -9,18 +9,21 @@ describe('toolArguments', () => {
   it.each(['What is 42 * 17?', '', ' ', '{"input":"a"}', '42', 'null'])(
     'gives a text tool its text as it is: %j',
     (input) => {
-      expect(toolArguments(text, input)).toEqual({ ok: true, value: input })
+      expect(invocationArguments(text, input)).toEqual({ ok: true, value: input })
     },
   )
 
   it('gives either kind of tool an object as it is', () => {
     const input = { input: 'a', more: [1] }
-    expect(toolArguments(text, input)).toEqual({ ok: true, value: input })
-    expect(toolArguments(typed, input)).toEqual({ ok: true, value: input })
+    expect(invocationArguments(text, input)).toEqual({ ok: true, value: input })
+    expect(invocationArguments(typed, input)).toEqual({ ok: true, value: input })
   })
 
   it('reads the object of a typed tool from its JSON text', () => {
-    expect(toolArguments(typed, ' {"hertz": 440} ')).toEqual({ ok: true, value: { hertz: 440 } })
+    expect(invocationArguments(typed, ' {"hertz": 440} ')).toEqual({
+      ok: true,
+      value: { hertz: 440 },
+    })
   })
 
   it.each([
@@ -33,7 +36,7 @@ describe('toolArguments', () => {
     ['', 'not JSON ('],
     ['{"hertz": 440', 'not JSON ('],
   ])('refuses any other text for a typed tool: %j', (input, why) => {
-    expect(toolArguments(typed, input)).toEqual({
+    expect(invocationArguments(typed, input)).toEqual({
       ok: false,
       problems: [
         {

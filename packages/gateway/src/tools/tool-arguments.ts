@@ -15,7 +15,7 @@ export type ToolArguments =
  * The arguments of one call. A text tool takes text as it is; a typed tool takes an object, or text that
  * is the JSON of one. Whether an object fits the schema of the tool is not looked at.
  */
-export function toolArguments(
+export function invocationArguments(
   { name, kind }: Pick<AgentTool, 'name' | 'kind'>,
   input: GivenInput,
 ): ToolArguments {

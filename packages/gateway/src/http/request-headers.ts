@@ -1,0 +1,31 @@
+/** Pure: reads headers of requests. */
+import { traceContextOf, type TraceContext } from '@tutti/core'
+
+import { badRequest } from './api-error.ts'
+
+/** 1 to 255 visible ASCII characters, which a header takes as they are. */
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/**
+ * Returns the key under which a repeated submission is recognized; undefined when there is none.
+ *
+ * @throws {TuttiError} BAD_REQUEST when it is invalid.
+ * @see https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/
+ */
+export function idempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (KEY.test(key)) return key
+  const message = `must be 1 to 255 visible ASCII characters, got ${JSON.stringify(key)}`
+  throw badRequest('Header Idempotency-Key', [{ path: '', message }])
+}
+
+/**
+ * Returns the trace that a request belongs to. Repeated headers arrive as a list: a `tracestate` may be one, a
+ * `traceparent` is invalid then.
+ *
+ * @see https://www.w3.org/TR/trace-context/#traceparent-header
+ */
+export function traceOf(headers: Headers): TraceContext {
+  return traceContextOf(headers.get('traceparent'), headers.get('tracestate'))
+}
