@@ -1,7 +1,8 @@
-/** The way to an agent, by its address. */
+/** Chooses the connector to an agent by its address. */
 import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/agent-call'
 
-import { a2aConnector, type AgentWire } from './a2a/a2a-connector.ts'
+import { a2aConnector, MissingCardError } from './a2a/a2a-connector.ts'
+import { readAgentUrl, shownUrl } from './http/agent-url.ts'
 import { parseMcpAddress } from './mcp/mcp-address.ts'
 import { mcpConnector } from './mcp/mcp-connector.ts'
 import { peerConnector } from './peer/peer-connector.ts'
@@ -10,20 +11,25 @@ import { tasksConnector } from './tasks/tasks-connector.ts'
 import type { AgentHttpOptions } from './http/agent-fetch.ts'
 import type { McpServer } from '@tutti/net'
 
-/** What addresses may mean, and how they are reached. */
+const WIRES = ['auto', 'a2a', 'tasks'] as const
+
+/** Protocol of an `https:` agent: as its card says, or always one of them. */
+export type AgentWire = (typeof WIRES)[number]
+
+/** Agents that addresses may name, and how agents are reached. */
 export interface AgentAddressOptions extends AgentHttpOptions {
   /** Agents of this process, by the name in `tutti://name`. @default none */
   readonly agents?: Readonly<Record<string, LocalAgent>>
   /** MCP servers, by the name in `name:tool`. @default none */
   readonly mcpServers?: Readonly<Record<string, McpServer>>
-  /** What an `https:` agent is spoken to in. @default auto: as its card says, the `/tasks` wire without one */
+  /** Protocol of an `https:` agent. @default auto: as its card says, the `/tasks` wire without one */
   readonly wire?: AgentWire
-  /** Where the card of an `https:` agent is, relative to it. @default `/.well-known/agent-card.json` */
+  /** Address of the card of an `https:` agent, relative to the agent. @default `/.well-known/agent-card.json` */
   readonly cardUrl?: string | URL
 }
 
 /**
- * Makes the way to an agent; nothing is connected to.
+ * Creates the connector to an agent; nothing is connected to yet.
  *
  * @throws {TypeError} when the address leads to no agent, saying what would be right.
  */
@@ -36,11 +42,7 @@ export function connectorOf(
   switch (scheme) {
     case 'http':
     case 'https':
-      return a2aConnector({
-        ...options,
-        url: address,
-        tasks: tasksConnector({ ...options, url: address }),
-      })
+      return overHttp(address, options)
     case 'tutti':
     case 'jamjet':
       return localConnector(agentNamed(address, options), address)
@@ -49,6 +51,39 @@ export function connectorOf(
       return peerConnector({ ...options, url: address })
     default:
       return mcp(address, options)
+  }
+}
+
+function overHttp(address: string, options: AgentAddressOptions): AgentConnector {
+  const { wire = 'auto' } = options
+  if (!WIRES.includes(wire)) {
+    const shown = shownUrl(readAgentUrl(address, options))
+    throw new TypeError(
+      `Cannot ask the agent at "${shown}": wire must be one of ${WIRES.join(', ')}, got "${wire}"`,
+    )
+  }
+  if (wire === 'tasks') return tasksConnector({ ...options, url: address })
+  const a2a = a2aConnector({ ...options, url: address })
+  return wire === 'a2a' ? a2a : connectorByCard(a2a, tasksConnector({ ...options, url: address }))
+}
+
+/** Chooses the protocol with each call: A2A if the agent has a card, else the `/tasks` wire. */
+export function connectorByCard(a2a: AgentConnector, tasks: AgentConnector): AgentConnector {
+  return {
+    uri: a2a.uri,
+    protocol: a2a.protocol,
+    async connect(call) {
+      try {
+        return await a2a.connect(call)
+      } catch (error) {
+        // A card that the configuration names must be there.
+        if (!(error instanceof MissingCardError) || error.isNamed) throw error
+        return tasks.connect(call)
+      }
+    },
+    async close() {
+      await Promise.all([a2a.close?.(), tasks.close?.()])
+    },
   }
 }
 
@@ -69,7 +104,7 @@ function mcp(address: string, options: AgentAddressOptions): AgentConnector {
   })
 }
 
-/** A registered server as it is; one that an address names with the headers for it, else shared where nothing is set. */
+/** Returns the server of an address: one that is not registered gets the headers, or is shared if it has no options. */
 function serverFor(
   server: McpServer,
   { mcpServers = {}, headers, allow, resolve }: AgentAddressOptions,
@@ -79,7 +114,7 @@ function serverFor(
   return allow === undefined && resolve === undefined ? sameServer(server) : server
 }
 
-/** The options that say where an address may lead. */
+/** The options that restrict where an address may lead. */
 function pick({
   allow,
   resolve,
@@ -90,7 +125,7 @@ function pick({
   }
 }
 
-/** Servers that addresses have named, by what they are: tools of one server share its connection. */
+/** Servers that addresses have named, so that tools of one server share its connection. */
 const namedServers = new Map<string, McpServer>()
 
 function sameServer(server: McpServer): McpServer {

@@ -2,8 +2,7 @@
 
 // To define
 export { agentTool, type AgentAsTool, type AgentToolOptions } from './agent-tool.ts'
-export { connectorOf, type AgentAddressOptions } from './connector-of.ts'
-export type { AgentWire } from './a2a/a2a-connector.ts'
+export { connectorOf, type AgentAddressOptions, type AgentWire } from './connector-of.ts'
 export type { AgentHttpOptions } from './http/agent-fetch.ts'
 export type { McpClient, McpEndpoint, McpProgram, McpServer } from '@tutti/net'
 export {

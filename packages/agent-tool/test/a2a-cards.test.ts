@@ -3,9 +3,10 @@ import { fakeClock } from '@tutti/testing'
 import { expect, test } from 'vitest'
 
 import { a2aConnector, type A2aConnectorOptions } from '../src/a2a/a2a-connector.ts'
+import { connectorByCard, connectorOf, type AgentAddressOptions } from '../src/connector-of.ts'
 import { DEFAULT_FRESH_MS } from '../src/a2a/card-cache.ts'
 import { cardAt, rawAgent, task, type RawAgent, type RawExchange } from './a2a-raw-agent.ts'
-import { hurriedCall, noTasks } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-surroundings.ts'
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
@@ -27,9 +28,12 @@ function done({ event }: RawExchange): void {
   event(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'over A2A' }] }] }))
 }
 
-async function ask(options: Omit<A2aConnectorOptions, 'tasks'>): Promise<unknown> {
-  const connector = a2aConnector({ tasks, ...options })
-  return (await askOnce(connector, 'go', hurriedCall())).answer.output
+function byCard(options: A2aConnectorOptions, overTasks = tasks): AgentConnector {
+  return connectorByCard(a2aConnector(options), overTasks)
+}
+
+async function ask(options: A2aConnectorOptions): Promise<unknown> {
+  return (await askOnce(byCard(options), 'go', hurriedCall())).answer.output
 }
 
 function cardsOf({ exchanges }: RawAgent): readonly RawExchange[] {
@@ -38,7 +42,7 @@ function cardsOf({ exchanges }: RawAgent): readonly RawExchange[] {
 
 test('an agent with a card is asked over A2A, and says so', async () => {
   const agent = await rawAgent(done)
-  const connector = a2aConnector({ url: agent.url, tasks })
+  const connector = byCard({ url: agent.url })
   const session = await connector.connect(testCall())
   expect([connector.protocol, session.protocol]).toEqual(['a2a', 'a2a'])
   expect(await ask({ url: agent.url })).toBe('over A2A')
@@ -46,7 +50,7 @@ test('an agent with a card is asked over A2A, and says so', async () => {
 
 test.each([404, 405, 410, 400])('%i where a card should be means the tasks wire', async (code) => {
   const agent = await rawAgent(done, { card: ({ json }) => json({}, code) })
-  const session = await a2aConnector({ url: agent.url, tasks }).connect(testCall())
+  const session = await byCard({ url: agent.url }).connect(testCall())
   expect(session.protocol).toBe('tasks')
 })
 
@@ -59,14 +63,14 @@ test.each([
   expect(await ask({ url: agent.url })).toBe('over tasks')
 })
 
-test('the tasks wire is used without looking for a card when that is said', async () => {
-  const agent = await rawAgent(done)
-  expect(await ask({ url: agent.url, wire: 'tasks' })).toBe('over tasks')
-  expect(agent.exchanges).toEqual([])
+test('a wire that is configured is used without looking at a card', async () => {
+  expect(connectorOf('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
+  const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
+  const asking = askOnce(connectorOf(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
+  await expect(asking).rejects.toThrow('Cannot ask the agent over A2A: the agent has no card')
 })
 
 test.each([
-  ['the wire is A2A in any case', { wire: 'a2a' as const }, '', '/.well-known/agent-card.json'],
   ['a card is named', { cardUrl: '/cards/one' }, '', '/cards/one'],
   ['the address is that of a card', {}, '/card.json', '/card.json'],
 ])('without a card an agent cannot be asked when %s', async (_title, more, path, place) => {
@@ -82,7 +86,7 @@ test.each([401, 403, 429, 500, 503])('%i for the card is a failure, and not kept
   const agent = await rawAgent(done, {
     card: ({ index, json }, url) => (index === 0 ? json({}, code) : json(cardAt(url))),
   })
-  const connector = a2aConnector({ url: agent.url, tasks })
+  const connector = byCard({ url: agent.url })
   const failing = askOnce(connector, 'go', hurriedCall())
   await expect(failing).rejects.toMatchObject({
     failureType: 'http_error',
@@ -163,7 +167,7 @@ test('[K1] no card is fresh for longer than a day', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': 'max-age=31536000' }),
   })
-  const connector = a2aConnector({ url: agent.url, tasks, clock })
+  const connector = byCard({ url: agent.url, clock })
   await askOnce(connector, 'go', hurriedCall())
   await clock.advance(86_400_000)
   await askOnce(connector, 'go', hurriedCall())
@@ -195,7 +199,7 @@ test('[K1] a card is kept for as long as its server says', async () => {
     card: ({ json }, url) =>
       json(cardAt(url), 200, { 'cache-control': 'public, max-age=60', age: '10' }),
   })
-  const connector = a2aConnector({ url: agent.url, tasks, clock })
+  const connector = byCard({ url: agent.url, clock })
   for (const [laterMs, count] of [
     [0, 1],
     [49_999, 1],
@@ -211,7 +215,7 @@ test.each([['no-store'], ['no-cache'], ['max-age=0']])('[K1] %s is heeded', asyn
   const agent = await rawAgent(done, {
     card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': rule }),
   })
-  const connector = a2aConnector({ url: agent.url, tasks })
+  const connector = byCard({ url: agent.url })
   await askOnce(connector, 'go', hurriedCall())
   await askOnce(connector, 'go', hurriedCall())
   expect(cardsOf(agent)).toHaveLength(2)
@@ -220,7 +224,7 @@ test.each([['no-store'], ['no-cache'], ['max-age=0']])('[K1] %s is heeded', asyn
 test('[K1] [K2] what says nothing of it is kept for a while, also that there is no card', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
-  const connector = a2aConnector({ url: agent.url, tasks, clock })
+  const connector = byCard({ url: agent.url, clock })
   for (const [laterMs, count] of [
     [0, 1],
     [DEFAULT_FRESH_MS - 1, 1],
@@ -241,7 +245,7 @@ test('[K1] a card that has not changed is not sent again', async () => {
       else json(cardAt(url), 200, fresh)
     },
   })
-  const connector = a2aConnector({ url: agent.url, tasks, clock })
+  const connector = byCard({ url: agent.url, clock })
   for (const laterMs of [0, 60_000, 59_999, 1]) {
     await clock.advance(laterMs)
     expect((await askOnce(connector, 'go', hurriedCall())).answer.output).toBe('over A2A')
@@ -252,7 +256,7 @@ test('[K1] a card that has not changed is not sent again', async () => {
 
 test('[K3] calls that need the card at the same time share one request, which one of them does not end', async () => {
   const agent = await rawAgent(done, { card: () => undefined })
-  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  const connector = a2aConnector({ url: agent.url })
   const hasty = hurriedCall()
   const first = connector.connect(hasty)
   const second = connector.connect(hurriedCall())
@@ -272,7 +276,7 @@ test('[K3] a request for the card that nobody waits for any more ends', async ()
       else json(cardAt(url))
     },
   })
-  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  const connector = a2aConnector({ url: agent.url })
   const call = hurriedCall()
   const connecting = connector.connect(call)
   await agent.requested('card')
@@ -314,17 +318,25 @@ test('[W2] a card does not lead into the network of the tool', async () => {
 test.each(['ftp://agents.example', 'http://agents.example', 'nonsense'])(
   'an agent at %s is refused when the tool is made',
   (url) => {
-    expect(() => a2aConnector({ url, tasks })).toThrow(TypeError)
+    expect(() => a2aConnector({ url })).toThrow(TypeError)
   },
 )
 
+test('an unknown wire is refused when the tool is made', () => {
+  // NOTE: JavaScript callers can give any value.
+  const given = { wire: 'grpc' } as unknown as AgentAddressOptions
+  expect(() => connectorOf('https://agents.example', given)).toThrow(
+    new TypeError(
+      'Cannot ask the agent at "https://agents.example/": wire must be one of auto, a2a, tasks, got "grpc"',
+    ),
+  )
+})
+
 test.each([
-  [{ wire: 'grpc' }, 'wire must be one of auto, a2a, tasks, got "grpc"'],
   [{ maxBodyBytes: 0 }, 'maxBodyBytes must be > 0, got 0'],
   [{ maxBodyBytes: Number.NaN }, 'maxBodyBytes must be > 0, got NaN'],
 ])('%j is refused when the tool is made', (options, problem) => {
-  // NOTE: what the compiler would refuse may come from where there is none.
-  const given = { url: 'https://agents.example', tasks, ...options } as A2aConnectorOptions
+  const given: A2aConnectorOptions = { url: 'https://agents.example', ...options }
   expect(() => a2aConnector(given)).toThrow(
     new TypeError(`Cannot ask the agent at "https://agents.example/": ${problem}`),
   )
@@ -332,17 +344,17 @@ test.each([
 
 test('an agent is shown without what may be secret', () => {
   const url = 'https://user:password@agents.example/one?key=secret#more'
-  expect(a2aConnector({ url, tasks }).uri).toBe('https://agents.example/one')
+  expect(a2aConnector({ url }).uri).toBe('https://agents.example/one')
 })
 
 test('the card of an agent is bytes that have arrived', async () => {
   const agent = await rawAgent(done)
   const call = hurriedCall()
-  await a2aConnector({ url: agent.url, tasks }).connect(call)
+  await byCard({ url: agent.url }).connect(call)
   expect(call.arrivals).toBeGreaterThan(0)
 })
 
-test('closing a connector closes the way over the tasks wire', async () => {
+test('closing a connector closes that over the tasks wire', async () => {
   let closed = 0
   const closing: AgentConnector = {
     ...tasks,
@@ -350,13 +362,13 @@ test('closing a connector closes the way over the tasks wire', async () => {
       closed += 1
     },
   }
-  await a2aConnector({ url: 'https://agents.example', tasks: closing }).close?.()
+  await byCard({ url: 'https://agents.example' }, closing).close?.()
   expect(closed).toBe(1)
 })
 
 test('closing a connector ends what is under way', async () => {
   const agent = await rawAgent(() => undefined)
-  const connector = a2aConnector({ url: agent.url, tasks })
+  const connector = byCard({ url: agent.url })
   const asking = askOnce(connector, 'go', hurriedCall())
   await agent.requested('SendStreamingMessage')
   await connector.close?.()

@@ -5,7 +5,6 @@ import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
-import { noTasks } from './a2a-surroundings.ts'
 import { peerServer, type PeerServer } from './peer-server.ts'
 
 /** Our own server, which ends with its test. */
@@ -24,7 +23,7 @@ interface Asking extends Partial<AgentToolSettings<string>> {
 function ask(server: PeerServer, ensemble: string, asking: Asking = {}) {
   const { options = {}, headers = {}, ...settings } = asking
   const url = `${server.url.replace(/^ws/, 'http')}/agents/${ensemble}`
-  const connector = a2aConnector({ url, headers, tasks: noTasks })
+  const connector = a2aConnector({ url, headers })
   onTestFinished(() => connector.close?.())
   const events: TimedAgentReport[] = []
   const tool = defineAgentTool({ name: ensemble, description: 'Asks it', connector, ...settings })

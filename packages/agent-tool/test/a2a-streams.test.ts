@@ -12,13 +12,13 @@ import {
   type RawAgent,
   type RawExchange,
 } from './a2a-raw-agent.ts'
-import { hurriedCall, noTasks } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-surroundings.ts'
 import { askOnce } from './test-call.ts'
 
 const WORKING = task('WORKING')
 
 function connectorTo({ url }: RawAgent) {
-  return a2aConnector({ url, tasks: noTasks })
+  return a2aConnector({ url })
 }
 
 async function failureOf(agent: RawAgent): Promise<unknown> {
@@ -402,7 +402,7 @@ test('an answer that is too large is not read to its end', async () => {
       streaming: false,
     },
   )
-  const connector = a2aConnector({ url: agent.url, tasks: noTasks, maxBodyBytes: 1_000 })
+  const connector = a2aConnector({ url: agent.url, maxBodyBytes: 1_000 })
   await expect(askOnce(connector, 'go', hurriedCall())).rejects.toMatchObject({
     failureType: 'invalid_response',
     message: 'The agent answered with more than 1000 bytes',

@@ -3,14 +3,7 @@ import { systemClock, type Clock } from '@tutti/core'
 
 import { testCall, type TestCall } from './test-call.ts'
 
-import type { AgentCall, AgentConnector } from '@tutti/agent-call'
-
-/** The way over the tasks wire, where nothing may be sent over it. */
-export const noTasks: AgentConnector = {
-  uri: 'https://nobody.example',
-  protocol: 'tasks',
-  connect: () => Promise.reject(new Error('The tasks wire was used')),
-}
+import type { AgentCall } from '@tutti/agent-call'
 
 /** A clock on which nobody waits: what is to happen later happens in the next turn of the event loop. */
 export const hurriedClock: Clock = {

@@ -12,7 +12,7 @@ import { expect, test } from 'vitest'
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { rawAgent, task } from './a2a-raw-agent.ts'
 import { sdkAgent, WAYS, type Work } from './a2a-sdk-agent.ts'
-import { hurriedClock, noTasks } from './a2a-surroundings.ts'
+import { hurriedClock } from './a2a-surroundings.ts'
 
 /** What came of one call of a tool. */
 interface Called {
@@ -29,7 +29,7 @@ async function call(
   settings: Partial<AgentToolSettings>,
   options: RunToolOptions = {},
 ): Promise<Called> {
-  const connector = a2aConnector({ url, tasks: noTasks })
+  const connector = a2aConnector({ url })
   const tool = defineAgentTool({ name: 'foreign', description: 'Asks', connector, ...settings })
   const reports: TimedAgentReport[] = []
   const outcome = await runTool(
@@ -264,7 +264,7 @@ test('a busy agent is asked again, after the time that it asks for', async () =>
     if (index === 0) json({}, 429, { 'retry-after': '9' })
     else event(task('COMPLETED'))
   })
-  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  const connector = a2aConnector({ url: agent.url })
   const tool = defineAgentTool({ name: 'busy', description: 'Asks', connector, retries: 1 })
   const reports: string[] = []
   await runTool(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
-import { hurriedCall, noTasks } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-surroundings.ts'
 import { sendTurn } from './test-call.ts'
 
 import type { AgentCall } from '@tutti/agent-call'
@@ -17,7 +17,7 @@ async function conversation(
   { call = {}, ...options }: RawAgentOptions & { readonly call?: Partial<AgentCall> } = {},
 ) {
   const agent = await rawAgent(answer, options)
-  const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+  const connector = a2aConnector({ url: agent.url })
   return { agent, session: await connector.connect(hurriedCall(call)) }
 }
 

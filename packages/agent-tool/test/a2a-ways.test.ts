@@ -3,7 +3,7 @@ import { AgentError } from '@tutti/agent-call'
 import { expect, test, vi } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
-import { hurriedCall, noTasks } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-surroundings.ts'
 import { sdkAgent, WAYS, type Work } from './a2a-sdk-agent.ts'
 import { askOnce, sendTurn } from './test-call.ts'
 
@@ -22,11 +22,7 @@ test.each(ways)(
       },
       { way, streaming },
     )
-    const { answer } = await askOnce(
-      a2aConnector({ url: agent.url, tasks: noTasks }),
-      'world',
-      hurriedCall(),
-    )
+    const { answer } = await askOnce(a2aConnector({ url: agent.url }), 'world', hurriedCall())
     expect(answer).toEqual({
       kind: 'end',
       state: 'completed',
@@ -53,7 +49,7 @@ test.each(ways)(
       },
       { way, streaming },
     )
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(hurriedCall())
     const first = await sendTurn(session, 'paint it', 0)
     expect(first.answer).toMatchObject({ state: 'input_required', question: 'Which colour?' })
@@ -80,7 +76,7 @@ test.each(ways)(
       { way, streaming },
     )
     const call = hurriedCall({ mode: 'streaming' })
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(call)
     const updates = session.send({ input: 'go on for ever', index: 0 })[Symbol.asyncIterator]()
     await updates.next()
@@ -103,7 +99,7 @@ test.each(ways)(
       },
       { way, streaming },
     )
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const failure = await askOnce(connector, 'go', hurriedCall()).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(AgentError)
     expect(failure).toMatchObject({
@@ -127,7 +123,7 @@ test.each(ways)(
       },
       { way, streaming },
     )
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const failure = await askOnce(connector, 'go', hurriedCall()).catch((error: unknown) => error)
     expect(failure).toMatchObject({ failureType: 'agent_failed', retryable: false })
     expect(String(failure)).toContain('out of paper')
@@ -146,7 +142,7 @@ test.each(ways)(
       },
       { way, streaming },
     )
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(hurriedCall())
     const { answer } = await sendTurn(session, 'hi', 0)
     expect(answer).toMatchObject({ state: 'open', output: 'You said hi' })
@@ -185,7 +181,7 @@ test.each(WAYS)(
         },
       },
     )
-    const connector = a2aConnector({ url: agent.url, tasks: noTasks })
+    const connector = a2aConnector({ url: agent.url })
     const { answer } = await askOnce(connector, 'go', hurriedCall({ mode: 'streaming' }))
     expect(answer).toMatchObject({ state: 'completed', output: 'one, two' })
     expect(streams).toBe(1)
