@@ -76,6 +76,13 @@ const ensembleLayers = ENSEMBLE_LAYERS.map((layer, at) => ({
   },
 }))
 
+/** Files with cycles of type-only imports that are still to be untied. */
+const STILL_CIRCULAR = [
+  '^apps/dashboard/src/features/(steering|timeline)/',
+  '^apps/server/src/(serve|start/serve-ensembles)\\.ts$',
+  '^packages/control-api/src/(access-problems|options)\\.ts$',
+]
+
 /** What each part of the dashboard may not know: those after it. */
 const DASHBOARD_PARTS = ['lib', 'ui', 'api', 'features', 'app']
 
@@ -112,10 +119,11 @@ export default {
     },
     {
       name: 'no-cycles',
-      comment: 'Files that import each other cannot be read, tested or changed alone',
+      comment:
+        'Files that import each other, types included, cannot be read, tested or changed alone',
       severity: 'error',
-      from: {},
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { pathNot: [...TESTS, ...STILL_CIRCULAR] },
+      to: { circular: true },
     },
     {
       name: 'public-door-only',
