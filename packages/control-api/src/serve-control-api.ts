@@ -1,6 +1,6 @@
 /** Serves a control API on a port: HTTP, SSE and WebSocket together. */
 import { getRequestListener, RequestError } from '@hono/node-server'
-import { errorMessage, TuttiError } from '@tutti/core'
+import { errorMessage, isLoopback, TuttiError } from '@tutti/core'
 import { badRequest, toResponse, wireErrorOf } from '@tutti/gateway'
 
 import { createApp } from './create-app.ts'
@@ -53,7 +53,7 @@ export async function serveControlApi(
   const dashboard = await dashboardOf(resolved)
   const signer = await signerOf(resolved)
   const stopWebhooks = startWebhooks(resolved)
-  const guard = requestGuard({ ...resolved, signer, isLoopback: LOOPBACK.test(host) })
+  const guard = requestGuard({ ...resolved, signer, isLocal: isLoopback(host) })
   const sockets = createSockets(resolved, guard)
   let listening = 0
   const facts = { clients: () => sockets.count, port: () => listening }
@@ -103,9 +103,6 @@ function dashboardOf({
 }: Pick<ControlApiOptions, 'dashboard' | 'surface'>): Promise<Dashboard> | undefined {
   return dashboard === undefined || surface !== 'all' ? undefined : readDashboard(dashboard)
 }
-
-/** Addresses that only this machine reaches. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/
 
 /** A request of which no address can be made is a bad one; anything else that is thrown here is a fault. */
 function addressError(error: unknown): unknown {

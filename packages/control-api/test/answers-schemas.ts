@@ -3,6 +3,7 @@
  * schema does not tell of. Schemas of answers are open, so the second is for our own server only: what
  * it sends is what its documents say.
  */
+import { isJsonObject } from '@tutti/protocol'
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -78,8 +79,8 @@ function undeclaredFields(
       undeclaredFields(items, item, { path: `${path}/${index}`, flatten }),
     )
   }
-  if (!isObject(value)) return []
-  const named = flat.flatMap(({ properties }) => (isObject(properties) ? [properties] : []))
+  if (!isJsonObject(value)) return []
+  const named = flat.flatMap(({ properties }) => (isJsonObject(properties) ? [properties] : []))
   const rest = flat.flatMap((schema) => schemasIn([schema['additionalProperties']]))
   return Object.entries(value).flatMap(([key, field]) => {
     const own = named.flatMap((properties) => schemasIn([properties[key]]))
@@ -96,22 +97,18 @@ export function partOf(document: object, reference: string): JsonSchema {
   let part: unknown = document
   for (const step of reference.slice(2).split('/')) {
     const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    part = isObject(part) ? part[key] : undefined
+    part = isJsonObject(part) ? part[key] : undefined
   }
-  if (isObject(part)) return part
+  if (isJsonObject(part)) return part
   throw new TypeError(`The document has nothing at "${reference}"`)
 }
 
 function schemasIn(value: unknown): readonly JsonSchema[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 function withAbsoluteReferences<T>(value: T, root: string): T {
   const text = JSON.stringify(value).replaceAll('"$ref":"#/', `"$ref":"${root}#/`)
   // NOTE: the same value, written out and read again, but for its references.
   return JSON.parse(text) as T
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -66,7 +66,7 @@ export {
 } from './metrics.ts'
 
 // To extend
-export { suggest, type Decoded, type Problem } from '@tutti/protocol'
+export { isJsonObject, suggest, type Decoded, type Problem } from '@tutti/protocol'
 export { isoNow, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'

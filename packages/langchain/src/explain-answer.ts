@@ -2,7 +2,7 @@
  * Makes an error of an answer with status 200 that is no stream: some servers and proxies answer so with an
  * error as JSON or with a page. The providers' clients read it as a stream without events, which looks cut off.
  */
-import { TuttiError } from '@tutti/core'
+import { isJsonObject, TuttiError } from '@tutti/core'
 
 /** A function like `fetch`. */
 export type ProviderFetch = typeof globalThis.fetch
@@ -87,8 +87,4 @@ function plain(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .trim()
   return words === '' ? 'it is empty' : words
-}
-
-function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -7,8 +7,9 @@
  *    over the fields that came.
  * D3 Text tools take whatever comes; where all are text tools, so is the tool made of them.
  */
+import { isJsonObject } from '@tutti/core'
+
 import { readJson } from './hand-off.ts'
-import { isObject } from './is-object.ts'
 import { mergeInputs, type MergeMode } from './schema/merge-inputs.ts'
 
 import type { AgentTool, TSchema } from '@tutti/core'
@@ -73,7 +74,7 @@ function textDoor(tool: AgentTool): Door {
 }
 
 function laidOver(below: unknown, value: unknown): unknown {
-  const fields = isObject(below) && isObject(value) && isPlain(value)
+  const fields = isJsonObject(below) && isJsonObject(value) && isPlain(value)
   return fields ? { ...below, ...value } : value
 }
 

@@ -7,13 +7,12 @@
  *    With CONTINUE_ON_FAILURE an item that does not fit is an item that failed.
  * M3 Results are a list in the order of the items; of no items, an empty one.
  */
-import { defineTool, ToolResult, Type } from '@tutti/core'
+import { defineTool, isJsonObject, ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import { definitionError, nameProblems, optionProblems, toolSettings } from './definition-error.ts'
 import { strategyProblems, type ErrorStrategy } from './error-strategy.ts'
 import { concurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
 import { inputFor, readJson, valueResult } from './hand-off.ts'
-import { isObject } from './is-object.ts'
 import { toolProblems } from './is-tool.ts'
 import { partSchema, type PartOutput } from './part-failure.ts'
 import { embedSchema } from './schema/embed-schema.ts'
@@ -98,7 +97,7 @@ export function mapEach<Tool extends AgentTool, const Strategy extends ErrorStra
 /** The body can be called without a check; one value is then a list of one. */
 function itemsOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
-  return isObject(value) && Array.isArray(value['items']) ? value['items'] : [value]
+  return isJsonObject(value) && Array.isArray(value['items']) ? value['items'] : [value]
 }
 
 /** Reads what holds the items, as any tool reads its input. */

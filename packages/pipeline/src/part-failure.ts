@@ -1,6 +1,5 @@
 /** What stands in place of the result of a part that failed, when the others are to go on. */
-import { Type, type Static, type TSchema } from '@tutti/core'
-import { isObject } from './is-object.ts'
+import { isJsonObject, type Static, type TSchema, Type } from '@tutti/core'
 import { embedSchema } from './schema/embed-schema.ts'
 
 import type { AgentTool } from '@tutti/core'
@@ -17,7 +16,9 @@ export type PartOutput<Output, Strategy extends ErrorStrategy> =
 
 /** Whether the result of a part is its failure: an object whose one field is `error`, a text. */
 export function isPartFailure(value: unknown): value is PartFailure {
-  return isObject(value) && typeof value['error'] === 'string' && Object.keys(value).length === 1
+  return (
+    isJsonObject(value) && typeof value['error'] === 'string' && Object.keys(value).length === 1
+  )
 }
 
 /** The failure with that message. */

@@ -1,5 +1,6 @@
 /** Tools in a row, as one tool. */
-import { isObject } from './is-object.ts'
+import { isJsonObject } from '@tutti/core'
+
 import { pipelineTool, type PipelineOptions } from './pipeline-tool.ts'
 
 import type { AgentTool, TypedTool } from '@tutti/core'
@@ -42,5 +43,5 @@ export function pipeline<First extends Head, Rest extends readonly AgentTool[]>(
 }
 
 function isOptions(first: unknown): first is PipelineOptions {
-  return isObject(first) && !('call' in first)
+  return isJsonObject(first) && !('call' in first)
 }

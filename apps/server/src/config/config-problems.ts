@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { Scope, suggest, WebhookEventType } from '@tutti/protocol'
+import { isJsonObject, Scope, suggest, WebhookEventType } from '@tutti/protocol'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
@@ -122,7 +122,7 @@ const TRACES_NAMES = {
 
 /** Everything that is wrong with the value a config file exports. No problem shows a key or a secret. */
 export function findConfigProblems(config: unknown): readonly string[] {
-  if (!isRecord(config)) {
+  if (!isJsonObject(config)) {
     return ['its default export must be a config: export default defineConfig({ … })']
   }
   return [
@@ -147,10 +147,6 @@ export function findConfigProblems(config: unknown): readonly string[] {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 type Names = Readonly<Record<string, true>>
 
 function unknownFields(what: string, value: Fields, known: Names): readonly string[] {
@@ -174,13 +170,13 @@ function ensembleProblems(ensembles: unknown): readonly string[] {
 
 function isEnsemble(value: unknown): boolean {
   return (
-    isRecord(value) && 'name' in value && 'tasks' in value && typeof value['run'] === 'function'
+    isJsonObject(value) && 'name' in value && 'tasks' in value && typeof value['run'] === 'function'
   )
 }
 
 function limitProblems(what: string, limits: unknown, known: Names): readonly string[] {
   if (limits === undefined) return []
-  if (!isRecord(limits)) return [`"${what}" must be an object of numbers`]
+  if (!isJsonObject(limits)) return [`"${what}" must be an object of numbers`]
   const wrong = Object.entries(limits).filter(
     ([name, limit]) =>
       name in known && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
@@ -196,7 +192,7 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
 /** The values of the other fields are checked where the runs are served. */
 function reviewProblems(reviews: unknown): readonly string[] {
   if (reviews === undefined) return []
-  if (!isRecord(reviews)) return ['"reviews" must be an object']
+  if (!isJsonObject(reviews)) return ['"reviews" must be an object']
   const { allowOverride = false } = reviews
   return [
     ...unknownFields('setting of "reviews"', reviews, REVIEW_NAMES),
@@ -208,7 +204,7 @@ function reviewProblems(reviews: unknown): readonly string[] {
 
 function authProblems(auth: unknown): readonly string[] {
   if (auth === undefined) return []
-  if (!isRecord(auth)) return ['"auth" must be an object']
+  if (!isJsonObject(auth)) return ['"auth" must be an object']
   const { keys = [], allowUnauthenticated = false } = auth
   return [
     ...unknownFields('setting of "auth"', auth, AUTH_NAMES),
@@ -221,7 +217,7 @@ function authProblems(auth: unknown): readonly string[] {
 
 function keyProblems(entry: unknown, index: number): readonly string[] {
   const what = `"auth.keys[${index}]"`
-  if (!isRecord(entry)) return [`${what} must be an object`]
+  if (!isJsonObject(entry)) return [`${what} must be an object`]
   const { name, key, sha256, scopes = [], roles, expiresAt, limits } = entry
   const problems: string[] = [...unknownFields(`field of ${what}`, entry, KEY_NAMES)]
   if (typeof name !== 'string' || name === '') problems.push(`${what} must have a name`)
@@ -293,7 +289,7 @@ function dashboardProblems(dashboard: unknown): readonly string[] {
 /** Whether tiers name models that are there is checked where the catalog is made. */
 function tierProblems(tiers: unknown): readonly string[] {
   if (tiers === undefined) return []
-  if (!isRecord(tiers)) return ['"modelTiers" must be an object of aliases of models by tier']
+  if (!isJsonObject(tiers)) return ['"modelTiers" must be an object of aliases of models by tier']
   return Object.entries(tiers).flatMap(([name, alias]) =>
     typeof alias === 'string' ? [] : [`"modelTiers.${name}" must be the alias of a model`],
   )
@@ -301,10 +297,10 @@ function tierProblems(tiers: unknown): readonly string[] {
 
 function profileProblems(profiles: unknown): readonly string[] {
   if (profiles === undefined) return []
-  if (!isRecord(profiles)) return ['"profiles" must be an object of profiles by name']
+  if (!isJsonObject(profiles)) return ['"profiles" must be an object of profiles by name']
   return Object.entries(profiles).flatMap(([name, profile]) => {
     const what = `"profiles.${name}"`
-    if (!isRecord(profile)) return [`${what} must be an object`]
+    if (!isJsonObject(profile)) return [`${what} must be an object`]
     return [
       ...unknownFields(`setting of ${what}`, profile, PROFILE_NAMES),
       ...(typeof profile['modelTier'] === 'string' ? [] : [`${what} must have a modelTier`]),
@@ -314,7 +310,7 @@ function profileProblems(profiles: unknown): readonly string[] {
 
 function sharedProblems(shared: unknown): readonly string[] {
   if (shared === undefined) return []
-  if (!isRecord(shared)) return ['"shared" must be an object']
+  if (!isJsonObject(shared)) return ['"shared" must be an object']
   return [
     ...unknownFields('setting of "shared"', shared, SHARED_NAMES),
     ...tagProblems(shared['tags']),
@@ -325,7 +321,7 @@ function sharedProblems(shared: unknown): readonly string[] {
 
 function tagProblems(tags: unknown): readonly string[] {
   if (tags === undefined) return []
-  if (!isRecord(tags)) return ['"shared.tags" must be an object of lists of tags by name']
+  if (!isJsonObject(tags)) return ['"shared.tags" must be an object of lists of tags by name']
   return Object.entries(tags).flatMap(([name, list]) =>
     textListProblems(`"shared.tags.${name}"`, list),
   )
@@ -334,10 +330,10 @@ function tagProblems(tags: unknown): readonly string[] {
 /** What addresses and secrets must look like is checked where they are used. */
 function webhookProblems(webhooks: unknown): readonly string[] {
   if (webhooks === undefined) return []
-  if (!isRecord(webhooks)) return ['"webhooks" must be an object of webhooks by name']
+  if (!isJsonObject(webhooks)) return ['"webhooks" must be an object of webhooks by name']
   return Object.entries(webhooks).flatMap(([name, webhook]) => {
     const what = `"webhooks.${name}"`
-    if (!isRecord(webhook)) return [`${what} must be an object`]
+    if (!isJsonObject(webhook)) return [`${what} must be an object`]
     const { url, secret, events = [] } = webhook
     const known: readonly unknown[] = WebhookEventType.enum
     const isKnown = Array.isArray(events) && events.every((event) => known.includes(event))
@@ -353,7 +349,7 @@ function webhookProblems(webhooks: unknown): readonly string[] {
 /** No problem shows a header. */
 function telemetryProblems(telemetry: unknown): readonly string[] {
   if (telemetry === undefined) return []
-  if (!isRecord(telemetry)) return ['"telemetry" must be an object']
+  if (!isJsonObject(telemetry)) return ['"telemetry" must be an object']
   const { traces = false, captureContent = false } = telemetry
   return [
     ...unknownFields('setting of "telemetry"', telemetry, TELEMETRY_NAMES),
@@ -366,11 +362,11 @@ function telemetryProblems(telemetry: unknown): readonly string[] {
 
 function tracesProblems(traces: unknown): readonly string[] {
   const what = '"telemetry.traces"'
-  if (!isRecord(traces)) return [`${what} must be true, false or an object`]
+  if (!isJsonObject(traces)) return [`${what} must be true, false or an object`]
   const { url, headers = {}, serviceName, sampleRatio = 1 } = traces
   const isUrl = typeof url === 'string' && /^https?:/.test(url) && URL.canParse(url)
   const areTexts =
-    isRecord(headers) && Object.values(headers).every((value) => typeof value === 'string')
+    isJsonObject(headers) && Object.values(headers).every((value) => typeof value === 'string')
   const isRatio = typeof sampleRatio === 'number' && sampleRatio >= 0 && sampleRatio <= 1
   return [
     ...unknownFields(`setting of ${what}`, traces, TRACES_NAMES),

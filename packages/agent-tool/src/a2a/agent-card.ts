@@ -3,7 +3,9 @@
  *
  * @see https://a2a-protocol.org/latest/specification/ section 4.4, and version 0.3 section 5.5
  */
-import { isJsonObject, type JsonObject } from './wire.ts'
+import { isJsonObject } from '@tutti/protocol'
+
+import type { JsonObject } from './wire.ts'
 
 /** An agent, as its card tells of it. */
 export interface AgentCard {

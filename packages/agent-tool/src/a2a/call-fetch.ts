@@ -1,9 +1,9 @@
 /** `fetch` as the SDK is given it for one call, with what HTTP says of failures read before it. */
+import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 import { readBody, watchBody, type GuardedFetch } from '@tutti/net'
 
 import { httpError } from '../http/http-error.ts'
-import { isJsonObject } from './wire.ts'
 
 /** What a call wants of its answers. */
 export interface CallFetchOptions {

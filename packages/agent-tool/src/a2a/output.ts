@@ -6,7 +6,9 @@
  * O2 One item is the value itself, several are a list; nothing but texts are one text.
  * O3 Text that is the JSON of data beside it is said twice: it is in the text, not in the value.
  */
-import { isJsonObject, type A2aPart } from './wire.ts'
+import { isJsonObject } from '@tutti/protocol'
+
+import type { A2aPart } from './wire.ts'
 
 /** What was made. */
 export interface A2aOutput {

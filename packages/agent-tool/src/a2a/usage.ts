@@ -7,9 +7,9 @@
  * U3 A snapshot of a task has the last metadata of all its updates, so what it says of the time since the last
  *    report counts only when nothing else is known of the task.
  */
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { isJsonObject, USAGE_EXTENSION } from '@tutti/protocol'
 
-import { isJsonObject, type A2aNews, type JsonObject } from './wire.ts'
+import type { A2aNews, JsonObject } from './wire.ts'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
 import type { Remaining } from '@tutti/core'

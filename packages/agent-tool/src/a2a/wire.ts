@@ -85,8 +85,3 @@ export interface A2aRequest {
   readonly message: A2aMessage
   readonly metadata?: JsonObject
 }
-
-/** Whether a value is a JSON object. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

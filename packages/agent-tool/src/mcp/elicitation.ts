@@ -6,9 +6,10 @@
  * E2 A question without properties is answered with yes or no.
  * E3 The question itself, which a conversation without a reviewer sends back, declines.
  */
+import { isJsonObject } from '@tutti/protocol'
 import { acceptForm } from '@tutti/net'
 
-import { isObject, jsonObject, placeFor, propertiesOf, schemaOf } from './tool-arguments.ts'
+import { jsonObject, placeFor, propertiesOf, schemaOf } from './tool-arguments.ts'
 
 import type { McpForm, McpFormAnswer } from '@tutti/net'
 
@@ -27,7 +28,7 @@ export function questionOf({ message, requestedSchema }: McpForm): string {
 export function elicitedBy(answer: unknown, form: McpForm): McpFormAnswer | undefined {
   if (answer === null || isQuestion(answer, form)) return { action: 'decline' }
   const { requestedSchema } = form
-  if (isObject(answer)) return byObject(answer, form)
+  if (isJsonObject(answer)) return byObject(answer, form)
   const word = typeof answer === 'string' ? answer.trim().toLowerCase() : answer
   if (Object.keys(propertiesOf(requestedSchema)).length === 0) return WORDS.get(word)
   const read = typeof answer === 'string' ? jsonObject(answer) : undefined
@@ -56,12 +57,12 @@ function byObject(
   const { action, content } = answer
   const isOwn = !('action' in propertiesOf(requestedSchema))
   if (isOwn && (action === 'decline' || action === 'cancel')) return { action }
-  if (isOwn && action === 'accept') return acceptForm(isObject(content) ? content : {})
+  if (isOwn && action === 'accept') return acceptForm(isJsonObject(content) ? content : {})
   return acceptForm(answer)
 }
 
 function isQuestion(answer: unknown, { requestedSchema }: McpForm): boolean {
-  return isObject(answer) && answer['requestedSchema'] === requestedSchema
+  return isJsonObject(answer) && answer['requestedSchema'] === requestedSchema
 }
 
 function isPlainText(schema: Readonly<Record<string, unknown>>): boolean {

@@ -6,10 +6,9 @@ import {
   type AgentUsageReport,
 } from '@tutti/agent-call'
 import { contentText, type McpToolResult } from '@tutti/net'
-import { USAGE_EXTENSION } from '@tutti/protocol'
+import { isJsonObject, USAGE_EXTENSION } from '@tutti/protocol'
 
 import { limitsMetadata } from '../a2a/usage.ts'
-import { isObject } from './tool-arguments.ts'
 
 /**
  * Converts a result to an answer: its structured content, else its text, else its content unchanged.
@@ -49,9 +48,9 @@ export function requestMeta({
 
 /** Reads usage from `_meta` of a result or of progress, which has the fields of A2A; undefined without any. */
 export function usageIn(meta: unknown): AgentUsageReport | undefined {
-  if (!isObject(meta)) return undefined
+  if (!isJsonObject(meta)) return undefined
   const extension = meta[USAGE_EXTENSION]
-  const fields = isObject(extension) ? extension : {}
+  const fields = isJsonObject(extension) ? extension : {}
   const usage = {
     ...amount('costUsd', fields['cost_usd'] ?? meta['cost_usd']),
     ...amount('totalCostUsd', fields['total_cost_usd']),

@@ -1,4 +1,5 @@
 /** From what an agent is sent to the arguments of an MCP tool. Pure. */
+import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 
 import type { McpTool } from '@tutti/net'
@@ -20,7 +21,7 @@ export function toolArguments(
   input: unknown,
   { name, inputSchema }: Pick<McpTool, 'name' | 'inputSchema'>,
 ): McpArguments {
-  if (isObject(input)) return input
+  if (isJsonObject(input)) return input
   const schema: McpArguments = inputSchema
   const place = placeFor(schema)
   if (place !== undefined) {
@@ -53,28 +54,23 @@ export function placeFor(schema: McpArguments): string | undefined {
 /** The schema of a property; empty when there is none. */
 export function schemaOf(schema: McpArguments, property: string): McpArguments {
   const found = propertiesOf(schema)[property]
-  return isObject(found) ? found : {}
+  return isJsonObject(found) ? found : {}
 }
 
 /** The properties of a schema of an object. */
 export function propertiesOf(schema: McpArguments): McpArguments {
   const { properties } = schema
-  return isObject(properties) ? properties : {}
+  return isJsonObject(properties) ? properties : {}
 }
 
 /** A text that is the JSON of an object, as that. */
 export function jsonObject(text: string): McpArguments | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is McpArguments {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function requiredOf({ required }: McpArguments): readonly string[] {

@@ -4,7 +4,8 @@
  * Totals are of one task, and a conversation is many: so what is told on is never a total. Who has said one is
  * not asked for the parts any more. Numbers that are not finite, or less than 0, are ignored.
  */
-import { isJsonObject } from './wire-value.ts'
+
+import { isJsonObject } from '@tutti/protocol'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
 

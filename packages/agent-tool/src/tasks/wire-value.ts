@@ -7,15 +7,12 @@
  *    `completed` is done. `failed`, `canceled` and `rejected` are failures, though JamJet takes them for results:
  *    a model that is told that a task failed should not read it as an answer. Other words, and none, mean nothing.
  */
+import { isJsonObject } from '@tutti/protocol'
+
 import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
 
 /** An object of JSON. */
 export type JsonObject = Readonly<Record<string, unknown>>
-
-/** Whether a value is an object of JSON. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** A value that is no answer. */
 export interface WireFailure {

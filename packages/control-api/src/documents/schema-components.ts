@@ -5,6 +5,7 @@
  *
  * Schemas are the same when they are written out the same: TypeBox copies a schema to make it optional.
  */
+import { isJsonObject } from '@tutti/protocol'
 import * as protocol from '@tutti/protocol'
 
 /** A JSON Schema, written out. */
@@ -48,9 +49,9 @@ export function schemaComponents(): SchemaComponents {
 function recursiveOf(schema: object): readonly [string, object] | undefined {
   if (!('$defs' in schema && '$ref' in schema)) return undefined
   const { $defs: definitions, $ref: name } = schema
-  if (typeof name !== 'string' || !isObject(definitions)) return undefined
+  if (typeof name !== 'string' || !isJsonObject(definitions)) return undefined
   const target = definitions[name]
-  return isObject(target) ? [name, target] : undefined
+  return isJsonObject(target) ? [name, target] : undefined
 }
 
 function copyOf(schema: object, refer: (schema: object) => JsonSchema): JsonSchema {
@@ -65,7 +66,7 @@ function copyOf(schema: object, refer: (schema: object) => JsonSchema): JsonSche
 
 function copyOfValue(value: unknown, refer: (schema: object) => JsonSchema): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => copyOfValue(item, refer))
-  return isObject(value) ? refer(value) : value
+  return isJsonObject(value) ? refer(value) : value
 }
 
 let names: ReadonlyMap<string, string> | undefined
@@ -74,12 +75,8 @@ let names: ReadonlyMap<string, string> | undefined
 function nameOf(schema: object): string | undefined {
   names ??= new Map(
     Object.entries(protocol)
-      .filter(([name, value]) => isObject(value) && /^[A-Z][a-z]/.test(name))
+      .filter(([name, value]) => isJsonObject(value) && /^[A-Z][a-z]/.test(name))
       .map(([name, value]) => [JSON.stringify(value), name]),
   )
   return names.get(JSON.stringify(schema))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -9,8 +9,8 @@ import { requestGuard, type GuardOptions, type RequestFacts } from './guard-requ
 describe('requestGuard', () => {
   it('[K2] pages of the machine of a user may call a server on it, and no server elsewhere', () => {
     const facts = { host: 'localhost:7329', origin: 'http://localhost:5173' }
-    expect(guard({ isLoopback: true }).allowsOrigin(facts)).toBe(true)
-    const elsewhere = guard({ isLoopback: false, allowedHosts: ['tutti.example'] })
+    expect(guard({ isLocal: true }).allowsOrigin(facts)).toBe(true)
+    const elsewhere = guard({ isLocal: false, allowedHosts: ['tutti.example'] })
     expect(elsewhere.allowsOrigin(facts)).toBe(false)
     expect(elsewhere.allowsOrigin({ ...facts, origin: 'http://localhost:7329' })).toBe(true)
     expect(elsewhere.allowsOrigin({ ...facts, origin: 'https://tutti.example' })).toBe(true)
@@ -25,8 +25,8 @@ describe('requestGuard', () => {
   })
 
   it('[K1] a server that is reached from elsewhere accepts its addresses, and no name it does not know', () => {
-    const at = (host: string, isLoopback: boolean) => () =>
-      guard({ isLoopback, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
+    const at = (host: string, isLocal: boolean) => () =>
+      guard({ isLocal, allowedHosts: ['box'] }).assertSite({ ...FACTS, host })
     for (const host of ['192.168.1.5:7329', '[2001:db8::1]:7329', 'box:7329', 'localhost']) {
       expect(at(host, false)).not.toThrow()
     }
@@ -74,7 +74,7 @@ function guard(options: Partial<GuardOptions>) {
     signer: createSigner('a secret of a test, long enough'),
     clock: fakeClock(),
     logger: silentLogger,
-    isLoopback: true,
+    isLocal: true,
     ...options,
   })
 }

@@ -14,7 +14,7 @@
  */
 import { isIP } from 'node:net'
 
-import { TuttiError, type Clock, type Logger } from '@tutti/core'
+import { isLoopback, TuttiError, type Clock, type Logger } from '@tutti/core'
 import { anyone, type Caller, type Signer } from '@tutti/gateway'
 
 import { callerOf, keyLookup } from '../keys.ts'
@@ -63,12 +63,10 @@ export interface GuardOptions extends Pick<
   readonly clock: Clock
   readonly logger: Logger
   /** Whether only this machine reaches the server; pages of it may call then. */
-  readonly isLoopback: boolean
+  readonly isLocal: boolean
   /** Verifies tickets. */
   readonly signer: Signer
 }
-
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /** A host name or address with or without a port, and nothing more. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
@@ -77,7 +75,7 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
 export function requestGuard(options: GuardOptions): RequestGuard {
   const { apiKeys } = options
   const names = options.allowedHosts.map((host) => host.toLowerCase())
-  const hosts = new Set([...LOOPBACK, ...names])
+  const hosts = new Set(names)
   const anyHost = hosts.has('*')
   const identify = identifier(options)
   const allowsOrigin = originCheck(options, names)
@@ -99,28 +97,28 @@ export function requestGuard(options: GuardOptions): RequestGuard {
 }
 
 function originCheck(
-  { allowedOrigins, isLoopback }: GuardOptions,
+  { allowedOrigins, isLocal }: GuardOptions,
   names: readonly string[],
 ): RequestGuard['allowsOrigin'] {
   const origins = new Set(allowedOrigins)
-  const pages = new Set(isLoopback ? [...LOOPBACK, ...names] : names)
+  const isAllowed = (host: string): boolean => names.includes(host) || (isLocal && isLoopback(host))
   return ({ host = '', origin }) => {
     if (origin === undefined || origins.has(origin)) return true
     if (!/^https?:\/\//i.test(origin) || !URL.canParse(origin)) return false
     const page = new URL(origin)
-    return pages.has(page.hostname) || page.host === host.toLowerCase()
+    return isAllowed(page.hostname) || page.host === host.toLowerCase()
   }
 }
 
 function assertHost(
   host: string | undefined,
   hosts: ReadonlySet<string>,
-  { isLoopback }: Pick<GuardOptions, 'isLoopback'>,
+  { isLocal }: Pick<GuardOptions, 'isLocal'>,
 ): void {
   if (host !== undefined && HOST.test(host)) {
     const name = hostName(host)
-    if (hosts.has(name)) return
-    if (!isLoopback && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return
+    if (hosts.has(name) || isLoopback(name)) return
+    if (!isLocal && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0) return
   }
   throw new TuttiError(
     'HOST_NOT_ALLOWED',

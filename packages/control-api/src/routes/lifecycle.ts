@@ -4,7 +4,7 @@
  * Where keys are set the route needs `admin`. Where none are, everybody may do everything, but not stop the
  * server from another machine.
  */
-import { TuttiError } from '@tutti/core'
+import { isLoopback, TuttiError } from '@tutti/core'
 import { ROUTES, type DrainAccepted } from '@tutti/protocol'
 
 import type { Caller, HttpRoute } from '@tutti/gateway'
@@ -39,13 +39,10 @@ export function lifecycleRoutes({
 
 /** @throws {TuttiError} FORBIDDEN for a caller without a key who is not on this machine. */
 function assertLocal({ name, remoteAddress = 'unknown' }: Caller): void {
-  if (name !== undefined || LOOPBACK.test(remoteAddress)) return
+  if (name !== undefined || isLoopback(remoteAddress)) return
   const message = `A server without keys is drained from its own machine only, and not from ${remoteAddress}`
   throw new TuttiError('FORBIDDEN', message)
 }
-
-/** Addresses of this machine, also as a socket that speaks both versions of IP writes them. */
-const LOOPBACK = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/i
 
 /** The answer, and `act` when all of it was taken, or nobody takes it any more. */
 function answerThen(act: () => void): Response {

@@ -1,6 +1,6 @@
 /** Reading the input of a text tool: one string, however the model wraps it. */
 import Type from 'typebox'
-import { decode, type Decoded } from '@tutti/protocol'
+import { decode, type Decoded, isJsonObject } from '@tutti/protocol'
 
 import type { ValueReader } from './input-reader.ts'
 
@@ -17,7 +17,7 @@ export const BareText = Type.String()
 export const textReader: ValueReader<string> = {
   jsonSchema: TextToolInput,
   read(value) {
-    if (isObject(value)) return readField(value)
+    if (isJsonObject(value)) return readField(value)
     return isScalar(value) ? { ok: true, value: textOf(value) } : decode(BareText, value)
   },
 }
@@ -31,10 +31,6 @@ function readField(value: object): Decoded<string> {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isScalar(value: unknown): boolean {

@@ -1,4 +1,5 @@
 /** Pure: the inputs of an ensemble from what an agent is asked. */
+import { isJsonObject } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 
 import { inputVariables, type Inputs } from '../definition/inputs.ts'
@@ -48,16 +49,12 @@ function findInputProblems(value: object, variables: readonly string[]): readonl
 /** The object that a value is, or is the JSON of. */
 function parseObject(value: unknown): object | undefined {
   if (value === undefined || value === null) return {}
-  if (typeof value !== 'string') return isObject(value) ? value : undefined
+  if (typeof value !== 'string') return isJsonObject(value) ? value : undefined
   if (value.trim() === '') return {}
   try {
     const parsed: unknown = JSON.parse(value)
-    return isObject(parsed) ? parsed : undefined
+    return isJsonObject(parsed) ? parsed : undefined
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

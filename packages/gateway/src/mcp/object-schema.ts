@@ -5,6 +5,7 @@
  *
  * @see https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema
  */
+import { isJsonObject } from '@tutti/protocol'
 
 /** A JSON Schema whose values are objects. */
 export interface ObjectSchema {
@@ -56,7 +57,7 @@ export function structuredContentOf(
   value: unknown,
   schema: object | undefined,
 ): Record<string, unknown> {
-  const isWrapped = schema === undefined ? !isRecord(value) : !isObjectSchema(schema)
+  const isWrapped = schema === undefined ? !isJsonObject(value) : !isObjectSchema(schema)
   // NOTE: what fits a schema of objects is an object; without a schema it was looked at.
   return isWrapped ? { [FIELD]: value } : (value as Record<string, unknown>)
 }
@@ -73,10 +74,6 @@ export function embedded(schema: object, id: string): object {
 
 function isObjectSchema(schema: object): boolean {
   return 'type' in schema && schema.type === 'object'
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A schema as JSON: what libraries hang on theirs is left behind. */

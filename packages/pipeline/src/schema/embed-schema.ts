@@ -2,6 +2,8 @@
  * Putting one JSON Schema inside another. References such as `#/$defs/Page` start at the root of the
  * document, so in a schema that stops being the root they get the way to it put in front.
  */
+import { isJsonObject } from '@tutti/core'
+
 import type { TSchema } from '@tutti/core'
 
 /** Keywords that hold one schema, or a list of schemas. */
@@ -52,11 +54,11 @@ function withRoot(schema: unknown, root: string): unknown {
     return members.some((member, index) => member !== schema[index]) ? members : schema
   }
   // A schema with an address of its own is the root of its references.
-  if (!isObject(schema) || '$id' in schema) return schema
+  if (!isJsonObject(schema) || '$id' in schema) return schema
   return mapped(schema, (value, keyword) => {
     if (keyword === '$ref') return refWithRoot(value, root)
     if (WITH_SCHEMAS.has(keyword)) return withRoot(value, root)
-    if (!WITH_NAMED_SCHEMAS.has(keyword) || !isObject(value)) return value
+    if (!WITH_NAMED_SCHEMAS.has(keyword) || !isJsonObject(value)) return value
     return mapped(value, (member) => withRoot(member, root))
   })
 }
@@ -74,8 +76,4 @@ function mapped(
   const entries = Object.entries(object).map(([key, value]) => [key, map(value, key)] as const)
   const isSame = entries.every(([key, value]) => value === object[key])
   return isSame ? object : Object.fromEntries(entries)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

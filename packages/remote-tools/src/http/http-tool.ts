@@ -4,22 +4,23 @@
  * the fields of its input.
  */
 import {
+  type AgentTool,
+  DEFAULT_TOOL_TIMEOUT_MS,
   defineTextTool,
   defineTool,
-  DEFAULT_TOOL_TIMEOUT_MS,
+  isJsonObject,
+  type OptionNames,
   pickOptions,
+  type SourceOf,
   suggest,
   TOOL_SETTING_NAMES,
-  ToolResult,
-  TYPED_TOOL_NAMES,
-  type AgentTool,
-  type OptionNames,
-  type SourceOf,
   type ToolContext,
   type ToolDefinition,
+  ToolResult,
   type ToolSchema,
   type ToolSettings,
   type Type,
+  TYPED_TOOL_NAMES,
   type TypedTool,
   type ValueOf,
 } from '@tutti/core'
@@ -33,13 +34,7 @@ import {
   type HttpOptions,
   type ResolvedHttpOptions,
 } from './options.ts'
-import {
-  isRecord,
-  partsOfInput,
-  planRequest,
-  planTextRequest,
-  type RequestParts,
-} from './request-parts.ts'
+import { partsOfInput, planRequest, planTextRequest, type RequestParts } from './request-parts.ts'
 
 /** What the author of an HTTP tool writes whose whole input is one string. */
 export interface TextHttpToolOptions extends ToolSettings<string>, HttpOptions {
@@ -169,7 +164,11 @@ function assertPlaces({ name, inputSchema }: AgentTool, places: readonly string[
   const { properties, additionalProperties, anyOf, oneOf, allOf, $ref } = inputSchema as Readonly<
     Record<string, unknown>
   >
-  if (!isRecord(properties) || additionalProperties === true || isRecord(additionalProperties))
+  if (
+    !isJsonObject(properties) ||
+    additionalProperties === true ||
+    isJsonObject(additionalProperties)
+  )
     return
   if ([anyOf, oneOf, allOf, $ref].some((part) => part !== undefined)) return
   const problems = places

@@ -1,5 +1,5 @@
 /** From the input of a call to the request that is sent. Pure. */
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findUnknownOptions, isJsonObject, type OptionNames } from '@tutti/core'
 
 import { headerProblems } from './header-rules.ts'
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
@@ -82,11 +82,11 @@ export function partsOfInput(
   input: unknown,
   { places, method }: { readonly places: readonly string[]; readonly method: string },
 ): RequestParts {
-  const path = isRecord(input) ? input : {}
-  const rest = isRecord(input)
+  const path = isJsonObject(input) ? input : {}
+  const rest = isJsonObject(input)
     ? Object.fromEntries(Object.entries(input).filter(([name]) => !places.includes(name)))
     : input
-  if (WITHOUT_BODY.has(method)) return { path, query: isRecord(rest) ? rest : {} }
+  if (WITHOUT_BODY.has(method)) return { path, query: isJsonObject(rest) ? rest : {} }
   return { path, body: rest }
 }
 
@@ -144,9 +144,4 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

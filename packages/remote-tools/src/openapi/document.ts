@@ -1,4 +1,5 @@
 /** Reading an OpenAPI document: values of any shape, followed where they refer to others. Pure. */
+import { isJsonObject } from '@tutti/core'
 
 /** A JSON object of which nothing is known. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -8,19 +9,14 @@ export class DocumentProblem extends Error {
   override readonly name = 'DocumentProblem'
 }
 
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** The value as an object; an empty one when it is none. */
 export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 /** The value as a list of objects; what is none is left out. */
 export function objectsOf(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((item) => isObject(item)) : []
+  return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : []
 }
 
 /** The value as text; undefined when it is none. */
@@ -52,7 +48,7 @@ export class OpenApiDocument {
   /** The object that a value is or refers to, over any number of references. */
   resolve(value: unknown): JsonObject {
     let found = value
-    for (const seen = new Set<string>(); isObject(found);) {
+    for (const seen = new Set<string>(); isJsonObject(found);) {
       const ref = found['$ref']
       if (typeof ref !== 'string') return found
       if (seen.has(ref)) throw new DocumentProblem(`${ref} refers to itself`)

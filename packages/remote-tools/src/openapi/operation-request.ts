@@ -4,9 +4,11 @@
  * O1 A value stays in its place: in the path it is percent-encoded, and one that would still make
  *    another path of it (empty, `.` or `..` as a whole segment) is refused.
  */
+import { isJsonObject } from '@tutti/core'
+
 import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
-import { isObject, type JsonObject } from './document.ts'
+import type { JsonObject } from './document.ts'
 import { cookiePairs, headerText, pathText, queryFields } from './parameter-style.ts'
 import { sentBody } from './request-body.ts'
 
@@ -118,6 +120,6 @@ function fieldsOf(fields: ReadonlyMap<string, string>, input: JsonObject): JsonO
 
 /** What a reviewer is shown of an input: its start. */
 export function shownInput(input: unknown): string {
-  const text = isObject(input) ? JSON.stringify(input) : scalarText(input)
+  const text = isJsonObject(input) ? JSON.stringify(input) : scalarText(input)
   return text.length > 200 ? `${text.slice(0, 200).replace(/[\uD800-\uDBFF]$/, '')}…` : text
 }

@@ -3,9 +3,10 @@
  *
  * @see https://spec.openapis.org/oas/v3.1.1.html#style-values
  */
+import { isJsonObject } from '@tutti/core'
+
 import { scalarText } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
-import { isObject } from './document.ts'
 
 /** How one parameter is written. */
 export interface ParameterStyle {
@@ -28,7 +29,7 @@ export function pathText(value: unknown, { name, style, explode }: ParameterStyl
   if (explode && Array.isArray(value)) {
     return value.map((item) => `;${key}=${encode(scalarText(item))}`).join('')
   }
-  if (explode && isObject(value)) {
+  if (explode && isJsonObject(value)) {
     return entriesOf(value)
       .map(([field, item]) => `;${encode(field)}=${encode(item)}`)
       .join('')
@@ -52,7 +53,7 @@ export function queryFields(value: unknown, parameter: ParameterStyle): readonly
     if (explode) return value.map((item) => `${key}=${encode(scalarText(item))}`)
     return [`${key}=${value.map((item) => encode(scalarText(item))).join(separatorOf(style))}`]
   }
-  if (!isObject(value)) return [`${key}=${encode(scalarText(value))}`]
+  if (!isJsonObject(value)) return [`${key}=${encode(scalarText(value))}`]
   if (explode)
     return entriesOf(value).map(([field, item]) => `${encodeText(field)}=${encode(item)}`)
   const flat = entriesOf(value).flatMap(([field, item]) => [encode(field), encode(item)])
@@ -78,7 +79,7 @@ interface ListStyle {
 /** A list `a,b`, an object `k,v` or, exploded, `k=v`, or one value. */
 function listText(value: unknown, { encode, explode, separator }: ListStyle): string {
   if (Array.isArray(value)) return value.map((item) => encode(scalarText(item))).join(separator)
-  if (!isObject(value)) return encode(scalarText(value))
+  if (!isJsonObject(value)) return encode(scalarText(value))
   return entriesOf(value)
     .map(([field, item]) => `${encode(field)}${explode ? '=' : separator}${encode(item)}`)
     .join(separator)

@@ -1,7 +1,8 @@
 /** The parameters of an operation. Pure. */
+import { isJsonObject } from '@tutti/core'
+
 import {
   DocumentProblem,
-  isObject,
   objectOf,
   objectsOf,
   textOf,
@@ -77,7 +78,7 @@ function read(given: JsonObject): Parameter {
     allowReserved: given['allowReserved'] === true,
     required: place === 'path' || given['required'] === true,
     description: textOf(given['description']),
-    schema: isObject(schema) ? schema : {},
+    schema: isJsonObject(schema) ? schema : {},
     isJson: content !== undefined && /\bjson\b/i.test(content[0]),
   }
 }

@@ -5,10 +5,11 @@
  * B1 JSON where it is offered; then a form, parts, text, bytes, and any other type as text.
  * B2 Bytes are base64 in the input: models write text alone.
  */
+import { isJsonObject } from '@tutti/core'
 import { randomUUID } from 'node:crypto'
 
 import { scalarText } from '../http/request-parts.ts'
-import { isObject, objectOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
+import { objectOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
 import { queryFields } from './parameter-style.ts'
 
 /** How a body is written. */
@@ -142,8 +143,8 @@ export interface SentBody {
 export function sentBody(value: unknown, body: RequestBody): SentBody {
   const { kind, contentType } = body
   if (kind === 'json') return { contentType, body: JSON.stringify(value) }
-  if (kind === 'form' && isObject(value)) return { contentType, body: formText(value, body) }
-  if (kind === 'multipart' && isObject(value)) return multipart(value, body)
+  if (kind === 'form' && isJsonObject(value)) return { contentType, body: formText(value, body) }
+  if (kind === 'multipart' && isJsonObject(value)) return multipart(value, body)
   if (kind === 'bytes') return { contentType, body: Buffer.from(scalarText(value), 'base64') }
   return { contentType, body: scalarText(value) }
 }
@@ -159,7 +160,10 @@ function formText(value: JsonObject, { encoding }: RequestBody): string {
         explode: typeof explode === 'boolean' ? explode : true,
         allowReserved: allowReserved === true,
       }
-      return queryFields(style === undefined && isObject(item) ? scalarText(item) : item, parameter)
+      return queryFields(
+        style === undefined && isJsonObject(item) ? scalarText(item) : item,
+        parameter,
+      )
     })
     .join('&')
 }

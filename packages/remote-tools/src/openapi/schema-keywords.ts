@@ -9,7 +9,9 @@
  * K3 What cannot be checked (a pattern that is none, an unknown type) is left out, and so is a list of
  *    values that is longer than a model should read.
  */
-import { isObject, type JsonObject } from './document.ts'
+import { isJsonObject } from '@tutti/core'
+
+import type { JsonObject } from './document.ts'
 
 /** Keywords that say nothing about the value, or that have a meaning in the whole document only. */
 const DROPPED: ReadonlySet<string> = new Set([
@@ -161,7 +163,7 @@ export function mapSubSchemas(schema: JsonObject, map: (part: unknown) => unknow
   for (const name of ONE) {
     if (!(name in result)) continue
     const part = result[name]
-    if (isObject(part) || typeof part === 'boolean') result[name] = map(part)
+    if (isJsonObject(part) || typeof part === 'boolean') result[name] = map(part)
     else delete result[name]
   }
   for (const name of MANY) {
@@ -170,7 +172,7 @@ export function mapSubSchemas(schema: JsonObject, map: (part: unknown) => unknow
   }
   for (const name of NAMED) {
     const parts = result[name]
-    if (isObject(parts)) {
+    if (isJsonObject(parts)) {
       result[name] = Object.fromEntries(
         Object.entries(parts).map(([key, part]) => [key, map(part)]),
       )

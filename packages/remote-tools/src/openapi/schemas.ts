@@ -9,7 +9,9 @@
  *    The service checks what it gets in any case.
  * S4 `oneOf` becomes `anyOf`: real documents have members that overlap, which services do not mind.
  */
-import { DocumentProblem, isObject, type JsonObject, type OpenApiDocument } from './document.ts'
+import { isJsonObject } from '@tutti/core'
+
+import { DocumentProblem, type JsonObject, type OpenApiDocument } from './document.ts'
 import { mapSubSchemas, toJsonSchemaKeywords } from './schema-keywords.ts'
 
 /** Which way values go. */
@@ -62,7 +64,7 @@ export class Schemas {
         seen.add(next)
       }
     }
-    const own = isObject(converted) ? converted : {}
+    const own = isJsonObject(converted) ? converted : {}
     return Object.keys(definitions).length === 0 ? own : { ...own, $defs: definitions }
   }
 
@@ -79,7 +81,7 @@ export class Schemas {
     const refs = new Set<string>()
     const convert = (part: unknown, depth: number): unknown => {
       if (typeof part === 'boolean') return part
-      if (!isObject(part)) return {}
+      if (!isJsonObject(part)) return {}
       // Deeper than any schema that is meant: a document that was put together by a program gone astray.
       if (depth > 200) throw new DocumentProblem('a schema is nested more than 200 levels deep')
       const ref = part['$ref']
@@ -107,12 +109,14 @@ export class Schemas {
     const { $ref: _, ...beside } = part
     if (Object.keys(beside).length === 0) return reference
     const rest = convert(beside)
-    return isObject(rest) && Object.keys(rest).length > 0 ? { ...rest, ...reference } : reference
+    return isJsonObject(rest) && Object.keys(rest).length > 0
+      ? { ...rest, ...reference }
+      : reference
   }
 
   #withoutOneWay(schema: JsonObject, direction: Direction): JsonObject {
     const { properties, required } = schema
-    if (!isObject(properties)) return schema
+    if (!isJsonObject(properties)) return schema
     const oneWay = direction === 'input' ? 'readOnly' : 'writeOnly'
     const hidden = Object.keys(properties).filter((name) => this.#has(properties[name], oneWay))
     if (hidden.length === 0) return schema
@@ -125,7 +129,7 @@ export class Schemas {
   }
 
   #has(schema: unknown, keyword: string): boolean {
-    return isObject(schema) && this.#document.resolve(schema)[keyword] === true
+    return isJsonObject(schema) && this.#document.resolve(schema)[keyword] === true
   }
 
   /** The name of a definition: the last part of its place, with a number where two end alike. */

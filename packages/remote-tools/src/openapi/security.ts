@@ -6,16 +6,9 @@
  * A2 With secrets missing the tool is misconfigured, and says which; nothing is sent. That is found out
  *    at the call, so that a document can be imported without the secrets of tools that nobody uses.
  */
-import { TuttiError } from '@tutti/core'
+import { isJsonObject, TuttiError } from '@tutti/core'
 
-import {
-  isObject,
-  objectOf,
-  objectsOf,
-  textOf,
-  type JsonObject,
-  type OpenApiDocument,
-} from './document.ts'
+import { objectOf, objectsOf, textOf, type JsonObject, type OpenApiDocument } from './document.ts'
 
 /** A secret, or what gives it for each call; of the scheme basic, `user:password`. */
 export type OpenApiSecret = string | (() => string | Promise<string>)
@@ -108,7 +101,7 @@ export function authProblems(
   auth: OpenApiAuth,
   schemes: ReadonlyMap<string, JsonObject>,
 ): readonly string[] {
-  if (!isObject(auth)) return ['auth must be an object']
+  if (!isJsonObject(auth)) return ['auth must be an object']
   const known = [...schemes.keys()].map((name) => `"${name}"`).join(', ') || 'none'
   return Object.keys(auth)
     .filter((name) => !schemes.has(name))

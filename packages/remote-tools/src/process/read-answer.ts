@@ -2,7 +2,7 @@
  * From what a program wrote to the result of its call. A program is understood when it follows the
  * protocol loosely: plain text, no `success`, values where texts are due.
  */
-import { ToolResult } from '@tutti/core'
+import { isJsonObject, ToolResult } from '@tutti/core'
 
 /** What else is known of an answer. */
 export interface AnswerOptions {
@@ -14,7 +14,7 @@ export interface AnswerOptions {
 export function readAnswer(text: string, options: AnswerOptions): ToolResult {
   if (text === '') return ToolResult.success('')
   const value = parsed(text)
-  if (isRecord(value)) return readAnswerObject(value, { ...options, text })
+  if (isJsonObject(value)) return readAnswerObject(value, { ...options, text })
   return options.declaresOutput ? ToolResult.success(text, value) : ToolResult.success(text)
 }
 
@@ -69,9 +69,4 @@ export function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Whether a value is a JSON object. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,13 +1,14 @@
 /** Which places of the body have a field in the form, and what they are called. Pure. */
 import {
+  type EnsembleInfo,
+  isJsonObject,
   RunBudgetBody,
   RunOptionsBody,
   TaskDefinitionBody,
   TaskOverrideBody,
-  type EnsembleInfo,
 } from '@tutti/protocol'
 
-import { isObject, keysOf, pointer } from '../../ui/schema-form/pointer.ts'
+import { keysOf, pointer } from '../../ui/schema-form/pointer.ts'
 import { partsOf, type SchemaNode } from '../../ui/schema-form/schema.ts'
 import { chosenEnsemble, chosenOverrides, taskTitle, type SubmissionDraft } from './draft.ts'
 import { inputNames } from './variables.ts'
@@ -18,7 +19,9 @@ const ALWAYS = ['/ensemble', '/inputs', '/tags', '/webhooks', '/runId']
 function fieldPointers(schema: SchemaNode, path: string): readonly string[] {
   return partsOf(schema.properties).flatMap(([name, part]) => {
     const place = `${path}/${name}`
-    return isObject(part) && isObject(part['properties']) ? fieldPointers(part, place) : place
+    return isJsonObject(part) && isJsonObject(part['properties'])
+      ? fieldPointers(part, place)
+      : place
   })
 }
 

@@ -1,8 +1,7 @@
 /** What most runs do not need: settings, limits, tags, webhooks, an id. Folded until one of them is used. */
-import { RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol'
+import { isJsonObject, RunBudgetBody, RunOptionsBody, RunReviewBody } from '@tutti/protocol'
 import { useState } from 'react'
 
-import { isObject } from '../../ui/schema-form/pointer.ts'
 import { BodyField, BodyFields, type FieldLooks } from './body-fields.tsx'
 import { withField, type ChangeDraft, type SubmissionDraft } from './draft.ts'
 import { RowFields } from './list-fields.tsx'
@@ -114,7 +113,7 @@ function SettingsFields({
   budget,
   change,
 }: Pick<SubmissionDraft, 'options' | 'budget'> & { readonly change: ChangeDraft }) {
-  const review = isObject(options['review']) ? options['review'] : {}
+  const review = isJsonObject(options['review']) ? options['review'] : {}
   const set = (field: string, value: unknown): void =>
     change((before) => ({ ...before, options: withField(before.options, field, value) }))
   const groups = [

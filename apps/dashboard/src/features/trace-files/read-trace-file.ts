@@ -4,12 +4,13 @@
  */
 import {
   decode,
-  ExecutionTrace,
-  type Problem,
-  type RunState,
   decodeLoggedRunEvent,
-  RUN_EVENT_TYPES,
+  ExecutionTrace,
+  isJsonObject,
   type LoggedRunEvent,
+  type Problem,
+  RUN_EVENT_TYPES,
+  type RunState,
 } from '@tutti/protocol'
 
 import { formatBytes } from '../../lib/format.ts'
@@ -64,9 +65,10 @@ export function* readingTraceFile(text: string): Reading {
 function* readValue(value: unknown): Reading {
   if (Array.isArray(value))
     return yield* eventsOf(value.map((item, at) => [`/${at}`, item] as const))
-  if (isObject(value) && value['type'] === 'dag') return { ...NO_TRACE, reason: IS_GRAPH }
-  if (isObject(value) && 'seq' in value && 'type' in value) return yield* eventsOf([['', value]])
-  if (!isObject(value) || !('taskTraces' in value || 'ensembleId' in value)) return NO_TRACE
+  if (isJsonObject(value) && value['type'] === 'dag') return { ...NO_TRACE, reason: IS_GRAPH }
+  if (isJsonObject(value) && 'seq' in value && 'type' in value)
+    return yield* eventsOf([['', value]])
+  if (!isJsonObject(value) || !('taskTraces' in value || 'ensembleId' in value)) return NO_TRACE
   const decoded = decode(ExecutionTrace, value)
   if (!decoded.ok) {
     const reason = 'The file is not a trace as AgentEnsemble or this server writes it.'
@@ -129,10 +131,6 @@ function parsed(text: string): { readonly value: unknown } | { readonly problem:
 
 function atWhole(message: string): Problem {
   return { path: '', message }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A log that was read, or why not. */

@@ -6,6 +6,8 @@
  * F3 A field that may be left out and is not there has no fields inside; so a schema that refers to itself
  *    ends where the value does.
  */
+import { isJsonObject } from '@tutti/protocol'
+
 import {
   withoutNull,
   listOf,
@@ -15,7 +17,7 @@ import {
   textOf,
   type SchemaNode,
 } from './schema.ts'
-import { isObject, pointer } from './pointer.ts'
+import { pointer } from './pointer.ts'
 import { hintOf } from './hints.ts'
 import { chosenVariant, variantNames } from './variants.ts'
 
@@ -193,11 +195,11 @@ function objectField(schema: SchemaNode, base: FieldBase, { place, whole }: At):
     return { ...base, kind: 'json', why }
   }
   const isDrawn = base.isGiven || base.isRequired
-  if (base.isGiven && base.value !== null && !isObject(base.value)) {
+  if (base.isGiven && base.value !== null && !isJsonObject(base.value)) {
     return { ...base, kind: 'json', why: 'Its value is no object' }
   }
   const required = new Set(listOf(schema.required))
-  const value = isObject(place.value) ? place.value : {}
+  const value = isJsonObject(place.value) ? place.value : {}
   const fields = properties.map(([key, part]) =>
     fieldAt(
       part,

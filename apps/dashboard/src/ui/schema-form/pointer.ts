@@ -1,4 +1,5 @@
 /** JSON pointers (RFC 6901), and values that are read and changed by them. Nothing is changed in place. */
+import { isJsonObject } from '@tutti/protocol'
 
 /** The pointer of a member of the place that `path` points to. */
 export function pointer(path: string, key: string | number): string {
@@ -64,7 +65,7 @@ function changed(
     const inner = changed(items[at], rest, change)
     return at < items.length ? items.with(at, inner) : [...items, inner]
   }
-  const fields: Readonly<Record<string, unknown>> = isObject(value) ? value : {}
+  const fields: Readonly<Record<string, unknown>> = isJsonObject(value) ? value : {}
   const own = Object.hasOwn(fields, key) ? fields[key] : undefined
   const inner = changed(own, rest, change)
   // Not a spread with a computed key: `__proto__` is a name like any other here.
@@ -73,9 +74,4 @@ function changed(
       ? Object.entries(fields).map(([name, old]) => [name, name === key ? inner : old])
       : [...Object.entries(fields), [key, inner]],
   )
-}
-
-/** Whether a value is an object of JSON: not null and no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

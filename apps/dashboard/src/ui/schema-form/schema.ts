@@ -2,7 +2,9 @@
  * JSON Schema as a form reads it: plain keywords, whoever wrote them. What `$ref` and `allOf` mean is
  * resolved here, so that the rest sees one node at a time.
  */
-import { isObject, valueAt } from './pointer.ts'
+import { isJsonObject } from '@tutti/protocol'
+
+import { valueAt } from './pointer.ts'
 
 /** The keywords that a form looks at; every one may be absent. */
 export interface SchemaNode {
@@ -65,7 +67,7 @@ export function listOf(keyword: unknown): readonly unknown[] {
 
 /** The parts of a keyword that holds parts by name. */
 export function partsOf(keyword: unknown): readonly (readonly [string, unknown])[] {
-  return isObject(keyword) ? Object.entries(keyword) : []
+  return isJsonObject(keyword) ? Object.entries(keyword) : []
 }
 
 /** A text of a keyword; undefined when it is none. */
@@ -81,12 +83,12 @@ export function numberOf(keyword: unknown): number | undefined {
 function followed(schema: unknown, root: SchemaNode): SchemaNode | undefined {
   let current = schema === true ? {} : schema
   for (let steps = 0; steps < MAX_REFERENCES; steps += 1) {
-    if (!isObject(current)) return undefined
+    if (!isJsonObject(current)) return undefined
     const node: SchemaNode = current
     if (node.$ref === undefined) return node
     const { $ref, ...beside } = node
     const target = referred($ref, root)
-    if (!isObject(target)) return undefined
+    if (!isJsonObject(target)) return undefined
     // A title or description beside a reference says what it is for here.
     current = { ...target, ...beside }
   }

@@ -1,4 +1,5 @@
 /** Texts and JSON that a command line names instead of holding them: `@file`, and `-` for standard input. */
+import { isJsonObject } from '@tutti/protocol'
 import { errorMessage } from '@tutti/core'
 
 import { CommandError } from '../command-error.ts'
@@ -43,12 +44,7 @@ export class GivenValues {
   /** A JSON object likewise. */
   async object(value: string, option: string): Promise<Readonly<Record<string, unknown>>> {
     const parsed = await this.json(value, option)
-    if (isObject(parsed)) return parsed
+    if (isJsonObject(parsed)) return parsed
     throw new CommandError('USAGE', `${option} must be a JSON object`)
   }
-}
-
-/** Whether a JSON value is an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

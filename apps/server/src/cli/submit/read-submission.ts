@@ -1,4 +1,6 @@
 /** From the words and options of `tutti run` to the body of the request. */
+import { isJsonObject } from '@tutti/protocol'
+
 import type {
   Capabilities,
   RunBudgetBody,
@@ -9,7 +11,7 @@ import type {
 
 import { CommandError } from '../command-error.ts'
 import { pairOf, taskFieldOf, type TaskField } from './pairs.ts'
-import { GivenValues, isObject } from './given-values.ts'
+import { GivenValues } from './given-values.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { SubmitCommandOptions } from './submit-options.ts'
@@ -121,10 +123,11 @@ async function readOverrides(
 
 function withTaskField(overrides: Json, { task, path, value }: TaskField): Json {
   const before = overrides[task] ?? {}
-  if (!isObject(before)) throw new CommandError('USAGE', `--overrides: "${task}" must be an object`)
+  if (!isJsonObject(before))
+    throw new CommandError('USAGE', `--overrides: "${task}" must be an object`)
   const [field = '', within] = path
   if (within === undefined) return { ...overrides, [task]: { ...before, [field]: value } }
-  const inner = isObject(before[field]) ? before[field] : {}
+  const inner = isJsonObject(before[field]) ? before[field] : {}
   return { ...overrides, [task]: { ...before, [field]: { ...inner, [within]: value } } }
 }
 
@@ -162,7 +165,7 @@ function budgetOf(options: SubmitCommandOptions): RunBudgetBody {
 
 function partOf(request: Json, name: string): Json {
   const part = request[name] ?? {}
-  if (isObject(part)) return part
+  if (isJsonObject(part)) return part
   throw new CommandError('USAGE', `--request: "${name}" must be an object`)
 }
 

@@ -1,5 +1,7 @@
 /** The lines between a tool and its workers: JSON objects, one a line, calls and answers matched by id. */
-import { isRecord, parsed, readAnswerObject, type AnswerOptions } from '../read-answer.ts'
+import { isJsonObject } from '@tutti/core'
+
+import { parsed, readAnswerObject, type AnswerOptions } from '../read-answer.ts'
 
 import type { ToolContext, ToolResult } from '@tutti/core'
 
@@ -47,7 +49,7 @@ export type WorkerMessage =
 /** Reads a line of a worker. An id may come back as a number. */
 export function decodeMessage(line: string, options: AnswerOptions): WorkerMessage | undefined {
   const message = parsed(line)
-  if (!isRecord(message)) return undefined
+  if (!isJsonObject(message)) return undefined
   const { id, ...answer } = message
   if (typeof id === 'string' || typeof id === 'number') {
     const text = JSON.stringify(answer)
