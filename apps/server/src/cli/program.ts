@@ -2,20 +2,17 @@
 import { Command } from 'commander'
 
 import { CLIENT_VARIABLES, variableHelp } from '../environment/env-table.ts'
-import { addCancelCommand } from './commands/cancel.ts'
-import { addDeleteCommand } from './commands/delete.ts'
-import { addDevCommand } from './commands/dev.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addEventsCommand } from './commands/events.ts'
-import { addExportCommand } from './commands/export.ts'
-import { addInjectCommand } from './commands/inject.ts'
-import { addModelCommand } from './commands/model.ts'
+import {
+  addCancelCommand,
+  addDeleteCommand,
+  addInjectCommand,
+  addModelCommand,
+} from './commands/act.ts'
+import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
+import { addEventsCommand, addExportCommand, addRunsCommand } from './commands/show.ts'
 import { addReviewCommand } from './commands/review.ts'
-import { addRunCommand } from './commands/run.ts'
-import { addRunsCommand } from './commands/runs.ts'
-import { addStartCommand } from './commands/start.ts'
+import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
-import { addWatchCommand } from './commands/watch.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { programVersion } from './program-version.ts'
 

@@ -1,10 +1,13 @@
-/** The log of a server on standard error: for people on a terminal, else as JSON lines. */
-import { jsonLogger } from './log.ts'
-import { hasColors, type CommandIo } from '../cli/command-io.ts'
-import { plainLogger } from './plain-log.ts'
+/** The log of a server on standard error: for people on a terminal, otherwise as JSON lines. */
+import { styleText } from 'node:util'
 
-import type { Logger } from '@tutti/core'
-import type { PlainLogOptions } from './plain-log.ts'
+import { TuttiError, type LogFields, type Logger } from '@tutti/core'
+
+import { hasColors, type CommandIo } from '../cli/command-io.ts'
+import { oneLine, shownText } from '../cli/live/text-width.ts'
+import { jsonLogger, type LogLevel } from './log.ts'
+
+import type { Redactor } from '@tutti/control-api'
 
 /** The logger for standard error. */
 export function consoleLogger(
@@ -17,4 +20,67 @@ export function consoleLogger(
   }
   if (stderr.isTTY !== true) return jsonLogger(write, { redactor })
   return plainLogger(write, { colors: hasColors(stderr, io), redactor })
+}
+
+const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const
+
+/** How it is written. */
+export interface PlainLogOptions {
+  readonly colors: boolean
+  /** Takes secrets out of every text. */
+  readonly redactor: Pick<Redactor, 'text'>
+  /** @default the clock of this machine */
+  readonly now?: () => Date
+}
+
+/** A logger that writes lines with `write`. */
+export function plainLogger(
+  write: (line: string) => void,
+  { colors, redactor, now = () => new Date() }: PlainLogOptions,
+): Logger {
+  const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
+    colors ? styleText(style, text, { validateStream: false }) : text
+  const log =
+    (level: LogLevel) =>
+    (message: string, { runId, error, ...others }: LogFields = {}) => {
+      const time = paint('dim', timeOf(now()))
+      const head = `${time} ${paint(COLORS[level], level.padEnd(5))} ${oneLine(redactor.text(message))}`
+      const run = runId === undefined ? '' : ` ${paint('cyan', oneLine(textOf(runId)))}`
+      const rest = Object.entries(others)
+        .filter(([, value]) => value !== undefined)
+        .map(
+          ([name, value]) =>
+            ` ${paint('dim', `${oneLine(name)}=`)}${oneLine(redactor.text(textOf(value)))}`,
+        )
+      const reason =
+        error === undefined ? '' : `\n${indented(redactor.text(reasonOf(error, level)))}`
+      write(`${head}${run}${rest.join('')}${reason}\n`)
+    }
+  return { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+}
+
+function timeOf(date: Date): string {
+  const parts = [date.getHours(), date.getMinutes(), date.getSeconds()]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return /\s/.test(value) ? JSON.stringify(value) : value
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    return '(could not be written)'
+  }
+}
+
+/** Where it happened matters when nobody expected it. */
+function reasonOf(error: unknown, level: LogLevel): string {
+  if (!(error instanceof Error)) return textOf(error)
+  const isExpected = TuttiError.isInstance(error) || level !== 'error'
+  const own = isExpected ? error.message : (error.stack ?? error.message)
+  return error.cause === undefined ? own : `${own}\ncaused by ${reasonOf(error.cause, 'warn')}`
+}
+
+function indented(text: string): string {
+  return shownText(text).replaceAll(/^/gm, '  ')
 }

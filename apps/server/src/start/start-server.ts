@@ -1,10 +1,8 @@
 /** Composes a server from its configuration and environment, and runs it. */
-import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 import {
   errorMessage,
-  isLoopback,
   toolCatalog,
   TuttiError,
   type AgentTool,
@@ -30,8 +28,7 @@ import { langchainModel } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol'
 import { RunService } from '@tutti/runs'
 
-import { allowedHosts } from './allowed-hosts.ts'
-import { apiKeysOf } from './api-keys-of.ts'
+import { accessOptions, assertSafeAddress } from './access.ts'
 import { dashboardOf } from './dashboard-of.ts'
 import { openStorage } from './open-storage.ts'
 import { programVersion } from '../cli/program-version.ts'
@@ -176,34 +173,6 @@ function listed<T>(one: T | undefined): readonly T[] {
   return one === undefined ? [] : [one]
 }
 
-/** Who may call, and what they are shown. */
-function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
-  const { auth = {}, allowedOrigins = [], publicUrl, workspace, shared, webhooks = {} } = config
-  const apiKeys = apiKeysOf(auth, environment.apiKeys)
-  return {
-    apiKeys,
-    allowedHosts: allowedHosts(config, environment, apiKeys.length > 0),
-    allowedOrigins,
-    publicUrl,
-    ticketSecret: environment.ticketSecret,
-    shared,
-    webhooks,
-    workspace: workspace === undefined ? undefined : resolve(workspace),
-  }
-}
-
-type AccessOptions = Pick<
-  ControlApiOptions,
-  | 'apiKeys'
-  | 'allowedHosts'
-  | 'allowedOrigins'
-  | 'publicUrl'
-  | 'shared'
-  | 'ticketSecret'
-  | 'webhooks'
-  | 'workspace'
->
-
 /** The limits that the control API keeps. */
 const API_LIMITS = [
   'maxBodyBytes',
@@ -301,16 +270,5 @@ function toModels(
       alias,
       typeof model === 'string' ? langchainModel(model) : model,
     ]),
-  )
-}
-
-function assertSafeAddress({ auth = {} }: TuttiConfig, { host, apiKeys }: Environment): void {
-  const keys = apiKeys.length + (auth.keys?.length ?? 0)
-  if (isLoopback(host) || keys > 0 || auth.allowUnauthenticated === true) return
-  throw new TuttiError(
-    'CONFIG_INVALID',
-    `Cannot listen on "${host}" without keys: anyone who reaches it could start runs. ` +
-      'Set TUTTI_API_KEYS or auth.keys in the config file, or say there ' +
-      'auth: { allowUnauthenticated: true }',
   )
 }

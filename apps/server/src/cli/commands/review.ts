@@ -13,7 +13,7 @@ const MORE = `
 Without a decision it asks, on a terminal. What --edit puts in the place of the output is a file, or - for standard
 input. In place of the id of a review, that of a run with one review that waits will do.`
 
-/** Adds the command. */
+/** Adds `tutti review`. */
 export function addReviewCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('review')

@@ -16,7 +16,7 @@ Values get the type that the schema of the tool asks for:
   tutti tools invoke search query=tea sites=a.example sites=b.example
   tutti tools invoke search --input '{"query":"tea"}'`
 
-/** Adds the command. */
+/** Adds `tutti tools`. */
 export function addToolsCommand(program: Command, context: CommandContext): void {
   const tools = program
     .command('tools')

@@ -5,7 +5,7 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-import { signatureOf } from './file-signature.ts'
+import { signatureOf } from './imported-files.ts'
 
 import type { SeenFile } from './dev-messages.ts'
 

@@ -1,8 +1,7 @@
 /** Tells of each file that this process imports from now on, and of those that it looks for and does not find. */
+import { statSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
-
-import { signatureOf } from './file-signature.ts'
 
 import type { SeenFile } from './dev-messages.ts'
 
@@ -54,3 +53,9 @@ function ownPath(url: string): string | undefined {
 
 /** Folder of the built program, which loads parts of itself when they are used. */
 const PROGRAM = new URL('.', import.meta.url).href
+
+/** What tells one state of a file from another; the same for every file that is not there. */
+export function signatureOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats === undefined ? 'none' : `${stats.mtimeNs}:${stats.size}:${stats.ino}`
+}

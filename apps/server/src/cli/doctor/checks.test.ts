@@ -4,11 +4,9 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { checkAccess } from './check-access.ts'
-import { checkBudgets } from './check-budgets.ts'
+import { checkBudgets, checkModels, checkVariables } from './check-config.ts'
 import { checkDisk, checkRetention } from './check-data-directory.ts'
-import { checkModels } from './check-models.ts'
 import { checkNode } from './check-node.ts'
-import { checkVariables } from './check-variables.ts'
 
 import type { AuthConfig } from '../../config/config.ts'
 

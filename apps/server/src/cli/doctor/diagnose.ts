@@ -1,10 +1,12 @@
 /** Shows what the doctor finds. */
-import { readClientEnvironment } from '../../environment/env.ts'
-import { printJson, printLines } from '../text/print.ts'
-import { findingLines } from './finding-lines.ts'
 import { runDoctor } from './run-doctor.ts'
+import { oneLine } from '../live/text-width.ts'
+import { printJson, printLines } from '../text/print.ts'
+import { readClientEnvironment } from '../../environment/env.ts'
 
 import type { CommandContext } from '../command-context.ts'
+import type { Finding, Level } from './finding.ts'
+import type { Line, Style } from '../live/line.ts'
 import type { TargetOptions } from '../target.ts'
 
 /** Makes the checks and shows what they found; the command FAILED when there is a problem. */
@@ -24,4 +26,32 @@ export async function diagnose(
   if (!isFine) context.exit = 'FAILED'
   if (options.json === true) printJson({ ok: isFine, findings }, io)
   else printLines(findingLines(findings), io)
+}
+
+const STYLES: Readonly<Record<Level, Style>> = { ok: 'green', warning: 'yellow', problem: 'red' }
+
+const LEVEL_WIDTH = 'problem'.length
+
+/** A line for each finding, one for each advice, and one that counts. */
+export function findingLines(findings: readonly Finding[]): readonly Line[] {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const indent = ' '.repeat(LEVEL_WIDTH + width + 4)
+  const lines = findings.flatMap(({ level, check, message, advice }): readonly Line[] => [
+    [
+      { text: level.padEnd(LEVEL_WIDTH), style: STYLES[level] },
+      { text: `  ${check.padEnd(width)}  ${oneLine(message)}` },
+    ],
+    ...(advice === undefined ? [] : [[{ text: indent + oneLine(advice), style: 'dim' as const }]]),
+  ])
+  return [...lines, [{ text: summaryOf(findings), style: 'bold' }]]
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (level: Level): number => findings.filter((one) => one.level === level).length
+  const parts = [countWords(count('problem'), 'problem'), countWords(count('warning'), 'warning')]
+  return parts.join(', ')
+}
+
+function countWords(count: number, what: string): string {
+  return `${count === 0 ? 'No' : count} ${what}${count === 1 ? '' : 's'}`
 }

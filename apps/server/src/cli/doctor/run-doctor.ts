@@ -6,25 +6,23 @@
  */
 import { redactor } from '@tutti/control-api'
 import { errorMessage, TuttiError } from '@tutti/core'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
 
 import { readClientEnvironment, readEnvironment, type Environment } from '../../environment/env.ts'
-import { loadConfig, type LoadedConfig } from '../../config/load-config.ts'
+import { loadConfig } from '../../config/load-config.ts'
 import { sampleConfig } from '../../sample/sample-config.ts'
 import { secretsOf } from '../../start/secrets-of.ts'
 import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
 import { neededNode } from '../program-version.ts'
 import { askServer, type ServerFacts } from './ask-server.ts'
 import { checkAccess } from './check-access.ts'
-import { checkBudgets } from './check-budgets.ts'
+import { checkBudgets, checkInputs, checkModels, checkVariables } from './check-config.ts'
 import { checkDataDirectory, checkRetention } from './check-data-directory.ts'
-import { checkEnvFile } from './check-env-file.ts'
-import { checkInputs } from './check-inputs.ts'
-import { checkModels } from './check-models.ts'
 import { checkNode } from './check-node.ts'
 import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
-import { checkVariables } from './check-variables.ts'
 import { findingsOf, type Finding } from './finding.ts'
 import { tryStart, type TriedStart } from './try-start.ts'
 
@@ -42,49 +40,65 @@ export interface DoctorFacts {
 /** How long the config file may take to load, in milliseconds. */
 const LOAD_LIMIT_MS = 15_000
 
+/** What the checks read. A part that is undefined could not be read, which a finding says. */
+interface Inspected extends DoctorFacts {
+  readonly environment: Environment | undefined
+  readonly config: TuttiConfig | undefined
+  readonly tried: TriedStart
+}
+
+type Check = (inspected: Inspected) => readonly Finding[] | Promise<readonly Finding[]>
+
+/** The checks that read what others have loaded, in the order of their findings. */
+const CHECKS: readonly Check[] = [
+  ofConfig(checkInputs),
+  ofConfig((config, { variables }) => checkModels(config, { variables })),
+  ofConfig(checkBudgets),
+  ofConfig((config) => [checkRetention(config)]),
+  ({ tried }) => tried.findings,
+  ofEnvironment(checkSurroundings),
+  ({ url, apiKey, tried }) => (url === undefined ? [] : askFindings(url, { ...tried, apiKey })),
+]
+
+/** A check that needs the config. */
+function ofConfig(check: (config: TuttiConfig, inspected: Inspected) => ReturnType<Check>): Check {
+  return (inspected) => (inspected.config === undefined ? [] : check(inspected.config, inspected))
+}
+
+/** A check that needs the environment. */
+function ofEnvironment(
+  check: (environment: Environment, inspected: Inspected) => ReturnType<Check>,
+): Check {
+  return (inspected) =>
+    inspected.environment === undefined ? [] : check(inspected.environment, inspected)
+}
+
 /** Makes every check that can be made. */
 export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]> {
   const { variables, cwd } = facts
   const envFile = readEnvFile(cwd)
-  const { environment, findings: ofEnvironment } = checkEnvironment(variables)
-  const loading = await checkConfig(environment)
-  const { config } = loading
-  const secrets = redactor(secretsOf(config ?? {}, environment ?? secretsIn(variables)))
+  const { environment, findings: environmentFindings } = checkEnvironment(variables)
+  const { config, path, findings: configFindings } = await checkConfig(environment)
+  const configPath = path ?? environment?.configPath
   const tried =
     config === undefined || environment === undefined
       ? NOTHING_TRIED
       : await tryStart(config, environment)
-  const found = [
-    checkNode({
-      version: process.versions.node,
-      needed: neededNode(),
-      configPath: loading.loaded?.path ?? environment?.configPath,
-    }),
+  const findings = [
+    checkNode({ version: process.versions.node, needed: neededNode(), configPath }),
     ...envFile,
-    ...ofEnvironment,
+    ...environmentFindings,
     ...checkVariables(variables),
-    ...loading.findings,
-    ...(config === undefined ? [] : await checkContents(config, variables)),
-    ...tried.findings,
-    ...(environment === undefined ? [] : await checkPlace(environment, { config, tried, facts })),
-    ...(facts.url === undefined
-      ? []
-      : (await askServer(facts.url, { ...tried, apiKey: facts.apiKey })).findings),
+    ...configFindings,
   ]
-  return found.map((finding) => secrets.value(finding))
+  const inspected = { ...facts, environment, config, tried }
+  for (const check of CHECKS) findings.push(...(await check(inspected)))
+  const secrets = redactor(secretsOf(config ?? {}, environment ?? secretsIn(variables)))
+  return findings.map((finding) => secrets.value(finding))
 }
 
-/** Looks at what the config file holds. */
-async function checkContents(
-  config: TuttiConfig,
-  variables: NodeJS.ProcessEnv,
-): Promise<readonly Finding[]> {
-  return [
-    ...checkInputs(config),
-    ...checkModels(config, { variables }),
-    ...(await checkBudgets(config)),
-    checkRetention(config),
-  ]
+async function askFindings(url: string, server: ServerFacts): Promise<readonly Finding[]> {
+  return (await askServer(url, server)).findings
 }
 
 /** The secrets of an environment that cannot be read, by the names of their variables. */
@@ -102,13 +116,18 @@ const NOTHING_TRIED: TriedStart = {
   apiVersion: undefined,
 }
 
+/** Reads the `.env` of a project, and says what it sets: the names, never the values. */
 function readEnvFile(cwd: string): readonly Finding[] {
+  const { ok, problem } = findingsOf('.env')
+  const path = envFileIn(cwd)
   try {
-    const before = checkEnvFile(envFileIn(cwd))
+    if (!existsSync(path)) return []
+    const names = Object.keys(parseEnv(readFileSync(path, 'utf8')))
     loadProjectEnvFile(cwd)
-    return before
+    const list = names.length === 0 ? 'nothing' : names.join(', ')
+    return [ok(`It sets ${list}; "tutti dev" and this command read it, "tutti start" does not`)]
   } catch (error) {
-    return [findingsOf('.env').problem(errorMessage(error))]
+    return [problem(errorMessage(error))]
   }
 }
 
@@ -134,7 +153,7 @@ function problemsOf(error: unknown): readonly string[] {
 
 interface Loading {
   readonly config?: TuttiConfig
-  readonly loaded?: LoadedConfig
+  readonly path?: string
   readonly findings: readonly Finding[]
 }
 
@@ -150,7 +169,7 @@ async function checkConfig(environment: Environment | undefined): Promise<Loadin
         ],
       }
     }
-    if (loaded !== undefined) return { config: loaded.config, loaded, findings: [ok(loaded.path)] }
+    if (loaded !== undefined) return { ...loaded, findings: [ok(loaded.path)] }
     if (environment === undefined) return { findings: [] }
     const advice = 'Go to the directory of your project, or make one: npm create tutti'
     const notice = 'No tutti.config.ts here: the sample ensembles would be served'
@@ -162,23 +181,15 @@ async function checkConfig(environment: Environment | undefined): Promise<Loadin
 
 const LATE = Symbol('late')
 
-interface Place {
-  readonly config: TuttiConfig | undefined
-  readonly tried: TriedStart
-  readonly facts: DoctorFacts
-}
-
 /** Looks at what is around the server: who may reach it, where it keeps its runs, and its port. */
-async function checkPlace(
+async function checkSurroundings(
   environment: Environment,
-  { config, tried, facts }: Place,
+  { config, tried, variables }: Inspected,
 ): Promise<readonly Finding[]> {
   const { databaseUrl, apiKeys } = environment
-  const { apiKey = apiKeys.find(({ key }) => key !== undefined)?.key } = readClientEnvironment(
-    facts.variables,
-  )
-  const server: ServerFacts = { apiVersion: tried.apiVersion, apiKey }
-  const { findings, isServed } = await checkPort(environment, server)
+  const { apiKey = apiKeys.find(({ key }) => key !== undefined)?.key } =
+    readClientEnvironment(variables)
+  const { findings, isServed } = await checkPort(environment, { ...tried, apiKey })
   const known = { knownVersion: tried.schemaVersion, isServed }
   return [
     ...(config === undefined ? [] : checkAccess(config, environment, Date.now())),

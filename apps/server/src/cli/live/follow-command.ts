@@ -3,12 +3,11 @@ import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { canAsk } from '../review-prompt.ts'
-import { jsonText } from '../text/json-text.ts'
+import { jsonText, writeOut } from '../text/print.ts'
 import { followRun, type FollowEnd, type FollowRequest } from './follower.ts'
 import { liveTerminal, makeDisplay } from './make-display.ts'
 import { answerWords } from './plain-lines.ts'
 import { shownText } from './text-width.ts'
-import { writeOut } from './write-out.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandIo } from '../command-io.ts'

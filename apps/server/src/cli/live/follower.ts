@@ -17,12 +17,10 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
 
 import { CommandError } from '../command-error.ts'
-import { jsonText } from '../text/json-text.ts'
+import { jsonText, writeOut } from '../text/print.ts'
 import { Cancelling } from './cancelling.ts'
-import { Keys, type Key } from './keys.ts'
+import { Keys, stopJob, type Key } from './keys.ts'
 import { ReviewQueue } from './review-queue.ts'
-import { stopJob } from './stop-job.ts'
-import { writeOut } from './write-out.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'

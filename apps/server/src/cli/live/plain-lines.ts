@@ -2,7 +2,7 @@
 import { eventTime, type GateState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 
 import { counted, duration, stopwatch } from './figures.ts'
-import { earlyEnd } from './early-end.ts'
+import { earlyEnd } from './task-line.ts'
 import { textOf } from './line.ts'
 import { endLine } from './summary-lines.ts'
 import { oneLine } from './text-width.ts'

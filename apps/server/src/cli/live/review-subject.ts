@@ -1,4 +1,5 @@
 /** Pure: what a review is about, as a person at a terminal reads it. */
+import { age } from './figures.ts'
 import { reviewWords } from './plain-lines.ts'
 import { oneLine, shownText } from './text-width.ts'
 
@@ -74,4 +75,9 @@ export function subjectLines(review: AskedReview): readonly string[] {
   if (lines.length <= MAX_LINES) return lines
   const shown = lines.slice(0, MAX_LINES - 1)
   return [...shown, `… and ${lines.length - shown.length} more lines; "Edit" shows them all`]
+}
+
+/** How much time is left to decide it; `now` is in milliseconds since 1970. */
+export function leftOf({ expiresAt }: Pick<PendingReview, 'expiresAt'>, now: number): string {
+  return expiresAt === undefined ? 'no limit' : `${age(Date.parse(expiresAt) - now)} left`
 }

@@ -2,8 +2,6 @@
  * The signals of one command, from its beginning to its end. Listening stops and starts nowhere in between: a signal that
  * comes at such a moment would be lost, or would end the process.
  */
-import { ONE_SIGNAL_MS } from '../one-signal.ts'
-
 import type { CommandIo } from '../command-io.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM'
@@ -50,3 +48,6 @@ export class SignalInbox implements Disposable {
     else this.#listener(signal)
   }
 }
+
+/** Signals so close together are one, in milliseconds: Ctrl-C reaches a process by its terminal and by its parents. */
+export const ONE_SIGNAL_MS = 500

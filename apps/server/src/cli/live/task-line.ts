@@ -1,10 +1,9 @@
 /** Pure: the one line that a task has in the view and in the summary. */
-import { earlyEnd } from './early-end.ts'
 import { counted, dollars, duration, stopwatch } from './figures.ts'
 import { STATUS_STYLE, type Marks } from './marks.ts'
 import { cutToWidth, oneLine, padToWidth, widthOf } from './text-width.ts'
 
-import type { RunState, TaskState } from '@tutti/protocol'
+import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
 import type { Line, Span } from './line.ts'
 
 /** What a line depends on besides the run. */
@@ -105,4 +104,18 @@ function usedBy({ attempt, turns, usage, iterationLimitReached, finishReason }: 
   ]
     .filter((word) => word !== '')
     .join(', ')
+}
+
+/** The words; undefined for an answer that is whole. */
+export function earlyEnd(reason: FinishReason | undefined): string | undefined {
+  switch (reason) {
+    case 'length':
+      return 'answer cut at the output limit'
+    case 'refusal':
+      return 'refused to answer'
+    case 'content_filter':
+      return 'answer blocked by a content filter'
+    default:
+      return undefined
+  }
 }

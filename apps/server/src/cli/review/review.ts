@@ -1,12 +1,11 @@
 /** What `tutti review` does. */
 import { CommandError } from '../command-error.ts'
-import { questionOf } from '../live/review-subject.ts'
+import { leftOf, questionOf } from '../live/review-subject.ts'
 import { canAsk, decideAtTerminal } from '../review-prompt.ts'
 import { connect, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printText, say } from '../text/print.ts'
 import { readGivenFile } from '../text/read-given.ts'
 import { tableLines, type Column } from '../text/table.ts'
-import { leftOf } from './review-words.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { PendingReview, ReviewDecisionApplied, ReviewDecisionBody } from '@tutti/protocol'

@@ -4,15 +4,21 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { CommandError } from '../command-error.ts'
-import { writeOut } from '../live/write-out.ts'
+import { jsonText, say, writeOut } from '../text/print.ts'
 import { connect, type TargetOptions } from '../target.ts'
-import { jsonText } from '../text/json-text.ts'
-import { say } from '../text/print.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
-import type { ExportFormat, ExportSettings } from './export-formats.ts'
+
+/** A format of `tutti export`. */
+export type ExportFormat = 'trace' | 'dag' | 'run' | 'events'
+
+/** Options of `tutti export`. */
+export interface ExportSettings {
+  readonly format: ExportFormat
+  readonly output?: string
+}
 
 /**
  * Writes a run in a format, to standard output or to a file.

@@ -1,12 +1,10 @@
 /** Pure: one run with its tasks and what they gave. */
-import { earlyEnd } from '../live/early-end.ts'
-import { counted, dollars, duration } from '../live/figures.ts'
+import { earlyEnd } from '../live/task-line.ts'
+import { age, counted, dollars, duration } from '../live/figures.ts'
 import { STATUS_STYLE } from '../live/marks.ts'
-import { questionOf } from '../live/review-subject.ts'
+import { leftOf, questionOf } from '../live/review-subject.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
 import { oneLine, shownText } from '../live/text-width.ts'
-import { leftOf } from '../review/review-words.ts'
-import { age } from '../text/age.ts'
 import { tableLines, type Column } from '../text/table.ts'
 import { tokens } from './run-table.ts'
 

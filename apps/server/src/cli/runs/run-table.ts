@@ -1,7 +1,6 @@
 /** Pure: runs as a table, the newest first. */
-import { dollars, duration } from '../live/figures.ts'
+import { age, dollars, duration } from '../live/figures.ts'
 import { STATUS_STYLES } from '../live/run-lines.ts'
-import { age } from '../text/age.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
 import type { RunSummary } from '@tutti/protocol'

@@ -4,9 +4,8 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
 import { oneLine, shownText } from '../live/text-width.ts'
-import { writeOut } from '../live/write-out.ts'
+import { jsonText, writeOut } from '../text/print.ts'
 import { connect, type TargetOptions } from '../target.ts'
-import { jsonText } from '../text/json-text.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { textOf } from '../live/line.ts'
 import { runTable } from '../runs/run-table.ts'
-import { age } from './age.ts'
+import { age } from '../live/figures.ts'
 import { tableLines } from './table.ts'
 
 import type { RunSummary } from '@tutti/protocol'

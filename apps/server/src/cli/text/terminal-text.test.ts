@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { oneLine, shownText } from '../live/text-width.ts'
-import { plainLogger } from '../../log/plain-log.ts'
-import { jsonText } from './json-text.ts'
-import { printJson, printLines, printText, say } from './print.ts'
+import { plainLogger } from '../../log/console-log.ts'
+import { jsonText, printJson, printLines, printText, say } from './print.ts'
 
 import type { CommandIo } from '../command-io.ts'
 

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 
 import { describe, expect, it } from 'vitest'
 
-import { allowedHosts } from './allowed-hosts.ts'
+import { allowedHosts } from './access.ts'
 
 const EVERY_ADDRESS = { host: '0.0.0.0' }
 

@@ -1,7 +1,7 @@
 import { TuttiError } from '@tutti/core'
 import { expect, it } from 'vitest'
 
-import { plainLogger } from './plain-log.ts'
+import { plainLogger } from './console-log.ts'
 
 function logged(colors = false) {
   const lines: string[] = []
@@ -29,7 +29,9 @@ it('writes an error below: its words when it was expected, else where it happene
   logger.error('Broken', { error: new TypeError('Oops') })
   logger.warn('Odd', { error: 'words', circle: circle() })
   expect(lines[0]).toBe('03:04:05 error Lost\n  No store\n  caused by The disk is [redacted]\n')
-  expect(lines[1]).toMatch(/^03:04:05 error Broken\n {2}TypeError: Oops\n {6}at .*plain-log\.test/)
+  expect(lines[1]).toMatch(
+    /^03:04:05 error Broken\n {2}TypeError: Oops\n {6}at .*console-log\.test/,
+  )
   expect(lines[2]).toBe('03:04:05 warn  Odd circle=(could not be written)\n  words\n')
 })
 

@@ -1,14 +1,40 @@
-/** Whether the models have what their providers need: a provider that is known, its package and its key. */
+/** What the config and the environment say about ensembles, models and limits. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
+import { findUnpriced, inputVariables, type ChatModel } from '@tutti/ensemble'
 import { providerFacts } from '@tutti/langchain'
+import { suggest } from '@tutti/protocol'
 
-import { modelsOf } from '../../start/prices.ts'
 import { findingsOf, type Finding } from './finding.ts'
+import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../environment/env-table.ts'
+import { modelsOf, pricesFor } from '../../start/prices.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
-import type { ChatModel } from '@tutti/ensemble'
+
+/** Warns of each unknown variable whose name begins with TUTTI_. */
+export function checkVariables(variables: NodeJS.ProcessEnv): readonly Finding[] {
+  const { warning } = findingsOf('environment')
+  const known = [...SERVER_VARIABLES, ...CLIENT_VARIABLES].map(({ name }) => name)
+  return Object.keys(variables)
+    .filter((name) => name.startsWith('TUTTI_') && !known.includes(name))
+    .map((name) => {
+      const meant = suggest(name, known)
+      const advice = meant === undefined ? 'Remove it: nothing reads it' : `Did you mean ${meant}?`
+      return warning(`Unknown variable ${name}`, advice)
+    })
+}
+
+/** Says what a run of each ensemble needs; the first one is the default. */
+export function checkInputs({ ensembles }: Pick<TuttiConfig, 'ensembles'>): readonly Finding[] {
+  const { ok } = findingsOf('ensemble')
+  return ensembles.map(({ name, tasks }, index) => {
+    const inputs = inputVariables(tasks)
+    const example = inputs.map((input) => ` ${input}=…`).join('')
+    const count = `${tasks.length} task${tasks.length === 1 ? '' : 's'}`
+    return ok(`"${name}", ${count}: tutti run${index === 0 ? '' : ` ${name}`}${example}`)
+  })
+}
 
 /** Facts that the checks read in addition to the config. */
 export interface ModelSurroundings {
@@ -78,4 +104,20 @@ function nameOf(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'>
   if (typeof model !== 'string') return undefined
   const [provider = '', ...name] = model.split(':')
   return { provider, name: name.join(':') }
+}
+
+/** Warns of each model that a cost limit covers and whose price is unknown: its runs are refused. */
+export async function checkBudgets({
+  ensembles,
+}: Pick<TuttiConfig, 'ensembles'>): Promise<readonly Finding[]> {
+  const { warning } = findingsOf('budget')
+  const prices = await pricesFor(ensembles, [])
+  return ensembles.flatMap((ensemble) =>
+    findUnpriced(ensemble, { prices }).map((model) =>
+      warning(
+        `"${ensemble.name}" has a limit on cost, and no price is known for "${model}": its runs are refused`,
+        'Limit tokens in place of cost, or use a model with a known price',
+      ),
+    ),
+  )
 }

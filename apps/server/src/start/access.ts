@@ -1,0 +1,98 @@
+/** Who may call a server, under which names, and how it knows them. */
+import { hostname } from 'node:os'
+import { resolve } from 'node:path'
+
+import { apiKey, type ApiKey, type ControlApiOptions } from '@tutti/control-api'
+import { isLoopback, TuttiError } from '@tutti/core'
+
+import { toInstant } from '../config/config-problems.ts'
+
+import type { AuthConfig, KeyConfig, TuttiConfig } from '../config/config.ts'
+import type { Environment } from '../environment/env.ts'
+import type { EnvironmentKey } from '../environment/api-keys.ts'
+
+/**
+ * A name that the operator listens on is a name of the server. On `0.0.0.0`, which says nothing about names, a
+ * server with keys accepts every name: a page that got a name for it (DNS rebinding) has no key. Without keys it
+ * accepts only addresses, the name of the machine and that of `publicUrl`.
+ */
+export function allowedHosts(
+  { allowedHosts: named, publicUrl }: Pick<TuttiConfig, 'allowedHosts' | 'publicUrl'>,
+  { host }: Pick<Environment, 'host'>,
+  hasKeys: boolean,
+): readonly string[] {
+  const everyAddress = host === '0.0.0.0' || host === '::'
+  if (named !== undefined) return everyAddress ? named : [...named, host]
+  if (!everyAddress) return [host]
+  if (hasKeys) return ['*']
+  return [hostname(), ...(URL.canParse(publicUrl ?? '') ? [new URL(publicUrl ?? '').hostname] : [])]
+}
+
+/** The keys as the control API knows them: those of the environment, then those of the config. */
+function apiKeysOf(
+  { keys = [] }: AuthConfig,
+  ofEnvironment: readonly EnvironmentKey[],
+): readonly ApiKey[] {
+  return [...ofEnvironment, ...keys.map(toEntry)].map(hashed)
+}
+
+type Entry = Omit<ApiKey, 'sha256'> & Pick<EnvironmentKey, 'key' | 'sha256'>
+
+function toEntry({ name, key, sha256, scopes, roles, expiresAt, limits }: KeyConfig): Entry {
+  return {
+    name,
+    key,
+    sha256,
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(roles === undefined ? {} : { roles }),
+    ...(expiresAt === undefined ? {} : { expiresAt: toInstant(expiresAt) }),
+    ...(limits === undefined ? {} : { limits }),
+  }
+}
+
+function hashed({ key, sha256 = '', ...entry }: Entry): ApiKey {
+  return key === undefined ? { ...entry, sha256 } : apiKey(key, entry)
+}
+
+/** Who may call, and what they are shown. */
+export function accessOptions(config: TuttiConfig, environment: Environment): AccessOptions {
+  const { auth = {}, allowedOrigins = [], publicUrl, workspace, shared, webhooks = {} } = config
+  const apiKeys = apiKeysOf(auth, environment.apiKeys)
+  return {
+    apiKeys,
+    allowedHosts: allowedHosts(config, environment, apiKeys.length > 0),
+    allowedOrigins,
+    publicUrl,
+    ticketSecret: environment.ticketSecret,
+    shared,
+    webhooks,
+    workspace: workspace === undefined ? undefined : resolve(workspace),
+  }
+}
+
+type AccessOptions = Pick<
+  ControlApiOptions,
+  | 'apiKeys'
+  | 'allowedHosts'
+  | 'allowedOrigins'
+  | 'publicUrl'
+  | 'shared'
+  | 'ticketSecret'
+  | 'webhooks'
+  | 'workspace'
+>
+
+/** @throws {TuttiError} CONFIG_INVALID for an address that other machines reach, without keys. */
+export function assertSafeAddress(
+  { auth = {} }: TuttiConfig,
+  { host, apiKeys }: Environment,
+): void {
+  const keys = apiKeys.length + (auth.keys?.length ?? 0)
+  if (isLoopback(host) || keys > 0 || auth.allowUnauthenticated === true) return
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot listen on "${host}" without keys: anyone who reaches it could start runs. ` +
+      'Set TUTTI_API_KEYS or auth.keys in the config file, or say there ' +
+      'auth: { allowUnauthenticated: true }',
+  )
+}
